@@ -1,0 +1,80 @@
+//! Exit codes, and how errors are shown. The closed list, documented in docs/exit-codes.md.
+
+use std::io;
+use std::process::ExitCode;
+
+use kiln_core::Report;
+
+/// Everything worked.
+const DONE: u8 = 0;
+/// The environment failed: a file could not be read, the disk is full.
+const FAULT: u8 = 1;
+/// What was given is wrong: the command line (also clap's own code), a kernel file.
+const BAD_INPUT: u8 = 2;
+/// A candidate was refused by a gate.
+const REFUSED: u8 = 3;
+
+/// How a verb can end other than well.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The input is wrong, in one or more ways.
+    Input(Vec<Report>),
+    /// The environment failed.
+    Fault(anyhow::Error),
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Self {
+        Failure::Input(vec![report])
+    }
+}
+
+impl From<Vec<Report>> for Failure {
+    fn from(reports: Vec<Report>) -> Self {
+        Failure::Input(reports)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Fault(error.into())
+    }
+}
+
+/// How a verb ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Success {
+    Done,
+    Refused,
+}
+
+/// Shows what went wrong, on stderr (as one JSON object on stdout where JSON was asked for), and gives the code.
+pub(crate) fn code(result: Result<Success, Failure>, json: bool) -> ExitCode {
+    ExitCode::from(match result {
+        Ok(Success::Done) => DONE,
+        Ok(Success::Refused) => REFUSED,
+        Err(Failure::Input(reports)) => {
+            if json {
+                println!("{}", serde_json::json!({ "errors": reports }));
+            }
+            let shown: Vec<String> = reports.iter().map(Report::to_string).collect();
+            eprintln!("{}", shown.join("\n\n"));
+            BAD_INPUT
+        }
+        Err(Failure::Fault(error)) => {
+            // The reader of a pipe that has seen enough is no fault.
+            let closed = error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+            if closed {
+                return ExitCode::from(DONE);
+            }
+            if json {
+                println!(
+                    "{}",
+                    serde_json::json!({ "errors": [{ "severity": "error", "message": error.to_string() }] })
+                );
+            }
+            eprintln!("error: {error:#}");
+            FAULT
+        }
+    })
+}

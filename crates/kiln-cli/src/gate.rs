@@ -1,0 +1,86 @@
+//! `kiln gate`: one configuration against the static rules.
+
+use kiln_core::{Config, Report, Value, nearest};
+use kiln_show::GateView;
+use kiln_space::Problem;
+use kiln_spec::{Selection, Tunable};
+
+use crate::args::GateArgs;
+use crate::exit::{Failure, Success};
+use crate::load::load;
+use crate::output;
+
+pub(crate) fn run(args: &GateArgs) -> Result<Success, Failure> {
+    let loaded = load(&args.selecting.path)?;
+    let selection = loaded.select(&args.selecting)?;
+    let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
+    let (config, defaulted) = complete(&selection, &args.config)?;
+    let judgements = problem.judge(&config);
+    let view = GateView { selection: &selection, config: &config, defaulted: &defaulted, judgements: &judgements };
+    if args.json {
+        output::data(&format!("{}\n", view.json()))?;
+    } else {
+        output::warnings(&loaded.warnings);
+        output::data(&view.to_string())?;
+    }
+    Ok(if view.passed() { Success::Done } else { Success::Refused })
+}
+
+/// The given values with the rest from the default, in declaration order, and the names that were filled in.
+fn complete(selection: &Selection<'_>, typed: &str) -> Result<(Config, Vec<String>), Failure> {
+    let given = Config::parse(typed).map_err(|e| Report::error(format!("--config: {e}")))?;
+    let tunables = &selection.target.tunables;
+    let mut wrong: Vec<Report> = Vec::new();
+    for (name, _) in given.iter().filter(|(n, _)| !tunables.iter().any(|t| t.name == **n)) {
+        let known = tunables.iter().map(|t| &*t.name);
+        let near = nearest(name, known.clone()).map(|near| format!("did you mean {near}?"));
+        let known: Vec<&str> = known.collect();
+        let report = Report::error(format!("--config: {name} is not a tunable"));
+        wrong.push(report.label(format!("expected one of {}", known.join(", "))).maybe_hint(near));
+    }
+    let mut entries = Vec::with_capacity(tunables.len());
+    let (mut defaulted, mut missing) = (Vec::new(), Vec::new());
+    for tunable in tunables {
+        match given.get(&tunable.name) {
+            Some(value) => match listed(tunable, value) {
+                Some(value) => entries.push((tunable.name.clone(), value)),
+                None => wrong.push(unlisted(tunable, value)),
+            },
+            None => match default(selection, tunable) {
+                Some(value) => {
+                    defaulted.push(tunable.name.to_string());
+                    entries.push((tunable.name.clone(), value));
+                }
+                None => missing.push(tunable),
+            },
+        }
+    }
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|t| &*t.name).collect();
+        let example: Vec<String> = missing.iter().map(|t| format!("{}={}", t.name, t.values[0])).collect();
+        let report = Report::error(format!("--config lacks {}, which have no default", names.join(", ")));
+        wrong.push(report.hint(format!("add {}", example.join(","))));
+    }
+    if wrong.is_empty() { Ok((Config::new(entries), defaulted)) } else { Err(wrong.into()) }
+}
+
+fn default(selection: &Selection<'_>, tunable: &Tunable) -> Option<Value> {
+    let stated = selection.target.default.iter().find(|(n, _)| *n == tunable.name).map(|(_, v)| v);
+    match (&tunable.values[..], stated) {
+        (_, Some(value)) => Some(value.clone()),
+        ([only], None) => Some(only.clone()),
+        _ => None,
+    }
+}
+
+/// The listed value a typed one means: `2` means `2.0` and `1` means `true` where that is what is listed.
+fn listed(tunable: &Tunable, typed: &Value) -> Option<Value> {
+    let exact = tunable.values.iter().find(|v| *v == typed);
+    exact.or_else(|| tunable.values.iter().find(|v| kiln_expr::equal(v, typed))).cloned()
+}
+
+fn unlisted(tunable: &Tunable, value: &Value) -> Report {
+    let values: Vec<String> = tunable.values.iter().map(Value::to_string).collect();
+    Report::error(format!("--config: {} is not a value of {}", value, tunable.name))
+        .label(format!("expected one of {}", values.join(", ")))
+}

@@ -1,0 +1,46 @@
+//! `kiln init`: a folder with a commented kernel.toml and a small kernel that works, in C and in CUDA.
+
+use camino::Utf8Path;
+use kiln_core::Report;
+
+use crate::args::InitArgs;
+use crate::exit::{Failure, Success};
+use crate::output;
+
+/// File endings and what is written there; `{{name}}` stands for the kernel's name.
+const FILES: [(&str, &str); 3] = [
+    ("kernel.toml", include_str!("init/kernel.toml")),
+    ("{{name}}.c", include_str!("init/softmax.c")),
+    ("{{name}}.cu", include_str!("init/softmax.cu")),
+];
+
+pub(crate) fn run(args: &InitArgs) -> Result<Success, Failure> {
+    let folder = Utf8Path::new(&args.name);
+    let name = folder.file_name().unwrap_or_default();
+    if !is_identifier(name) {
+        return Err(Report::error(format!("`{name}` cannot name a kernel"))
+            .label("expected a C name: letters, digits and _, not beginning with a digit")
+            .into());
+    }
+    let files = FILES.map(|(file, text)| (folder.join(file.replace("{{name}}", name)), text.replace("{{name}}", name)));
+    if let Some((taken, _)) = files.iter().find(|(path, _)| path.exists()) {
+        return Err(Report::error(format!("{taken} exists already"))
+            .hint("choose another name, or move it away; nothing was written")
+            .into());
+    }
+    fs_err::create_dir_all(folder)?;
+    for (path, text) in &files {
+        fs_err::write(path, text)?;
+    }
+    let mut words = String::from("wrote\n");
+    files.iter().for_each(|(path, _)| words.extend(["  ", path.as_str(), "\n"]));
+    words.push_str(&format!("next\n  kiln space {folder}\n  kiln gate {folder} --config LANES=8\n"));
+    output::data(&words)?;
+    Ok(Success::Done)
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,53 @@
+// Softmax of every row, one block a row: y[r][c] = exp(x[r][c] - max) / sum.
+// Tunables arrive as -DTHREADS=128 -DLANES=8 -DFUSED=1.
+#ifndef THREADS
+#define THREADS 128
+#endif
+#ifndef LANES
+#define LANES 4
+#endif
+#ifndef FUSED
+#define FUSED 0
+#endif
+
+static_assert((THREADS & (THREADS - 1)) == 0, "the reduction halves the block");
+
+// Combines one value of every thread; all threads get the result. `partial` has THREADS floats.
+template <class Op>
+__device__ float reduce(float value, float *partial, Op op) {
+    __syncthreads();  // the last use of `partial` is over
+    partial[threadIdx.x] = value;
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            partial[threadIdx.x] = op(partial[threadIdx.x], partial[threadIdx.x + half]);
+    }
+    __syncthreads();
+    return partial[0];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+{{name}}(const float *x, float *y, long long rows, long long cols) {
+    extern __shared__ float partial[];
+    const float *in = x + blockIdx.x * cols;
+    float *out = y + blockIdx.x * cols;
+    float max = -INFINITY, sum = 0.0f;
+    // A thread reads LANES neighbouring columns at a time.
+    for (long long c = threadIdx.x * LANES; c < cols; c += THREADS * LANES)
+        for (int l = 0; l < LANES; l++) {
+            float v = in[c + l], m = fmaxf(max, v);
+            if (FUSED)
+                sum = sum * __expf(max - m) + __expf(v - m);
+            max = m;
+        }
+    const float row_max = reduce(max, partial, [](float a, float b) { return fmaxf(a, b); });
+    if (FUSED)
+        sum = max == -INFINITY ? 0.0f : sum * __expf(max - row_max);
+    else
+        for (long long c = threadIdx.x * LANES; c < cols; c += THREADS * LANES)
+            for (int l = 0; l < LANES; l++)
+                sum += __expf(in[c + l] - row_max);
+    const float scale = 1.0f / reduce(sum, partial, [](float a, float b) { return a + b; });
+    for (long long c = threadIdx.x; c < cols; c += THREADS)
+        out[c] = __expf(in[c] - row_max) * scale;
+}

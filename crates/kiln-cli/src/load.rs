@@ -1,0 +1,80 @@
+//! From a path to a spec. In: a folder, a kernel.toml, a T1 file or a cache. Out: the spec and how long it took to read.
+//! Refuses what is not there, too large or of another kind, before reading it.
+
+use std::io::ErrorKind;
+use std::time::Instant;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::Report;
+use kiln_spec::{Choice, KernelSpec, Selection};
+
+use crate::args::Selecting;
+use crate::exit::Failure;
+
+/// A spec with where it came from.
+pub(crate) struct Loaded {
+    pub(crate) spec: KernelSpec,
+    pub(crate) recorded: Option<u64>,
+    pub(crate) warnings: Vec<Report>,
+    /// When the file's bytes were in memory.
+    pub(crate) read_at: Instant,
+}
+
+pub(crate) fn load(path: &Utf8Path) -> Result<Loaded, Failure> {
+    let file = find(path)?;
+    let is_toml = file.extension() == Some("toml");
+    let largest = if is_toml { kiln_spec::LARGEST_FILE } else { kiln_formats::LARGEST_FILE };
+    let size = fs_err::metadata(&file)?.len();
+    if size > largest {
+        return Err(Report::error(format!("{file} has {} MB", size / 1_000_000))
+            .label(format!("expected at most {} KiB", largest >> 10))
+            .hint("is this the right file?")
+            .into());
+    }
+    let bytes = fs_err::read(&file)?;
+    let read_at = Instant::now();
+    if is_toml {
+        let (spec, warnings) = kiln_spec::parse(file.as_str(), &bytes)?;
+        return Ok(Loaded { spec, recorded: None, warnings, read_at });
+    }
+    let imported = kiln_formats::read(file.as_str(), &bytes)?;
+    Ok(Loaded { spec: imported.spec, recorded: imported.recorded, warnings: imported.warnings, read_at })
+}
+
+/// The file meant by a path: itself, or the kernel.toml inside a folder.
+fn find(path: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    let missing = |what: String, hint: &str| Failure::from(Report::error(what).hint(hint));
+    match fs_err::metadata(path) {
+        Ok(meta) if meta.is_dir() => {
+            let inside = path.join("kernel.toml");
+            if inside.is_file() {
+                Ok(inside)
+            } else {
+                Err(missing(format!("{path} has no kernel.toml"), "`kiln init NAME` writes one"))
+            }
+        }
+        Ok(_) => match path.extension() {
+            Some("toml" | "json" | "gz") => Ok(path.into()),
+            _ => Err(missing(
+                format!("{path} is neither a .toml nor a .json file"),
+                "give a kernel's folder, its kernel.toml, a T1 file or a Kernel Tuner cache",
+            )),
+        },
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            Err(missing(format!("{path} does not exist"), "give a kernel's folder or its kernel.toml"))
+        }
+        Err(e) => Err(e.into()),
+    }
+}
+
+impl Loaded {
+    /// What the flags select.
+    pub(crate) fn select(&self, selecting: &Selecting) -> Result<Selection<'_>, Failure> {
+        Ok(self.spec.select(Choice {
+            target: selecting.target.as_deref(),
+            arch: selecting.arch.as_deref(),
+            workload: selecting.workload.as_deref(),
+            variant: selecting.variant.as_deref(),
+        })?)
+    }
+}

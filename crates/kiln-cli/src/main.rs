@@ -1,0 +1,23 @@
+//! The command line. `main` reads like the data flow: arguments, a verb, an exit code.
+
+mod args;
+mod exit;
+mod gate;
+mod init;
+mod load;
+mod output;
+mod space;
+
+use clap::Parser;
+
+use args::{Cli, Verb};
+
+fn main() -> std::process::ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.verb {
+        Verb::Space(args) => space::run(args),
+        Verb::Gate(args) => gate::run(args),
+        Verb::Init(args) => init::run(args),
+    };
+    exit::code(result, cli.verb.json())
+}

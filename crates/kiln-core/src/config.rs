@@ -1,0 +1,123 @@
+//! A configuration: one value for every tunable, in the order the kernel file declares them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::Value;
+
+/// Names with their values, in declaration order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Config {
+    entries: Vec<(Arc<str>, Value)>,
+}
+
+impl Config {
+    /// A configuration from pairs that are already in order.
+    pub fn new(entries: Vec<(Arc<str>, Value)>) -> Self {
+        Config { entries }
+    }
+
+    /// The value of `name`, if it is set.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.entries.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)
+    }
+
+    /// All pairs, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Value)> {
+        self.entries.iter().map(|(n, v)| (n, v))
+    }
+
+    /// How many values are set.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True when nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Reads `BLOCK_M=64,WARPS=4` (commas or blanks between pairs). Refuses a part without `=`, an empty name or
+    /// value, and a name given twice.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let mut config = Config::default();
+        for part in text.split([',', ' ', '\t', '\n']).filter(|p| !p.is_empty()) {
+            let (name, value) = part.split_once('=').ok_or_else(|| ConfigError::NoEquals(part.into()))?;
+            let (name, value) = (name.trim(), value.trim());
+            if name.is_empty() || value.is_empty() {
+                return Err(ConfigError::Empty(part.into()));
+            }
+            if config.get(name).is_some() {
+                return Err(ConfigError::Twice(name.into()));
+            }
+            config.entries.push((name.into(), Value::from_typed(value)));
+        }
+        Ok(config)
+    }
+}
+
+/// Prints what [`Config::parse`] reads.
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Config {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.entries.len()))?;
+        for (name, value) in self.iter() {
+            map.serialize_entry(&**name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// Why a typed configuration could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A part has no `=`.
+    NoEquals(String),
+    /// A part lacks its name or its value.
+    Empty(String),
+    /// A name stands there twice.
+    Twice(String),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::NoEquals(part) => write!(f, "`{part}` has no `=`; expected NAME=VALUE"),
+            ConfigError::Empty(part) => write!(f, "`{part}` lacks a name or a value; expected NAME=VALUE"),
+            ConfigError::Twice(name) => write!(f, "{name} is given twice"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_configuration_reads_back() {
+        let config = Config::parse("BLOCK_M=64, SWIZZLE=xor FAST=true,X=0.5").unwrap();
+        assert_eq!(config.to_string(), "BLOCK_M=64,SWIZZLE=xor,FAST=true,X=0.5");
+        assert_eq!(Config::parse(&config.to_string()).unwrap(), config);
+        assert_eq!(config.get("FAST"), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn bad_parts_are_named() {
+        assert_eq!(Config::parse("A"), Err(ConfigError::NoEquals("A".into())));
+        assert_eq!(Config::parse("A=1,=2"), Err(ConfigError::Empty("=2".into())));
+        assert_eq!(Config::parse("A=1,A=2"), Err(ConfigError::Twice("A".into())));
+    }
+}

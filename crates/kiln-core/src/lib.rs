@@ -1,0 +1,18 @@
+//! The nouns every kiln crate shares. In: nothing. Out: plain data types that carry no behaviour beyond parsing,
+//! printing and comparing themselves. Nothing here knows a kernel file, a compiler or a device.
+
+mod config;
+mod gate;
+mod nearest;
+mod outcome;
+mod report;
+mod value;
+mod workload;
+
+pub use config::{Config, ConfigError};
+pub use gate::Gate;
+pub use nearest::nearest;
+pub use outcome::{Outcome, Refusal};
+pub use report::{Place, Report, Severity, Span};
+pub use value::Value;
+pub use workload::{Use, Workload};

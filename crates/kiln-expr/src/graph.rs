@@ -1,0 +1,236 @@
+//! The compiled form: one node for every distinct sub-expression, shared across all expressions added to the graph, with
+//! constants folded. In: expressions and a resolver for their names. Out: node numbers whose children always have
+//! smaller numbers, so that a single pass in order evaluates everything.
+
+use kiln_core::Value;
+use rustc_hash::FxHashMap;
+
+use crate::ast::{BinaryOp, CompareOp, Expr, Kind, UnaryOp};
+use crate::function::Function;
+use crate::ops;
+
+/// A node's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// As an index into per-node tables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a node computes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// A fixed value.
+    Const(Value),
+    /// The value of the numbered input.
+    Input(u32),
+    /// `-a`, `+a`, `not a`.
+    Unary(UnaryOp, NodeId),
+    /// Arithmetic.
+    Binary(BinaryOp, NodeId, NodeId),
+    /// One comparison; chains are conjunctions of these.
+    Compare(CompareOp, NodeId, NodeId),
+    /// Whether the first equals one of the others.
+    In(NodeId, Box<[NodeId]>),
+    /// `a and b`, with Python's result: `a` when it is false, else `b`.
+    And(NodeId, NodeId),
+    /// `a or b`, with Python's result.
+    Or(NodeId, NodeId),
+    /// Condition, then, otherwise.
+    If(NodeId, NodeId, NodeId),
+    /// A function call.
+    Call(Function, Box<[NodeId]>),
+}
+
+impl Op {
+    /// Visits the nodes it reads, in order.
+    pub fn each_child(&self, mut visit: impl FnMut(NodeId)) {
+        match self {
+            Op::Const(_) | Op::Input(_) => {}
+            Op::Unary(_, a) => visit(*a),
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) => {
+                visit(*a);
+                visit(*b);
+            }
+            Op::If(c, a, b) => {
+                visit(*c);
+                visit(*a);
+                visit(*b);
+            }
+            Op::In(item, list) => {
+                visit(*item);
+                list.iter().copied().for_each(visit);
+            }
+            Op::Call(_, arguments) => arguments.iter().copied().for_each(visit),
+        }
+    }
+
+    /// The nodes it reads, in order.
+    pub fn children(&self) -> Vec<NodeId> {
+        let mut children = Vec::new();
+        self.each_child(|child| children.push(child));
+        children
+    }
+}
+
+/// All nodes, children before parents.
+#[derive(Debug, Clone, Default)]
+pub struct Graph {
+    ops: Vec<Op>,
+    known: FxHashMap<Op, NodeId>,
+}
+
+impl Graph {
+    /// The node for `op`: an existing one where the same was added before, a constant where the operands are constants.
+    pub fn add(&mut self, op: Op) -> NodeId {
+        if let Some(id) = self.known.get(&op) {
+            return *id;
+        }
+        let op = match self.fold(op) {
+            Ok(node) => return node,
+            Err(op) => op,
+        };
+        let id = NodeId(self.ops.len() as u32);
+        self.ops.push(op.clone());
+        self.known.insert(op, id);
+        id
+    }
+
+    /// A constant's node.
+    pub fn constant(&mut self, value: Value) -> NodeId {
+        self.add(Op::Const(value))
+    }
+
+    /// The value of a constant node.
+    pub fn as_constant(&self, id: NodeId) -> Option<&Value> {
+        match self.op(id) {
+            Op::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// What a node computes.
+    pub fn op(&self, id: NodeId) -> &Op {
+        &self.ops[id.index()]
+    }
+
+    /// The node that computes `op`, if it was added.
+    pub fn find(&self, op: &Op) -> Option<NodeId> {
+        self.known.get(op).copied()
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// True before anything was added.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// Adds an expression tree; `resolve` gives the node of each name, or none to stop with that name.
+    pub fn expression(
+        &mut self,
+        expr: &Expr,
+        resolve: &mut dyn FnMut(&mut Graph, &str) -> Option<NodeId>,
+    ) -> Result<NodeId, String> {
+        let op = match &expr.kind {
+            Kind::Literal(value) => Op::Const(value.clone()),
+            Kind::Name(name) => return resolve(self, name).ok_or_else(|| name.to_string()),
+            Kind::Unary(op, a) => Op::Unary(*op, self.expression(a, resolve)?),
+            Kind::Binary(op, a, b) => {
+                let a = self.expression(a, resolve)?;
+                Op::Binary(*op, a, self.expression(b, resolve)?)
+            }
+            Kind::Compare(first, rest) => {
+                let mut left = self.expression(first, resolve)?;
+                let mut links = Vec::with_capacity(rest.len());
+                for (op, right) in rest {
+                    let right = self.expression(right, resolve)?;
+                    links.push(self.add(Op::Compare(*op, left, right)));
+                    left = right;
+                }
+                let Some(mut chain) = links.pop() else { return Ok(left) };
+                // Grouped to the right, as evaluated: a later link is only reached when the earlier ones hold.
+                while let Some(link) = links.pop() {
+                    chain = self.add(Op::And(link, chain));
+                }
+                return Ok(chain);
+            }
+            Kind::In(item, negated, list) => {
+                let item = self.expression(item, resolve)?;
+                let list = list.iter().map(|e| self.expression(e, resolve)).collect::<Result<_, _>>()?;
+                let member = self.add(Op::In(item, list));
+                return Ok(if *negated { self.add(Op::Unary(UnaryOp::Not, member)) } else { member });
+            }
+            Kind::And(a, b) => {
+                let a = self.expression(a, resolve)?;
+                Op::And(a, self.expression(b, resolve)?)
+            }
+            Kind::Or(a, b) => {
+                let a = self.expression(a, resolve)?;
+                Op::Or(a, self.expression(b, resolve)?)
+            }
+            Kind::If { condition, then, otherwise } => {
+                let condition = self.expression(condition, resolve)?;
+                let then = self.expression(then, resolve)?;
+                Op::If(condition, then, self.expression(otherwise, resolve)?)
+            }
+            Kind::Call(function, arguments) => {
+                Op::Call(*function, arguments.iter().map(|e| self.expression(e, resolve)).collect::<Result<_, _>>()?)
+            }
+        };
+        Ok(self.add(op))
+    }
+
+    /// The node that `op` reduces to, or `op` itself. An operation on constants that fails is kept: it fails again for
+    /// every row, with its own name.
+    fn fold(&mut self, op: Op) -> Result<NodeId, Op> {
+        let decided = |graph: &Graph, id: NodeId| graph.as_constant(id).map(ops::truth);
+        match &op {
+            Op::And(a, b) => match decided(self, *a) {
+                Some(true) => return Ok(*b),
+                Some(false) => return Ok(*a),
+                None => {}
+            },
+            Op::Or(a, b) => match decided(self, *a) {
+                Some(true) => return Ok(*a),
+                Some(false) => return Ok(*b),
+                None => {}
+            },
+            Op::If(c, a, b) => match decided(self, *c) {
+                Some(true) => return Ok(*a),
+                Some(false) => return Ok(*b),
+                None => {}
+            },
+            _ => {}
+        }
+        let (mut children, mut constants) = (0, 0);
+        op.each_child(|child| {
+            children += 1;
+            constants += usize::from(self.as_constant(child).is_some());
+        });
+        if children == 0 || constants < children {
+            return Err(op);
+        }
+        let value = |id: &NodeId| self.as_constant(*id).cloned().unwrap_or(Value::Bool(false));
+        let folded = match &op {
+            Op::Unary(UnaryOp::Neg, a) => ops::negate(&value(a)),
+            Op::Unary(UnaryOp::Pos, a) => ops::positive(&value(a)),
+            Op::Unary(UnaryOp::Not, a) => Ok(Value::Bool(!ops::truth(&value(a)))),
+            Op::Binary(op, a, b) => ops::binary(*op, &value(a), &value(b)),
+            Op::Compare(op, a, b) => ops::compare(*op, &value(a), &value(b)).map(Value::Bool),
+            Op::In(item, list) => Ok(Value::Bool(list.iter().any(|c| ops::equal(&value(item), &value(c))))),
+            Op::Call(function, arguments) => ops::call(*function, &arguments.iter().map(value).collect::<Vec<_>>()),
+            Op::Const(_) | Op::Input(_) | Op::And(..) | Op::Or(..) | Op::If(..) => return Err(op),
+        };
+        match folded {
+            Ok(value) => Ok(self.constant(value)),
+            Err(_) => Err(op),
+        }
+    }
+}

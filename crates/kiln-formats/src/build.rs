@@ -1,0 +1,162 @@
+//! The parts both formats share: tunables and conditions to a [`KernelSpec`], with the checks a kernel.toml gets.
+
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use kiln_core::{Report, Value};
+use kiln_expr::{Expression, Scope, Type};
+use kiln_spec::{
+    Compile, Constraint, Cost, Formula, KernelSpec, Objective, SoftGates, Source, Target, TargetKind, Tunable,
+};
+
+/// A spec under construction, with everything that was found wrong so far.
+pub(crate) struct Builder {
+    source: Source,
+    /// Where the next condition is looked for, so that equal texts are found in order.
+    searched: usize,
+    target: Target,
+    types: FxHashMap<Arc<str>, Type>,
+    pub(crate) errors: Vec<Report>,
+    pub(crate) warnings: Vec<Report>,
+}
+
+impl Builder {
+    pub(crate) fn new(name: &str, bytes: &[u8]) -> Result<Builder, Vec<Report>> {
+        let text = std::str::from_utf8(bytes).map_err(|e| {
+            vec![Report::error(format!("{name} is not UTF-8: byte {} cannot be read as text", e.valid_up_to()))]
+        })?;
+        Ok(Builder {
+            source: Source { name: name.into(), text: text.into() },
+            searched: 0,
+            target: Target {
+                kind: TargetKind::Cuda,
+                entry: None,
+                host: false,
+                sources: vec![],
+                compile: Compile::default(),
+                archs: vec![],
+                tunables: vec![],
+                default: vec![],
+                derived: vec![],
+                constraints: vec![],
+                launches: vec![],
+            },
+            types: FxHashMap::default(),
+            errors: vec![],
+            warnings: vec![],
+        })
+    }
+
+    /// Adds a tunable; `what` says where its values come from, for messages.
+    pub(crate) fn tunable(&mut self, name: &str, values: Vec<Value>) {
+        if values.is_empty() {
+            self.errors.push(self.report(format!("{name} has no values"), name).label("expected at least one value"));
+            return;
+        }
+        let name: Arc<str> = name.into();
+        if self.types.insert(name.clone(), Type::of_all(&values)).is_some() {
+            self.errors.push(self.report(format!("{name} is defined twice"), &name).label("expected each name once"));
+            return;
+        }
+        if let Some(double) = values.iter().enumerate().find(|(i, v)| values[..*i].contains(v)) {
+            self.errors
+                .push(self.report(format!("{name} lists {} twice", double.1), &name).label("expected each value once"));
+            return;
+        }
+        self.target.tunables.push(Tunable { name, values, span: 0..0 });
+    }
+
+    /// Notes the default of the last tunable; one that is not among its values is left out with a warning.
+    pub(crate) fn default(&mut self, name: &str, value: Value) {
+        let Some(tunable) = self.target.tunables.iter().find(|t| &*t.name == name) else { return };
+        if tunable.values.contains(&value) {
+            self.target.default.push((tunable.name.clone(), value));
+        } else {
+            let warning = format!("{name} has default {value}, which is not among its values; it is ignored");
+            self.warnings.push(Report::warning(warning));
+        }
+    }
+
+    /// Adds a condition; names must be tunables.
+    pub(crate) fn condition(&mut self, name: String, text: &str) {
+        let found = self.source.text[self.searched..].find(text).map(|at| at + self.searched);
+        let span = found.map_or(0..0, |at| at..at + text.len());
+        self.searched = span.end.max(self.searched);
+        let verbatim = found.is_some();
+        let show = |e: &kiln_expr::ExprError, source: &Source| {
+            if verbatim {
+                let mut e = e.clone();
+                e.span = e.span.start + span.start..e.span.end + span.start;
+                e.report(&source.name, &source.text)
+            } else {
+                e.report(&format!("{}, {name}", source.name), text)
+            }
+        };
+        let expression = match Expression::parse(text) {
+            Ok(expression) => expression,
+            Err(e) => return self.errors.push(show(&e, &self.source)),
+        };
+        if let Err(errors) = expression.check(&Names(&self.types)) {
+            self.errors.extend(errors.iter().map(|e| show(e, &self.source)));
+            return;
+        }
+        let formula = Formula { expression, span, verbatim };
+        self.target.constraints.push(Constraint { name: name.into(), formula, hint: None });
+    }
+
+    pub(crate) fn target(&mut self) -> &mut Target {
+        &mut self.target
+    }
+
+    /// A finding placed at the first mention of `word` in quotes.
+    pub(crate) fn report(&self, message: String, word: &str) -> Report {
+        let report = Report::error(message);
+        match self.source.text.find(&format!("\"{word}\"")) {
+            Some(at) => report.at(self.source.place(at + 1..at + 1 + word.len())),
+            None => report,
+        }
+    }
+
+    /// The spec, or everything that is wrong.
+    pub(crate) fn finish(mut self, name: String) -> Result<(KernelSpec, Vec<Report>), Vec<Report>> {
+        if self.target.tunables.is_empty() && self.errors.is_empty() {
+            self.errors.push(Report::error(format!("{} has no tunables", self.source.name)));
+        }
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        let spec = KernelSpec {
+            source: self.source,
+            name,
+            entry: None,
+            host: false,
+            description: None,
+            variants: vec![],
+            targets: vec![self.target],
+            arguments: vec![],
+            cost: Cost::default(),
+            workloads: vec![],
+            objective: Objective { per_workload: false, target_speedup: 1.10 },
+            reference: None,
+            baselines: vec![],
+            gates: SoftGates { spills: false, occupancy: None },
+        };
+        Ok((spec, self.warnings))
+    }
+}
+
+struct Names<'a>(&'a FxHashMap<Arc<str>, Type>);
+
+impl Scope for Names<'_> {
+    fn type_of(&self, name: &str) -> Option<Type> {
+        self.0.get(name).copied()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.0.keys().map(|n| n.to_string()).collect()
+    }
+
+    fn expected(&self) -> String {
+        "expected one of the file's parameters".into()
+    }
+}

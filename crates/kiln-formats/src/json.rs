@@ -1,0 +1,31 @@
+//! JSON errors as reports, and JSON scalars as values.
+
+use kiln_core::{Place, Report, Value};
+use serde::de::IgnoredAny;
+
+/// Refuses text that is not JSON.
+pub(crate) fn check(name: &str, bytes: &[u8]) -> Result<(), Vec<Report>> {
+    serde_json::from_slice::<IgnoredAny>(bytes).map(|_| ()).map_err(|e| vec![report(name, bytes, &e)])
+}
+
+/// Where and why reading stopped.
+pub(crate) fn report(name: &str, bytes: &[u8], error: &serde_json::Error) -> Report {
+    let text = String::from_utf8_lossy(bytes);
+    let words = error.to_string();
+    // serde_json puts the position at the end of its words; the report shows it in its own way.
+    let message = words.split(" at line ").next().unwrap_or(&words);
+    let line_start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let at = line_start + error.column().saturating_sub(1);
+    Report::error(format!("{name}: {message}")).at(Place::of(name, &text, at..at + 1)).label("reading stopped here")
+}
+
+/// A JSON scalar; none for null, lists and objects, and for integers beyond 64 bits.
+pub(crate) fn scalar(json: &serde_json::Value) -> Option<Value> {
+    match json {
+        serde_json::Value::Bool(v) => Some(Value::Bool(*v)),
+        serde_json::Value::String(v) => Some(Value::Str(v.as_str().into())),
+        serde_json::Value::Number(v) if v.is_f64() => v.as_f64().map(Value::Float),
+        serde_json::Value::Number(v) => v.as_i64().map(Value::Int),
+        _ => None,
+    }
+}

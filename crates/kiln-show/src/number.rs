@@ -1,0 +1,74 @@
+//! Numbers for people and for machines.
+
+use serde_json::Value;
+
+/// With a comma between thousands: `1,166,400`.
+pub fn grouped(number: u128) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count as a JSON number while every reader can hold it exactly (below 2^53), else as a string.
+pub fn json_count(count: u128) -> Value {
+    match u64::try_from(count) {
+        Ok(small) if small < 1 << 53 => Value::from(small),
+        _ => Value::from(count.to_string()),
+    }
+}
+
+/// A share of a whole, as a percentage.
+pub(crate) fn percent(part: u128, whole: u128) -> String {
+    if whole == 0 {
+        return "-".into();
+    }
+    let share = 100.0 * part as f64 / whole as f64;
+    match share {
+        s if part > 0 && s < 0.1 => "< 0.1 %".into(),
+        s if part < whole && s > 99.9 => "> 99.9 %".into(),
+        s => format!("{s:.1} %"),
+    }
+}
+
+/// Seconds in the unit that reads best.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(2_415_919_104), "2,415,919,104");
+    }
+
+    #[test]
+    fn counts_beyond_what_a_double_holds_become_strings() {
+        assert_eq!(json_count((1 << 53) - 1), Value::from((1u64 << 53) - 1));
+        assert_eq!(json_count(1 << 53), Value::from("9007199254740992"));
+        assert_eq!(json_count(u128::MAX), Value::from(u128::MAX.to_string()));
+    }
+
+    #[test]
+    fn shares_never_round_to_all_or_nothing() {
+        assert_eq!(percent(1, 1_000_000), "< 0.1 %");
+        assert_eq!(percent(999_999, 1_000_000), "> 99.9 %");
+        assert_eq!(percent(0, 10), "0.0 %");
+        assert_eq!(percent(10, 10), "100.0 %");
+    }
+}

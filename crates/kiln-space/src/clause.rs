@@ -1,0 +1,210 @@
+//! Rules to clauses. In: a problem. Out: one graph of all expressions, the clauses that can still refuse something, which
+//! tunables each reads, and the values each tunable keeps after the clauses that read it alone. Refuses names that
+//! resolve to nothing; finds at once that nothing can be valid.
+
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use kiln_expr::{Column, Evaluator, Expr, Graph, NodeId, Op, Range, UnaryOp, truth};
+
+use crate::error::SpaceError;
+use crate::problem::{Constants, Problem};
+
+/// A set of tunables, by number.
+pub(crate) type Mask = u128;
+
+/// The tunables of a set, in order.
+pub(crate) fn members(mut mask: Mask) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let next = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            next
+        })
+    })
+}
+
+/// A condition that must hold, reading the tunables of its mask.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clause {
+    pub(crate) node: NodeId,
+    pub(crate) mask: Mask,
+}
+
+/// All of a problem's conditions in the form the engine works on.
+#[derive(Debug)]
+pub(crate) struct Clauses {
+    pub(crate) graph: Graph,
+    /// What each node reads, by node number.
+    pub(crate) masks: Vec<Mask>,
+    /// Bounds on each node's values, by node number.
+    pub(crate) ranges: Vec<Range>,
+    /// The values each tunable keeps, as indices into its list.
+    pub(crate) domains: Vec<Vec<u32>>,
+    /// Clauses of two or more tunables, and single ones that fail for some value.
+    pub(crate) clauses: Vec<Clause>,
+    /// True when some clause can never hold.
+    pub(crate) empty: bool,
+}
+
+impl Clauses {
+    pub(crate) fn new(problem: &Problem) -> Result<Clauses, SpaceError> {
+        if problem.dimensions.len() > Mask::BITS as usize {
+            return Err(SpaceError::TooManyTunables(problem.dimensions.len()));
+        }
+        let mut graph = Graph::default();
+        let mut nodes = Vec::new();
+        for constants in &problem.constants {
+            let mut names = Names { problem, constants, memo: FxHashMap::default() };
+            for rule in &problem.rules {
+                let root = names.expression(&mut graph, &rule.name, rule.expression.root())?;
+                split(&mut graph, root, &mut nodes);
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+
+        let mut clauses = Clauses {
+            masks: vec![],
+            ranges: vec![],
+            domains: problem.dimensions.iter().map(|d| (0..d.values.len() as u32).collect()).collect(),
+            clauses: vec![],
+            empty: problem.dimensions.iter().any(|d| d.values.is_empty()),
+            graph,
+        };
+        clauses.extend_tables(problem);
+        clauses.filter_single(&mut nodes, problem);
+        // The domains shrank: bounds computed anew are tighter, and more clauses are decided.
+        clauses.ranges.clear();
+        clauses.extend_tables(problem);
+        for node in nodes {
+            match clauses.ranges[node.index()].truth() {
+                Some(true) => {}
+                Some(false) => clauses.empty = true,
+                None => clauses.clauses.push(Clause { node, mask: clauses.masks[node.index()] }),
+            }
+        }
+        Ok(clauses)
+    }
+
+    /// Bounds on the values of one expression under the first set of constants.
+    pub(crate) fn range_of(problem: &Problem, expr: &Expr) -> Option<Range> {
+        let mut clauses = Clauses::new(&Problem { rules: vec![], ..problem.clone() }).ok()?;
+        let mut names = Names { problem, constants: problem.constants.first()?, memo: FxHashMap::default() };
+        let node = names.expression(&mut clauses.graph, "", expr).ok()?;
+        clauses.extend_tables(problem);
+        Some(clauses.ranges[node.index()])
+    }
+
+    /// Computes mask and range of every node that does not have them yet.
+    pub(crate) fn extend_tables(&mut self, problem: &Problem) {
+        for index in self.masks.len()..self.graph.len() {
+            let mut mask = 0;
+            match self.graph.op(NodeId(index as u32)) {
+                Op::Input(tunable) => mask = 1 << tunable,
+                op => op.each_child(|child| mask |= self.masks[child.index()]),
+            }
+            self.masks.push(mask);
+        }
+        for index in self.ranges.len()..self.graph.len() {
+            let range = match self.graph.op(NodeId(index as u32)) {
+                Op::Input(tunable) => {
+                    let values = &problem.dimensions[*tunable as usize].values;
+                    Range::of_all(self.domains[*tunable as usize].iter().map(|v| &values[*v as usize]))
+                }
+                op => Range::of_op(op, &|id| self.ranges[id.index()]),
+            };
+            self.ranges.push(range);
+        }
+    }
+
+    /// Applies clauses that read one tunable to its list of values, and forgets them.
+    fn filter_single(&mut self, nodes: &mut Vec<NodeId>, problem: &Problem) {
+        nodes.retain(|node| {
+            let mask = self.masks[node.index()];
+            if mask.count_ones() != 1 {
+                return true;
+            }
+            let tunable = mask.trailing_zeros() as usize;
+            let domain = &mut self.domains[tunable];
+            let values: Vec<_> =
+                domain.iter().map(|v| problem.dimensions[tunable].values[*v as usize].clone()).collect();
+            let mut evaluator = Evaluator::new(&self.graph, &[*node], &[]);
+            let input = self.graph.find(&Op::Input(tunable as u32));
+            if let Some(input) = input {
+                evaluator.set(input, Column::from_values(&values));
+            }
+            evaluator.run(&self.graph, values.len());
+            // A value it fails for may yet be refused by another clause: then the failure does not count.
+            if evaluator.failures(*node).is_some() {
+                return true;
+            }
+            let column = evaluator.column(*node);
+            let mut row = 0;
+            domain.retain(|_| {
+                row += 1;
+                column.truth(row - 1)
+            });
+            self.empty |= domain.is_empty();
+            false
+        });
+    }
+}
+
+/// Resolves names under one set of constants, each derived value built once.
+struct Names<'a> {
+    problem: &'a Problem,
+    constants: &'a Constants,
+    memo: FxHashMap<Arc<str>, NodeId>,
+}
+
+impl Names<'_> {
+    fn expression(&mut self, graph: &mut Graph, rule: &str, expr: &Expr) -> Result<NodeId, SpaceError> {
+        graph
+            .expression(expr, &mut |graph, name| self.node(graph, name))
+            .map_err(|name| SpaceError::UnknownName { rule: rule.into(), name })
+    }
+
+    fn node(&mut self, graph: &mut Graph, name: &str) -> Option<NodeId> {
+        if let Some(node) = self.memo.get(name) {
+            return Some(*node);
+        }
+        let problem = self.problem;
+        let node = if let Some(index) = problem.dimensions.iter().position(|d| &*d.name == name) {
+            match &problem.dimensions[index].values[..] {
+                // A tunable without a choice is a constant.
+                [only] => graph.constant(only.clone()),
+                _ => graph.add(Op::Input(index as u32)),
+            }
+        } else if let Some((_, formula)) = problem.derived.iter().find(|(n, _)| &**n == name) {
+            graph.expression(formula.root(), &mut |graph, name| self.node(graph, name)).ok()?
+        } else {
+            let (_, value) = self.constants.values.iter().find(|(n, _)| &**n == name)?;
+            graph.constant(value.clone())
+        };
+        self.memo.insert(name.into(), node);
+        Some(node)
+    }
+}
+
+/// The conjuncts of a condition: `a and b` is two, `not (a or b)` too, and a true constant none.
+fn split(graph: &mut Graph, node: NodeId, clauses: &mut Vec<NodeId>) {
+    match graph.op(node).clone() {
+        Op::And(a, b) => {
+            split(graph, a, clauses);
+            split(graph, b, clauses);
+        }
+        Op::Unary(UnaryOp::Not, inner) => match graph.op(inner).clone() {
+            Op::Or(a, b) => {
+                for side in [a, b] {
+                    let negated = graph.add(Op::Unary(UnaryOp::Not, side));
+                    split(graph, negated, clauses);
+                }
+            }
+            Op::Unary(UnaryOp::Not, inner) => split(graph, inner, clauses),
+            _ => clauses.push(node),
+        },
+        Op::Const(value) if truth(&value) => {}
+        _ => clauses.push(node),
+    }
+}

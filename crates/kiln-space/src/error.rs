@@ -1,0 +1,64 @@
+//! Why a space could not be built.
+
+use std::fmt;
+
+use kiln_core::Config;
+use kiln_expr::EvalError;
+
+/// A problem that has no space.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SpaceError {
+    /// A name that is neither a tunable nor defined.
+    UnknownName {
+        /// The rule or derived value using it.
+        rule: String,
+        /// The name.
+        name: String,
+    },
+    /// A rule cannot be evaluated for a configuration that keeps every other rule.
+    Evaluation {
+        /// The rule.
+        rule: String,
+        /// The workload it failed under; empty when there is none.
+        workload: String,
+        /// What failed, with values.
+        error: Box<EvalError>,
+        /// The configuration, as far as the rule's group of tunables fixes it.
+        config: Config,
+    },
+    /// Some rule cannot be evaluated for this configuration.
+    Unexplained(Config),
+    /// The rules tie so many tunables together that their distinct partial assignments do not fit in memory.
+    TooEntangled {
+        /// The tunables tied together.
+        tunables: Vec<String>,
+        /// How many states were reached before giving up.
+        limit: usize,
+    },
+    /// More than 128 tunables.
+    TooManyTunables(usize),
+    /// More than 2^128 configurations.
+    TooMany,
+}
+
+impl fmt::Display for SpaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpaceError::UnknownName { rule, name } => write!(f, "{name}, used by {rule}, is not defined"),
+            SpaceError::Evaluation { rule, workload, error, config } => {
+                write!(f, "{rule} cannot be evaluated: {error}; configuration {config}")?;
+                if workload.is_empty() { Ok(()) } else { write!(f, ", workload {workload}") }
+            }
+            SpaceError::Unexplained(config) => write!(f, "a rule cannot be evaluated for configuration {config}"),
+            SpaceError::TooEntangled { tunables, limit } => {
+                write!(f, "the constraints tie {} together in more than {limit} distinct ways", tunables.join(", "))
+            }
+            SpaceError::TooManyTunables(count) => {
+                write!(f, "{count} tunables; at most 128 can be searched")
+            }
+            SpaceError::TooMany => write!(f, "more than 2^128 configurations"),
+        }
+    }
+}
+
+impl std::error::Error for SpaceError {}

@@ -1,0 +1,87 @@
+//! From a selection of a kernel file to a problem: its tunables, its constraints, and the static gates that follow from
+//! its launches and the device.
+
+use kiln_core::Gate;
+use kiln_expr::{ExprError, Expression};
+use kiln_spec::{Formula, Launch, Selection};
+
+use crate::problem::{Constants, Dimension, Problem, Rule};
+
+impl Problem {
+    /// The problem of a selection: all its workloads must be satisfied at once.
+    pub fn from_selection(selection: &Selection<'_>) -> Result<Problem, ExprError> {
+        let target = selection.target;
+        let mut constants: Vec<Constants> = selection
+            .workloads
+            .iter()
+            .map(|w| Constants { workload: w.name.to_string(), values: selection.constants(Some(w)) })
+            .collect();
+        if constants.is_empty() {
+            constants.push(Constants { workload: String::new(), values: selection.constants(None) });
+        }
+        let mut rules: Vec<Rule> = target
+            .constraints
+            .iter()
+            .map(|c| Rule {
+                name: c.name.clone(),
+                gate: Gate::Constraint,
+                expression: c.formula.expression.clone(),
+                hint: c.hint.clone(),
+            })
+            .collect();
+        // Limits belong to an architecture: without one there is nothing to hold a launch against.
+        if let Some(arch) = selection.arch {
+            let limits = arch.limits();
+            for launch in &target.launches {
+                rules.extend(smem_overflow(launch)?);
+                rules.extend(launch_limits(launch, &limits.block_dims, &limits.grid_dims)?);
+            }
+        }
+        Ok(Problem {
+            dimensions: target
+                .tunables
+                .iter()
+                .map(|t| Dimension { name: t.name.clone(), values: t.values.clone() })
+                .collect(),
+            constants,
+            derived: target.derived.iter().map(|d| (d.name.clone(), d.formula.expression.clone())).collect(),
+            rules,
+        })
+    }
+}
+
+fn smem_overflow(launch: &Launch) -> Result<Option<Rule>, ExprError> {
+    let Some(shared) = &launch.shared else { return Ok(None) };
+    let text = format!("{} <= device.smem_per_block", bracketed(shared));
+    rule(Gate::SmemOverflow, &text, "smaller tiles or fewer stages need less shared memory").map(Some)
+}
+
+/// Threads in all and along each axis, blocks along each axis.
+fn launch_limits(launch: &Launch, block: &[u32; 3], grid: &[u64; 3]) -> Result<Option<Rule>, ExprError> {
+    let mut parts = Vec::new();
+    if !launch.block.is_empty() {
+        let threads: Vec<String> = launch.block.iter().map(bracketed).collect();
+        parts.push(format!("1 <= {} <= device.threads_per_block", threads.join(" * ")));
+    }
+    // Along x the total is the tighter limit, and an axis that is a plain number was checked when the file was read.
+    for (axis, most) in launch.block.iter().zip(block).skip(1) {
+        parts.push(format!("1 <= {} <= {most}", bracketed(axis)));
+    }
+    for (axis, most) in launch.grid.iter().zip(grid) {
+        parts.push(format!("1 <= {} <= {most}", bracketed(axis)));
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    rule(Gate::LaunchLimits, &parts.join(" and "), "keep block and grid within the device's limits").map(Some)
+}
+
+fn rule(gate: Gate, text: &str, hint: &str) -> Result<Rule, ExprError> {
+    Ok(Rule { name: gate.name().into(), gate, expression: Expression::parse(text)?, hint: Some(hint.into()) })
+}
+
+fn bracketed(formula: &Formula) -> String {
+    let text = formula.expression.text();
+    let simple = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.');
+    if simple { text.into() } else { format!("({text})") }
+}

@@ -1,0 +1,35 @@
+//! The constrained configuration space. In: tunables with their values, constants, derived values and rules. Out: a
+//! [`Space`] that knows exactly how many configurations keep every rule, and can index, find, sample and walk them
+//! without ever listing them.
+//!
+//! How it is done. Every rule is split at its `and`s into clauses. Tunables that share clauses form a group; groups are
+//! independent, so the space is their product and only groups are ever built. Within a group the tunables are bound one
+//! after another, and two partial assignments are the *same* when everything the remaining clauses need of them is equal:
+//! of `A * B * C <= 1024`, once A and B are bound, only the product matters. Each group becomes a layered graph of such
+//! states, whose paths are its valid assignments; counts of paths give the index of every configuration.
+
+mod bind;
+mod clause;
+mod diagram;
+mod error;
+mod from_spec;
+mod group;
+mod judge;
+mod latin;
+mod neighbour;
+mod order;
+mod problem;
+mod removal;
+mod sample;
+mod space;
+mod state;
+mod tabulate;
+mod warn;
+
+pub use error::SpaceError;
+pub use judge::Judgement;
+pub use neighbour::Step;
+pub use problem::{Constants, Dimension, Problem, Rule};
+pub use removal::{PROJECTION_LIMIT, Removal, removals};
+pub use space::{Point, Space};
+pub use warn::warnings;

@@ -1,0 +1,81 @@
+//! What a space is built from, independent of the file it came from.
+
+use std::sync::Arc;
+
+use kiln_core::{Gate, Value};
+use kiln_expr::{Env, Expression};
+
+/// Tunables, what their rules may refer to, and the rules.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// The tunables, in declaration order.
+    pub dimensions: Vec<Dimension>,
+    /// The fixed names; one set for each workload that must be satisfied at once. Never empty.
+    pub constants: Vec<Constants>,
+    /// Named intermediate values, each after those it needs.
+    pub derived: Vec<(Arc<str>, Expression)>,
+    /// What every configuration must keep.
+    pub rules: Vec<Rule>,
+}
+
+/// A tunable: a name and the values it may take.
+#[derive(Debug, Clone)]
+pub struct Dimension {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its values; at least one.
+    pub values: Vec<Value>,
+}
+
+/// The fixed names under one workload.
+#[derive(Debug, Clone, Default)]
+pub struct Constants {
+    /// The workload's name; empty when there is none.
+    pub workload: String,
+    /// Dimensions, device limits, dtypes.
+    pub values: Vec<(Arc<str>, Value)>,
+}
+
+/// One rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The gate that refuses what breaks it.
+    pub gate: Gate,
+    /// What must be true.
+    pub expression: Expression,
+    /// Advice for when it refuses.
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    /// The number of configurations before any rule; none beyond 2^128.
+    pub fn raw(&self) -> Option<u128> {
+        self.dimensions.iter().try_fold(1u128, |product, d| product.checked_mul(d.values.len() as u128))
+    }
+
+    /// Values for an expression: tunables from `tunable`, then derived values, then one set of constants.
+    pub fn env<'a>(&'a self, tunable: &'a dyn Env, constants: &'a Constants) -> impl Env + 'a {
+        Names { problem: self, tunable, constants }
+    }
+}
+
+struct Names<'a> {
+    problem: &'a Problem,
+    tunable: &'a dyn Env,
+    constants: &'a Constants,
+}
+
+impl Env for Names<'_> {
+    fn value(&self, name: &str) -> Option<Value> {
+        if let Some(value) = self.tunable.value(name) {
+            return Some(value);
+        }
+        if let Some((_, formula)) = self.problem.derived.iter().find(|(n, _)| &**n == name) {
+            // A derived value that fails has no value; the rule that needs it then names it.
+            return formula.eval(self).ok();
+        }
+        self.constants.values.iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone())
+    }
+}

@@ -1,0 +1,163 @@
+//! The space itself: the product of its groups.
+
+use kiln_core::{Config, Value};
+
+use crate::bind::{self, Unbuilt};
+use crate::clause::Clauses;
+use crate::diagram::Diagram;
+use crate::error::SpaceError;
+use crate::group::{Group, groups};
+use crate::order::order;
+use crate::problem::{Dimension, Problem};
+use crate::state::layers;
+use crate::tabulate::tabulate;
+
+/// A configuration as indices into the tunables' lists of values, in declaration order.
+pub type Point = Box<[u32]>;
+
+/// All configurations that keep every rule.
+#[derive(Debug, Clone)]
+pub struct Space {
+    dimensions: Vec<Dimension>,
+    factors: Vec<Diagram>,
+    count: u128,
+}
+
+impl Space {
+    /// Builds the space of a problem.
+    pub fn build(problem: &Problem) -> Result<Space, SpaceError> {
+        let mut clauses = Clauses::new(problem)?;
+        let mut space = Space { dimensions: problem.dimensions.clone(), factors: Vec::new(), count: 0 };
+        if clauses.empty {
+            return Ok(space);
+        }
+        let mut count = Some(1u128);
+        let mut failing = Vec::new();
+        for group in groups(&clauses) {
+            match factor(problem, &mut clauses, &group) {
+                // Where one group has nothing to offer, nothing another says matters.
+                Ok(diagram) if diagram.count() == 0 => return Ok(Space { factors: vec![], ..space }),
+                Ok(diagram) => {
+                    count = count.and_then(|c| c.checked_mul(diagram.count()));
+                    space.factors.push(diagram);
+                }
+                Err(Unbuilt::Failing(assignment)) => failing.extend(assignment),
+                Err(Unbuilt::TooEntangled) => {
+                    return Err(SpaceError::TooEntangled { tunables: group.names(problem), limit: bind::MOST_EDGES });
+                }
+            }
+        }
+        if !failing.is_empty() {
+            // A whole configuration: valid values for the other groups, the failing ones for the rest.
+            let mut point = vec![0; problem.dimensions.len()];
+            space.factors.iter().for_each(|factor| factor.write(0, &mut point));
+            failing.iter().for_each(|(tunable, value)| point[*tunable] = *value);
+            return Err(failure(problem, space.config(&point)));
+        }
+        space.count = count.ok_or(SpaceError::TooMany)?;
+        Ok(space)
+    }
+
+    /// The tunables.
+    pub fn dimensions(&self) -> &[Dimension] {
+        &self.dimensions
+    }
+
+    /// How many configurations there are.
+    pub fn len(&self) -> u128 {
+        self.count
+    }
+
+    /// True when nothing is valid.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The configuration with this index; none beyond the end.
+    pub fn point(&self, index: u128) -> Option<Point> {
+        if index >= self.count {
+            return None;
+        }
+        let mut point = vec![0; self.dimensions.len()].into_boxed_slice();
+        let mut rest = index;
+        for factor in self.factors.iter().rev() {
+            factor.write(rest % factor.count(), &mut point);
+            rest /= factor.count();
+        }
+        Some(point)
+    }
+
+    /// The index of a configuration, if it is valid.
+    pub fn index(&self, point: &[u32]) -> Option<u128> {
+        if self.count == 0 || point.len() != self.dimensions.len() {
+            return None;
+        }
+        self.factors.iter().try_fold(0, |index, factor| Some(index * factor.count() + factor.find(point)?))
+    }
+
+    /// Whether a configuration keeps every rule.
+    pub fn contains(&self, point: &[u32]) -> bool {
+        self.index(point).is_some()
+    }
+
+    /// All configurations in order of index.
+    pub fn iter(&self) -> impl Iterator<Item = Point> + '_ {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let point = self.point(next)?;
+            next += 1;
+            Some(point)
+        })
+    }
+
+    /// The names and values of a configuration.
+    pub fn config(&self, point: &[u32]) -> Config {
+        let value = |(d, v): (&Dimension, &u32)| (d.name.clone(), d.values[*v as usize].clone());
+        Config::new(self.dimensions.iter().zip(point).map(value).collect())
+    }
+
+    /// The point of named values; none when a name is missing or a value is not in its list.
+    pub fn locate(&self, config: &Config) -> Option<Point> {
+        let position = |d: &Dimension| {
+            let wanted: &Value = config.get(&d.name)?;
+            d.values.iter().position(|v| v == wanted).map(|i| i as u32)
+        };
+        self.dimensions.iter().map(position).collect()
+    }
+
+    pub(crate) fn factors(&self) -> &[Diagram] {
+        &self.factors
+    }
+}
+
+/// The valid assignments of one group.
+fn factor(problem: &Problem, clauses: &mut Clauses, group: &Group) -> Result<Diagram, Unbuilt> {
+    if let Some(small) = tabulate(problem, clauses, group) {
+        return small;
+    }
+    let order = order(problem, clauses, &group.clauses, group.mask);
+    let layers = layers(problem, clauses, &group.clauses, &order);
+    bind::bind(problem, clauses, layers)
+}
+
+/// The rule that fails under a configuration, found by evaluating them one by one.
+fn failure(problem: &Problem, config: Config) -> SpaceError {
+    let tunable = |name: &str| config.get(name).cloned();
+    let found = problem.constants.iter().find_map(|constants| {
+        let env = problem.env(&tunable, constants);
+        problem.rules.iter().find_map(|rule| {
+            let (mut name, mut error) = (&rule.name, rule.expression.eval(&env).err()?);
+            // A rule that rests on a failing derived value only says that it has none: that one is to blame.
+            while let Some((derived, formula)) = problem.derived.iter().find(|(n, _)| **n == *error.part)
+                && let Some(inner) = formula.eval(&env).err()
+            {
+                (name, error) = (derived, inner);
+            }
+            Some((name.to_string(), constants.workload.clone(), Box::new(error)))
+        })
+    });
+    match found {
+        Some((rule, workload, error)) => SpaceError::Evaluation { rule, workload, error, config },
+        None => SpaceError::Unexplained(config),
+    }
+}

@@ -1,0 +1,406 @@
+//! What a kernel file says, checked and typed: the nouns the rest of kiln works from. Every expression in it has been
+//! parsed and its names are known to resolve; every name is unique where it must be.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use kiln_core::{Place, Value, Workload};
+use kiln_device::Arch;
+use kiln_expr::Expression;
+
+/// A whole kernel file.
+#[derive(Debug, Clone)]
+pub struct KernelSpec {
+    /// The text it was read from, for messages about it later.
+    pub source: Source,
+    /// The kernel's name.
+    pub name: String,
+    /// What it does, in the author's words.
+    pub description: Option<String>,
+    /// The symbol that is launched or called; a target may name its own.
+    pub entry: Option<String>,
+    /// True when the entry is a host function that launches by itself.
+    pub host: bool,
+    /// Type variables and the dtypes each takes, checked and tuned apart.
+    pub variants: Vec<(Arc<str>, Vec<Dtype>)>,
+    /// Where the kernel can run, in file order; at least one.
+    pub targets: Vec<Target>,
+    /// The kernel's arguments, in order.
+    pub arguments: Vec<Argument>,
+    /// The work one call does.
+    pub cost: Cost,
+    /// The workloads, in file order.
+    pub workloads: Vec<Workload>,
+    /// How workloads are weighed against each other.
+    pub objective: Objective,
+    /// What is right.
+    pub reference: Option<Reference>,
+    /// What is fast, by name; the first is the default.
+    pub baselines: Vec<Baseline>,
+    /// Which of the soft gates refuse.
+    pub gates: SoftGates,
+}
+
+/// A file's name and text.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// As the user gave it.
+    pub name: String,
+    /// All of it.
+    pub text: Arc<str>,
+}
+
+impl Source {
+    /// The place of a byte range in this file.
+    pub fn place(&self, span: Range<usize>) -> Place {
+        Place::of(&self.name, &self.text, span)
+    }
+}
+
+/// One way to build and run the kernel. Tunables, defaults, derived values and constraints are merged: what the file
+/// says for all targets first, then what it says for this one.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// `cuda`, `cpu` or `python`.
+    pub kind: TargetKind,
+    /// The entry for this target, when it differs from the kernel's.
+    pub entry: Option<String>,
+    /// True when that entry is a host launcher.
+    pub host: bool,
+    /// Source files, beside the kernel file.
+    pub sources: Vec<String>,
+    /// Compiler settings.
+    pub compile: Compile,
+    /// Architectures it is meant for; the first is assumed when none is asked for and no device is there.
+    pub archs: Vec<Arch>,
+    /// Tunables in declaration order.
+    pub tunables: Vec<Tunable>,
+    /// The configuration known to be good; may leave tunables out.
+    pub default: Vec<(Arc<str>, Value)>,
+    /// Named intermediate values, each after those it needs.
+    pub derived: Vec<Derived>,
+    /// The rules a configuration must keep.
+    pub constraints: Vec<Constraint>,
+    /// The launches of one call, in order; empty for CPU and Python targets.
+    pub launches: Vec<Launch>,
+}
+
+/// The backends a target can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetKind {
+    /// CUDA C++ for an NVIDIA GPU.
+    Cuda,
+    /// C for this machine's processor.
+    Cpu,
+    /// A Python function (Triton, NumPy).
+    Python,
+}
+
+impl TargetKind {
+    /// Every kind with its word in the file.
+    pub const ALL: [(&'static str, TargetKind); 3] =
+        [("cuda", TargetKind::Cuda), ("cpu", TargetKind::Cpu), ("python", TargetKind::Python)];
+
+    /// The word in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            TargetKind::Cuda => "cuda",
+            TargetKind::Cpu => "cpu",
+            TargetKind::Python => "python",
+        }
+    }
+}
+
+/// Compiler settings of a target.
+#[derive(Debug, Clone, Default)]
+pub struct Compile {
+    /// Include folders, beside the kernel file.
+    pub include: Vec<String>,
+    /// The language standard, e.g. `c++17`.
+    pub std: Option<String>,
+    /// Further flags, as they are.
+    pub flags: Vec<String>,
+}
+
+/// A tunable and the values it may take, in file order, without doubles.
+#[derive(Debug, Clone)]
+pub struct Tunable {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its values; at least one.
+    pub values: Vec<Value>,
+    /// Where the file names it.
+    pub span: Range<usize>,
+}
+
+/// A named intermediate value.
+#[derive(Debug, Clone)]
+pub struct Derived {
+    /// Its name.
+    pub name: Arc<str>,
+    /// How it is computed.
+    pub formula: Formula,
+}
+
+/// A rule a configuration must keep.
+#[derive(Debug, Clone)]
+pub struct Constraint {
+    /// Its name, shown when it refuses.
+    pub name: Arc<str>,
+    /// What must be true.
+    pub formula: Formula,
+    /// The author's advice when it refuses.
+    pub hint: Option<String>,
+}
+
+/// An expression and where it stands in the file.
+#[derive(Debug, Clone)]
+pub struct Formula {
+    /// The expression.
+    pub expression: Expression,
+    /// The span of its text in the file (without quotes). Offsets inside the expression can be added to its start only
+    /// when `verbatim`.
+    pub span: Range<usize>,
+    /// True when the file holds the expression's text as it is, without escapes.
+    pub verbatim: bool,
+}
+
+impl Formula {
+    /// The span in the file of a part of the expression, or of the whole where parts cannot be told.
+    pub fn part(&self, part: Range<usize>) -> Range<usize> {
+        if self.verbatim { self.span.start + part.start..self.span.start + part.end } else { self.span.clone() }
+    }
+
+    /// The place in `source` of a part of the expression, or of the whole where parts cannot be told.
+    pub fn place(&self, source: &Source, part: Range<usize>) -> Place {
+        source.place(self.part(part))
+    }
+}
+
+/// One launch of a CUDA kernel.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The kernel launched, when it is not the target's entry.
+    pub entry: Option<String>,
+    /// Blocks along x, y, z: one to three expressions.
+    pub grid: Vec<Formula>,
+    /// Threads along x, y, z: one to three expressions.
+    pub block: Vec<Formula>,
+    /// Dynamic shared memory in bytes.
+    pub shared: Option<Formula>,
+    /// Blocks in a cluster along x, y, z.
+    pub cluster: Vec<Formula>,
+    /// A cooperative launch.
+    pub cooperative: bool,
+    /// Scratch arguments set to zero before this launch.
+    pub zero: Vec<String>,
+}
+
+/// One argument of the kernel.
+#[derive(Debug, Clone)]
+pub struct Argument {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Element type, and shape for tensors.
+    pub kind: ArgumentType,
+    /// What it is for.
+    pub role: Role,
+    /// How inputs are filled.
+    pub init: Init,
+    /// The value of a scalar.
+    pub value: Option<Formula>,
+    /// Element strides, one for each dimension, when not row-major.
+    pub strides: Vec<Formula>,
+    /// Bytes the buffer's start is aligned to.
+    pub alignment: Option<u64>,
+    /// A free-form layout name, passed on to references and baselines.
+    pub layout: Option<String>,
+    /// The descriptor of a `tensormap` argument.
+    pub tensormap: Option<TensorMap>,
+}
+
+/// The type of an argument: an element type with the expressions of its shape, empty for a scalar.
+#[derive(Debug, Clone)]
+pub struct ArgumentType {
+    /// Element type.
+    pub element: ElementType,
+    /// Dimensions, outermost first.
+    pub shape: Vec<Formula>,
+}
+
+/// A fixed dtype, or a variant's type variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ElementType {
+    /// A dtype.
+    Dtype(Dtype),
+    /// One of [`KernelSpec::variants`].
+    Variable(Arc<str>),
+}
+
+macro_rules! dtypes {
+    ($($variant:ident $name:literal $bytes:literal,)*) => {
+        /// Element types.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Dtype { $(#[doc = concat!("`", $name, "`")] $variant,)* }
+
+        impl Dtype {
+            /// Every dtype.
+            pub const ALL: &'static [Dtype] = &[$(Dtype::$variant,)*];
+            /// Its name in the file.
+            pub fn name(self) -> &'static str { match self { $(Dtype::$variant => $name,)* } }
+            /// Bytes of one element.
+            pub fn bytes(self) -> u64 { match self { $(Dtype::$variant => $bytes,)* } }
+        }
+    };
+}
+
+dtypes! {
+    F64 "f64" 8, F32 "f32" 4, F16 "f16" 2, BF16 "bf16" 2, F8E4M3 "f8e4m3" 1, F8E5M2 "f8e5m2" 1,
+    I64 "i64" 8, I32 "i32" 4, I16 "i16" 2, I8 "i8" 1,
+    U64 "u64" 8, U32 "u32" 4, U16 "u16" 2, U8 "u8" 1, Bool "bool" 1,
+}
+
+/// What an argument is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Read only.
+    In,
+    /// Written whole.
+    Out,
+    /// Read and written; restored before each timed call.
+    Inout,
+    /// Working space.
+    Scratch,
+    /// A number passed by value.
+    Scalar,
+    /// A TMA descriptor.
+    Tensormap,
+}
+
+impl Role {
+    /// Every role with its word in the file.
+    pub const ALL: [(&'static str, Role); 6] = [
+        ("in", Role::In),
+        ("out", Role::Out),
+        ("inout", Role::Inout),
+        ("scratch", Role::Scratch),
+        ("scalar", Role::Scalar),
+        ("tensormap", Role::Tensormap),
+    ];
+}
+
+/// How an input is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Init {
+    /// Standard normal.
+    #[default]
+    Normal,
+    /// Uniform in [0, 1).
+    Uniform,
+    /// Zeros.
+    Zeros,
+    /// Ones.
+    Ones,
+    /// 0, 1, 2, ... in memory order.
+    Arange,
+}
+
+impl Init {
+    /// Every filling with its word in the file.
+    pub const ALL: [(&'static str, Init); 5] = [
+        ("normal", Init::Normal),
+        ("uniform", Init::Uniform),
+        ("zeros", Init::Zeros),
+        ("ones", Init::Ones),
+        ("arange", Init::Arange),
+    ];
+}
+
+/// A TMA descriptor in words.
+#[derive(Debug, Clone)]
+pub struct TensorMap {
+    /// The argument it describes.
+    pub tensor: String,
+    /// The box copied at a time, one expression for each dimension.
+    pub box_shape: Vec<Formula>,
+    /// `none`, `32B`, `64B` or `128B`.
+    pub swizzle: String,
+    /// L2 promotion: `none`, `64B`, `128B` or `256B`.
+    pub promotion: String,
+}
+
+/// The work of one call, as expressions.
+#[derive(Debug, Clone, Default)]
+pub struct Cost {
+    /// Floating-point operations.
+    pub flops: Option<Formula>,
+    /// Bytes that must move.
+    pub bytes: Option<Formula>,
+}
+
+/// How the winner is chosen.
+#[derive(Debug, Clone)]
+pub struct Objective {
+    /// One winner for each workload instead of one over all (weighted geometric mean).
+    pub per_workload: bool,
+    /// The speedup that counts as success.
+    pub target_speedup: f64,
+}
+
+/// What is right, and how exactly.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    /// Where the right answer comes from.
+    pub origin: Origin,
+    /// Tolerances by output name; outputs that are not named use the dtype's default.
+    pub tolerance: Vec<(String, Tolerance)>,
+    /// False when two runs may differ within the tolerance.
+    pub deterministic: bool,
+}
+
+/// Where reference answers come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// An operation kiln knows itself.
+    Builtin(String),
+    /// `file.py:function`.
+    Python(Callable),
+    /// Another kernel's folder or file.
+    Kernel(String),
+}
+
+/// Allowed error of one output.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tolerance {
+    /// Absolute part.
+    pub abs: f64,
+    /// Part relative to the reference value.
+    pub rel: f64,
+}
+
+/// A named opponent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Baseline {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub callable: Callable,
+}
+
+/// `file:function`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callable {
+    /// The file, beside the kernel file.
+    pub file: String,
+    /// The function in it.
+    pub function: String,
+}
+
+/// The gates that only warn unless the file says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SoftGates {
+    /// Refuse kernels that spill registers.
+    pub spills: bool,
+    /// Refuse kernels below this occupancy.
+    pub occupancy: Option<f64>,
+}

@@ -1,0 +1,154 @@
+//! One target, one architecture, one set of workloads: what a command works on. In: a spec and what the user asked for.
+//! Out: a [`Selection`] with everything not asked for filled in, and said to be. Refuses names the spec does not have.
+
+use std::sync::Arc;
+
+use kiln_core::{Report, Use, Value, Workload, nearest};
+use kiln_device::Arch;
+
+use crate::model::{Dtype, KernelSpec, Target, TargetKind};
+
+/// What the user asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Choice<'a> {
+    /// A target's name.
+    pub target: Option<&'a str>,
+    /// An architecture's name.
+    pub arch: Option<&'a str>,
+    /// A workload's name, or `all`.
+    pub workload: Option<&'a str>,
+    /// Type variables and dtypes, `T=bf16`.
+    pub variant: Option<&'a str>,
+}
+
+/// What a command works on.
+#[derive(Debug, Clone)]
+pub struct Selection<'a> {
+    /// The whole spec.
+    pub spec: &'a KernelSpec,
+    /// The target.
+    pub target: &'a Target,
+    /// The architecture; none for targets that have none.
+    pub arch: Option<Arch>,
+    /// True when the architecture was not asked for.
+    pub arch_assumed: bool,
+    /// The workloads that must hold at once; empty when the spec has none.
+    pub workloads: Vec<&'a Workload>,
+    /// The dtype of each type variable.
+    pub variant: Vec<(Arc<str>, Dtype)>,
+}
+
+/// Assumed for a CUDA target that names no architecture: the oldest one most kernels of today are written for.
+const ASSUMED_ARCH: Arch = Arch::SM_80;
+
+impl KernelSpec {
+    /// Fills in what was not asked for: the first target, its first architecture, all workloads used for tuning, the
+    /// first dtype of each type variable.
+    pub fn select(&self, choice: Choice<'_>) -> Result<Selection<'_>, Report> {
+        let target = self.pick_target(choice.target)?;
+        let (arch, arch_assumed) = pick_arch(target, choice.arch)?;
+        Ok(Selection {
+            spec: self,
+            target,
+            arch,
+            arch_assumed,
+            workloads: self.pick_workloads(choice.workload)?,
+            variant: self.pick_variant(choice.variant)?,
+        })
+    }
+
+    fn pick_target(&self, asked: Option<&str>) -> Result<&Target, Report> {
+        let found = match asked {
+            None => self.targets.first(),
+            Some(name) => self.targets.iter().find(|t| t.kind.name() == name),
+        };
+        found.ok_or_else(|| {
+            let known: Vec<&str> = self.targets.iter().map(|t| t.kind.name()).collect();
+            unknown("target", asked.unwrap_or_default(), &known)
+        })
+    }
+
+    fn pick_workloads(&self, asked: Option<&str>) -> Result<Vec<&Workload>, Report> {
+        match asked {
+            Some(name) if name != "all" => match self.workloads.iter().find(|w| &*w.name == name) {
+                Some(workload) => Ok(vec![workload]),
+                None => {
+                    let mut known: Vec<&str> = self.workloads.iter().map(|w| &*w.name).collect();
+                    known.push("all");
+                    Err(unknown("workload", name, &known))
+                }
+            },
+            _ => {
+                let tuned: Vec<&Workload> = self.workloads.iter().filter(|w| w.use_for == Use::Tune).collect();
+                Ok(if tuned.is_empty() { self.workloads.iter().collect() } else { tuned })
+            }
+        }
+    }
+
+    fn pick_variant(&self, asked: Option<&str>) -> Result<Vec<(Arc<str>, Dtype)>, Report> {
+        let mut picked: Vec<(Arc<str>, Dtype)> =
+            self.variants.iter().filter_map(|(name, dtypes)| Some((name.clone(), *dtypes.first()?))).collect();
+        for part in asked.into_iter().flat_map(|a| a.split(',')).filter(|p| !p.trim().is_empty()) {
+            let (name, dtype) = part.split_once('=').map_or((part.trim(), ""), |(n, d)| (n.trim(), d.trim()));
+            let known: Vec<&str> = self.variants.iter().map(|(n, _)| &**n).collect();
+            let Some((variable, dtypes)) = self.variants.iter().find(|(n, _)| &**n == name) else {
+                return Err(unknown("variant", name, &known));
+            };
+            let Some(dtype) = dtypes.iter().find(|d| d.name() == dtype) else {
+                let known: Vec<&str> = dtypes.iter().map(|d| d.name()).collect();
+                return Err(unknown(&format!("dtype of {name}"), dtype, &known));
+            };
+            picked.iter_mut().filter(|(n, _)| n == variable).for_each(|(_, d)| *d = *dtype);
+        }
+        Ok(picked)
+    }
+}
+
+fn pick_arch(target: &Target, asked: Option<&str>) -> Result<(Option<Arch>, bool), Report> {
+    match (target.kind, asked) {
+        (TargetKind::Cuda, Some(name)) => match Arch::parse(name) {
+            Ok(arch) => Ok((Some(arch), false)),
+            Err(e) => Err(Report::error(e.to_string())),
+        },
+        (TargetKind::Cuda, None) => Ok((Some(target.archs.first().copied().unwrap_or(ASSUMED_ARCH)), true)),
+        (kind, Some(name)) => Err(Report::error(format!("--arch {name} with target {}", kind.name()))
+            .label("only CUDA targets have an architecture")
+            .hint("leave --arch away, or choose --target cuda")),
+        (_, None) => Ok((None, false)),
+    }
+}
+
+fn unknown(what: &str, asked: &str, known: &[&str]) -> Report {
+    let report = Report::error(format!("there is no {what} `{asked}`"));
+    let report = if known.is_empty() {
+        report.label(format!("the kernel file defines no {what}"))
+    } else {
+        report.label(format!("expected one of {}", known.join(", ")))
+    };
+    report.maybe_hint(nearest(asked, known.iter().copied()).map(|near| format!("did you mean {near}?")))
+}
+
+impl Selection<'_> {
+    /// The names that are fixed under a workload: its dimensions, the dtypes, the device's limits.
+    pub fn constants(&self, workload: Option<&Workload>) -> Vec<(Arc<str>, Value)> {
+        let mut constants = workload.map_or_else(Vec::new, |w| w.dims.clone());
+        for (name, dtype) in &self.variant {
+            constants.push((name.clone(), dtype.name().into()));
+            constants.push((format!("{name}.bytes").into(), Value::Int(dtype.bytes() as i64)));
+        }
+        if let Some(arch) = &self.arch {
+            let limit = |name: &&str| Some((format!("device.{name}").into(), Value::Int(arch.get(name)?)));
+            constants.extend(Arch::names().iter().filter_map(limit));
+        }
+        constants
+    }
+
+    /// What the workloads are called together: a name, `all`, or nothing.
+    pub fn workload_name(&self) -> Option<&str> {
+        match &self.workloads[..] {
+            [] => None,
+            [only] => Some(&only.name),
+            _ => Some("all"),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The three small tables of settings: `[cost]`, `[objective]` and `[gates]`. In: a table. Out: what it says over the
+//! defaults. Refuses values outside their range.
+
+use kiln_core::Report;
+use toml::de::DeValue;
+
+use crate::item::Item;
+use crate::model::{Cost, Objective, SoftGates};
+use crate::section::Section;
+use crate::workload::read_positive;
+
+pub(crate) fn read_cost(root: &Section) -> Cost {
+    let section = root.get("cost").and_then(|i| Section::open(i, &["flops", "bytes"]));
+    let formula = |key| section.as_ref().and_then(|s| s.get(key)).and_then(Item::formula);
+    Cost { flops: formula("flops"), bytes: formula("bytes") }
+}
+
+pub(crate) fn read_objective(root: &Section) -> Objective {
+    let section = root.get("objective").and_then(|i| Section::open(i, &["per_workload", "target_speedup"]));
+    let get = |key| section.as_ref().and_then(|s| s.get(key));
+    Objective {
+        per_workload: get("per_workload").and_then(Item::boolean).unwrap_or(false),
+        target_speedup: get("target_speedup").and_then(read_positive).unwrap_or(1.10),
+    }
+}
+
+pub(crate) fn read_gates(root: &Section) -> SoftGates {
+    let section = root.get("gates").and_then(|i| Section::open(i, &["spills", "occupancy"]));
+    let get = |key| section.as_ref().and_then(|s| s.get(key));
+    SoftGates {
+        spills: get("spills").and_then(|i| i.word(&[("warn", false), ("refuse", true)])).unwrap_or(false),
+        occupancy: get("occupancy").and_then(read_occupancy),
+    }
+}
+
+fn read_occupancy(item: &Item) -> Option<f64> {
+    let expected = "expected \"warn\", or a number above 0 and at most 1 below which a kernel is refused";
+    let value = match item.raw() {
+        DeValue::String(text) if text == "warn" => return None,
+        DeValue::Integer(_) | DeValue::Float(_) => item.number()?,
+        _ => {
+            item.error(Report::error(format!("{} is {}", item.path, item.spelling())).label(expected));
+            return None;
+        }
+    };
+    if value > 0.0 && value <= 1.0 {
+        return Some(value);
+    }
+    let percent = (value > 1.0 && value <= 100.0).then(|| format!("{value} % is {}", value / 100.0));
+    item.error(Report::error(format!("{} is {value}", item.path)).label(expected).maybe_hint(percent));
+    None
+}

@@ -1,0 +1,144 @@
+//! `[target.cuda]`, `[target.cpu]`, `[target.python]`: where the kernel can run and how it is built there. Refuses a file
+//! without a target, unknown kinds of targets, and keys that mean nothing for the kind.
+
+use kiln_core::{Report, Span};
+use kiln_device::Arch;
+use toml::de::DeValue;
+
+use crate::item::Item;
+use crate::launch::{LaunchDraft, read_launch};
+use crate::layer::{Layer, read_layer};
+use crate::log::expected_one_of;
+use crate::model::{Compile, TargetKind};
+use crate::section::{Entry, Section};
+
+const KEYS: [&str; 10] =
+    ["source", "entry", "host", "compile", "archs", "launches", "tunables", "default", "constraints", "derived"];
+
+/// A target as read, before it is merged with what the file says for all targets.
+pub(crate) struct TargetDraft {
+    pub(crate) kind: TargetKind,
+    pub(crate) span: Span,
+    pub(crate) entry: Option<String>,
+    pub(crate) host: Option<bool>,
+    pub(crate) sources: Vec<String>,
+    pub(crate) compile: Compile,
+    pub(crate) archs: Vec<Arch>,
+    pub(crate) launches: Vec<LaunchDraft>,
+    pub(crate) layer: Layer,
+}
+
+impl TargetDraft {
+    /// A target that says nothing.
+    pub(crate) fn empty(kind: TargetKind) -> TargetDraft {
+        TargetDraft {
+            kind,
+            span: 0..0,
+            entry: None,
+            host: None,
+            sources: vec![],
+            compile: Compile::default(),
+            archs: vec![],
+            launches: vec![],
+            layer: Layer::default(),
+        }
+    }
+}
+
+pub(crate) fn read_targets(root: &Section) -> Vec<TargetDraft> {
+    let Some(item) = root.get("target") else {
+        if !root.misspells("target") {
+            let report = Report::error(format!("{} has no target", root.log.file()));
+            root.log.add_whole(report.label("expected [target.cuda], [target.cpu] or [target.python]"));
+        }
+        return vec![];
+    };
+    let Some(section) = Section::free(item) else { return vec![] };
+    if section.entries.is_empty() {
+        let report = Report::error("target names no target");
+        item.error(report.label("expected [target.cuda], [target.cpu] or [target.python]"));
+    }
+    section.entries.iter().filter_map(read_target).collect()
+}
+
+fn read_target(entry: &Entry) -> Option<TargetDraft> {
+    let item = &entry.item;
+    let words = TargetKind::ALL.iter().map(|(word, _)| *word);
+    let Some((_, kind)) = TargetKind::ALL.iter().find(|(word, _)| *word == entry.key) else {
+        // `source` right under [target] is a forgotten kind, not a kind.
+        let forgotten = KEYS.contains(&entry.key).then(|| "write it under [target.cuda]".to_owned());
+        let report = Report::error(format!("unknown target {}", entry.key))
+            .label(expected_one_of(words.clone()))
+            .maybe_hint(item.log.did_you_mean(entry.key, words))
+            .maybe_hint(forgotten);
+        item.log.add(entry.key_span.clone(), report);
+        return None;
+    };
+    let section = Section::open(item, &KEYS)?;
+    refuse_unfit(&section, *kind);
+    let launches = section.get("launches").map(Item::tables).unwrap_or_default();
+    Some(TargetDraft {
+        kind: *kind,
+        span: section.span.clone(),
+        entry: section.get("entry").and_then(Item::string).map(str::to_owned),
+        host: section.get("host").and_then(Item::boolean),
+        sources: section.get("source").map(read_sources).unwrap_or_default(),
+        compile: section.get("compile").and_then(read_compile).unwrap_or_default(),
+        archs: section.get("archs").map(read_archs).unwrap_or_default(),
+        launches: launches.iter().filter_map(read_launch).collect(),
+        layer: read_layer(&section),
+    })
+}
+
+/// A key that would be read and then never used is a mistake worth a word.
+fn refuse_unfit(section: &Section, kind: TargetKind) {
+    let (keys, why): (&[&str], &str) = match kind {
+        TargetKind::Cuda => return,
+        TargetKind::Cpu => (&["archs", "launches"], "only a cuda target has it"),
+        TargetKind::Python => (&["archs", "launches", "compile"], "a python function builds and launches itself"),
+    };
+    for entry in section.entries.iter().filter(|e| keys.contains(&e.key)) {
+        let report = Report::error(format!("{} does not fit a {} target", entry.key, kind.name()));
+        section.log.add(entry.key_span.clone(), report.label(why));
+    }
+}
+
+fn read_sources(item: &Item) -> Vec<String> {
+    match item.raw() {
+        DeValue::Array(_) => item.strings(),
+        DeValue::String(_) => item.string().map(str::to_owned).into_iter().collect(),
+        _ => {
+            item.wrong("a file name, or a list of them");
+            vec![]
+        }
+    }
+}
+
+fn read_compile(item: &Item) -> Option<Compile> {
+    let section = Section::open(item, &["include", "std", "flags"])?;
+    Some(Compile {
+        include: section.get("include").map(Item::strings).unwrap_or_default(),
+        std: section.get("std").and_then(Item::string).map(str::to_owned),
+        flags: section.get("flags").map(Item::strings).unwrap_or_default(),
+    })
+}
+
+fn read_archs(item: &Item) -> Vec<Arch> {
+    let mut archs = Vec::new();
+    for item in item.list().unwrap_or_default() {
+        let Some(name) = item.string() else { continue };
+        match Arch::parse(name) {
+            Ok(arch) if archs.contains(&arch) => {
+                let report = Report::error(format!("{} has {name} twice", item.path));
+                item.error(report.label("expected each architecture once"));
+            }
+            Ok(arch) => archs.push(arch),
+            Err(unknown) => item.error(
+                Report::error(format!("unknown architecture {name}"))
+                    .label(expected_one_of(Arch::all().iter().map(Arch::name)))
+                    .maybe_hint(unknown.nearest().map(|arch| format!("did you mean {arch}?"))),
+            ),
+        }
+    }
+    archs
+}

@@ -1,0 +1,218 @@
+//! What right files become.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use kiln_core::{Severity, Use, Value};
+use kiln_device::Arch;
+use kiln_spec::{
+    Callable, Dtype, ElementType, Formula, Init, KernelSpec, Origin, Role, Target, TargetKind, Tolerance, parse,
+};
+
+const ATTENTION: &str = include_str!("good/attention.toml");
+const EVERY_KEY: &str = include_str!("good/every_key.toml");
+
+fn read(text: &str) -> KernelSpec {
+    let (spec, warnings) = parse("kernel.toml", text.as_bytes()).unwrap_or_else(|reports| panic!("{}", reports[0]));
+    assert_eq!(warnings, []);
+    spec
+}
+
+fn warnings(text: &str) -> Vec<String> {
+    let (_, warnings) = parse("kernel.toml", text.as_bytes()).unwrap_or_else(|reports| panic!("{}", reports[0]));
+    assert!(warnings.iter().all(|w| w.severity == Severity::Warning));
+    warnings.iter().map(|w| w.message.clone()).collect()
+}
+
+fn texts(formulas: &[Formula]) -> Vec<&str> {
+    formulas.iter().map(|f| f.expression.text()).collect()
+}
+
+fn values(target: &Target, name: &str) -> Vec<String> {
+    let tunable = target.tunables.iter().find(|t| &*t.name == name).unwrap();
+    tunable.values.iter().map(Value::to_string).collect()
+}
+
+fn pairs(pairs: &[(std::sync::Arc<str>, Value)]) -> String {
+    pairs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn the_example_of_the_architecture_reads_as_it_says() {
+    let spec = read(ATTENTION);
+    assert_eq!(spec.name, "flash_attention");
+    assert_eq!(spec.entry.as_deref(), Some("flash_attention_forward"));
+    assert!(!spec.host);
+    assert_eq!(spec.variants, [("T".into(), vec![Dtype::F16, Dtype::BF16])]);
+
+    let [target] = &spec.targets[..] else { panic!("one target") };
+    assert_eq!(target.kind, TargetKind::Cuda);
+    assert_eq!(target.sources, ["attention.cu"]);
+    assert_eq!(target.compile.include, ["."]);
+    assert_eq!(target.compile.std.as_deref(), Some("c++17"));
+    assert_eq!(target.compile.flags, ["--use_fast_math"]);
+    assert!(target.archs.is_empty() && target.entry.is_none() && !target.host);
+    let names: Vec<&str> = target.tunables.iter().map(|t| &*t.name).collect();
+    assert_eq!(names, ["BLOCK_M", "BLOCK_N", "WARPS", "STAGES"]);
+    assert_eq!(values(target, "BLOCK_M"), ["16", "32", "64", "128"]);
+    assert_eq!(values(target, "WARPS"), ["1", "2", "4", "8"]);
+    assert_eq!(values(target, "STAGES"), ["1", "2", "3"]);
+    assert_eq!(pairs(&target.default), "BLOCK_M=64,BLOCK_N=64,WARPS=4,STAGES=2");
+    let rules: Vec<&str> = target.constraints.iter().map(|c| &*c.name).collect();
+    assert_eq!(rules, ["rows", "smem"]);
+    assert_eq!(&*target.derived[0].name, "smem_bytes");
+
+    let [launch] = &target.launches[..] else { panic!("one launch") };
+    assert_eq!(texts(&launch.grid), ["ceildiv(S, BLOCK_M)", "H", "B"]);
+    assert_eq!(texts(&launch.block), ["32 * WARPS"]);
+    assert_eq!(texts(launch.shared.as_slice()), ["smem_bytes"]);
+
+    let arguments: Vec<_> = spec.arguments.iter().map(|a| (&*a.name, a.role)).collect();
+    let roles = [("q", Role::In), ("k", Role::In), ("v", Role::In), ("o", Role::Out), ("scale", Role::Scalar)];
+    assert_eq!(arguments, roles);
+    let q = &spec.arguments[0];
+    assert_eq!(q.kind.element, ElementType::Variable("T".into()));
+    assert_eq!(texts(&q.kind.shape), ["B", "H", "S", "D"]);
+    assert_eq!(q.init, Init::Normal);
+    let scale = &spec.arguments[4];
+    assert_eq!(scale.kind.element, ElementType::Dtype(Dtype::F32));
+    assert_eq!(texts(scale.value.as_slice()), ["1 / sqrt(D)"]);
+
+    assert_eq!(texts(spec.cost.flops.as_slice()), ["4 * B * H * S * S * D"]);
+    assert_eq!(texts(spec.cost.bytes.as_slice()), ["8 * B * H * S * D"]);
+    assert_eq!(pairs(&spec.workloads[0].dims), "B=1,H=1,S=128,D=64");
+    assert_eq!((spec.workloads[0].use_for, spec.workloads[0].weight), (Use::Tune, 1.0));
+    assert_eq!((spec.objective.per_workload, spec.objective.target_speedup), (false, 1.10));
+    let reference = spec.reference.unwrap();
+    assert_eq!(reference.origin, Origin::Builtin("attention".into()));
+    assert!(reference.deterministic && reference.tolerance.is_empty());
+    let baselines: Vec<_> = spec.baselines.iter().map(|b| (&*b.name, &*b.callable.function)).collect();
+    assert_eq!(baselines, [("sdpa", "sdpa"), ("flash", "sdpa_flash")]);
+    assert!(!spec.gates.spills && spec.gates.occupancy.is_none());
+}
+
+#[test]
+fn spans_of_expressions_hold_their_text() {
+    for text in [ATTENTION, EVERY_KEY] {
+        let spec = read(text);
+        let arguments = spec.arguments.iter().flat_map(|a| a.kind.shape.iter().chain(&a.strides));
+        let rules = spec.targets.iter().flat_map(|t| t.constraints.iter().map(|c| &c.formula));
+        let derived = spec.targets.iter().flat_map(|t| t.derived.iter().map(|d| &d.formula));
+        for formula in arguments.chain(rules).chain(derived) {
+            assert!(formula.verbatim);
+            assert_eq!(&text[formula.span.clone()], formula.expression.text());
+        }
+    }
+}
+
+#[test]
+fn the_smallest_file_reads() {
+    let spec = read("kernel.name = 'k'\ntunables.A = [1]\ntarget.cuda = {}\n");
+    assert_eq!((spec.name.as_str(), spec.targets.len()), ("k", 1));
+    assert!(spec.workloads.is_empty() && spec.arguments.is_empty() && spec.reference.is_none());
+}
+
+#[test]
+fn every_key_is_read() {
+    let spec = read(EVERY_KEY);
+    assert_eq!(spec.description.as_deref(), Some("Every key of the schema once."));
+    assert_eq!(spec.variants.len(), 2);
+    let [cuda, cpu, python] = &spec.targets[..] else { panic!("three targets") };
+
+    assert_eq!((cuda.entry.as_deref(), cuda.host, cpu.host), (Some("run_cuda"), true, false));
+    assert_eq!(cuda.sources, ["every.cu", "more.cu"]);
+    assert_eq!(cuda.archs, [Arch::SM_80, Arch::SM_90A]);
+    assert_eq!(python.entry.as_deref(), Some("every.py:run"));
+    // A target's values stand in the place of the shared ones.
+    let names: Vec<&str> = cuda.tunables.iter().map(|t| &*t.name).collect();
+    assert_eq!(names, ["BLOCK", "STAGES", "SCALE", "FAST", "SWIZZLE", "WARPS"]);
+    assert_eq!(values(cuda, "BLOCK"), ["64"]);
+    assert_eq!(values(cpu, "BLOCK"), ["32", "64", "128"]);
+    assert_eq!(values(cuda, "STAGES"), ["1", "4", "7"]);
+    assert_eq!(values(cuda, "SCALE"), ["0.5", "1.0"]);
+    assert_eq!(pairs(&cuda.default), "BLOCK=64,STAGES=1,SCALE=1.0,FAST=true,SWIZZLE=xor,WARPS=8");
+    assert_eq!(pairs(&cpu.default), "BLOCK=64,STAGES=4,SCALE=1.0,FAST=true,SWIZZLE=xor");
+    let derived: Vec<&str> = cuda.derived.iter().map(|d| &*d.name).collect();
+    assert_eq!(derived, ["step", "tiles", "threads"]);
+    let rules: Vec<&str> = cuda.constraints.iter().map(|c| &*c.name).collect();
+    assert_eq!(rules, ["small", "typed", "threads"]);
+    assert_eq!(cuda.constraints[1].hint.as_deref(), Some("two bytes an element"));
+    assert_eq!(cpu.constraints.len(), 2);
+
+    let [first, second] = &cuda.launches[..] else { panic!("two launches") };
+    assert_eq!((first.entry.as_deref(), first.cooperative), (Some("first"), true));
+    assert_eq!(texts(&first.grid), ["tiles"]);
+    assert_eq!(texts(&first.cluster), ["2", "1"]);
+    assert_eq!(first.zero, ["partial"]);
+    assert_eq!(texts(&second.grid), ["tiles", "1", "1"]);
+    assert!(second.shared.is_none() && second.cluster.is_empty() && !second.cooperative);
+
+    let argument = |name: &str| spec.arguments.iter().find(|a| &*a.name == name).unwrap();
+    let x = argument("x");
+    assert_eq!((x.init, x.alignment, x.layout.as_deref()), (Init::Uniform, Some(16), Some("row")));
+    assert_eq!(texts(&x.strides), ["64 * 2", "2"]);
+    assert_eq!(texts(&argument("y").kind.shape), ["max(N, 1)"]);
+    assert_eq!(texts(&argument("partial").kind.shape), ["tiles", "STAGES"]);
+    let map = argument("map").tensormap.as_ref().unwrap();
+    assert_eq!((map.tensor.as_str(), map.swizzle.as_str(), map.promotion.as_str()), ("x", "128B", "256B"));
+    assert_eq!(texts(&map.box_shape), ["BLOCK", "64"]);
+    assert_eq!(texts(&argument("map").kind.shape), ["N", "64"]);
+    let scalars: Vec<&str> = ["n", "flag", "alpha"].iter().flat_map(|n| texts(argument(n).value.as_slice())).collect();
+    assert_eq!(scalars, ["N", "True", "-1.5"]);
+
+    assert_eq!(texts(spec.cost.bytes.as_slice()), ["1e6"]);
+    assert_eq!(pairs(&spec.workloads[0].dims), "N=64,causal=true,mode=fwd,ratio=0.5");
+    assert_eq!((spec.workloads[1].use_for, spec.workloads[1].weight), (Use::Holdout, 2.5));
+    assert_eq!((spec.objective.per_workload, spec.objective.target_speedup), (true, 1.5));
+    let reference = spec.reference.as_ref().unwrap();
+    let callable = Callable { file: "reference.py".into(), function: "Every.run".into() };
+    assert_eq!(reference.origin, Origin::Python(callable));
+    assert_eq!(reference.tolerance[0], ("out".into(), Tolerance { abs: 1e-3, rel: 1e-2 }));
+    assert_eq!(reference.tolerance[1], ("y".into(), Tolerance { abs: 0.0, rel: 1e-3 }));
+    assert!(!reference.deterministic);
+    assert_eq!(spec.baselines[1].callable.file, "base/baseline.so");
+    assert!(spec.gates.spills);
+    assert_eq!(spec.gates.occupancy, Some(0.25));
+}
+
+#[test]
+fn other_ways_to_write_it() {
+    let windows = ATTENTION.replace('\n', "\r\n");
+    assert_eq!(read(&windows).arguments.len(), 5);
+    assert_eq!(read(&format!("\u{feff}{ATTENTION}")).name, "flash_attention");
+    let kernel = ATTENTION.replace("builtin = \"attention\"", "kernel = \"../other\"");
+    assert_eq!(read(&kernel).reference.unwrap().origin, Origin::Kernel("../other".into()));
+    let soft = format!("{ATTENTION}[gates]\nspills = \"warn\"\noccupancy = \"warn\"\n");
+    assert_eq!(read(&soft).gates.occupancy, None);
+    let wide = "kernel.name = 'k'\ntarget.cuda = {}\n[tunables]\n\
+                A = { from = -9223372036854775808, to = 9223372036854775807, step = 9223372036854775807 }\n\
+                B = { from = 1, to = 9223372036854775807, times = 4294967296 }\n";
+    let spec = read(wide);
+    let ends = ["-9223372036854775808", "-1", "9223372036854775806"];
+    assert_eq!(values(&spec.targets[0], "A"), ends);
+    assert_eq!(values(&spec.targets[0], "B"), ["1", "4294967296"]);
+}
+
+#[test]
+fn what_is_probably_not_meant_is_a_warning() {
+    let partial = ATTENTION.replace("BLOCK_N = 64\nWARPS   = 4\n", "");
+    assert_eq!(warnings(&partial), ["the default leaves out BLOCK_N, WARPS"]);
+    let small = "kernel.name = 'k'\ntunables.A = [1]\ntarget.cuda = {}\n";
+    let idle = format!("{small}[[arguments]]\nname = 'x'\ntype = 'f32[4]'\nrole = 'in'\n");
+    assert_eq!(warnings(&idle), ["kernel.toml has arguments but no workloads"]);
+    let forgotten = format!("{small}constraints.even = 'A % 2'\n");
+    assert_eq!(warnings(&forgotten), ["constraints.even is an integer, not a condition"]);
+}
+
+/// The reference page must be true: its example reads, and it names every key.
+#[test]
+fn the_documentation_holds() {
+    let page = include_str!("../../../docs/kernel-toml.md");
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    read(example);
+    for line in EVERY_KEY.lines().filter(|l| l.contains(" = ") && !l.starts_with(' ')) {
+        let key = line.split(" = ").next().unwrap();
+        let chosen = key.chars().all(|c| c.is_ascii_uppercase())
+            || ["small", "typed", "tiles", "step", "threads", "torch", "c"].contains(&key);
+        assert!(chosen || page.contains(&format!("`{key}`")), "{key} is not documented");
+    }
+}

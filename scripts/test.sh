@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Runs everything that can fail without a GPU: format, lints, dependency rules, all tests, and a real compilation of the
+# CUDA sources. `--install` first fetches what is missing; without it, what is missing is named.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+install=false
+case "${1:-}" in
+  --install) install=true ;;
+  "") ;;
+  *) echo "usage: scripts/test.sh [--install]" >&2; exit 2 ;;
+esac
+
+step() { printf '\n== %s\n' "$*"; }
+
+# System packages: the command that shows one is there, and its Debian package.
+missing=()
+need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
+need cc gcc
+need g++ g++
+need python3 python3
+need git git
+if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then missing+=(python3-venv); fi
+if [ ${#missing[@]} -gt 0 ]; then
+  if ! $install; then
+    echo "missing packages: ${missing[*]}" >&2
+    echo "hint: scripts/test.sh --install fetches them" >&2
+    exit 1
+  fi
+  step "installing ${missing[*]}"
+  sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
+  $sudo apt-get update -q
+  $sudo apt-get install -q -y --no-install-recommends "${missing[@]}"
+fi
+
+if ! command -v cargo >/dev/null 2>&1; then
+  echo "missing: cargo; hint: install Rust with rustup (https://rustup.rs)" >&2
+  exit 1
+fi
+if ! cargo deny --version >/dev/null 2>&1; then
+  if ! $install; then
+    echo "missing: cargo-deny; hint: scripts/test.sh --install builds it (about four minutes)" >&2
+    exit 1
+  fi
+  step "building cargo-deny"
+  cargo install cargo-deny --locked --quiet
+fi
+
+# The CUDA compiler from PyPI: one minor version for all parts, or they do not fit each other.
+venv=target/venv
+nvcc() { compgen -G "$venv/lib/python3.*/site-packages/nvidia/cu13/bin/nvcc" | head -n 1; }
+if [ -z "$(nvcc)" ]; then
+  if ! $install; then
+    echo "missing: the CUDA compiler wheels under $venv; hint: scripts/test.sh --install fetches them" >&2
+    exit 1
+  fi
+  step "installing the CUDA compiler into $venv"
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" \
+    "nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*"
+fi
+
+step "format"
+cargo fmt --all --check
+
+step "lints"
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+step "licences, sources, bans"
+cargo deny --log-level error check bans licenses sources
+
+step "tests"
+INSTA_UPDATE=no cargo test --workspace --quiet
+
+step "CUDA sources compile for sm_80, sm_89 and sm_90a"
+cargo build --release --quiet
+NVCC="$(nvcc)" scripts/compile_cuda.sh
+
+step "all passed"

@@ -1,0 +1,48 @@
+//! `kiln gate`: one configuration with its numbers.
+
+use crate::run::{json, kiln};
+
+const ALIGNED: &str = "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,NUM_WARPS=4,STAGES=2,UNROLL=1,CP_ASYNC=1,SWIZZLE=0,HALF2=0";
+
+#[test]
+fn a_good_configuration_passes() {
+    let ran = kiln(&format!("gate fixtures/attention_original --arch sm_80 --config {ALIGNED}"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    insta::assert_snapshot!("gate_passes", ran.out);
+}
+
+#[test]
+fn rows_of_130_bytes_are_refused_by_name() {
+    let misaligned = ALIGNED.replace("SWIZZLE=0", "SWIZZLE=1");
+    let ran = kiln(&format!("gate fixtures/attention_original --arch sm_80 --config {misaligned}"));
+    assert_eq!(ran.code, 3);
+    insta::assert_snapshot!("gate_refuses", ran.out);
+    let object = json(&format!("gate fixtures/attention_original --arch sm_80 --config {misaligned} --json"));
+    assert_eq!(object["passed"], false);
+    assert_eq!(object["rules"][0]["refusal"]["gate"], "constraint");
+    assert_eq!(object["rules"][0]["refusal"]["rule"], "alignment");
+    assert!(object["rules"][0]["refusal"]["evidence"].as_str().unwrap().contains("row_bytes = 130"));
+}
+
+#[test]
+fn shared_memory_is_held_against_the_architecture() {
+    let large = "BLOCK_M=128,BLOCK_N=128,WARPS=8,STAGES=2,Q_IN_REGS=false";
+    let on = |arch: &str| json(&format!("gate kernels/attention --arch {arch} --config {large} --json"));
+    let verdict = |arch: &str| {
+        let object = on(arch);
+        let rules = object["rules"].as_array().unwrap().clone();
+        let rule = rules.into_iter().find(|r| r["gate"] == "smem_overflow").unwrap();
+        rule["verdict"].as_str().unwrap().to_string()
+    };
+    assert_eq!(verdict("sm_80"), "holds");
+    assert_eq!(verdict("sm_89"), "refuses");
+    assert_eq!(verdict("sm_90a"), "holds");
+}
+
+#[test]
+fn values_left_out_come_from_the_default() {
+    let object = json("gate kernels/attention --config BLOCK_N=128 --json");
+    assert_eq!(object["config"]["BLOCK_N"], 128);
+    assert_eq!(object["config"]["BLOCK_M"], 64);
+    assert_eq!(object["defaulted"].as_array().unwrap().len(), 8);
+}

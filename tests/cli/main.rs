@@ -1,0 +1,10 @@
+//! The binary as a user runs it: real files, real processes, what is printed and the exit code.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod errors;
+mod gate;
+mod init;
+mod run;
+mod space;

@@ -1,0 +1,92 @@
+//! Data flows left to right through the crates: what each may depend on is written here, and cargo says what it does.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Every crate with the kiln crates it may use. A new crate is added here, with a reason to be able to see each.
+const MAY_USE: [(&str, &[&str]); 8] = [
+    ("kiln-core", &[]),
+    ("kiln-expr", &["kiln-core"]),
+    ("kiln-device", &["kiln-core"]),
+    ("kiln-spec", &["kiln-core", "kiln-device", "kiln-expr"]),
+    ("kiln-formats", &["kiln-core", "kiln-expr", "kiln-spec"]),
+    ("kiln-space", &["kiln-core", "kiln-device", "kiln-expr", "kiln-spec"]),
+    ("kiln-show", &["kiln-core", "kiln-device", "kiln-expr", "kiln-space", "kiln-spec"]),
+    ("kiln-cli", &["kiln-core", "kiln-device", "kiln-expr", "kiln-formats", "kiln-show", "kiln-space", "kiln-spec"]),
+];
+
+/// Crates from outside that belong to one of ours alone.
+const RESERVED: [(&str, &str); 8] = [
+    ("cudarc", "kiln-run"),
+    ("nvml-wrapper", "kiln-run"),
+    ("libloading", "kiln-run"),
+    ("sqlx", "kiln-store"),
+    ("axum", "kiln-serve"),
+    ("plotly", "kiln-serve"),
+    ("rmcp", "kiln-serve"),
+    ("clap", "kiln-cli"),
+];
+
+/// Crates that read, compute and return: nothing that does I/O or runs in the background.
+const PURE: [&str; 8] =
+    ["kiln-core", "kiln-expr", "kiln-device", "kiln-spec", "kiln-formats", "kiln-space", "kiln-stats", "kiln-search"];
+const IMPURE: [&str; 5] = ["tokio", "fs-err", "process-wrap", "reqwest", "tracing-subscriber"];
+
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// Names of a package's dependencies; those for tests only are left out.
+fn dependencies(package: &Value) -> BTreeSet<String> {
+    let all = package["dependencies"].as_array().unwrap();
+    all.iter().filter(|d| d["kind"].as_str() != Some("dev")).map(|d| d["name"].as_str().unwrap().to_string()).collect()
+}
+
+#[test]
+fn crates_only_look_to_their_left() {
+    let packages = packages();
+    assert_eq!(packages.len(), MAY_USE.len(), "a crate is missing in the table above");
+    for package in &packages {
+        let name = package["name"].as_str().unwrap();
+        let (_, allowed) = MAY_USE.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("{name} is not listed"));
+        for dependency in dependencies(package).iter().filter(|d| d.starts_with("kiln-")) {
+            assert!(allowed.contains(&dependency.as_str()), "{name} must not use {dependency}");
+        }
+    }
+}
+
+#[test]
+fn heavy_crates_stay_where_they_belong() {
+    for package in &packages() {
+        let name = package["name"].as_str().unwrap();
+        let dependencies = dependencies(package);
+        for (outside, owner) in RESERVED {
+            assert!(name == owner || !dependencies.contains(outside), "only {owner} may use {outside}, not {name}");
+        }
+        if PURE.contains(&name) {
+            for outside in IMPURE {
+                assert!(!dependencies.contains(outside), "{name} is pure and must not use {outside}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_crate_takes_the_workspace_lints() {
+    for package in &packages() {
+        let manifest = std::fs::read_to_string(package["manifest_path"].as_str().unwrap()).unwrap();
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{}", package["name"]);
+    }
+}
