@@ -97,7 +97,7 @@ impl Checker<'_> {
             }
             Kind::Unary(_, operand) => {
                 let kind = self.visit(operand);
-                self.number(operand, kind, "a sign")
+                self.number(operand, kind, format_args!("a sign"))
             }
             Kind::Binary(op, a, b) => self.binary(*op, a, b),
             Kind::Compare(first, rest) => {
@@ -147,7 +147,7 @@ impl Checker<'_> {
     }
 
     /// The type of an operand that must be a number, reported when it is not.
-    fn number(&mut self, operand: &Expr, kind: Type, what: &str) -> Type {
+    fn number(&mut self, operand: &Expr, kind: Type, what: fmt::Arguments<'_>) -> Type {
         match kind {
             Type::Str => {
                 let part = self.source.part(operand);
@@ -180,8 +180,10 @@ impl Checker<'_> {
         if op == BinaryOp::Add && kinds == (Type::Str, Type::Str) {
             return Type::Str;
         }
-        let what = format!("`{}`", op.sign());
-        match (op, self.number(a, kinds.0, &what), self.number(b, kinds.1, &what)) {
+        // Formatted only if it must be shown.
+        let sign = op.sign();
+        let a_type = self.number(a, kinds.0, format_args!("`{sign}`"));
+        match (op, a_type, self.number(b, kinds.1, format_args!("`{sign}`"))) {
             (BinaryOp::Div, ..) | (_, Type::Float, _) | (_, _, Type::Float) => Type::Float,
             // A negative exponent makes a float, and that may depend on values.
             (BinaryOp::Pow, Type::Int, Type::Int) => match &b.kind {
@@ -211,7 +213,8 @@ impl Checker<'_> {
         if matches!(function, Function::Min | Function::Max) && kinds.iter().all(|k| *k == Type::Str) {
             return Type::Str;
         }
-        let numbers: Vec<Type> = arguments.iter().zip(&kinds).map(|(a, kind)| self.number(a, *kind, name)).collect();
+        let numbers: Vec<Type> =
+            arguments.iter().zip(&kinds).map(|(a, kind)| self.number(a, *kind, format_args!("{name}"))).collect();
         let join = |kinds: Vec<Type>| kinds.into_iter().reduce(Type::join).unwrap_or(Type::Any);
         match function {
             // One of the arguments as it is: a boolean stays one.

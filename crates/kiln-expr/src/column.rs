@@ -79,36 +79,62 @@ struct Result_ {
 pub struct Evaluator {
     /// The nodes to compute, children first; inputs and given columns are not among them.
     order: Vec<NodeId>,
+    /// Where each node's result is kept, by node number; most nodes of a large graph have none.
+    slots: Vec<u32>,
     results: Vec<Option<Result_>>,
 }
 
 impl Evaluator {
     /// Plans the evaluation of `wanted`; nodes in `given` are supplied as columns and not looked into.
     pub fn new(graph: &Graph, wanted: &[NodeId], given: &[NodeId]) -> Evaluator {
-        let mut needed = vec![false; graph.len()];
+        const NONE: u32 = u32::MAX;
+        let mut slots = vec![NONE; graph.len()];
+        let mut count = 0;
+        let mut place = |slot: &mut u32| {
+            let new = *slot == NONE;
+            if new {
+                *slot = count;
+                count += 1;
+            }
+            new
+        };
+        given.iter().for_each(|id| {
+            place(&mut slots[id.index()]);
+        });
+        let mut order = Vec::new();
         let mut stack: Vec<NodeId> = wanted.to_vec();
         while let Some(id) = stack.pop() {
-            if needed[id.index()] || given.contains(&id) {
-                continue;
+            if place(&mut slots[id.index()]) {
+                graph.op(id).each_child(|child| stack.push(child));
+                if !matches!(graph.op(id), Op::Input(_)) {
+                    order.push(id);
+                }
             }
-            needed[id.index()] = true;
-            graph.op(id).each_child(|child| stack.push(child));
         }
-        let order = (0..graph.len() as u32)
-            .map(NodeId)
-            .filter(|id| needed[id.index()] && !matches!(graph.op(*id), Op::Input(_)))
-            .collect();
-        Evaluator { order, results: vec![None; graph.len()] }
+        // Children have smaller numbers than what they are children of.
+        order.sort_unstable();
+        Evaluator { order, slots, results: vec![None; count as usize] }
+    }
+
+    fn result(&self, id: NodeId) -> Option<&Result_> {
+        self.results.get(self.slots[id.index()] as usize)?.as_ref()
+    }
+
+    fn keep(&mut self, id: NodeId, result: Result_) {
+        // A column nobody asked for has no place, and is not missed.
+        if let Some(place) = self.results.get_mut(self.slots[id.index()] as usize) {
+            *place = Some(result);
+        }
     }
 
     /// Supplies the column of an input node or of a node given at planning.
     pub fn set(&mut self, id: NodeId, column: Column) {
-        self.results[id.index()] = Some(Result_ { column, failed: None });
+        self.keep(id, Result_ { column, failed: None });
     }
 
     /// Supplies a column some of whose rows have already failed.
     pub fn set_failing(&mut self, id: NodeId, column: Column, failed: Vec<bool>) {
-        self.results[id.index()] = Some(Result_ { column, failed: Some(failed) });
+        self.keep(id, Result_ { column, failed: Some(failed) });
     }
 
     /// Computes everything for `rows` rows.
@@ -116,14 +142,14 @@ impl Evaluator {
         for i in 0..self.order.len() {
             let id = self.order[i];
             let result = self.compute(graph.op(id), rows);
-            self.results[id.index()] = Some(result);
+            self.keep(id, result);
         }
     }
 
     /// The column of a computed node. A node that was neither computed nor set is false everywhere.
     pub fn column(&self, id: NodeId) -> &Column {
         const NOTHING: &Column = &Column::One(Value::Bool(false));
-        self.results[id.index()].as_ref().map_or(NOTHING, |r| &r.column)
+        self.result(id).map_or(NOTHING, |r| &r.column)
     }
 
     /// Whether a computed node failed in a row.
@@ -133,7 +159,7 @@ impl Evaluator {
 
     /// The failed rows of a computed node, if any failed.
     pub fn failures(&self, id: NodeId) -> Option<&[bool]> {
-        self.results[id.index()].as_ref().and_then(|r| r.failed.as_deref())
+        self.result(id).and_then(|r| r.failed.as_deref())
     }
 
     fn compute(&self, op: &Op, rows: usize) -> Result_ {
@@ -144,11 +170,7 @@ impl Evaluator {
             Op::Unary(op, a) => self.unary(*op, *a, rows),
             Op::Binary(op, a, b) => self.arithmetic(*op, *a, *b, rows),
             Op::Compare(op, a, b) => self.compare(*op, *a, *b, rows),
-            Op::In(item, list) => {
-                let mut nodes = vec![*item];
-                nodes.extend_from_slice(list);
-                self.rowwise(&nodes, rows, |v| Ok(Value::Bool(v[1..].iter().any(|c| ops::equal(&v[0], c)))))
-            }
+            Op::In(item, list) => self.member(*item, list, rows),
             Op::And(a, b) => self.choose(*a, *b, *a, rows),
             Op::Or(a, b) => self.choose(*a, *a, *b, rows),
             Op::If(c, a, b) => self.choose(*c, *a, *b, rows),
@@ -215,8 +237,8 @@ impl Evaluator {
             return Result_ { column: Column::Int(column), failed: self.merged_failures(&[a, b], rows) };
         }
         if let (Some(x), Some(y)) = (Numbers::of(x), Numbers::of(y))
-            && op == BinaryOp::Div
-            && let Some(column) = true_division(x, y, rows)
+            && (op == BinaryOp::Div || x.is_float() || y.is_float())
+            && let Some(column) = float_arithmetic(op, x, y, rows)
         {
             return Result_ { column: Column::Float(column), failed: self.merged_failures(&[a, b], rows) };
         }
@@ -242,6 +264,20 @@ impl Evaluator {
             return Result_ { column: Column::Bool(column), failed };
         }
         self.rowwise(&[a, b], rows, |v| ops::compare(op, &v[0], &v[1]).map(Value::Bool))
+    }
+
+    fn member(&self, item: NodeId, list: &[NodeId], rows: usize) -> Result_ {
+        let constants: Option<Vec<i64>> = list
+            .iter()
+            .map(|node| if let Column::One(Value::Int(v)) = self.column(*node) { Some(*v) } else { None })
+            .collect();
+        if let (Column::Int(items), Some(constants)) = (self.column(item), constants) {
+            let column = items.iter().map(|v| constants.contains(v)).collect();
+            return Result_ { column: Column::Bool(column), failed: self.merged_failures(&[item], rows) };
+        }
+        let mut nodes = vec![item];
+        nodes.extend_from_slice(list);
+        self.rowwise(&nodes, rows, |v| Ok(Value::Bool(v[1..].iter().any(|c| ops::equal(&v[0], c)))))
     }
 
     /// `then` where `condition` is true, else `otherwise`; only the chosen side's failures count.
@@ -362,6 +398,10 @@ impl<'a> Numbers<'a> {
         }
     }
 
+    fn is_float(self) -> bool {
+        matches!(self, Numbers::Float(_) | Numbers::One(Number::Float(_)))
+    }
+
     fn at(self, row: usize) -> Number {
         match self {
             Numbers::One(v) => v,
@@ -372,12 +412,13 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// `/`, or none when a divisor is zero.
-fn true_division(x: Numbers<'_>, y: Numbers<'_>, rows: usize) -> Option<Vec<f64>> {
+/// An operation whose result is a double in every row, or none when some row fails.
+fn float_arithmetic(op: BinaryOp, x: Numbers<'_>, y: Numbers<'_>, rows: usize) -> Option<Vec<f64>> {
     (0..rows)
         .map(|row| match (x.at(row), y.at(row)) {
+            // Only `/` comes here with two integers, and its quotient is rounded once.
             (Number::Int(a), Number::Int(b)) => ops::int_div(a, b).ok(),
-            (a, b) => (b.float() != 0.0).then(|| a.float() / b.float()),
+            (a, b) => ops::float_binary(op, a.float(), b.float()).ok(),
         })
         .collect()
 }

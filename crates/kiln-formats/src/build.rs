@@ -1,6 +1,6 @@
 //! The parts both formats share: tunables and conditions to a [`KernelSpec`], with the checks a kernel.toml gets.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use kiln_core::{Report, Value};
@@ -12,8 +12,6 @@ use kiln_spec::{
 /// A spec under construction, with everything that was found wrong so far.
 pub(crate) struct Builder {
     source: Source,
-    /// Where the next condition is looked for, so that equal texts are found in order.
-    searched: usize,
     target: Target,
     types: FxHashMap<Arc<str>, Type>,
     pub(crate) errors: Vec<Report>,
@@ -27,7 +25,6 @@ impl Builder {
         })?;
         Ok(Builder {
             source: Source { name: name.into(), text: text.into() },
-            searched: 0,
             target: Target {
                 kind: TargetKind::Cuda,
                 entry: None,
@@ -58,9 +55,9 @@ impl Builder {
             self.errors.push(self.report(format!("{name} is defined twice"), &name).label("expected each name once"));
             return;
         }
-        if let Some(double) = values.iter().enumerate().find(|(i, v)| values[..*i].contains(v)) {
+        if let Some(double) = double(&values) {
             self.errors
-                .push(self.report(format!("{name} lists {} twice", double.1), &name).label("expected each value once"));
+                .push(self.report(format!("{name} lists {double} twice"), &name).label("expected each value once"));
             return;
         }
         self.target.tunables.push(Tunable { name, values, span: 0..0 });
@@ -79,18 +76,13 @@ impl Builder {
 
     /// Adds a condition; names must be tunables.
     pub(crate) fn condition(&mut self, name: String, text: &str) {
-        let found = self.source.text[self.searched..].find(text).map(|at| at + self.searched);
-        let span = found.map_or(0..0, |at| at..at + text.len());
-        self.searched = span.end.max(self.searched);
-        let verbatim = found.is_some();
-        let show = |e: &kiln_expr::ExprError, source: &Source| {
-            if verbatim {
+        let show = |e: &kiln_expr::ExprError, source: &Source| match source.text.find(text) {
+            Some(at) => {
                 let mut e = e.clone();
-                e.span = e.span.start + span.start..e.span.end + span.start;
+                e.span = e.span.start + at..e.span.end + at;
                 e.report(&source.name, &source.text)
-            } else {
-                e.report(&format!("{}, {name}", source.name), text)
             }
+            None => e.report(&format!("{}, {name}", source.name), text),
         };
         let expression = match Expression::parse(text) {
             Ok(expression) => expression,
@@ -100,8 +92,13 @@ impl Builder {
             self.errors.extend(errors.iter().map(|e| show(e, &self.source)));
             return;
         }
-        let formula = Formula { expression, span, verbatim };
+        let formula = Formula::unplaced(expression);
         self.target.constraints.push(Constraint { name: name.into(), formula, hint: None });
+    }
+
+    /// The file's text.
+    pub(crate) fn text(&self) -> Arc<str> {
+        self.source.text.clone()
     }
 
     pub(crate) fn target(&mut self) -> &mut Target {
@@ -143,6 +140,16 @@ impl Builder {
         };
         Ok((spec, self.warnings))
     }
+}
+
+/// A value that stands in the list twice.
+fn double(values: &[Value]) -> Option<&Value> {
+    // Most lists are short, and comparing a few values is quicker than hashing them.
+    if values.len() <= 16 {
+        return values.iter().enumerate().find(|(i, v)| values[..*i].contains(v)).map(|(_, v)| v);
+    }
+    let mut seen = FxHashSet::default();
+    values.iter().find(|v| !seen.insert(*v))
 }
 
 struct Names<'a>(&'a FxHashMap<Arc<str>, Type>);

@@ -11,6 +11,8 @@ pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
+// Not inlined: the decoder's tables would make the stack frame of every caller 40 KB large.
+#[inline(never)]
 pub(crate) fn unpack(name: &str, bytes: &[u8]) -> Result<Vec<u8>, Vec<Report>> {
     let mut unpacked = Vec::new();
     MultiGzDecoder::new(bytes)

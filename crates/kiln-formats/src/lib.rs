@@ -34,17 +34,40 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
     } else {
         bytes
     };
-    let holds = |word: &str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
-    if holds("\"ConfigurationSpace\"") {
-        t1::read(name, bytes)
-    } else if holds("\"tune_params\"") {
-        cache::read(name, bytes)
-    } else {
-        // Neither key is there: either it is no JSON at all, or JSON of another kind.
-        json::check(name, bytes)?;
-        Err(vec![
-            Report::error(format!("{name} holds no tuning space"))
-                .label("expected a T1 file (with ConfigurationSpace) or a Kernel Tuner cache (with tune_params)"),
-        ])
+    match kind(bytes) {
+        Some(Kind::T1) => t1::read(name, bytes),
+        Some(Kind::Cache) => cache::read(name, bytes),
+        None => Err(unknown(name, bytes)),
     }
+}
+
+/// The formats this crate reads.
+enum Kind {
+    T1,
+    Cache,
+}
+
+/// Which format it is, by the first key that only one of them has; a cache may be long, but has its key near the start.
+fn kind(bytes: &[u8]) -> Option<Kind> {
+    let quotes = (0..bytes.len()).filter(|i| bytes[*i] == b'"');
+    quotes.map(|i| &bytes[i..]).find_map(|rest| {
+        if rest.starts_with(b"\"ConfigurationSpace\"") {
+            Some(Kind::T1)
+        } else if rest.starts_with(b"\"tune_params\"") {
+            Some(Kind::Cache)
+        } else {
+            None
+        }
+    })
+}
+
+/// Neither key is there: either it is no JSON at all, or JSON of another kind.
+fn unknown(name: &str, bytes: &[u8]) -> Vec<Report> {
+    if let Err(broken) = json::check(name, bytes) {
+        return broken;
+    }
+    vec![
+        Report::error(format!("{name} holds no tuning space"))
+            .label("expected a T1 file (with ConfigurationSpace) or a Kernel Tuner cache (with tune_params)"),
+    ]
 }

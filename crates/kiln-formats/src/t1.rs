@@ -104,7 +104,8 @@ struct Kernel<'a> {
 
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
     let mut builder = Builder::new(name, bytes)?;
-    let file: File<'_> = serde_json::from_slice(bytes).map_err(|e| vec![json::report(name, bytes, &e)])?;
+    let text = builder.text();
+    let file: File<'_> = serde_json::from_str(&text).map_err(|e| vec![json::report(name, bytes, &e)])?;
     for parameter in &file.space.parameters {
         let float = parameter.kind.as_deref() == Some("float");
         match values(&mut builder, parameter) {

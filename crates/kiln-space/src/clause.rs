@@ -179,8 +179,7 @@ impl Names<'_> {
         } else if let Some((_, formula)) = problem.derived.iter().find(|(n, _)| &**n == name) {
             graph.expression(formula.root(), &mut |graph, name| self.node(graph, name)).ok()?
         } else {
-            let (_, value) = self.constants.values.iter().find(|(n, _)| &**n == name)?;
-            graph.constant(value.clone())
+            graph.constant(self.constants.get(name)?)
         };
         self.memo.insert(name.into(), node);
         Some(node)

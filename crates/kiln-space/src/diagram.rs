@@ -98,6 +98,13 @@ impl Diagram {
         Diagram { levels }
     }
 
+    /// A single tunable with these values, none refused.
+    pub(crate) fn free(tunable: usize, values: &[u32]) -> Diagram {
+        let edges = values.iter().map(|v| Edge { value: *v, child: 0 }).collect();
+        let starts = vec![0, values.len() as u32];
+        Diagram { levels: vec![Level { tunable, starts, edges, counts: vec![values.len() as u128] }] }
+    }
+
     /// How many assignments there are.
     pub(crate) fn count(&self) -> u128 {
         self.levels.first().and_then(|l| l.counts.first()).copied().unwrap_or(0)

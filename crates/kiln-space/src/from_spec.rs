@@ -14,10 +14,15 @@ impl Problem {
         let mut constants: Vec<Constants> = selection
             .workloads
             .iter()
-            .map(|w| Constants { workload: w.name.to_string(), values: selection.constants(Some(w)) })
+            .map(|w| Constants {
+                workload: w.name.to_string(),
+                values: selection.constants(Some(w)),
+                arch: selection.arch,
+            })
             .collect();
         if constants.is_empty() {
-            constants.push(Constants { workload: String::new(), values: selection.constants(None) });
+            let values = selection.constants(None);
+            constants.push(Constants { workload: String::new(), values, arch: selection.arch });
         }
         let mut rules: Vec<Rule> = target
             .constraints

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kiln_core::{Gate, Value};
+use kiln_device::Arch;
 use kiln_expr::{Env, Expression};
 
 /// Tunables, what their rules may refer to, and the rules.
@@ -32,8 +33,18 @@ pub struct Dimension {
 pub struct Constants {
     /// The workload's name; empty when there is none.
     pub workload: String,
-    /// Dimensions, device limits, dtypes.
+    /// Dimensions and dtypes.
     pub values: Vec<(Arc<str>, Value)>,
+    /// The architecture whose limits `device.NAME` means.
+    pub arch: Option<Arch>,
+}
+
+impl Constants {
+    /// The value of a fixed name.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let stated = self.values.iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone());
+        stated.or_else(|| Some(Value::Int(self.arch?.get(name.strip_prefix("device.")?)?)))
+    }
 }
 
 /// One rule.
@@ -76,6 +87,6 @@ impl Env for Names<'_> {
             // A derived value that fails has no value; the rule that needs it then names it.
             return formula.eval(self).ok();
         }
-        self.constants.values.iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone())
+        self.constants.get(name)
     }
 }

@@ -132,6 +132,10 @@ impl Space {
 
 /// The valid assignments of one group.
 fn factor(problem: &Problem, clauses: &mut Clauses, group: &Group) -> Result<Diagram, Unbuilt> {
+    if group.clauses.is_empty() {
+        let tunable = group.mask.trailing_zeros() as usize;
+        return Ok(Diagram::free(tunable, &clauses.domains[tunable]));
+    }
     if let Some(small) = tabulate(problem, clauses, group) {
         return small;
     }

@@ -28,24 +28,20 @@ pub(crate) fn tabulate(problem: &Problem, all: &Clauses, group: &Group) -> Optio
         let domain = &all.domains[tunables[i]];
         domain[row / strides[i] % domain.len()]
     };
-    let alive = if group.clauses.is_empty() {
-        vec![true; rows]
-    } else {
-        let wanted: Vec<NodeId> = group.clauses.iter().map(|c| c.node).collect();
-        let mut evaluator = Evaluator::new(&all.graph, &wanted, &[]);
-        for (i, tunable) in tunables.iter().enumerate() {
-            if let Some(input) = all.graph.find(&Op::Input(*tunable as u32)) {
-                let values = &problem.dimensions[*tunable].values;
-                evaluator.set(input, column(rows, |row| &values[value(row, i) as usize]));
-            }
+    let wanted: Vec<NodeId> = group.clauses.iter().map(|c| c.node).collect();
+    let mut evaluator = Evaluator::new(&all.graph, &wanted, &[]);
+    for (i, tunable) in tunables.iter().enumerate() {
+        if let Some(input) = all.graph.find(&Op::Input(*tunable as u32)) {
+            let values = &problem.dimensions[*tunable].values;
+            evaluator.set(input, column(rows, |row| &values[value(row, i) as usize]));
         }
-        evaluator.run(&all.graph, rows);
-        match survivors(&evaluator, &wanted, rows) {
-            Ok(alive) => alive,
-            Err(row) => {
-                let assignment = tunables.iter().enumerate().map(|(i, t)| (*t, value(row, i))).collect();
-                return Some(Err(Unbuilt::Failing(assignment)));
-            }
+    }
+    evaluator.run(&all.graph, rows);
+    let alive = match survivors(&evaluator, &wanted, rows) {
+        Ok(alive) => alive,
+        Err(row) => {
+            let assignment = tunables.iter().enumerate().map(|(i, t)| (*t, value(row, i))).collect();
+            return Some(Err(Unbuilt::Failing(assignment)));
         }
     };
     Some(Ok(trie(&tunables, (0..rows).filter(|row| alive[*row]), value)))

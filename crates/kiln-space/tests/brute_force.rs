@@ -99,7 +99,11 @@ fn problem() -> impl Strategy<Value = Case> {
                     .collect(),
                 constants: ns
                     .into_iter()
-                    .map(|n| Constants { workload: format!("w{n}"), values: vec![("N".into(), Value::Int(n))] })
+                    .map(|n| Constants {
+                        workload: format!("w{n}"),
+                        values: vec![("N".into(), Value::Int(n))],
+                        arch: None,
+                    })
                     .collect(),
                 derived: vec![
                     (Arc::from("D1"), Expression::parse(d1).unwrap()),

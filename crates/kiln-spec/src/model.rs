@@ -171,9 +171,18 @@ impl Formula {
         if self.verbatim { self.span.start + part.start..self.span.start + part.end } else { self.span.clone() }
     }
 
+    /// A formula from a file whose reader does not know positions; it is looked for when it must be shown.
+    pub fn unplaced(expression: Expression) -> Formula {
+        Formula { expression, span: 0..0, verbatim: false }
+    }
+
     /// The place in `source` of a part of the expression, or of the whole where parts cannot be told.
     pub fn place(&self, source: &Source, part: Range<usize>) -> Place {
-        source.place(self.part(part))
+        let found = if self.span.is_empty() { source.text.find(self.expression.text()) } else { None };
+        match found {
+            Some(at) => source.place(at + part.start..at + part.end),
+            None => source.place(self.part(part)),
+        }
     }
 }
 

@@ -129,16 +129,13 @@ fn unknown(what: &str, asked: &str, known: &[&str]) -> Report {
 }
 
 impl Selection<'_> {
-    /// The names that are fixed under a workload: its dimensions, the dtypes, the device's limits.
+    /// The names that are fixed under a workload: its dimensions and the dtypes. The device's limits are the
+    /// architecture's to tell.
     pub fn constants(&self, workload: Option<&Workload>) -> Vec<(Arc<str>, Value)> {
         let mut constants = workload.map_or_else(Vec::new, |w| w.dims.clone());
         for (name, dtype) in &self.variant {
             constants.push((name.clone(), dtype.name().into()));
             constants.push((format!("{name}.bytes").into(), Value::Int(dtype.bytes() as i64)));
-        }
-        if let Some(arch) = &self.arch {
-            let limit = |name: &&str| Some((format!("device.{name}").into(), Value::Int(arch.get(name)?)));
-            constants.extend(Arch::names().iter().filter_map(limit));
         }
         constants
     }
