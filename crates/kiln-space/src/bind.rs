@@ -9,10 +9,11 @@ use hashbrown::HashTable;
 use kiln_core::Value;
 use kiln_expr::{Column, Range};
 
+use crate::bounds::Outlook;
 use crate::clause::Clauses;
 use crate::diagram::{Diagram, Edge, Level};
 use crate::problem::Problem;
-use crate::state::{FAILED_BIT, Layer, Outlook, Packing, Slot};
+use crate::state::{FAILED_BIT, Layer, Packing, Slot};
 
 /// Candidates evaluated at a time: columns of this many 8-byte values fit in the first-level cache.
 const CHUNK: usize = 1024;
@@ -67,6 +68,9 @@ impl States {
     }
 }
 
+/// A candidate: a state, and the position of a value in the domain of the tunable to be bound.
+type Row = (u32, u32);
+
 /// Binds one tunable in every state: the edges to the next states, and those states.
 fn expand(
     problem: &Problem,
@@ -78,50 +82,78 @@ fn expand(
     let domain = &all.domains[layer.tunable];
     let values: Vec<Value> =
         domain.iter().map(|v| problem.dimensions[layer.tunable].values[*v as usize].clone()).collect();
-    let width = values.len();
-    let per_chunk = (CHUNK / width.max(1)).max(1);
-    let tiled = tile(&values, per_chunk.min(states.len()));
-    let stride = layer.carried_out.len() + 1;
-    let mut merger = Merger::new(stride);
+    let values = Column::from_values(&values);
+    let mut merger = Merger::new(layer.carried_out.len() + 1);
     let mut level = Level::new(layer.tunable);
-    let mut key = vec![0u64; stride];
-    for first in (0..states.len()).step_by(per_chunk) {
-        let chunk = first..(first + per_chunk).min(states.len());
-        let rows = chunk.len() * width;
-        for (i, slot) in layer.carried_in.iter().enumerate() {
-            let packed = chunk.clone().map(|s| states.data[s * states.stride + i]);
-            match unpack(slot, packed, width, interner) {
-                (column, None) => layer.evaluator.set(slot.node, column),
-                (column, Some(failed)) => layer.evaluator.set_failing(slot.node, column, failed),
+    let mut rows: Vec<Row> = Vec::with_capacity(CHUNK + domain.len());
+    for state in 0..states.len() {
+        match &mut layer.sieve {
+            Some(sieve) => {
+                let carried = layer.carried_in.iter().zip(&states.data[state * states.stride..]);
+                let carried = carried.map(|(slot, packed)| range(slot, *packed, interner));
+                let candidates = sieve.candidates(carried, states.settled(state));
+                rows.extend(candidates.into_iter().map(|position| (state as u32, position)));
             }
+            None => rows.extend((0..domain.len() as u32).map(|position| (state as u32, position))),
         }
-        if let Some(input) = layer.input {
-            layer.evaluator.set(input, head(&tiled, rows));
+        if rows.len() < CHUNK && state + 1 < states.len() {
+            continue;
         }
-        layer.evaluator.run(&all.graph, rows);
-        let mut settled: Vec<u64> = chunk.clone().flat_map(|s| std::iter::repeat_n(states.settled(s), width)).collect();
-        let alive = judge(layer, &mut settled);
-        let packed: Vec<Vec<u64>> = layer.carried_out.iter().map(|slot| pack(layer, slot, rows, interner)).collect();
-        for row in 0..rows {
-            if row % width == 0 {
-                level.open();
-            }
-            if alive[row] {
-                for (k, column) in key.iter_mut().zip(&packed) {
-                    *k = column[row];
-                }
-                key[stride - 1] = settled[row];
-                if let Some(child) = merger.state(&key, layer, interner) {
-                    level.edges.push(Edge { value: domain[row % width], child });
-                }
-            }
+        for chunk in rows.chunks(4 * CHUNK) {
+            try_rows(all, layer, states, chunk, &values, &mut merger, &mut level, interner);
         }
+        rows.clear();
         if level.edges.len() > MOST_EDGES {
             return Err(Unbuilt::TooEntangled);
         }
     }
+    while level.begun() < states.len() {
+        level.open();
+    }
     level.close();
-    Ok((level, States { stride, data: merger.merged.keys }))
+    Ok((level, States { stride: layer.carried_out.len() + 1, data: merger.merged.keys }))
+}
+
+/// Evaluates candidates and adds the edges of those that keep the clauses finished here.
+#[allow(clippy::too_many_arguments)] // One step of `expand`, apart only to be readable.
+fn try_rows(
+    all: &Clauses,
+    layer: &mut Layer,
+    states: &States,
+    rows: &[Row],
+    values: &Column,
+    merger: &mut Merger,
+    level: &mut Level,
+    interner: &mut Interner,
+) {
+    for (i, slot) in layer.carried_in.iter().enumerate() {
+        let packed = rows.iter().map(|(state, _)| states.data[*state as usize * states.stride + i]);
+        match unpack(slot, packed, interner) {
+            (column, None) => layer.evaluator.set(slot.node, column),
+            (column, Some(failed)) => layer.evaluator.set_failing(slot.node, column, failed),
+        }
+    }
+    if let Some(input) = layer.input {
+        layer.evaluator.set(input, gather(values, rows));
+    }
+    layer.evaluator.run(&all.graph, rows.len());
+    let mut settled: Vec<u64> = rows.iter().map(|(state, _)| states.settled(*state as usize)).collect();
+    let alive = judge(layer, &mut settled);
+    let packed: Vec<Vec<u64>> = layer.carried_out.iter().map(|slot| pack(layer, slot, rows.len(), interner)).collect();
+    let mut key = vec![0u64; packed.len() + 1];
+    for (row, (state, position)) in rows.iter().enumerate() {
+        // States before this one that had no candidates have no edges.
+        while level.begun() <= *state as usize {
+            level.open();
+        }
+        if alive[row] {
+            key.iter_mut().zip(&packed).for_each(|(k, column)| *k = column[row]);
+            key[packed.len()] = settled[row];
+            if let Some(child) = merger.state(&key, layer, interner) {
+                level.edges.push(Edge { value: all.domains[layer.tunable][*position as usize], child });
+            }
+        }
+    }
 }
 
 /// Which rows keep the clauses finished here. A settled clause is not asked again; one that fails leaves its row alive,
@@ -169,8 +201,8 @@ impl Merger {
         let seen = self.seen.insert(key) as usize;
         if seen == self.state_of.len() {
             let last = key.len() - 1;
-            let carried = layer.carried_out.iter().zip(key).map(|(slot, packed)| range(slot, *packed, interner));
-            let state = match bounds.outlook(carried, key[last]) {
+            bounds.carry(layer.carried_out.iter().zip(key).map(|(slot, packed)| range(slot, *packed, interner)));
+            let state = match bounds.outlook(key[last]) {
                 Outlook::Hopeless => HOPELESS,
                 Outlook::Settled(0) => self.merged.insert(key),
                 Outlook::Settled(settled) => {
@@ -267,22 +299,14 @@ fn pack(layer: &Layer, slot: &Slot, rows: usize, interner: &mut Interner) -> Vec
     }
 }
 
-/// The column of a carried value, each state's repeated `width` times, and the rows that had failed.
-fn unpack(
-    slot: &Slot,
-    packed: impl Iterator<Item = u64>,
-    width: usize,
-    interner: &Interner,
-) -> (Column, Option<Vec<bool>>) {
-    fn spread<T: Clone>(values: impl Iterator<Item = T>, width: usize) -> Vec<T> {
-        values.flat_map(|v| std::iter::repeat_n(v, width)).collect()
-    }
+/// The column of a carried value, and the rows that had failed.
+fn unpack(slot: &Slot, packed: impl Iterator<Item = u64>, interner: &Interner) -> (Column, Option<Vec<bool>>) {
     match slot.packing {
-        Packing::Int => (Column::Int(spread(packed.map(|p| p as i64), width)), None),
-        Packing::Float => (Column::Float(spread(packed.map(f64::from_bits), width)), None),
-        Packing::Bool => (Column::Bool(spread(packed.map(|p| p != 0), width)), None),
+        Packing::Int => (Column::Int(packed.map(|p| p as i64).collect()), None),
+        Packing::Float => (Column::Float(packed.map(f64::from_bits).collect()), None),
+        Packing::Bool => (Column::Bool(packed.map(|p| p != 0).collect()), None),
         Packing::Interned => {
-            let packed = spread(packed, width);
+            let packed: Vec<u64> = packed.collect();
             let failed: Vec<bool> = packed.iter().map(|p| *p == 0).collect();
             let filler = Value::Bool(false);
             let values: Vec<Value> = packed.iter().map(|p| interner.value(*p).unwrap_or(&filler).clone()).collect();
@@ -301,20 +325,15 @@ fn range(slot: &Slot, packed: u64, interner: &Interner) -> Range {
     }
 }
 
-/// The tunable's values, once for each of `states`.
-fn tile(values: &[Value], states: usize) -> Column {
-    let tiled: Vec<Value> = std::iter::repeat_n(values, states).flatten().cloned().collect();
-    Column::from_values(&tiled)
-}
-
-/// The first rows of a column.
-fn head(column: &Column, rows: usize) -> Column {
-    match column {
+/// The candidates' values of the tunable to be bound.
+fn gather(values: &Column, rows: &[Row]) -> Column {
+    let positions = rows.iter().map(|(_, position)| *position as usize);
+    match values {
         Column::One(v) => Column::One(v.clone()),
-        Column::Int(v) => Column::Int(v[..rows].to_vec()),
-        Column::Float(v) => Column::Float(v[..rows].to_vec()),
-        Column::Bool(v) => Column::Bool(v[..rows].to_vec()),
-        Column::Any(v) => Column::Any(v[..rows].to_vec()),
+        Column::Int(v) => Column::Int(positions.map(|p| v[p]).collect()),
+        Column::Float(v) => Column::Float(positions.map(|p| v[p]).collect()),
+        Column::Bool(v) => Column::Bool(positions.map(|p| v[p]).collect()),
+        Column::Any(v) => Column::Any(positions.map(|p| v[p].clone()).collect()),
     }
 }
 

@@ -41,7 +41,12 @@ impl Level {
         &self.edges[self.starts[state as usize] as usize..self.starts[state as usize + 1] as usize]
     }
 
-    /// How many states it has.
+    /// How many states have been begun.
+    pub(crate) fn begun(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// How many states it has, once it is closed.
     pub(crate) fn states(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }

@@ -2,6 +2,8 @@
 //! each tunable taken alone, follow the valid space's own distribution as evenly as the rules allow: the space is cut
 //! into as many equally likely slices along every tunable as there are points, and each slice is aimed at once.
 
+use std::collections::HashSet;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -18,6 +20,10 @@ impl Space {
         let count = usize::try_from(self.len()).map_or(count, |all| count.min(all));
         if count == 0 {
             return vec![];
+        }
+        // With most of the space taken there is nothing left to spread.
+        if count as u128 > self.len() / 2 {
+            return self.sample(count, seed);
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let marginals = self.marginals();
@@ -55,13 +61,14 @@ impl Space {
         // Tunables by row, points by column.
         let aims: Vec<Vec<u32>> = marginals.iter().map(|shares| slices(shares, count, rng)).collect();
         let mut points: Vec<Point> = Vec::with_capacity(count);
+        let mut taken: HashSet<Point> = HashSet::with_capacity(count);
         while points.len() < count {
             let next = points.len();
             let mut point = vec![0; self.dimensions().len()].into_boxed_slice();
             for factor in self.factors() {
                 nearest(factor, |tunable| aims[tunable][next], &mut point);
             }
-            while points.contains(&point) {
+            while !taken.insert(point.clone()) {
                 // Two aims met in one configuration: any other valid one will do.
                 match self.point(below(rng, self.len())) {
                     Some(other) => point = other,

@@ -9,6 +9,7 @@
 //! states, whose paths are its valid assignments; counts of paths give the index of every configuration.
 
 mod bind;
+mod bounds;
 mod clause;
 mod diagram;
 mod error;
@@ -21,6 +22,7 @@ mod order;
 mod problem;
 mod removal;
 mod sample;
+mod sieve;
 mod space;
 mod state;
 mod tabulate;

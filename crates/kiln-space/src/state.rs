@@ -1,14 +1,17 @@
 //! What a group must remember between two bindings. In: a group's clauses and the order of its tunables. Out: one
 //! [`Layer`] for each tunable: the clauses that are finished by binding it, the values carried on for those that are not,
-//! and a plan that bounds the unfinished ones early, so that hopeless states are dropped and settled clauses forgotten.
+//! and plans that bound the unfinished ones early, so that hopeless states are dropped and settled clauses forgotten.
 
 use rustc_hash::FxHashMap;
 
+use kiln_core::Value;
 use kiln_expr::{BinaryOp, Evaluator, NodeId, Op, Range};
 
+use crate::bounds::Bounds;
 use crate::clause::{Clause, Clauses, Mask, members};
 use crate::order::operands;
 use crate::problem::Problem;
+use crate::sieve::Sieve;
 
 /// Marks a state in which some clause failed: an error, should it survive to the end.
 pub(crate) const FAILED_BIT: u64 = 1 << 63;
@@ -44,7 +47,10 @@ pub(crate) struct Layer {
     pub(crate) carried_in: Vec<Slot>,
     pub(crate) carried_out: Vec<Slot>,
     pub(crate) evaluator: Evaluator,
+    /// Looks ahead from the states after this binding.
     pub(crate) bounds: Option<Bounds>,
+    /// Looks ahead from the states before it, for whole ranges of values; only where there are many.
+    pub(crate) sieve: Option<Sieve>,
 }
 
 /// The layers of a group bound in `order`.
@@ -65,6 +71,7 @@ pub(crate) fn layers(problem: &Problem, all: &mut Clauses, clauses: &[Clause], o
         bound |= 1 << tunable;
         let mut finished = Vec::new();
         let mut pending = Vec::new();
+        let mut ahead = Vec::new();
         for (i, node) in nodes.iter().enumerate() {
             let mask = all.masks[node.index()];
             if mask & !bound == 0 && (mask & !before != 0 || mask == 0) {
@@ -72,16 +79,26 @@ pub(crate) fn layers(problem: &Problem, all: &mut Clauses, clauses: &[Clause], o
             } else if mask & !bound != 0 && mask & bound != 0 {
                 pending.push((*node, bit(i)));
             }
+            if mask & !before != 0 && mask & bound != 0 {
+                ahead.push((*node, bit(i)));
+            }
         }
         let carried_out = slots(all, &pending, bound);
         let wanted: Vec<NodeId> = finished.iter().map(|(n, _)| *n).chain(carried_out.iter().map(|s| s.node)).collect();
         let given: Vec<NodeId> = carried_in.iter().map(|s| s.node).collect();
+        let input = all.graph.find(&Op::Input(*tunable as u32));
+        let sieve = input.and_then(|input| {
+            let values: Vec<&Value> =
+                all.domains[*tunable].iter().map(|v| &problem.dimensions[*tunable].values[*v as usize]).collect();
+            Sieve::new(&values, || Bounds::new(all, &ahead, &carried_in, bound, Some(input)))
+        });
         result.push(Layer {
             tunable: *tunable,
-            input: all.graph.find(&Op::Input(*tunable as u32)),
+            input,
+            sieve,
             finished,
             evaluator: Evaluator::new(&all.graph, &wanted, &given),
-            bounds: Bounds::new(all, &pending, &carried_out, bound),
+            bounds: Bounds::new(all, &pending, &carried_out, bound, None),
             carried_in: std::mem::replace(&mut carried_in, carried_out.clone()),
             carried_out,
         });
@@ -188,101 +205,5 @@ fn packing(range: Range) -> Packing {
         Range::Float(..) => Packing::Float,
         Range::Bool(..) => Packing::Bool,
         Range::Unknown => Packing::Interned,
-    }
-}
-
-/// Bounds the pending clauses from the carried values and the ranges of what is still open.
-#[derive(Debug)]
-pub(crate) struct Bounds {
-    /// Ranges of all nodes involved; carried and open ones are overwritten for each state.
-    ranges: Vec<Range>,
-    /// Node number to position in `ranges`.
-    position: Vec<u32>,
-    /// Open nodes, children first.
-    open: Vec<(Op, usize)>,
-    carried: Vec<usize>,
-    clauses: Vec<(usize, u64)>,
-}
-
-/// What the bounds say of a state.
-pub(crate) enum Outlook {
-    /// Some clause can no longer hold.
-    Hopeless,
-    /// The clauses of these bits hold whatever comes.
-    Settled(u64),
-}
-
-impl Bounds {
-    fn new(all: &Clauses, pending: &[(NodeId, u64)], carried: &[Slot], bound: Mask) -> Option<Bounds> {
-        if pending.is_empty() {
-            return None;
-        }
-        let mut bounds = Bounds {
-            ranges: Vec::new(),
-            position: vec![u32::MAX; all.graph.len()],
-            open: Vec::new(),
-            carried: Vec::new(),
-            clauses: Vec::new(),
-        };
-        for slot in carried {
-            let position = bounds.place(all, slot.node);
-            bounds.carried.push(position);
-        }
-        for (node, bit) in pending {
-            bounds.visit(all, *node, bound);
-            let position = bounds.place(all, *node);
-            bounds.clauses.push((position, *bit));
-        }
-        Some(bounds)
-    }
-
-    fn place(&mut self, all: &Clauses, node: NodeId) -> usize {
-        let position = &mut self.position[node.index()];
-        if *position == u32::MAX {
-            *position = self.ranges.len() as u32;
-            self.ranges.push(all.ranges[node.index()]);
-        }
-        *position as usize
-    }
-
-    /// Places `node` and everything it rests on, down to carried values and parts that nothing bound touches.
-    fn visit(&mut self, all: &Clauses, node: NodeId, bound: Mask) {
-        if self.position[node.index()] != u32::MAX {
-            return;
-        }
-        let mask = all.masks[node.index()];
-        let position = if mask & bound == 0 {
-            self.place(all, node)
-        } else {
-            let op = all.graph.op(node).clone();
-            op.each_child(|child| self.visit(all, child, bound));
-            let position = self.place(all, node);
-            self.open.push((op, position));
-            position
-        };
-        debug_assert!(position < self.ranges.len());
-    }
-
-    /// Looks at one state, given the ranges of its carried values.
-    pub(crate) fn outlook(&mut self, carried: impl Iterator<Item = Range>, settled: u64) -> Outlook {
-        for (position, range) in self.carried.iter().zip(carried) {
-            self.ranges[*position] = range;
-        }
-        for (op, position) in &self.open {
-            let range = Range::of_op(op, &|id| self.ranges[self.position[id.index()] as usize]);
-            self.ranges[*position] = range;
-        }
-        let mut now_settled = settled;
-        for (position, bit) in &self.clauses {
-            if settled & bit != 0 {
-                continue;
-            }
-            match self.ranges[*position].truth() {
-                Some(false) => return Outlook::Hopeless,
-                Some(true) => now_settled |= bit,
-                None => {}
-            }
-        }
-        Outlook::Settled(now_settled)
     }
 }

@@ -18,9 +18,10 @@ const NAMES: [&str; 5] = ["A", "B", "C", "E", "F"];
 fn values() -> impl Strategy<Value = Vec<Value>> {
     let ints = proptest::collection::btree_set(prop_oneof![0i64..9, -3i64..40, Just(64), Just(1024)], 1..6)
         .prop_map(|s| s.into_iter().map(Value::Int).collect::<Vec<_>>());
+    let long = (60i64..80).prop_map(|n| (1..=n).map(Value::Int).collect::<Vec<_>>());
     let floats = proptest::collection::btree_set(0i64..8, 1..4)
         .prop_map(|s| s.into_iter().map(|v| Value::Float(v as f64 / 2.0)).collect::<Vec<_>>());
-    prop_oneof![8 => ints, 1 => floats, 1 => Just(vec![Value::Bool(false), Value::Bool(true)])]
+    prop_oneof![16 => ints, 1 => long, 2 => floats, 2 => Just(vec![Value::Bool(false), Value::Bool(true)])]
 }
 
 fn number() -> BoxedStrategy<String> {
