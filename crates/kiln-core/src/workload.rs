@@ -32,11 +32,18 @@ pub struct Workload {
     pub dims: Vec<(Arc<str>, Value)>,
     /// What it is for.
     pub use_for: Use,
+    /// The targets it is for, by name; all of them when empty.
+    pub targets: Vec<&'static str>,
     /// Its weight in a geometric mean over workloads.
     pub weight: f64,
 }
 
 impl Workload {
+    /// Whether it is meant for a target.
+    pub fn is_for(&self, target: &str) -> bool {
+        self.targets.is_empty() || self.targets.contains(&target)
+    }
+
     /// The value of one dimension.
     pub fn dim(&self, name: &str) -> Option<&Value> {
         self.dims.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)

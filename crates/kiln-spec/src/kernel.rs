@@ -49,7 +49,7 @@ pub(crate) fn read_kernel(root: &Section) -> Kernel {
     }
 }
 
-fn read_variants(item: &Item) -> Option<Vec<Named<Vec<Dtype>>>> {
+pub(crate) fn read_variants(item: &Item) -> Option<Vec<Named<Vec<Dtype>>>> {
     let section = Section::free(item)?;
     let read = |entry: &crate::section::Entry| {
         check_variable(item.log, "variant", entry.key, entry.key_span.clone());

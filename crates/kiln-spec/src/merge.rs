@@ -2,6 +2,7 @@
 //! constraints of the same name in both parts.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use kiln_core::Report;
 
@@ -9,7 +10,7 @@ use crate::check::Checked;
 use crate::default::check_default;
 use crate::draft::Draft;
 use crate::log::Log;
-use crate::model::{Constraint, Derived, Target, Tunable};
+use crate::model::{Baseline, Constraint, Derived, Dtype, Target, Tunable};
 use crate::namespace::merged_tunables;
 use crate::target::TargetDraft;
 
@@ -40,12 +41,37 @@ fn merge(log: &Log, draft: &Draft, target: &TargetDraft, order: &[usize]) -> Tar
         sources: target.sources.clone(),
         compile: target.compile.clone(),
         archs: target.archs.clone(),
+        variants: merge_variants(log, draft, target),
         tunables: tunables.collect(),
         default: check_default(log, draft, target),
         derived: derived.collect(),
         constraints: constraints.collect(),
         launches: target.launches.iter().map(|l| l.launch.clone()).collect(),
+        baselines: merge_baselines(draft, target),
     }
+}
+
+/// The kernel's type variables, each with the target's own dtypes where it lists some.
+fn merge_variants(log: &Log, draft: &Draft, target: &TargetDraft) -> Vec<(Arc<str>, Vec<Dtype>)> {
+    let shared = &draft.kernel.variants;
+    for own in
+        target.variants.iter().filter(|own| !draft.kernel.incomplete && !shared.iter().any(|v| v.name == own.name))
+    {
+        let known: Vec<&str> = shared.iter().map(|v| &*v.name).collect();
+        let report = Report::error(format!("{} is not a variant of the kernel", own.name))
+            .label("expected a name from `variants` in [kernel], whose dtypes are replaced here")
+            .maybe_hint(log.did_you_mean(&own.name, known));
+        log.add(own.span.clone(), report);
+    }
+    let own = |name: &str| target.variants.iter().find(|v| &*v.name == name)?.body.clone();
+    shared.iter().filter_map(|v| Some((v.name.clone(), own(&v.name).or_else(|| v.body.clone())?))).collect()
+}
+
+/// The target's own opponents first: the first of all is the default.
+fn merge_baselines(draft: &Draft, target: &TargetDraft) -> Vec<Baseline> {
+    let own = &target.baselines;
+    let shared = draft.baselines.iter().filter(|s| !own.iter().any(|o| o.name == s.name));
+    own.iter().chain(shared).cloned().collect()
 }
 
 fn refuse_double_rules(log: &Log, draft: &Draft, target: &TargetDraft) {

@@ -21,8 +21,6 @@ pub struct KernelSpec {
     pub entry: Option<String>,
     /// True when the entry is a host function that launches by itself.
     pub host: bool,
-    /// Type variables and the dtypes each takes, checked and tuned apart.
-    pub variants: Vec<(Arc<str>, Vec<Dtype>)>,
     /// Where the kernel can run, in file order; at least one.
     pub targets: Vec<Target>,
     /// The kernel's arguments, in order.
@@ -35,8 +33,6 @@ pub struct KernelSpec {
     pub objective: Objective,
     /// What is right.
     pub reference: Option<Reference>,
-    /// What is fast, by name; the first is the default.
-    pub baselines: Vec<Baseline>,
     /// Which of the soft gates refuse.
     pub gates: SoftGates,
 }
@@ -73,6 +69,8 @@ pub struct Target {
     pub compile: Compile,
     /// Architectures it is meant for; the first is assumed when none is asked for and no device is there.
     pub archs: Vec<Arch>,
+    /// Type variables and the dtypes each takes on this target, checked and tuned apart.
+    pub variants: Vec<(Arc<str>, Vec<Dtype>)>,
     /// Tunables in declaration order.
     pub tunables: Vec<Tunable>,
     /// The configuration known to be good; may leave tunables out.
@@ -83,6 +81,8 @@ pub struct Target {
     pub constraints: Vec<Constraint>,
     /// The launches of one call, in order; empty for CPU and Python targets.
     pub launches: Vec<Launch>,
+    /// What is fast, by name: the target's own first, then those of all targets; the first is the default.
+    pub baselines: Vec<Baseline>,
 }
 
 /// The backends a target can name.
@@ -242,7 +242,7 @@ pub struct ArgumentType {
 pub enum ElementType {
     /// A dtype.
     Dtype(Dtype),
-    /// One of [`KernelSpec::variants`].
+    /// One of [`Target::variants`].
     Variable(Arc<str>),
 }
 

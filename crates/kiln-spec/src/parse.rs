@@ -33,21 +33,18 @@ fn read_spec(log: &Log, source: Source) -> Option<KernelSpec> {
     let checked = check_formulas(log, &draft);
     check_coverage(log, &draft, &checked.uses);
     let targets = merge_targets(log, &draft, &checked);
-    let variants = draft.kernel.variants.into_iter().filter_map(|v| Some((v.name, v.body?)));
     Some(KernelSpec {
         source,
         name: draft.kernel.name,
         description: draft.kernel.description,
         entry: draft.kernel.entry,
         host: draft.kernel.host,
-        variants: variants.collect(),
         targets,
         arguments: draft.arguments.into_iter().filter_map(|a| a.body).collect(),
         cost: draft.cost,
         workloads: draft.workloads.into_iter().map(|w| w.workload).collect(),
         objective: draft.objective,
         reference: draft.reference,
-        baselines: draft.baselines,
         gates: draft.gates,
     })
 }

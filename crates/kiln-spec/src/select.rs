@@ -52,8 +52,8 @@ impl KernelSpec {
             target,
             arch,
             arch_assumed,
-            workloads: self.pick_workloads(choice.workload)?,
-            variant: self.pick_variant(choice.variant)?,
+            workloads: self.pick_workloads(choice.workload, target.kind.name())?,
+            variant: pick_variant(target, choice.variant)?,
         })
     }
 
@@ -68,40 +68,41 @@ impl KernelSpec {
         })
     }
 
-    fn pick_workloads(&self, asked: Option<&str>) -> Result<Vec<&Workload>, Report> {
+    fn pick_workloads(&self, asked: Option<&str>, target: &str) -> Result<Vec<&Workload>, Report> {
+        let fitting = || self.workloads.iter().filter(|w| w.is_for(target));
         match asked {
-            Some(name) if name != "all" => match self.workloads.iter().find(|w| &*w.name == name) {
+            Some(name) if name != "all" => match fitting().find(|w| &*w.name == name) {
                 Some(workload) => Ok(vec![workload]),
                 None => {
-                    let mut known: Vec<&str> = self.workloads.iter().map(|w| &*w.name).collect();
+                    let mut known: Vec<&str> = fitting().map(|w| &*w.name).collect();
                     known.push("all");
                     Err(unknown("workload", name, &known))
                 }
             },
             _ => {
-                let tuned: Vec<&Workload> = self.workloads.iter().filter(|w| w.use_for == Use::Tune).collect();
-                Ok(if tuned.is_empty() { self.workloads.iter().collect() } else { tuned })
+                let tuned: Vec<&Workload> = fitting().filter(|w| w.use_for == Use::Tune).collect();
+                Ok(if tuned.is_empty() { fitting().collect() } else { tuned })
             }
         }
     }
+}
 
-    fn pick_variant(&self, asked: Option<&str>) -> Result<Vec<(Arc<str>, Dtype)>, Report> {
-        let mut picked: Vec<(Arc<str>, Dtype)> =
-            self.variants.iter().filter_map(|(name, dtypes)| Some((name.clone(), *dtypes.first()?))).collect();
-        for part in asked.into_iter().flat_map(|a| a.split(',')).filter(|p| !p.trim().is_empty()) {
-            let (name, dtype) = part.split_once('=').map_or((part.trim(), ""), |(n, d)| (n.trim(), d.trim()));
-            let known: Vec<&str> = self.variants.iter().map(|(n, _)| &**n).collect();
-            let Some((variable, dtypes)) = self.variants.iter().find(|(n, _)| &**n == name) else {
-                return Err(unknown("variant", name, &known));
-            };
-            let Some(dtype) = dtypes.iter().find(|d| d.name() == dtype) else {
-                let known: Vec<&str> = dtypes.iter().map(|d| d.name()).collect();
-                return Err(unknown(&format!("dtype of {name}"), dtype, &known));
-            };
-            picked.iter_mut().filter(|(n, _)| n == variable).for_each(|(_, d)| *d = *dtype);
-        }
-        Ok(picked)
+fn pick_variant(target: &Target, asked: Option<&str>) -> Result<Vec<(Arc<str>, Dtype)>, Report> {
+    let mut picked: Vec<(Arc<str>, Dtype)> =
+        target.variants.iter().filter_map(|(name, dtypes)| Some((name.clone(), *dtypes.first()?))).collect();
+    for part in asked.into_iter().flat_map(|a| a.split(',')).filter(|p| !p.trim().is_empty()) {
+        let (name, dtype) = part.split_once('=').map_or((part.trim(), ""), |(n, d)| (n.trim(), d.trim()));
+        let known: Vec<&str> = target.variants.iter().map(|(n, _)| &**n).collect();
+        let Some((variable, dtypes)) = target.variants.iter().find(|(n, _)| &**n == name) else {
+            return Err(unknown("variant", name, &known));
+        };
+        let Some(dtype) = dtypes.iter().find(|d| d.name() == dtype) else {
+            let known: Vec<&str> = dtypes.iter().map(|d| d.name()).collect();
+            return Err(unknown(&format!("dtype of {name}"), dtype, &known));
+        };
+        picked.iter_mut().filter(|(n, _)| n == variable).for_each(|(_, d)| *d = *dtype);
     }
+    Ok(picked)
 }
 
 fn pick_arch(target: &Target, asked: Option<&str>) -> Result<(Option<Arch>, bool), Report> {

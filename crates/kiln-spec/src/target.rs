@@ -5,15 +5,29 @@ use kiln_core::{Report, Span};
 use kiln_device::Arch;
 use toml::de::DeValue;
 
+use crate::callable::read_baselines;
 use crate::item::Item;
+use crate::kernel::read_variants;
 use crate::launch::{LaunchDraft, read_launch};
-use crate::layer::{Layer, read_layer};
+use crate::layer::{Layer, Named, read_layer};
 use crate::log::expected_one_of;
-use crate::model::{Compile, TargetKind};
+use crate::model::{Baseline, Compile, Dtype, TargetKind};
 use crate::section::{Entry, Section};
 
-const KEYS: [&str; 10] =
-    ["source", "entry", "host", "compile", "archs", "launches", "tunables", "default", "constraints", "derived"];
+const KEYS: [&str; 12] = [
+    "source",
+    "entry",
+    "host",
+    "compile",
+    "archs",
+    "variants",
+    "launches",
+    "tunables",
+    "default",
+    "constraints",
+    "derived",
+    "baselines",
+];
 
 /// A target as read, before it is merged with what the file says for all targets.
 pub(crate) struct TargetDraft {
@@ -24,7 +38,9 @@ pub(crate) struct TargetDraft {
     pub(crate) sources: Vec<String>,
     pub(crate) compile: Compile,
     pub(crate) archs: Vec<Arch>,
+    pub(crate) variants: Vec<Named<Vec<Dtype>>>,
     pub(crate) launches: Vec<LaunchDraft>,
+    pub(crate) baselines: Vec<Baseline>,
     pub(crate) layer: Layer,
 }
 
@@ -39,7 +55,9 @@ impl TargetDraft {
             sources: vec![],
             compile: Compile::default(),
             archs: vec![],
+            variants: vec![],
             launches: vec![],
+            baselines: vec![],
             layer: Layer::default(),
         }
     }
@@ -85,6 +103,8 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
         sources: section.get("source").map(read_sources).unwrap_or_default(),
         compile: section.get("compile").and_then(read_compile).unwrap_or_default(),
         archs: section.get("archs").map(read_archs).unwrap_or_default(),
+        variants: section.get("variants").and_then(read_variants).unwrap_or_default(),
+        baselines: section.get("baselines").map(read_baselines).unwrap_or_default(),
         launches: launches.iter().filter_map(read_launch).collect(),
         layer: read_layer(&section),
     })

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kiln_core::{Report, Span, Use, Value, Workload};
 
 use crate::item::Item;
+use crate::model::TargetKind;
 use crate::naming::{check_label, check_variable, refuse_doubles};
 use crate::section::Section;
 
@@ -32,7 +33,7 @@ pub(crate) fn read_workloads(item: &Item) -> Vec<WorkloadDraft> {
 }
 
 fn read_workload(item: &Item) -> Option<WorkloadDraft> {
-    let section = Section::open(item, &["name", "dims", "use", "weight"])?;
+    let section = Section::open(item, &["name", "dims", "use", "weight", "targets"])?;
     let name_item = section.require("name", "name = \"...\"");
     let name = name_item.and_then(Item::string).unwrap_or_default();
     let name_span = name_item.map_or(section.span.clone(), Item::span);
@@ -54,9 +55,11 @@ fn read_workload(item: &Item) -> Option<WorkloadDraft> {
         dims.extend(entry.item.scalar().map(|value| (entry.key.into(), value)));
     }
     let use_for = section.get("use").and_then(|i| i.word(&Use::ALL)).unwrap_or(Use::Tune);
+    let kinds = section.get("targets").and_then(Item::list).unwrap_or_default();
+    let targets = kinds.iter().filter_map(|i| i.word(&TargetKind::ALL)).map(TargetKind::name).collect();
     let weight = section.get("weight").and_then(read_positive).unwrap_or(1.0);
     Some(WorkloadDraft {
-        workload: Workload { name: name.into(), dims, use_for, weight },
+        workload: Workload { name: name.into(), dims, use_for, targets, weight },
         dims_span: dims_section.map_or(section.span.clone(), |s| s.span.clone()),
         dims: spans,
         incomplete,

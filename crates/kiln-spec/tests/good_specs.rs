@@ -42,7 +42,7 @@ fn the_example_of_the_architecture_reads_as_it_says() {
     assert_eq!(spec.name, "flash_attention");
     assert_eq!(spec.entry.as_deref(), Some("flash_attention_forward"));
     assert!(!spec.host);
-    assert_eq!(spec.variants, [("T".into(), vec![Dtype::F16, Dtype::BF16])]);
+    assert_eq!(spec.targets[0].variants, [("T".into(), vec![Dtype::F16, Dtype::BF16])]);
 
     let [target] = &spec.targets[..] else { panic!("one target") };
     assert_eq!(target.kind, TargetKind::Cuda);
@@ -85,7 +85,7 @@ fn the_example_of_the_architecture_reads_as_it_says() {
     let reference = spec.reference.unwrap();
     assert_eq!(reference.origin, Origin::Builtin("attention".into()));
     assert!(reference.deterministic && reference.tolerance.is_empty());
-    let baselines: Vec<_> = spec.baselines.iter().map(|b| (&*b.name, &*b.callable.function)).collect();
+    let baselines: Vec<_> = spec.targets[0].baselines.iter().map(|b| (&*b.name, &*b.callable.function)).collect();
     assert_eq!(baselines, [("sdpa", "sdpa"), ("flash", "sdpa_flash")]);
     assert!(!spec.gates.spills && spec.gates.occupancy.is_none());
 }
@@ -115,8 +115,13 @@ fn the_smallest_file_reads() {
 fn every_key_is_read() {
     let spec = read(EVERY_KEY);
     assert_eq!(spec.description.as_deref(), Some("Every key of the schema once."));
-    assert_eq!(spec.variants.len(), 2);
+    assert_eq!(spec.targets[0].variants.len(), 2);
     let [cuda, cpu, python] = &spec.targets[..] else { panic!("three targets") };
+    // A target's dtypes stand in the place of the shared ones, its baselines before them.
+    assert_eq!(cpu.variants, [("T".into(), vec![Dtype::F32]), ("ACC".into(), vec![Dtype::F32])]);
+    assert_eq!(cpu.baselines[0].callable.file, "naive.c");
+    assert_eq!(cpu.baselines.len(), cuda.baselines.len() + 1);
+    assert!(spec.workloads[0].is_for("python") && !spec.workloads[1].is_for("python"));
 
     assert_eq!((cuda.entry.as_deref(), cuda.host, cpu.host), (Some("run_cuda"), true, false));
     assert_eq!(cuda.sources, ["every.cu", "more.cu"]);
@@ -169,7 +174,7 @@ fn every_key_is_read() {
     assert_eq!(reference.tolerance[0], ("out".into(), Tolerance { abs: 1e-3, rel: 1e-2 }));
     assert_eq!(reference.tolerance[1], ("y".into(), Tolerance { abs: 0.0, rel: 1e-3 }));
     assert!(!reference.deterministic);
-    assert_eq!(spec.baselines[1].callable.file, "base/baseline.so");
+    assert_eq!(spec.targets[0].baselines[1].callable.file, "base/baseline.so");
     assert!(spec.gates.spills);
     assert_eq!(spec.gates.occupancy, Some(0.25));
 }
