@@ -22,6 +22,11 @@ pub(crate) enum Verb {
     Gate(GateArgs),
     /// Write a commented kernel.toml with a small working kernel
     Init(InitArgs),
+    /// Show what the build cache holds, or clear it
+    Cache(CacheArgs),
+    /// Run candidates for another kiln process
+    #[command(hide = true)]
+    Worker(WorkerArgs),
 }
 
 impl Verb {
@@ -29,7 +34,8 @@ impl Verb {
         match self {
             Verb::Space(args) => args.json,
             Verb::Gate(args) => args.json,
-            Verb::Init(_) => false,
+            Verb::Cache(args) => args.json,
+            Verb::Init(_) | Verb::Worker(_) => false,
         }
     }
 }
@@ -95,4 +101,28 @@ pub(crate) struct InitArgs {
     /// Name of the kernel and of the folder it is written to
     #[arg(default_value = "my_kernel")]
     pub(crate) name: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The cache lies in .kiln/cache under the current folder.")]
+pub(crate) struct CacheArgs {
+    /// Remove everything
+    #[arg(long)]
+    pub(crate) clear: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// What it runs
+    #[arg(value_enum)]
+    pub(crate) kind: WorkerKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum WorkerKind {
+    /// Shared libraries on this machine's processor
+    Cpu,
 }

@@ -35,6 +35,12 @@ impl From<Vec<Report>> for Failure {
     }
 }
 
+impl From<kiln_core::Fault> for Failure {
+    fn from(fault: kiln_core::Fault) -> Self {
+        Failure::Fault(fault.into())
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Failure::Fault(error.into())

@@ -1,12 +1,14 @@
 //! The command line. `main` reads like the data flow: arguments, a verb, an exit code.
 
 mod args;
+mod cache;
 mod exit;
 mod gate;
 mod init;
 mod load;
 mod output;
 mod space;
+mod worker;
 
 use clap::Parser;
 
@@ -18,6 +20,8 @@ fn main() -> std::process::ExitCode {
         Verb::Space(args) => space::run(args),
         Verb::Gate(args) => gate::run(args),
         Verb::Init(args) => init::run(args),
+        Verb::Cache(args) => cache::run(args),
+        Verb::Worker(args) => worker::run(args),
     };
     exit::code(result, cli.verb.json())
 }

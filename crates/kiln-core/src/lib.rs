@@ -2,6 +2,7 @@
 //! printing and comparing themselves. Nothing here knows a kernel file, a compiler or a device.
 
 mod config;
+mod fault;
 mod gate;
 mod nearest;
 mod outcome;
@@ -10,6 +11,7 @@ mod value;
 mod workload;
 
 pub use config::{Config, ConfigError};
+pub use fault::Fault;
 pub use gate::Gate;
 pub use nearest::nearest;
 pub use outcome::{Outcome, Refusal};

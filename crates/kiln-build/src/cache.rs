@@ -1,0 +1,188 @@
+//! Built libraries by the hash of what they were built from. An entry is a folder that appears whole, by one rename: a
+//! build that is killed, or loses a race to another, leaves nothing half done. The oldest entries go when the cache
+//! outgrows its bound.
+
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::{Fault, Outcome};
+
+use crate::artifact::Artifact;
+use crate::compile::{Limits, compile};
+use crate::compiler::Compiler;
+use crate::key::key;
+use crate::request::Request;
+
+/// Bytes a cache may hold unless told otherwise.
+const BOUND: u64 = 2 << 30;
+/// The file in an entry that users of it load.
+const LIBRARY: &str = "library.so";
+
+/// A folder of built libraries.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    root: Utf8PathBuf,
+    bound: u64,
+}
+
+/// What a cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CacheState {
+    /// Libraries.
+    pub entries: u64,
+    /// Bytes in all.
+    pub bytes: u64,
+}
+
+impl Cache {
+    /// A cache in this folder, which is made when something is built.
+    pub fn at(root: impl Into<Utf8PathBuf>) -> Cache {
+        Cache { root: root.into(), bound: BOUND }
+    }
+
+    /// The same cache with another bound in bytes.
+    pub fn bounded(mut self, bound: u64) -> Cache {
+        self.bound = bound;
+        self
+    }
+
+    /// Where it lies.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// The artifact of a request: from the cache when it is there, else built and put there. Refusals are not kept: the
+    /// compiler is asked again, so that a flaky machine is never blamed on a configuration for ever.
+    pub fn build(
+        &self,
+        compiler: &Compiler,
+        request: &Request,
+        limits: Limits,
+        on_silence: &dyn Fn(Duration),
+    ) -> Result<Outcome<Artifact>, Fault> {
+        let key = key(compiler, request)?;
+        let entry = self.entry(&key);
+        let library = entry.join(LIBRARY);
+        if library.is_file() {
+            touch(&entry);
+            return Ok(Outcome::Passed(Artifact { library, key, built_in: None }));
+        }
+        let fault = |e: io::Error| Fault::new(format!("writing to the build cache {}", self.root), e);
+        let work = self.root.join("tmp").join(format!("{key}.{}.{}", std::process::id(), unique()));
+        fs_err::create_dir_all(&work).map_err(fault)?;
+        let started = std::time::Instant::now();
+        let outcome = compile(compiler, request, &work, limits, on_silence);
+        let built = match outcome {
+            Ok(Outcome::Passed(_)) => {
+                let _ = fs_err::remove_file(work.join("stderr"));
+                self.publish(&work, &entry).map_err(fault)
+            }
+            Ok(Outcome::Refused(refusal)) => {
+                let _ = fs_err::remove_dir_all(&work);
+                return Ok(Outcome::Refused(refusal));
+            }
+            Err(e) => Err(e),
+        };
+        let _ = fs_err::remove_dir_all(&work);
+        built?;
+        Ok(Outcome::Passed(Artifact { library, key, built_in: Some(started.elapsed()) }))
+    }
+
+    fn entry(&self, key: &str) -> Utf8PathBuf {
+        self.root.join(&key[..2]).join(key)
+    }
+
+    /// One rename; losing it to another builder of the same entry is no failure.
+    fn publish(&self, work: &Utf8Path, entry: &Utf8Path) -> io::Result<()> {
+        if let Some(parent) = entry.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        match fs_err::rename(work, entry) {
+            Err(_) if entry.join(LIBRARY).is_file() => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Every entry with its size and when it was last used.
+    fn entries(&self) -> io::Result<Vec<(SystemTime, u64, Utf8PathBuf)>> {
+        let mut entries = Vec::new();
+        if !self.root.is_dir() {
+            return Ok(entries);
+        }
+        for shelf in self.root.read_dir_utf8()? {
+            let shelf = shelf?;
+            if !shelf.file_type()?.is_dir() || shelf.file_name() == "tmp" {
+                continue;
+            }
+            for entry in shelf.path().read_dir_utf8()? {
+                let entry = entry?;
+                let files = entry.path().read_dir_utf8()?.filter_map(|f| f.ok()?.metadata().ok());
+                let bytes = files.map(|m| m.len()).sum();
+                let used = entry.metadata()?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                entries.push((used, bytes, entry.into_path()));
+            }
+        }
+        entries.sort();
+        Ok(entries)
+    }
+
+    /// How much it holds.
+    pub fn state(&self) -> Result<CacheState, Fault> {
+        let entries = self.entries().map_err(|e| Fault::new(format!("reading the build cache {}", self.root), e))?;
+        Ok(CacheState { entries: entries.len() as u64, bytes: entries.iter().map(|(_, bytes, _)| bytes).sum() })
+    }
+
+    /// Removes the entries used longest ago until the bound is kept, and what killed builds left behind.
+    pub fn trim(&self) -> Result<CacheState, Fault> {
+        self.shrink_to(self.bound)
+    }
+
+    /// Removes everything.
+    pub fn clear(&self) -> Result<CacheState, Fault> {
+        self.shrink_to(0)
+    }
+
+    /// Removes folders of builds that were killed. A build that still runs is younger than this.
+    fn sweep(&self) {
+        const ABANDONED: Duration = Duration::from_secs(3600);
+        let Ok(left) = self.root.join("tmp").read_dir_utf8() else { return };
+        for folder in left.flatten() {
+            let age = folder.metadata().and_then(|m| m.modified()).map(|m| m.elapsed().unwrap_or_default());
+            if age.is_ok_and(|age| age > ABANDONED) {
+                let _ = fs_err::remove_dir_all(folder.path());
+            }
+        }
+    }
+
+    /// What was removed.
+    fn shrink_to(&self, bound: u64) -> Result<CacheState, Fault> {
+        let fault = |e: io::Error| Fault::new(format!("clearing the build cache {}", self.root), e);
+        self.sweep();
+        let entries = self.entries().map_err(fault)?;
+        let mut held: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
+        let mut removed = CacheState::default();
+        for (_, bytes, path) in entries {
+            if held <= bound {
+                break;
+            }
+            fs_err::remove_dir_all(&path).map_err(fault)?;
+            held -= bytes;
+            removed.entries += 1;
+            removed.bytes += bytes;
+        }
+        Ok(removed)
+    }
+}
+
+/// Marks an entry as used now; not being able to only makes it go earlier.
+fn touch(entry: &Utf8Path) {
+    let _ = std::fs::File::open(entry).and_then(|folder| folder.set_modified(SystemTime::now()));
+}
+
+/// A number no other build in this process has.
+fn unique() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}

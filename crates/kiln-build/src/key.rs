@@ -1,0 +1,38 @@
+//! The name of a build: a hash of everything that decides its result. Two requests with the same key give the same
+//! library, whoever builds it and wherever the sources lie.
+
+use blake3::Hasher;
+use kiln_core::Fault;
+
+use crate::compiler::Compiler;
+use crate::include::included;
+use crate::request::Request;
+
+/// Changed when what is hashed changes, so that old entries are not taken for new ones.
+const FORMAT: &[u8] = b"kiln-build 1";
+
+pub(crate) fn key(compiler: &Compiler, request: &Request) -> Result<String, Fault> {
+    let mut hasher = Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        // Lengths first: `ab` + `c` must not read like `a` + `bc`.
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(FORMAT);
+    compiler.words().iter().for_each(|word| part(word.as_bytes()));
+    part(compiler.version().as_bytes());
+    part(request.shim.as_bytes());
+    // Folders name places, not contents: what is found in them is hashed below.
+    request.arguments().iter().filter(|a| !a.starts_with("-I")).for_each(|argument| part(argument.as_bytes()));
+    for source in &request.sources {
+        let bytes = fs_err::read(source).map_err(|e| Fault::new(format!("reading {source}"), e))?;
+        part(source.file_name().unwrap_or_default().as_bytes());
+        part(&bytes);
+        for file in included(source, &request.includes) {
+            let bytes = fs_err::read(&file).map_err(|e| Fault::new(format!("reading {file}"), e))?;
+            part(file.file_name().unwrap_or_default().as_bytes());
+            part(&bytes);
+        }
+    }
+    Ok(hasher.finalize().to_hex()[..40].to_string())
+}

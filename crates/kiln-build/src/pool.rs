@@ -1,0 +1,81 @@
+//! Builds ahead of need, on several threads. In: requests as they come up. Out: a [`Ticket`] for each, which waits for its
+//! outcome. Dropping the pool stops taking up new work and waits for what is being compiled.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use kiln_core::{Fault, Outcome};
+
+use crate::artifact::Artifact;
+use crate::cache::Cache;
+use crate::compile::Limits;
+use crate::compiler::Compiler;
+use crate::request::Request;
+
+type Built = Result<Outcome<Artifact>, Fault>;
+
+struct Job {
+    request: Request,
+    answer: Sender<Built>,
+}
+
+/// Threads that build.
+#[derive(Debug)]
+pub struct Pool {
+    jobs: Option<Sender<Job>>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+/// A build that was asked for.
+#[derive(Debug)]
+pub struct Ticket {
+    answer: Receiver<Built>,
+}
+
+impl Ticket {
+    /// Waits for the outcome.
+    pub fn wait(self) -> Built {
+        self.answer.recv().unwrap_or_else(|_| Err(Fault::new("building", "the pool was stopped")))
+    }
+}
+
+impl Pool {
+    /// A pool of `threads` builders over one cache.
+    pub fn new(threads: usize, compiler: Compiler, cache: Cache, limits: Limits) -> Pool {
+        let (jobs, queue) = channel::<Job>();
+        let queue = Arc::new(Mutex::new(queue));
+        let workers = (0..threads.max(1))
+            .map(|_| {
+                let (queue, compiler, cache) = (Arc::clone(&queue), compiler.clone(), cache.clone());
+                std::thread::spawn(move || {
+                    // The lock is held only while waiting for a job, never while building.
+                    while let Some(job) = queue.lock().ok().and_then(|queue| queue.recv().ok()) {
+                        let built = cache.build(&compiler, &job.request, limits, &|_| {});
+                        // Nobody may be waiting any more; the artifact is in the cache all the same.
+                        let _ = job.answer.send(built);
+                    }
+                })
+            })
+            .collect();
+        Pool { jobs: Some(jobs), workers }
+    }
+
+    /// Asks for a build.
+    pub fn ask(&self, request: Request) -> Ticket {
+        let (sender, answer) = channel();
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(Job { request, answer: sender });
+        }
+        Ticket { answer }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.jobs = None;
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
