@@ -50,6 +50,7 @@ impl Builder {
     pub(crate) fn tunable(&mut self, name: &str, values: Vec<Value>) {
         if values.is_empty() {
             self.errors.push(self.report(format!("{name} has no values"), name).label("expected at least one value"));
+            self.broken(name);
             return;
         }
         let name: Arc<str> = name.into();
@@ -65,6 +66,11 @@ impl Builder {
         self.target.tunables.push(Tunable { name, values, span: 0..0 });
     }
 
+    /// Notes the name of a tunable whose values cannot be read, so that conditions using it are not blamed for it.
+    pub(crate) fn broken(&mut self, name: &str) {
+        self.types.insert(name.into(), Type::Any);
+    }
+
     /// Notes the default of the last tunable; one that is not among its values is left out with a warning.
     pub(crate) fn default(&mut self, name: &str, value: Value) {
         let Some(tunable) = self.target.tunables.iter().find(|t| &*t.name == name) else { return };
@@ -78,8 +84,10 @@ impl Builder {
 
     /// Adds a condition; names must be tunables.
     pub(crate) fn condition(&mut self, name: String, text: &str) {
-        let show = |e: &kiln_expr::ExprError, source: &Source| match source.text.find(text) {
+        let quoted = format!("\"{text}\"");
+        let show = |e: &kiln_expr::ExprError, source: &Source| match source.text.find(&quoted) {
             Some(at) => {
+                let at = at + 1;
                 let mut e = e.clone();
                 e.span = e.span.start + at..e.span.end + at;
                 e.report(&source.name, &source.text)

@@ -110,7 +110,10 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
         let float = parameter.kind.as_deref() == Some("float");
         match values(&mut builder, parameter) {
             Some(values) => builder.tunable(&parameter.name, values.into_iter().map(|v| typed(v, float)).collect()),
-            None => continue,
+            None => {
+                builder.broken(&parameter.name);
+                continue;
+            }
         }
         let default = parameter.default.as_ref().map(|d| match d {
             // Some files wrap the default in a list.

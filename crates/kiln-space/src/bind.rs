@@ -17,12 +17,15 @@ use crate::state::{FAILED_BIT, Layer, Packing, Slot};
 
 /// Candidates evaluated at a time: columns of this many 8-byte values fit in the first-level cache.
 const CHUNK: usize = 1024;
-/// Edges a group may have before it is refused (8 bytes each, and as much again while building).
-pub(crate) const MOST_EDGES: usize = 32_000_000;
+/// Candidates a group may take before it is refused: about a second's work.
+pub(crate) const MOST_CANDIDATES: usize = 50_000_000;
+/// Values that the states of one level may carry together (8 bytes each, twice while building).
+const MOST_CARRIED: usize = 16_000_000;
 
 /// Why a group was not built.
 pub(crate) enum Unbuilt {
     TooEntangled,
+    TooMany,
     /// Some clause failed under this assignment (tunable, value index), and no other refused it.
     Failing(Vec<(usize, u32)>),
 }
@@ -31,20 +34,16 @@ pub(crate) fn bind(problem: &Problem, all: &Clauses, mut layers: Vec<Layer>) -> 
     let mut interner = Interner::default();
     let mut states = States::root();
     let mut levels: Vec<Level> = Vec::with_capacity(layers.len());
-    let mut edges = 0;
+    let mut budget = MOST_CANDIDATES;
     for layer in &mut layers {
-        let (level, next) = expand(problem, all, layer, &states, &mut interner)?;
-        edges += level.edges.len();
-        if edges > MOST_EDGES {
-            return Err(Unbuilt::TooEntangled);
-        }
+        let (level, next) = expand(problem, all, layer, &states, &mut interner, &mut budget)?;
         levels.push(level);
         states = next;
     }
     if let Some(failing) = (0..states.len()).find(|s| states.settled(*s) & FAILED_BIT != 0) {
         return Err(Unbuilt::Failing(trace(&levels, failing as u32)));
     }
-    Ok(Diagram::finish(levels))
+    Diagram::finish(levels).ok_or(Unbuilt::TooMany)
 }
 
 /// The states before a binding: for each, its packed carried values and, last, its settled-bits.
@@ -78,6 +77,7 @@ fn expand(
     layer: &mut Layer,
     states: &States,
     interner: &mut Interner,
+    budget: &mut usize,
 ) -> Result<(Level, States), Unbuilt> {
     let domain = &all.domains[layer.tunable];
     let values: Vec<Value> =
@@ -96,14 +96,17 @@ fn expand(
             }
             None => rows.extend((0..domain.len() as u32).map(|position| (state as u32, position))),
         }
+        // Looking at a state costs something even when no candidate is left of it.
+        *budget = budget.checked_sub(1).ok_or(Unbuilt::TooEntangled)?;
         if rows.len() < CHUNK && state + 1 < states.len() {
             continue;
         }
+        *budget = budget.checked_sub(rows.len()).ok_or(Unbuilt::TooEntangled)?;
         for chunk in rows.chunks(4 * CHUNK) {
             try_rows(all, layer, states, chunk, &values, &mut merger, &mut level, interner);
         }
         rows.clear();
-        if level.edges.len() > MOST_EDGES {
+        if merger.carried() > MOST_CARRIED {
             return Err(Unbuilt::TooEntangled);
         }
     }
@@ -191,6 +194,11 @@ const HOPELESS: u32 = u32::MAX;
 impl Merger {
     fn new(stride: usize) -> Merger {
         Merger { seen: Table::new(stride), state_of: Vec::new(), merged: Table::new(stride) }
+    }
+
+    /// How many values are kept for outcomes and states.
+    fn carried(&self) -> usize {
+        self.seen.keys.len() + self.merged.keys.len()
     }
 
     /// The state of an outcome, or none when it has no future.

@@ -5,9 +5,11 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use kiln_expr::{Column, Evaluator, Expr, Graph, NodeId, Op, Range, UnaryOp, truth};
+use kiln_core::Value;
+use kiln_expr::{BinaryOp, Column, CompareOp, Evaluator, Expr, Graph, NodeId, Op, Range, UnaryOp, truth};
 
 use crate::error::SpaceError;
+use crate::order::operands;
 use crate::problem::{Constants, Problem};
 
 /// A set of tunables, by number.
@@ -63,6 +65,7 @@ impl Clauses {
         }
         nodes.sort_unstable();
         nodes.dedup();
+        let stated = nodes.len();
 
         let mut clauses = Clauses {
             masks: vec![],
@@ -73,6 +76,11 @@ impl Clauses {
             graph,
         };
         clauses.extend_tables(problem);
+        for i in 0..stated {
+            clauses.imply_divisors(nodes[i], &mut nodes, problem);
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
         clauses.filter_single(&mut nodes, problem);
         // The domains shrank: bounds computed anew are tighter, and more clauses are decided.
         clauses.ranges.clear();
@@ -85,6 +93,26 @@ impl Clauses {
             }
         }
         Ok(clauses)
+    }
+
+    /// What `x % (p * q) == 0` says of p and q alone: each divides x. Binding one of them then prunes at once.
+    fn imply_divisors(&mut self, node: NodeId, nodes: &mut Vec<NodeId>, problem: &Problem) {
+        let Op::Compare(CompareOp::Eq, rest, zero) = *self.graph.op(node) else { return };
+        let Op::Binary(BinaryOp::Mod, number, divisor) = *self.graph.op(rest) else { return };
+        let whole = |id: NodeId| matches!(self.ranges[id.index()], Range::Int(..));
+        let is_zero = self.graph.as_constant(zero) == Some(&Value::Int(0));
+        if !is_zero || !whole(number) || !whole(rest) {
+            return;
+        }
+        let parts = operands(self, divisor, BinaryOp::Mul);
+        for part in parts.into_iter().filter(|p| *p != divisor) {
+            // Only of integers that are never 0, where nothing can fail.
+            if matches!(self.ranges[part.index()], Range::Int(1.., _) | Range::Int(_, ..=-1)) {
+                let rest = self.graph.add(Op::Binary(BinaryOp::Mod, number, part));
+                nodes.push(self.graph.add(Op::Compare(CompareOp::Eq, rest, zero)));
+            }
+        }
+        self.extend_tables(problem);
     }
 
     /// Bounds on the values of one expression under the first set of constants.

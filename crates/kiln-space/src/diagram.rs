@@ -1,6 +1,6 @@
 //! The layered graph of a group's valid assignments: every path from the root is one, every state knows how many paths
 //! leave it. In: levels of edges as they were found. Out: the same without dead ends, counted; lookups by index and by
-//! values in as many steps as there are tunables.
+//! values in as many steps as there are tunables. Refuses 2^128 paths and more.
 
 /// One value leading to one state of the next level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,11 +19,17 @@ pub(crate) struct Level {
     pub(crate) edges: Vec<Edge>,
     /// Paths that leave each state.
     counts: Vec<u128>,
+    /// Paths by the edges of a state before each edge, so that an index is found by halves; empty where states have so
+    /// few edges that adding them up is as quick.
+    before: Vec<u128>,
 }
+
+/// States with more edges than this are searched by halves.
+const WIDE: usize = 16;
 
 impl Level {
     pub(crate) fn new(tunable: usize) -> Level {
-        Level { tunable, starts: Vec::new(), edges: Vec::new(), counts: Vec::new() }
+        Level { tunable, starts: Vec::new(), edges: Vec::new(), counts: Vec::new(), before: Vec::new() }
     }
 
     /// Begins a new state, whose edges are those pushed from now on. The end of the last is pushed when all are in.
@@ -39,6 +45,12 @@ impl Level {
 
     pub(crate) fn edges_of(&self, state: u32) -> &[Edge] {
         &self.edges[self.starts[state as usize] as usize..self.starts[state as usize + 1] as usize]
+    }
+
+    /// The running counts of a state's edges, where they are kept.
+    fn before_of(&self, state: u32) -> Option<&[u128]> {
+        let range = self.starts[state as usize] as usize..self.starts[state as usize + 1] as usize;
+        self.before.get(range).filter(|b| !b.is_empty())
     }
 
     /// How many states have been begun.
@@ -59,8 +71,8 @@ pub(crate) struct Diagram {
 }
 
 impl Diagram {
-    /// Counts paths from the last level to the first and drops states that none leaves.
-    pub(crate) fn finish(mut levels: Vec<Level>) -> Diagram {
+    /// Counts paths from the last level to the first and drops states that none leaves; none when there are too many.
+    pub(crate) fn finish(mut levels: Vec<Level>) -> Option<Diagram> {
         const DROPPED: u32 = u32::MAX;
         // Behind the last level there is one state (or none was reached).
         let mut renumbered: Vec<u32> = vec![0];
@@ -69,7 +81,7 @@ impl Diagram {
             let mut starts = Vec::with_capacity(level.starts.len());
             let mut numbers = Vec::with_capacity(level.states());
             let mut counts = Vec::new();
-            let mut kept = 0;
+            let (mut kept, mut widest) = (0, 0);
             starts.push(0);
             for state in 0..level.states() {
                 let mut count = 0u128;
@@ -78,13 +90,12 @@ impl Diagram {
                     let edge = level.edges[position];
                     let child = renumbered[edge.child as usize];
                     if child != DROPPED {
-                        // A group of 2^128 paths cannot be reached with fewer edges than fit in memory, unless
-                        // nearly nothing is refused; such a count is reported as too large by the caller.
-                        count = count.saturating_add(below[child as usize]);
+                        count = count.checked_add(below[child as usize])?;
                         level.edges[kept] = Edge { value: edge.value, child };
                         kept += 1;
                     }
                 }
+                widest = widest.max(kept - first);
                 if kept > first {
                     numbers.push(counts.len() as u32);
                     counts.push(count);
@@ -97,17 +108,21 @@ impl Diagram {
             level.edges.shrink_to_fit();
             level.starts = starts;
             level.counts.clone_from(&counts);
+            if widest > WIDE {
+                level.before = running(&level.starts, &level.edges, &below);
+            }
             below = counts;
             renumbered = numbers;
         }
-        Diagram { levels }
+        Some(Diagram { levels })
     }
 
     /// A single tunable with these values, none refused.
     pub(crate) fn free(tunable: usize, values: &[u32]) -> Diagram {
-        let edges = values.iter().map(|v| Edge { value: *v, child: 0 }).collect();
+        let edges: Vec<Edge> = values.iter().map(|v| Edge { value: *v, child: 0 }).collect();
         let starts = vec![0, values.len() as u32];
-        Diagram { levels: vec![Level { tunable, starts, edges, counts: vec![values.len() as u128] }] }
+        let before = if edges.len() > WIDE { (0..edges.len() as u128).collect() } else { vec![] };
+        Diagram { levels: vec![Level { tunable, starts, edges, counts: vec![values.len() as u128], before }] }
     }
 
     /// How many assignments there are.
@@ -127,16 +142,27 @@ impl Diagram {
     /// Writes the values of assignment `index` (below the count) into `point`.
     pub(crate) fn write(&self, mut index: u128, point: &mut [u32]) {
         let mut state = 0;
-        for (depth, level) in self.levels.iter().enumerate() {
-            for edge in level.edges_of(state) {
-                let count = self.count_at(depth + 1, edge.child);
-                if index < count {
-                    point[level.tunable] = edge.value;
-                    state = edge.child;
-                    break;
+        for depth in 0..self.levels.len() {
+            let level = &self.levels[depth];
+            let edges = level.edges_of(state);
+            let position = match level.before_of(state) {
+                Some(before) => before.partition_point(|paths| *paths <= index) - 1,
+                None => {
+                    let mut passed = 0;
+                    let reaches = |e: &Edge| {
+                        let end = passed + self.count_at(depth + 1, e.child);
+                        let found = index < end;
+                        if !found {
+                            passed = end;
+                        }
+                        found
+                    };
+                    edges.iter().position(reaches).unwrap_or(0)
                 }
-                index -= count;
-            }
+            };
+            index -= self.paths_before(depth, state, position);
+            point[level.tunable] = edges[position].value;
+            state = edges[position].child;
         }
     }
 
@@ -150,9 +176,71 @@ impl Diagram {
         for (depth, level) in self.levels.iter().enumerate() {
             let edges = level.edges_of(state);
             let position = edges.binary_search_by_key(&point[level.tunable], |e| e.value).ok()?;
-            index += edges[..position].iter().map(|e| self.count_at(depth + 1, e.child)).sum::<u128>();
+            index += self.paths_before(depth, state, position);
             state = edges[position].child;
         }
         Some(index)
     }
+
+    /// Paths by the edges of a state that come before one of them.
+    fn paths_before(&self, depth: usize, state: u32, position: usize) -> u128 {
+        let level = &self.levels[depth];
+        match level.before_of(state) {
+            Some(before) => before[position],
+            None => level.edges_of(state)[..position].iter().map(|e| self.count_at(depth + 1, e.child)).sum(),
+        }
+    }
+
+    /// The first path, as positions of edges within their states; `point` gets its values.
+    pub(crate) fn first(&self, point: &mut [u32]) -> Vec<u32> {
+        let mut path = vec![0; self.levels.len()];
+        self.descend(&mut path, 0, 0, point);
+        path
+    }
+
+    /// The path after this one, written into `path` and `point`; false behind the last, when both are the first again.
+    pub(crate) fn advance(&self, path: &mut [u32], point: &mut [u32]) -> bool {
+        // States along the path, so that going back up needs no search.
+        let mut states = Vec::with_capacity(path.len());
+        let mut state = 0;
+        for (level, position) in self.levels.iter().zip(path.iter()) {
+            states.push(state);
+            state = level.edges_of(state)[*position as usize].child;
+        }
+        for depth in (0..path.len()).rev() {
+            let edges = self.levels[depth].edges_of(states[depth]);
+            if (path[depth] as usize) + 1 < edges.len() {
+                path[depth] += 1;
+                let edge = edges[path[depth] as usize];
+                point[self.levels[depth].tunable] = edge.value;
+                self.descend(path, depth + 1, edge.child, point);
+                return true;
+            }
+        }
+        self.descend(path, 0, 0, point);
+        false
+    }
+
+    /// Takes the first edge of every state from `depth` on.
+    fn descend(&self, path: &mut [u32], depth: usize, mut state: u32, point: &mut [u32]) {
+        for (level, position) in self.levels.iter().zip(path).skip(depth) {
+            *position = 0;
+            let edge = level.edges_of(state)[0];
+            point[level.tunable] = edge.value;
+            state = edge.child;
+        }
+    }
+}
+
+/// For each edge the paths by those before it in the same state.
+fn running(starts: &[u32], edges: &[Edge], below: &[u128]) -> Vec<u128> {
+    let mut before = Vec::with_capacity(edges.len());
+    for state in starts.windows(2) {
+        let mut paths = 0;
+        for edge in &edges[state[0] as usize..state[1] as usize] {
+            before.push(paths);
+            paths += below[edge.child as usize];
+        }
+    }
+    before
 }

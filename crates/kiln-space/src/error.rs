@@ -17,8 +17,10 @@ pub enum SpaceError {
     },
     /// A rule cannot be evaluated for a configuration that keeps every other rule.
     Evaluation {
-        /// The rule.
+        /// The rule or derived value.
         rule: String,
+        /// True when it is a derived value.
+        derived: bool,
         /// The workload it failed under; empty when there is none.
         workload: String,
         /// What failed, with values.
@@ -32,12 +34,12 @@ pub enum SpaceError {
     TooEntangled {
         /// The tunables tied together.
         tunables: Vec<String>,
-        /// How many states were reached before giving up.
+        /// How many partial assignments were tried before giving up.
         limit: usize,
     },
     /// More than 128 tunables.
     TooManyTunables(usize),
-    /// More than 2^128 configurations.
+    /// 2^128 configurations or more.
     TooMany,
 }
 
@@ -45,18 +47,22 @@ impl fmt::Display for SpaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpaceError::UnknownName { rule, name } => write!(f, "{name}, used by {rule}, is not defined"),
-            SpaceError::Evaluation { rule, workload, error, config } => {
+            SpaceError::Evaluation { rule, workload, error, config, .. } => {
                 write!(f, "{rule} cannot be evaluated: {error}; configuration {config}")?;
                 if workload.is_empty() { Ok(()) } else { write!(f, ", workload {workload}") }
             }
             SpaceError::Unexplained(config) => write!(f, "a rule cannot be evaluated for configuration {config}"),
             SpaceError::TooEntangled { tunables, limit } => {
-                write!(f, "the constraints tie {} together in more than {limit} distinct ways", tunables.join(", "))
+                write!(
+                    f,
+                    "the constraints tie {} together: after {limit} partial configurations the space is not built",
+                    tunables.join(", ")
+                )
             }
             SpaceError::TooManyTunables(count) => {
                 write!(f, "{count} tunables; at most 128 can be searched")
             }
-            SpaceError::TooMany => write!(f, "more than 2^128 configurations"),
+            SpaceError::TooMany => write!(f, "2^128 configurations or more"),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Problem {
             let limits = arch.limits();
             for launch in &target.launches {
                 rules.extend(smem_overflow(launch)?);
-                rules.extend(launch_limits(launch, &limits.block_dims, &limits.grid_dims)?);
+                rules.extend(launch_limits(launch, &limits.block_dims, &limits.grid_dims, limits.cluster_size)?);
             }
         }
         Ok(Problem {
@@ -57,23 +57,29 @@ impl Problem {
 
 fn smem_overflow(launch: &Launch) -> Result<Option<Rule>, ExprError> {
     let Some(shared) = &launch.shared else { return Ok(None) };
-    let text = format!("{} <= device.smem_per_block", bracketed(shared));
+    let text = format!("0 <= {} <= device.smem_per_block", bracketed(shared));
     rule(Gate::SmemOverflow, &text, "smaller tiles or fewer stages need less shared memory").map(Some)
 }
 
-/// Threads in all and along each axis, blocks along each axis.
-fn launch_limits(launch: &Launch, block: &[u32; 3], grid: &[u64; 3]) -> Result<Option<Rule>, ExprError> {
+/// Threads in all and along each axis, blocks along each axis, blocks in a cluster.
+fn launch_limits(launch: &Launch, block: &[u32; 3], grid: &[u64; 3], cluster: u32) -> Result<Option<Rule>, ExprError> {
     let mut parts = Vec::new();
     if !launch.block.is_empty() {
         let threads: Vec<String> = launch.block.iter().map(bracketed).collect();
         parts.push(format!("1 <= {} <= device.threads_per_block", threads.join(" * ")));
     }
-    // Along x the total is the tighter limit, and an axis that is a plain number was checked when the file was read.
+    // Along x the total is the tighter limit.
     for (axis, most) in launch.block.iter().zip(block).skip(1) {
         parts.push(format!("1 <= {} <= {most}", bracketed(axis)));
     }
     for (axis, most) in launch.grid.iter().zip(grid) {
         parts.push(format!("1 <= {} <= {most}", bracketed(axis)));
+    }
+    if !launch.cluster.is_empty() {
+        // Beyond the portable size Hopper and later run 16 blocks when asked to; before, there are no clusters.
+        let most = if cluster > 1 { 16 } else { 1 };
+        let blocks: Vec<String> = launch.cluster.iter().map(bracketed).collect();
+        parts.push(format!("1 <= {} <= {most}", blocks.join(" * ")));
     }
     if parts.is_empty() {
         return Ok(None);

@@ -61,32 +61,33 @@ pub struct Rule {
 }
 
 impl Problem {
-    /// The number of configurations before any rule; none beyond 2^128.
+    /// The number of configurations before any rule; none from 2^128 on.
     pub fn raw(&self) -> Option<u128> {
         self.dimensions.iter().try_fold(1u128, |product, d| product.checked_mul(d.values.len() as u128))
     }
 
-    /// Values for an expression: tunables from `tunable`, then derived values, then one set of constants.
+    /// Values for an expression: tunables from `tunable`, derived values, and one set of constants. Derived values are
+    /// computed once, here; one that fails has no value, and the rule that needs it then names it.
     pub fn env<'a>(&'a self, tunable: &'a dyn Env, constants: &'a Constants) -> impl Env + 'a {
-        Names { problem: self, tunable, constants }
+        let mut names = Names { tunable, constants, derived: Vec::with_capacity(self.derived.len()) };
+        for (name, formula) in &self.derived {
+            if let Ok(value) = formula.eval(&names) {
+                names.derived.push((name.clone(), value));
+            }
+        }
+        names
     }
 }
 
 struct Names<'a> {
-    problem: &'a Problem,
     tunable: &'a dyn Env,
     constants: &'a Constants,
+    derived: Vec<(Arc<str>, Value)>,
 }
 
 impl Env for Names<'_> {
     fn value(&self, name: &str) -> Option<Value> {
-        if let Some(value) = self.tunable.value(name) {
-            return Some(value);
-        }
-        if let Some((_, formula)) = self.problem.derived.iter().find(|(n, _)| &**n == name) {
-            // A derived value that fails has no value; the rule that needs it then names it.
-            return formula.eval(self).ok();
-        }
-        self.constants.get(name)
+        let derived = || self.derived.iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone());
+        self.tunable.value(name).or_else(derived).or_else(|| self.constants.get(name))
     }
 }

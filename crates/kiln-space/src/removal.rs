@@ -2,6 +2,8 @@
 //! one, exactly, as long as the tunables it reads have no more than [`PROJECTION_LIMIT`] assignments; and whether it can
 //! never or always hold.
 
+use std::collections::HashSet;
+
 use crate::clause::Clauses;
 use crate::problem::Problem;
 use crate::space::Space;
@@ -22,34 +24,42 @@ pub struct Removal {
 
 /// The removals of all rules, in order.
 pub fn removals(problem: &Problem) -> Vec<Removal> {
-    (0..problem.rules.len()).map(|rule| removal(problem, rule)).collect()
+    let mut alone = Problem { rules: vec![], ..problem.clone() };
+    problem
+        .rules
+        .iter()
+        .map(|rule| {
+            alone.rules = vec![rule.clone()];
+            removal(&alone)
+        })
+        .collect()
 }
 
-fn removal(problem: &Problem, rule: usize) -> Removal {
-    let alone = Problem { rules: vec![problem.rules[rule].clone()], ..problem.clone() };
+/// What the only rule of a problem removes.
+fn removal(alone: &Problem) -> Removal {
     let unknown = Removal { removes: None, always: false, never: false };
-    let Ok(clauses) = Clauses::new(&alone) else { return unknown };
+    let Ok(clauses) = Clauses::new(alone) else { return unknown };
     // What bounds alone decide needs no counting.
     let decided_always = clauses.clauses.is_empty()
         && !clauses.empty
-        && clauses.domains.iter().zip(&problem.dimensions).all(|(left, d)| left.len() == d.values.len());
-    let Some(raw) = problem.raw() else {
+        && clauses.domains.iter().zip(&alone.dimensions).all(|(left, d)| left.len() == d.values.len());
+    let Some(raw) = alone.raw() else {
         return Removal { always: decided_always, never: clauses.empty, ..unknown };
     };
     if clauses.empty || decided_always {
         let removes = if clauses.empty { raw } else { 0 };
         return Removal { removes: Some(removes), always: decided_always, never: clauses.empty };
     }
-    let reads = |name: &str| reads(problem, rule, name);
-    let projected = problem
+    let names = names_read(alone);
+    let projected = alone
         .dimensions
         .iter()
-        .filter(|d| reads(&d.name))
+        .filter(|d| names.contains(&*d.name))
         .try_fold(1u128, |product, d| product.checked_mul(d.values.len() as u128));
     if projected.is_none_or(|p| p > PROJECTION_LIMIT) {
         return unknown;
     }
-    match Space::build(&alone) {
+    match Space::build(alone) {
         Ok(space) => {
             let removes = raw - space.len();
             Removal { removes: Some(removes), always: removes == 0, never: space.is_empty() }
@@ -58,20 +68,19 @@ fn removal(problem: &Problem, rule: usize) -> Removal {
     }
 }
 
-/// Whether a rule depends on a name, directly or through derived values.
-fn reads(problem: &Problem, rule: usize, name: &str) -> bool {
-    let mut open: Vec<String> =
-        problem.rules[rule].expression.names().into_iter().map(|(n, _)| n.to_string()).collect();
-    let mut seen = 0;
-    while seen < open.len() {
-        if let Some((_, formula)) = problem.derived.iter().find(|(n, _)| **n == *open[seen]) {
-            for (inner, _) in formula.names() {
-                if !open.iter().any(|o| **o == *inner) {
-                    open.push(inner.to_string());
-                }
-            }
+/// Every name the rules depend on, directly or through derived values.
+fn names_read(problem: &Problem) -> HashSet<String> {
+    let own = problem.rules.iter().flat_map(|rule| rule.expression.names());
+    let mut open: Vec<String> = own.map(|(name, _)| name.to_string()).collect();
+    let mut names = HashSet::new();
+    while let Some(name) = open.pop() {
+        if names.contains(&name) {
+            continue;
         }
-        seen += 1;
+        if let Some((_, formula)) = problem.derived.iter().find(|(n, _)| **n == *name) {
+            open.extend(formula.names().into_iter().map(|(inner, _)| inner.to_string()));
+        }
+        names.insert(name);
     }
-    open.iter().any(|o| o == name)
+    names
 }

@@ -42,8 +42,12 @@ impl Space {
                     space.factors.push(diagram);
                 }
                 Err(Unbuilt::Failing(assignment)) => failing.extend(assignment),
+                Err(Unbuilt::TooMany) => count = None,
                 Err(Unbuilt::TooEntangled) => {
-                    return Err(SpaceError::TooEntangled { tunables: group.names(problem), limit: bind::MOST_EDGES });
+                    return Err(SpaceError::TooEntangled {
+                        tunables: group.names(problem),
+                        limit: bind::MOST_CANDIDATES,
+                    });
                 }
             }
         }
@@ -102,11 +106,14 @@ impl Space {
 
     /// All configurations in order of index.
     pub fn iter(&self) -> impl Iterator<Item = Point> + '_ {
-        let mut next = 0;
+        let mut point: Point = vec![0; self.dimensions.len()].into();
+        let mut paths: Vec<Vec<u32>> = self.factors.iter().map(|factor| factor.first(&mut point)).collect();
+        let mut more = !self.is_empty();
         std::iter::from_fn(move || {
-            let point = self.point(next)?;
-            next += 1;
-            Some(point)
+            let current = more.then(|| point.clone())?;
+            // The last factor runs fastest, as in the index; one that is through begins again and moves the one before.
+            more = self.factors.iter().zip(&mut paths).rev().any(|(factor, path)| factor.advance(path, &mut point));
+            Some(current)
         })
     }
 
@@ -150,18 +157,18 @@ fn failure(problem: &Problem, config: Config) -> SpaceError {
     let found = problem.constants.iter().find_map(|constants| {
         let env = problem.env(&tunable, constants);
         problem.rules.iter().find_map(|rule| {
-            let (mut name, mut error) = (&rule.name, rule.expression.eval(&env).err()?);
+            let (mut name, mut error, mut is_derived) = (&rule.name, rule.expression.eval(&env).err()?, false);
             // A rule that rests on a failing derived value only says that it has none: that one is to blame.
             while let Some((derived, formula)) = problem.derived.iter().find(|(n, _)| **n == *error.part)
                 && let Some(inner) = formula.eval(&env).err()
             {
-                (name, error) = (derived, inner);
+                (name, error, is_derived) = (derived, inner, true);
             }
-            Some((name.to_string(), constants.workload.clone(), Box::new(error)))
+            Some((name.to_string(), is_derived, constants.workload.clone(), Box::new(error)))
         })
     });
     match found {
-        Some((rule, workload, error)) => SpaceError::Evaluation { rule, workload, error, config },
+        Some((rule, derived, workload, error)) => SpaceError::Evaluation { rule, derived, workload, error, config },
         None => SpaceError::Unexplained(config),
     }
 }

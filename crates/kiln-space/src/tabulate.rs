@@ -44,7 +44,7 @@ pub(crate) fn tabulate(problem: &Problem, all: &Clauses, group: &Group) -> Optio
             return Some(Err(Unbuilt::Failing(assignment)));
         }
     };
-    Some(Ok(trie(&tunables, (0..rows).filter(|row| alive[*row]), value)))
+    Some(trie(&tunables, (0..rows).filter(|row| alive[*row]), value).ok_or(Unbuilt::TooMany))
 }
 
 /// The rows that keep every clause, or a row that some clause fails on and none refuses.
@@ -70,7 +70,7 @@ fn survivors(evaluator: &Evaluator, clauses: &[NodeId], rows: usize) -> Result<V
 }
 
 /// The trie of rows that come in lexicographic order.
-fn trie(tunables: &[usize], rows: impl Iterator<Item = usize>, value: impl Fn(usize, usize) -> u32) -> Diagram {
+fn trie(tunables: &[usize], rows: impl Iterator<Item = usize>, value: impl Fn(usize, usize) -> u32) -> Option<Diagram> {
     let mut levels: Vec<Level> = tunables.iter().map(|t| Level::new(*t)).collect();
     // The root exists even when no row comes.
     if let Some(root) = levels.first_mut() {

@@ -1,12 +1,13 @@
 //! What is odd about a space: constraints that never or always hold, and nothing being valid.
 
-use kiln_core::{Gate, Report};
+use kiln_core::{Config, Gate, Report};
 use kiln_expr::{Kind, Range};
 use kiln_spec::Selection;
 
 use crate::clause::Clauses;
 use crate::error::SpaceError;
-use crate::problem::{Problem, Rule};
+use crate::judge::Judgement;
+use crate::problem::{Dimension, Problem, Rule};
 use crate::removal::Removal;
 use crate::space::Space;
 
@@ -26,6 +27,7 @@ pub fn warnings(selection: &Selection<'_>, problem: &Problem, space: &Space, rem
         };
         reports.push(placed(selection, rule, report));
     }
+    reports.extend(refused_default(selection, problem));
     if space.is_empty() && !removals.iter().any(|r| r.never) {
         reports.push(
             Report::warning("no configuration is valid: the rules exclude each other")
@@ -33,6 +35,27 @@ pub fn warnings(selection: &Selection<'_>, problem: &Problem, space: &Space, rem
         );
     }
     reports
+}
+
+/// A default that breaks a rule is not the known good configuration it is meant to be.
+fn refused_default(selection: &Selection<'_>, problem: &Problem) -> Option<Report> {
+    let value = |d: &Dimension| {
+        let stated = selection.target.default.iter().find(|(n, _)| *n == d.name).map(|(_, v)| v.clone());
+        let only = || (d.values.len() == 1).then(|| d.values[0].clone());
+        Some((d.name.clone(), stated.or_else(only)?))
+    };
+    if selection.target.default.is_empty() {
+        return None;
+    }
+    // A default that leaves tunables out cannot be judged whole.
+    let config = Config::new(problem.dimensions.iter().map(value).collect::<Option<Vec<_>>>()?);
+    let broken = problem.judge(&config).into_iter().find_map(|(rule, judgement)| match judgement {
+        Judgement::Refuses(refusal) => Some((rule.name.clone(), refusal.measured)),
+        _ => None,
+    });
+    let (rule, measured) = broken?;
+    let report = Report::warning(format!("the default configuration is refused by {rule}: {measured}"));
+    Some(report.hint("`kiln gate PATH` shows every rule with its numbers"))
 }
 
 fn placed(selection: &Selection<'_>, rule: &Rule, report: Report) -> Report {
@@ -74,14 +97,13 @@ impl SpaceError {
     pub fn report(&self, selection: &Selection<'_>) -> Report {
         let report = Report::error(self.to_string());
         match self {
-            SpaceError::Evaluation { rule, error, .. } => {
+            SpaceError::Evaluation { rule, derived, error, .. } => {
                 let target = selection.target;
-                let formula = target
-                    .constraints
-                    .iter()
-                    .find(|c| *c.name == **rule)
-                    .map(|c| &c.formula)
-                    .or_else(|| target.derived.iter().find(|d| *d.name == **rule).map(|d| &d.formula));
+                let formula = if *derived {
+                    target.derived.iter().find(|d| *d.name == **rule).map(|d| &d.formula)
+                } else {
+                    target.constraints.iter().find(|c| *c.name == **rule).map(|c| &c.formula)
+                };
                 let report = report.hint("refuse such values with a constraint of their own, or leave them out");
                 match formula {
                     Some(formula) => {

@@ -178,7 +178,10 @@ impl Formula {
 
     /// The place in `source` of a part of the expression, or of the whole where parts cannot be told.
     pub fn place(&self, source: &Source, part: Range<usize>) -> Place {
-        let found = if self.span.is_empty() { source.text.find(self.expression.text()) } else { None };
+        let text = self.expression.text();
+        // In quotes first: a short expression may stand inside some other word.
+        let quoted = || source.text.find(&format!("\"{text}\"")).map(|at| at + 1);
+        let found = if self.span.is_empty() { quoted().or_else(|| source.text.find(text)) } else { None };
         match found {
             Some(at) => source.place(at + part.start..at + part.end),
             None => source.place(self.part(part)),
