@@ -9,7 +9,8 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-"$root/target/release/kiln" init sample >/dev/null
+kiln="${CARGO_TARGET_DIR:-$root/target}/release/kiln"
+"$kiln" init sample >/dev/null
 count=0
 for arch in sm_80 sm_89 sm_90a; do
   while read -r config; do
@@ -18,6 +19,8 @@ for arch in sm_80 sm_89 sm_90a; do
     # shellcheck disable=SC2086
     "$nvcc" -arch="$arch" -std=c++17 -cubin $flags -o sample.cubin sample/sample.cu
     count=$((count + 1))
-  done < <("$root/target/release/kiln" space sample --target cuda --arch "$arch" --sample 3)
+  done < <("$kiln" space sample --target cuda --arch "$arch" --sample 3)
 done
+# A listing that failed would otherwise look like nothing to do.
+[ "$count" = 9 ] || { echo "expected 9 compilations, made $count" >&2; exit 1; }
 echo "$count passed, 0 failed"

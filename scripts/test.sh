@@ -13,47 +13,42 @@ esac
 
 step() { printf '\n== %s\n' "$*"; }
 
-# System packages: the command that shows one is there, and its Debian package.
-missing=()
-need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
+# What is needed: looked for first, all of it, so that everything missing is named at once.
+packages=()
+need() { command -v "$1" >/dev/null 2>&1 || packages+=("$2"); }
 need cc gcc
 need g++ g++
 need python3 python3
 need git git
-if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then missing+=(python3-venv); fi
-if [ ${#missing[@]} -gt 0 ]; then
-  if ! $install; then
-    echo "missing packages: ${missing[*]}" >&2
-    echo "hint: scripts/test.sh --install fetches them" >&2
-    exit 1
-  fi
-  step "installing ${missing[*]}"
-  sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
-  $sudo apt-get update -q
-  $sudo apt-get install -q -y --no-install-recommends "${missing[@]}"
-fi
+if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3-venv); fi
+# The CUDA compiler from PyPI: one minor version for all parts, or they do not fit each other.
+venv=target/venv
+nvcc() { compgen -G "$venv/lib/python3.*/site-packages/nvidia/cu13/bin/nvcc" | head -n 1; }
+missing=()
+[ ${#packages[@]} -eq 0 ] || missing+=("system packages: ${packages[*]}")
+cargo deny --version >/dev/null 2>&1 || missing+=("cargo-deny (built from source, about four minutes)")
+[ -n "$(nvcc)" ] || missing+=("the CUDA compiler wheels, in $venv")
 
 if ! command -v cargo >/dev/null 2>&1; then
   echo "missing: cargo; hint: install Rust with rustup (https://rustup.rs)" >&2
   exit 1
 fi
+if ! $install && [ ${#missing[@]} -gt 0 ]; then
+  printf 'missing: %s\n' "${missing[@]}" >&2
+  echo "hint: scripts/test.sh --install fetches them" >&2
+  exit 1
+fi
+if [ ${#packages[@]} -gt 0 ]; then
+  step "installing ${packages[*]}"
+  sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
+  $sudo apt-get update -q
+  $sudo apt-get install -q -y --no-install-recommends "${packages[@]}"
+fi
 if ! cargo deny --version >/dev/null 2>&1; then
-  if ! $install; then
-    echo "missing: cargo-deny; hint: scripts/test.sh --install builds it (about four minutes)" >&2
-    exit 1
-  fi
   step "building cargo-deny"
   cargo install cargo-deny --locked --quiet
 fi
-
-# The CUDA compiler from PyPI: one minor version for all parts, or they do not fit each other.
-venv=target/venv
-nvcc() { compgen -G "$venv/lib/python3.*/site-packages/nvidia/cu13/bin/nvcc" | head -n 1; }
 if [ -z "$(nvcc)" ]; then
-  if ! $install; then
-    echo "missing: the CUDA compiler wheels under $venv; hint: scripts/test.sh --install fetches them" >&2
-    exit 1
-  fi
   step "installing the CUDA compiler into $venv"
   python3 -m venv "$venv"
   "$venv/bin/pip" install --quiet "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" \

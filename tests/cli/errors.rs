@@ -88,3 +88,50 @@ fn wrong_json_is_explained() {
     }
     insta::assert_snapshot!("wrong_json", all);
 }
+
+#[test]
+fn a_full_disk_or_closed_stderr_is_no_panic() {
+    use std::process::Command;
+    for line in [
+        "space fixtures/spaces/gemm.json --json >/dev/full",
+        "space nowhere 2>/dev/full",
+        "space nowhere --json >/dev/full",
+    ] {
+        let shell = format!("{} {line}", env!("CARGO_BIN_EXE_kiln"));
+        let ended = Command::new("sh").args(["-c", &shell]).current_dir(crate::run::root()).output().unwrap();
+        assert!(matches!(ended.status.code(), Some(1 | 2)), "{line}: {:?}", ended.status);
+    }
+}
+
+#[test]
+fn work_and_memory_are_bounded() {
+    let folder = empty_folder("entangled");
+    let names = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L"];
+    let lists: String = names.iter().map(|n| format!("{n} = {{ from = 0, to = 40 }}\n")).collect();
+    let mut rules = String::new();
+    for (i, a) in names.iter().enumerate() {
+        names[..i].iter().for_each(|b| rules.push_str(&format!("{a}{b} = \"{a} != {b}\"\n")));
+    }
+    let file =
+        format!("[kernel]\nname = \"e\"\n[tunables]\n{lists}[constraints]\n{rules}[target.cpu]\nsource = \"e.c\"\n");
+    std::fs::write(folder.join("kernel.toml"), file).unwrap();
+    let ran = kiln_in(&folder, &["space", "."]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("the constraints tie A, B, C"), "{}", ran.err);
+    let many = kiln_in(
+        &folder,
+        &["space", &format!("{}/fixtures/spaces/gemm.json", crate::run::root().display()), "--sample", "99999999999"],
+    );
+    assert_eq!(many.code, 2, "{}", many.err);
+}
+
+#[test]
+fn a_default_that_breaks_a_rule_is_warned_about() {
+    let folder = empty_folder("bad_default");
+    let file = "[kernel]\nname = \"d\"\n[tunables]\nA = [16, 64]\nB = [1, 4]\n[default]\nA = 16\nB = 4\n[constraints]\n\
+                rows = \"A % (16 * B) == 0\"\n[target.cpu]\nsource = \"d.c\"\n";
+    std::fs::write(folder.join("kernel.toml"), file).unwrap();
+    let ran = kiln_in(&folder, &["space", "."]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("the default configuration is refused by rows: 16 == 0"), "{}", ran.err);
+}

@@ -134,3 +134,14 @@ fn useless_and_impossible_constraints_are_warned_about() {
     assert_eq!(ran.code, 0);
     untimed().bind(|| insta::assert_snapshot!("space_odd_constraints", format!("{}\n{}", ran.err, ran.out)));
 }
+
+#[test]
+fn list_as_json_is_one_object_and_reads_back() {
+    let object = json("space fixtures/spaces/atf_prl_2x2.json --list --json");
+    let configurations = object["configurations"].as_array().unwrap();
+    assert_eq!(configurations.len(), 1200);
+    assert_eq!(object["valid"], 1200);
+    let listed = kiln("space fixtures/spaces/atf_prl_2x2.json --list").out;
+    let first = listed.lines().next().unwrap();
+    assert_eq!(kiln(&format!("gate fixtures/spaces/atf_prl_2x2.json --config {first}")).code, 0);
+}

@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand};
 
 /// Makes GPU kernels fast and proves it.
 #[derive(Debug, Parser)]
-#[command(name = "kiln", version, about, max_term_width = 100)]
+#[command(name = "kiln", version, about = "Makes GPU kernels fast and proves it.", max_term_width = 100)]
 #[command(
     after_help = "Exit codes: 0 done, 1 a fault of the environment, 2 a mistake in the input, 3 a candidate was refused."
 )]

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use kiln_core::Report;
 
+use crate::output;
+
 /// Everything worked.
 const DONE: u8 = 0;
 /// The environment failed: a file could not be read, the disk is full.
@@ -60,11 +62,8 @@ pub(crate) fn code(result: Result<Success, Failure>, json: bool) -> ExitCode {
         Ok(Success::Done) => DONE,
         Ok(Success::Refused) => REFUSED,
         Err(Failure::Input(reports)) => {
-            if json {
-                println!("{}", serde_json::json!({ "errors": reports }));
-            }
             let shown: Vec<String> = reports.iter().map(Report::to_string).collect();
-            eprintln!("{}", shown.join("\n\n"));
+            output::failure(json.then(|| serde_json::json!({ "errors": reports })), &shown.join("\n\n"));
             BAD_INPUT
         }
         Err(Failure::Fault(error)) => {
@@ -73,13 +72,8 @@ pub(crate) fn code(result: Result<Success, Failure>, json: bool) -> ExitCode {
             if closed {
                 return ExitCode::from(DONE);
             }
-            if json {
-                println!(
-                    "{}",
-                    serde_json::json!({ "errors": [{ "severity": "error", "message": error.to_string() }] })
-                );
-            }
-            eprintln!("error: {error:#}");
+            let object = serde_json::json!({ "errors": [{ "severity": "error", "message": error.to_string() }] });
+            output::failure(json.then_some(object), &format!("error: {error:#}"));
             FAULT
         }
     })

@@ -58,7 +58,7 @@ fn complete(selection: &Selection<'_>, typed: &str) -> Result<(Config, Vec<Strin
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|t| &*t.name).collect();
         let example: Vec<String> = missing.iter().map(|t| format!("{}={}", t.name, t.values[0])).collect();
-        let report = Report::error(format!("--config lacks {}, which have no default", names.join(", ")));
+        let report = Report::error(format!("--config lacks {}; the file has no default there", names.join(", ")));
         wrong.push(report.hint(format!("add {}", example.join(","))));
     }
     if wrong.is_empty() { Ok((Config::new(entries), defaulted)) } else { Err(wrong.into()) }
@@ -73,10 +73,13 @@ fn default(selection: &Selection<'_>, tunable: &Tunable) -> Option<Value> {
     }
 }
 
-/// The listed value a typed one means: `2` means `2.0` and `1` means `true` where that is what is listed.
+/// The listed value a typed one means: `2` means `2.0`, `1` means `true` and `64` means `"64"` where that is listed.
 fn listed(tunable: &Tunable, typed: &Value) -> Option<Value> {
     let exact = tunable.values.iter().find(|v| *v == typed);
-    exact.or_else(|| tunable.values.iter().find(|v| kiln_expr::equal(v, typed))).cloned()
+    let alike = || tunable.values.iter().find(|v| kiln_expr::equal(v, typed));
+    // A list of strings may hold "64", which is typed like a number.
+    let spelt = || tunable.values.iter().find(|v| v.to_string() == typed.to_string());
+    exact.or_else(alike).or_else(spelt).cloned()
 }
 
 fn unlisted(tunable: &Tunable, value: &Value) -> Report {

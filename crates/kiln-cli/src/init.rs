@@ -14,9 +14,76 @@ const FILES: [(&str, &str); 3] = [
     ("{{name}}.cu", include_str!("init/softmax.cu")),
 ];
 
+/// Words a C or CUDA function cannot be called.
+const KEYWORDS: [&str; 60] = [
+    "alignas",
+    "alignof",
+    "and",
+    "asm",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "explicit",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "main",
+    "namespace",
+    "new",
+    "not",
+    "operator",
+    "or",
+    "private",
+    "public",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "true",
+    "try",
+    "typedef",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "while",
+];
+
 pub(crate) fn run(args: &InitArgs) -> Result<Success, Failure> {
     let folder = Utf8Path::new(&args.name);
     let name = folder.file_name().unwrap_or_default();
+    if KEYWORDS.contains(&name) {
+        return Err(Report::error(format!("`{name}` is a word of C or C++ and cannot name a function")).into());
+    }
     if !is_identifier(name) {
         return Err(Report::error(format!("`{name}` cannot name a kernel"))
             .label("expected a C name: letters, digits and _, not beginning with a digit")

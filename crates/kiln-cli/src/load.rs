@@ -1,7 +1,7 @@
 //! From a path to a spec. In: a folder, a kernel.toml, a T1 file or a cache. Out: the spec and how long it took to read.
 //! Refuses what is not there, too large or of another kind, before reading it.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -24,14 +24,7 @@ pub(crate) fn load(path: &Utf8Path) -> Result<Loaded, Failure> {
     let file = find(path)?;
     let is_toml = file.extension() == Some("toml");
     let largest = if is_toml { kiln_spec::LARGEST_FILE } else { kiln_formats::LARGEST_FILE };
-    let size = fs_err::metadata(&file)?.len();
-    if size > largest {
-        return Err(Report::error(format!("{file} has {} MB", size / 1_000_000))
-            .label(format!("expected at most {} KiB", largest >> 10))
-            .hint("is this the right file?")
-            .into());
-    }
-    let bytes = fs_err::read(&file)?;
+    let bytes = read_bounded(&file, largest)?;
     let read_at = Instant::now();
     if is_toml {
         let (spec, warnings) = kiln_spec::parse(file.as_str(), &bytes)?;
@@ -41,16 +34,39 @@ pub(crate) fn load(path: &Utf8Path) -> Result<Loaded, Failure> {
     Ok(Loaded { spec: imported.spec, recorded: imported.recorded, warnings: imported.warnings, read_at })
 }
 
+/// A file's bytes, if there are not too many; what a file says of its size beforehand need not be true.
+fn read_bounded(file: &Utf8Path, largest: u64) -> Result<Vec<u8>, Failure> {
+    let meta = fs_err::metadata(file)?;
+    if !meta.is_file() {
+        return Err(Report::error(format!("{file} is not a plain file")).into());
+    }
+    let mut bytes = Vec::new();
+    let mut read = meta.len();
+    if read <= largest {
+        fs_err::File::open(file)?.take(largest + 1).read_to_end(&mut bytes)?;
+        read = bytes.len() as u64;
+    }
+    if read > largest {
+        return Err(Report::error(format!("{file} has {} MB", read / 1_000_000))
+            .label(format!("expected at most {} KiB", largest >> 10))
+            .hint("is this the right file?")
+            .into());
+    }
+    Ok(bytes)
+}
+
 /// The file meant by a path: itself, or the kernel.toml inside a folder.
 fn find(path: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     let missing = |what: String, hint: &str| Failure::from(Report::error(what).hint(hint));
     match fs_err::metadata(path) {
         Ok(meta) if meta.is_dir() => {
             let inside = path.join("kernel.toml");
-            if inside.is_file() {
-                Ok(inside)
-            } else {
-                Err(missing(format!("{path} has no kernel.toml"), "`kiln init NAME` writes one"))
+            match fs_err::metadata(&inside) {
+                Ok(_) => Ok(inside),
+                Err(e) if e.kind() == ErrorKind::NotFound => {
+                    Err(missing(format!("{path} has no kernel.toml"), "`kiln init NAME` writes one"))
+                }
+                Err(e) => Err(e.into()),
             }
         }
         Ok(_) => match path.extension() {

@@ -13,5 +13,18 @@ pub(crate) fn data(text: &str) -> io::Result<()> {
 
 /// Prints warnings.
 pub(crate) fn warnings(reports: &[Report]) {
-    reports.iter().for_each(|r| eprintln!("{r}\n"));
+    reports.iter().for_each(|r| complain(&format!("{r}\n")));
+}
+
+/// Prints what went wrong: for people on stderr, for machines that asked for it on stdout.
+pub(crate) fn failure(object: Option<serde_json::Value>, words: &str) {
+    if let Some(object) = object {
+        let _ = data(&format!("{object}\n"));
+    }
+    complain(words);
+}
+
+/// A line on stderr; where even that fails, there is nobody left to tell.
+fn complain(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }

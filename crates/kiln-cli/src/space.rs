@@ -13,6 +13,8 @@ use crate::output;
 
 /// Configurations shown when no number is asked for.
 const SHOWN: usize = 3;
+/// A sample is held in memory.
+const LARGEST_SAMPLE: usize = 10_000_000;
 
 pub(crate) fn run(args: &SpaceArgs) -> Result<Success, Failure> {
     let loaded = load(&args.selecting.path)?;
@@ -24,12 +26,14 @@ pub(crate) fn run(args: &SpaceArgs) -> Result<Success, Failure> {
     if args.list && !args.json {
         return list(&space);
     }
-    let configs: Vec<_> = if args.list {
-        space.iter().map(|p| space.config(&p)).collect()
-    } else {
-        let count = args.sample.unwrap_or(if args.json { 0 } else { SHOWN });
-        space.sample(count, args.seed).iter().map(|p| space.config(p)).collect()
-    };
+    let count = args.sample.unwrap_or(if args.json { 0 } else { SHOWN });
+    if count > LARGEST_SAMPLE {
+        return Err(Report::error(format!("--sample {count}"))
+            .label(format!("expected at most {LARGEST_SAMPLE}"))
+            .hint("--list gives every configuration, one at a time")
+            .into());
+    }
+    let configs: Vec<_> = space.sample(count, args.seed).iter().map(|p| space.config(p)).collect();
     if args.sample.is_some() && !args.json {
         let lines: String = configs.iter().map(|c| format!("{c}\n")).collect();
         output::data(&lines)?;
@@ -48,13 +52,29 @@ pub(crate) fn run(args: &SpaceArgs) -> Result<Success, Failure> {
         configs: &configs,
         warnings: &warned,
     };
-    if args.json {
-        output::data(&format!("{}\n", view.json(args.list || args.sample.is_some())))?;
+    if args.json && args.list {
+        list_json(&view.json(false), &space)?;
+    } else if args.json {
+        output::data(&format!("{}\n", view.json(args.sample.is_some())))?;
     } else {
         output::warnings(&warned);
         output::data(&view.to_string())?;
     }
     Ok(Success::Done)
+}
+
+/// The object with every configuration, written as they come.
+fn list_json(object: &serde_json::Value, space: &Space) -> Result<(), Failure> {
+    let head = object.to_string();
+    let mut out = BufWriter::new(io::stdout().lock());
+    write!(out, "{},\"configurations\":[", head.trim_end_matches('}'))?;
+    for (i, point) in space.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        write!(out, "{comma}{}", serde_json::json!(space.config(&point)))?;
+    }
+    writeln!(out, "]}}")?;
+    out.flush()?;
+    Ok(())
 }
 
 /// Every configuration as it comes, so that a space of any size can be piped on.

@@ -40,11 +40,16 @@ impl Config {
         self.entries.is_empty()
     }
 
-    /// Reads `BLOCK_M=64,WARPS=4` (commas or blanks between pairs). Refuses a part without `=`, an empty name or
-    /// value, and a name given twice.
+    /// Reads `BLOCK_M=64,WARPS=4` (commas or blanks between pairs; a value with either in quotes). Refuses a part without
+    /// `=`, an empty name or value, and a name given twice.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let mut config = Config::default();
-        for part in text.split([',', ' ', '\t', '\n']).filter(|p| !p.is_empty()) {
+        let mut quoted = false;
+        let between = |c: char| {
+            quoted ^= c == '"';
+            !quoted && (c == ',' || c.is_whitespace())
+        };
+        for part in text.split(between).filter(|p| !p.is_empty()) {
             let (name, value) = part.split_once('=').ok_or_else(|| ConfigError::NoEquals(part.into()))?;
             let (name, value) = (name.trim(), value.trim());
             if name.is_empty() || value.is_empty() {
@@ -63,7 +68,13 @@ impl Config {
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, value)) in self.iter().enumerate() {
-            write!(f, "{}{name}={value}", if i == 0 { "" } else { "," })?;
+            let comma = if i == 0 { "" } else { "," };
+            match value {
+                Value::Str(text) if text.is_empty() || text.contains(|c: char| c == ',' || c.is_whitespace()) => {
+                    write!(f, "{comma}{name}=\"{text}\"")?;
+                }
+                _ => write!(f, "{comma}{name}={value}")?,
+            }
         }
         Ok(())
     }
@@ -112,6 +123,14 @@ mod tests {
         assert_eq!(config.to_string(), "BLOCK_M=64,SWIZZLE=xor,FAST=true,X=0.5");
         assert_eq!(Config::parse(&config.to_string()).unwrap(), config);
         assert_eq!(config.get("FAST"), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn values_with_blanks_and_commas_read_back() {
+        let entries = [("A", "a, b"), ("B", ""), ("C", "x")].map(|(n, v)| (n.into(), Value::from(v)));
+        let config = Config::new(entries.to_vec());
+        assert_eq!(config.to_string(), "A=\"a, b\",B=\"\",C=x");
+        assert_eq!(Config::parse(&config.to_string()).unwrap(), config);
     }
 
     #[test]

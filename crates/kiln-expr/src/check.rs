@@ -201,7 +201,12 @@ impl Checker<'_> {
             let (left, right) = (self.source.part(a), self.source.part(b));
             self.errors.push(ExprError::new(
                 a.span.start.min(b.span.start)..a.span.end.max(b.span.end),
-                format!("{left} is {a_type} and {right} is {b_type}: `{sign}` between them has only one answer"),
+                match sign {
+                    "==" | "!=" | "in" => {
+                        format!("{left} is {a_type} and {right} is {b_type}: `{sign}` between them has only one answer")
+                    }
+                    _ => format!("{left} is {a_type} and {right} is {b_type}: they cannot be compared with `{sign}`"),
+                },
                 format!("expected {a_type} on both sides"),
             ));
         }

@@ -66,9 +66,9 @@ impl Column {
     }
 }
 
-/// A column with the rows that failed.
+/// A node's column with the rows that failed.
 #[derive(Debug, Clone)]
-struct Result_ {
+struct Computed {
     column: Column,
     /// None when no row failed.
     failed: Option<Vec<bool>>,
@@ -81,7 +81,7 @@ pub struct Evaluator {
     order: Vec<NodeId>,
     /// Where each node's result is kept, by node number; most nodes of a large graph have none.
     slots: Vec<u32>,
-    results: Vec<Option<Result_>>,
+    results: Vec<Option<Computed>>,
 }
 
 impl Evaluator {
@@ -116,11 +116,11 @@ impl Evaluator {
         Evaluator { order, slots, results: vec![None; count as usize] }
     }
 
-    fn result(&self, id: NodeId) -> Option<&Result_> {
+    fn result(&self, id: NodeId) -> Option<&Computed> {
         self.results.get(self.slots[id.index()] as usize)?.as_ref()
     }
 
-    fn keep(&mut self, id: NodeId, result: Result_) {
+    fn keep(&mut self, id: NodeId, result: Computed) {
         // A column nobody asked for has no place, and is not missed.
         if let Some(place) = self.results.get_mut(self.slots[id.index()] as usize) {
             *place = Some(result);
@@ -129,12 +129,12 @@ impl Evaluator {
 
     /// Supplies the column of an input node or of a node given at planning.
     pub fn set(&mut self, id: NodeId, column: Column) {
-        self.keep(id, Result_ { column, failed: None });
+        self.keep(id, Computed { column, failed: None });
     }
 
     /// Supplies a column some of whose rows have already failed.
     pub fn set_failing(&mut self, id: NodeId, column: Column, failed: Vec<bool>) {
-        self.keep(id, Result_ { column, failed: Some(failed) });
+        self.keep(id, Computed { column, failed: Some(failed) });
     }
 
     /// Computes everything for `rows` rows.
@@ -162,11 +162,11 @@ impl Evaluator {
         self.result(id).and_then(|r| r.failed.as_deref())
     }
 
-    fn compute(&self, op: &Op, rows: usize) -> Result_ {
+    fn compute(&self, op: &Op, rows: usize) -> Computed {
         match op {
-            Op::Const(value) => Result_ { column: Column::One(value.clone()), failed: None },
+            Op::Const(value) => Computed { column: Column::One(value.clone()), failed: None },
             // Inputs are supplied, never computed.
-            Op::Input(_) => Result_ { column: Column::One(Value::Bool(false)), failed: None },
+            Op::Input(_) => Computed { column: Column::One(Value::Bool(false)), failed: None },
             Op::Unary(op, a) => self.unary(*op, *a, rows),
             Op::Binary(op, a, b) => self.arithmetic(*op, *a, *b, rows),
             Op::Compare(op, a, b) => self.compare(*op, *a, *b, rows),
@@ -190,7 +190,7 @@ impl Evaluator {
     }
 
     /// The general form: one value at a time.
-    fn rowwise(&self, nodes: &[NodeId], rows: usize, f: impl Fn(&[Value]) -> Result<Value, Fail>) -> Result_ {
+    fn rowwise(&self, nodes: &[NodeId], rows: usize, f: impl Fn(&[Value]) -> Result<Value, Fail>) -> Computed {
         let mut failed = self.merged_failures(nodes, rows);
         let columns: Vec<&Column> = nodes.iter().map(|n| self.column(*n)).collect();
         let mut arguments: Vec<Value> = Vec::with_capacity(nodes.len());
@@ -212,10 +212,10 @@ impl Evaluator {
             let sample = sample.0.clone();
             values.iter_mut().zip(failed).filter(|(_, f)| **f).for_each(|(v, _)| *v = sample.clone());
         }
-        Result_ { column: Column::from_values(&values), failed }
+        Computed { column: Column::from_values(&values), failed }
     }
 
-    fn unary(&self, op: UnaryOp, a: NodeId, rows: usize) -> Result_ {
+    fn unary(&self, op: UnaryOp, a: NodeId, rows: usize) -> Computed {
         let failed = self.merged_failures(&[a], rows);
         let column = match (op, self.column(a)) {
             (UnaryOp::Not, column) => Column::Bool((0..rows).map(|row| !column.truth(row)).collect()),
@@ -225,27 +225,27 @@ impl Evaluator {
             (UnaryOp::Neg, _) => return self.rowwise(&[a], rows, |v| ops::negate(&v[0])),
             (UnaryOp::Pos, _) => return self.rowwise(&[a], rows, |v| ops::positive(&v[0])),
         };
-        Result_ { column, failed }
+        Computed { column, failed }
     }
 
-    fn arithmetic(&self, op: BinaryOp, a: NodeId, b: NodeId, rows: usize) -> Result_ {
+    fn arithmetic(&self, op: BinaryOp, a: NodeId, b: NodeId, rows: usize) -> Computed {
         let (x, y) = (self.column(a), self.column(b));
         if let (Some(x), Some(y)) = (Ints::of(x), Ints::of(y))
             && op != BinaryOp::Div
             && let Some(column) = int_arithmetic(op, x, y, rows)
         {
-            return Result_ { column: Column::Int(column), failed: self.merged_failures(&[a, b], rows) };
+            return Computed { column: Column::Int(column), failed: self.merged_failures(&[a, b], rows) };
         }
         if let (Some(x), Some(y)) = (Numbers::of(x), Numbers::of(y))
             && (op == BinaryOp::Div || x.is_float() || y.is_float())
             && let Some(column) = float_arithmetic(op, x, y, rows)
         {
-            return Result_ { column: Column::Float(column), failed: self.merged_failures(&[a, b], rows) };
+            return Computed { column: Column::Float(column), failed: self.merged_failures(&[a, b], rows) };
         }
         self.rowwise(&[a, b], rows, |v| ops::binary(op, &v[0], &v[1]))
     }
 
-    fn compare(&self, op: CompareOp, a: NodeId, b: NodeId, rows: usize) -> Result_ {
+    fn compare(&self, op: CompareOp, a: NodeId, b: NodeId, rows: usize) -> Computed {
         let (x, y) = (self.column(a), self.column(b));
         let failed = self.merged_failures(&[a, b], rows);
         if let (Some(x), Some(y)) = (Ints::of(x), Ints::of(y)) {
@@ -257,23 +257,23 @@ impl Evaluator {
                 CompareOp::Gt => Ints::zip(x, y, rows, |a, b| a > b),
                 CompareOp::Ge => Ints::zip(x, y, rows, |a, b| a >= b),
             };
-            return Result_ { column: Column::Bool(column), failed };
+            return Computed { column: Column::Bool(column), failed };
         }
         if let (Some(x), Some(y)) = (Numbers::of(x), Numbers::of(y)) {
             let column = (0..rows).map(|row| ops::holds(op, ops::order(x.at(row), y.at(row)))).collect();
-            return Result_ { column: Column::Bool(column), failed };
+            return Computed { column: Column::Bool(column), failed };
         }
         self.rowwise(&[a, b], rows, |v| ops::compare(op, &v[0], &v[1]).map(Value::Bool))
     }
 
-    fn member(&self, item: NodeId, list: &[NodeId], rows: usize) -> Result_ {
+    fn member(&self, item: NodeId, list: &[NodeId], rows: usize) -> Computed {
         let constants: Option<Vec<i64>> = list
             .iter()
             .map(|node| if let Column::One(Value::Int(v)) = self.column(*node) { Some(*v) } else { None })
             .collect();
         if let (Column::Int(items), Some(constants)) = (self.column(item), constants) {
             let column = items.iter().map(|v| constants.contains(v)).collect();
-            return Result_ { column: Column::Bool(column), failed: self.merged_failures(&[item], rows) };
+            return Computed { column: Column::Bool(column), failed: self.merged_failures(&[item], rows) };
         }
         let mut nodes = vec![item];
         nodes.extend_from_slice(list);
@@ -281,7 +281,7 @@ impl Evaluator {
     }
 
     /// `then` where `condition` is true, else `otherwise`; only the chosen side's failures count.
-    fn choose(&self, condition: NodeId, then: NodeId, otherwise: NodeId, rows: usize) -> Result_ {
+    fn choose(&self, condition: NodeId, then: NodeId, otherwise: NodeId, rows: usize) -> Computed {
         let (c, x, y) = (self.column(condition), self.column(then), self.column(otherwise));
         let sides = [condition, then, otherwise].map(|n| self.failures(n));
         let failed = sides.iter().any(Option::is_some).then(|| {
@@ -294,7 +294,7 @@ impl Evaluator {
             ($variant:ident) => {
                 if let (Column::$variant(x), Column::$variant(y)) = (x, y) {
                     let column = (0..rows).map(|row| if c.truth(row) { x[row] } else { y[row] }).collect();
-                    return Result_ { column: Column::$variant(column), failed };
+                    return Computed { column: Column::$variant(column), failed };
                 }
             };
         }
@@ -302,10 +302,10 @@ impl Evaluator {
         pick!(Int);
         pick!(Float);
         let values: Vec<Value> = (0..rows).map(|row| if c.truth(row) { x.get(row) } else { y.get(row) }).collect();
-        Result_ { column: Column::from_values(&values), failed }
+        Computed { column: Column::from_values(&values), failed }
     }
 
-    fn call(&self, function: Function, arguments: &[NodeId], rows: usize) -> Result_ {
+    fn call(&self, function: Function, arguments: &[NodeId], rows: usize) -> Computed {
         if let ([a, b], Function::Min | Function::Max) = (arguments, function)
             && let (Some(x), Some(y)) = (Ints::of(self.column(*a)), Ints::of(self.column(*b)))
         {
@@ -313,7 +313,7 @@ impl Evaluator {
                 Function::Min => Ints::zip(x, y, rows, i64::min),
                 _ => Ints::zip(x, y, rows, i64::max),
             };
-            return Result_ { column: Column::Int(column), failed: self.merged_failures(arguments, rows) };
+            return Computed { column: Column::Int(column), failed: self.merged_failures(arguments, rows) };
         }
         self.rowwise(arguments, rows, |v| ops::call(function, v))
     }

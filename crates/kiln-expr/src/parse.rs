@@ -100,7 +100,10 @@ impl<'a> Parser<'a> {
             Token::MinMagnitude => "a number beyond 64 bits".into(),
             Token::Name(name) => format!("name {name}"),
             Token::Mark(mark) => format!("`{mark}`"),
-            Token::End => "the end of the expression".into(),
+            Token::End => {
+                return ExprError::new(self.span(), "the expression ends too early", format!("expected {expected}"))
+                    .into();
+            }
         };
         ExprError::new(self.span(), format!("unexpected {found}"), format!("expected {expected}")).into()
     }

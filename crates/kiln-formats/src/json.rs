@@ -10,14 +10,26 @@ pub(crate) fn check(name: &str, bytes: &[u8]) -> Result<(), Vec<Report>> {
 
 /// Where and why reading stopped.
 pub(crate) fn report(name: &str, bytes: &[u8], error: &serde_json::Error) -> Report {
-    let text = String::from_utf8_lossy(bytes);
     let words = error.to_string();
     // serde_json puts the position at the end of its words; the report shows it in its own way.
     let message = words.split(" at line ").next().unwrap_or(&words);
-    let line_start: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    let at = line_start + error.column().saturating_sub(1);
-    Report::error(format!("{name}: {message}")).at(Place::of(name, &text, at..at + 1)).label("reading stopped here")
+    let start = match error.line() {
+        0 | 1 => 0,
+        line => bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(line - 2).map_or(0, |(at, _)| at + 1),
+    };
+    // Only the surroundings are looked at: the file may be one line of many megabytes.
+    let column = error.column().saturating_sub(1);
+    let from = start.max((start + column).saturating_sub(SURROUNDINGS));
+    let to = (start + column + SURROUNDINGS).min(bytes.len());
+    let text = String::from_utf8_lossy(&bytes[from.min(to)..to]).into_owned();
+    let at = start + column - from.min(start + column);
+    let mut place = Place::of(name, &text, at..at + 1);
+    (place.line, place.column) = (error.line().max(1), column + 1);
+    Report::error(format!("{name}: {message}")).at(place).label("reading stopped here")
 }
+
+/// Bytes shown around the place where reading stopped.
+const SURROUNDINGS: usize = 60;
 
 /// A JSON scalar; none for null, lists and objects, and for integers beyond 64 bits.
 pub(crate) fn scalar(json: &serde_json::Value) -> Option<Value> {

@@ -11,8 +11,8 @@ mod t1;
 use kiln_core::Report;
 use kiln_spec::KernelSpec;
 
-/// A larger file is refused unread: no recorded space comes near it.
-pub const LARGEST_FILE: u64 = 1 << 30;
+/// A larger file is refused: no recorded space comes near it, unpacked.
+pub const LARGEST_FILE: u64 = 256 << 20;
 
 /// A spec from another tuner's file.
 #[derive(Debug, Clone)]
@@ -66,8 +66,12 @@ fn unknown(name: &str, bytes: &[u8]) -> Vec<Report> {
     if let Err(broken) = json::check(name, bytes) {
         return broken;
     }
+    let is_t4 = bytes.windows(16).take(1 << 20).any(|w| w == b"\"configuration\":");
+    let hint =
+        is_t4.then(|| "this looks like T4, which holds results but not the values a tunable may take".to_string());
     vec![
         Report::error(format!("{name} holds no tuning space"))
+            .maybe_hint(hint)
             .label("expected a T1 file (with ConfigurationSpace) or a Kernel Tuner cache (with tune_params)"),
     ]
 }

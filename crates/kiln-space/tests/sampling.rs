@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kiln_core::{Gate, Value};
 use kiln_expr::Expression;
-use kiln_space::{Constants, Dimension, Problem, Rule, Space};
+use kiln_space::{Constants, Dimension, Problem, Rule, Space, SpaceError};
 
 fn space(lists: &[(&str, i64)], rules: &[&str]) -> Space {
     let problem = Problem {
@@ -167,5 +167,42 @@ fn more_than_a_u128_of_configurations_is_said_to_be_too_many() {
         rules: vec![],
     };
     assert_eq!(problem.raw(), None);
-    assert!(Space::build(&problem).is_err());
+    assert_eq!(Space::build(&problem).unwrap_err(), SpaceError::TooMany);
+    // Also when they are all in one group.
+    let sum = names.join(" + ");
+    let rule = Rule {
+        name: "sum".into(),
+        gate: Gate::Constraint,
+        expression: Expression::parse(&format!("{sum} >= 1")).unwrap(),
+        hint: None,
+    };
+    let tied = Problem { rules: vec![rule], ..problem };
+    assert_eq!(Space::build(&tied).unwrap_err(), SpaceError::TooMany);
+}
+
+#[test]
+fn listing_and_indexing_agree_on_wide_lists() {
+    let space = space(&[("A", 300), ("B", 40), ("C", 3)], &["A % B == 0"]);
+    for (index, point) in space.iter().enumerate() {
+        assert_eq!(space.index(&point), Some(index as u128));
+        assert_eq!(space.point(index as u128).as_ref(), Some(&point));
+    }
+    assert_eq!(space.iter().count() as u128, space.len());
+    assert_eq!(self::space(&[("A", 3)], &["A > 5"]).iter().count(), 0);
+}
+
+#[test]
+fn divisors_of_a_product_are_used_early() {
+    // Ordered factorisations of divisors of 2^20 into five: sum over j <= 20 of C(j + 4, 4) = C(25, 5).
+    let five: Vec<(&str, i64)> = ["A", "B", "C", "D", "E"].map(|n| (n, 1_048_576 / 1024)).to_vec();
+    let count = space(&five, &["1048576 % (A * B * C * D * E) == 0"]).len();
+    let mut ways = vec![1u128; 1];
+    for _ in 0..5 {
+        let mut next = vec![0u128; ways.len() + 10];
+        for (power, ways) in ways.iter().enumerate() {
+            (0..=10).for_each(|step| next[power + step] += ways);
+        }
+        ways = next;
+    }
+    assert_eq!(count, ways.iter().take(21).sum::<u128>());
 }

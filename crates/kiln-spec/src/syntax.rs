@@ -46,6 +46,12 @@ fn explain(message: &str, found: &str) -> Report {
     if message.starts_with("string values must be quoted") || message.starts_with("invalid boolean") {
         return match found.trim() {
             "" => Report::error("a key without a value").label("expected a value"),
+            // Signs between words: somebody's expression, as it would stand in a program.
+            words if words.contains(['%', '*', '<', '>', '=', '/', '+', '(']) => {
+                Report::error(format!("`{words}` is not a value"))
+                    .label("expected a value")
+                    .hint("an expression stands in quotes, all of it")
+            }
             words if words.contains(char::is_whitespace) => {
                 Report::error(format!("`{words}` is not a value")).label("expected `,` between values")
             }
