@@ -17,8 +17,8 @@ use crate::state::{FAILED_BIT, Layer, Packing, Slot};
 
 /// Candidates evaluated at a time: columns of this many 8-byte values fit in the first-level cache.
 const CHUNK: usize = 1024;
-/// Candidates a group may take before it is refused: about a second's work.
-pub(crate) const MOST_CANDIDATES: usize = 50_000_000;
+/// Candidates a group may take before it is refused: a few seconds' work.
+const MOST_CANDIDATES: usize = 50_000_000;
 /// Values that the states of one level may carry together (8 bytes each, twice while building).
 const MOST_CARRIED: usize = 16_000_000;
 

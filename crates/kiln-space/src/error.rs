@@ -34,8 +34,6 @@ pub enum SpaceError {
     TooEntangled {
         /// The tunables tied together.
         tunables: Vec<String>,
-        /// How many partial assignments were tried before giving up.
-        limit: usize,
     },
     /// More than 128 tunables.
     TooManyTunables(usize),

@@ -44,10 +44,7 @@ impl Space {
                 Err(Unbuilt::Failing(assignment)) => failing.extend(assignment),
                 Err(Unbuilt::TooMany) => count = None,
                 Err(Unbuilt::TooEntangled) => {
-                    return Err(SpaceError::TooEntangled {
-                        tunables: group.names(problem),
-                        limit: bind::MOST_CANDIDATES,
-                    });
+                    return Err(SpaceError::TooEntangled { tunables: group.names(problem) });
                 }
             }
         }
