@@ -50,13 +50,11 @@ impl fmt::Display for SpaceError {
                 if workload.is_empty() { Ok(()) } else { write!(f, ", workload {workload}") }
             }
             SpaceError::Unexplained(config) => write!(f, "a rule cannot be evaluated for configuration {config}"),
-            SpaceError::TooEntangled { tunables, limit } => {
-                write!(
-                    f,
-                    "the constraints tie {} together: after {limit} partial configurations the space is not built",
-                    tunables.join(", ")
-                )
-            }
+            SpaceError::TooEntangled { tunables } => write!(
+                f,
+                "the constraints tie {} together in more ways than a few seconds and some memory can tell apart",
+                tunables.join(", ")
+            ),
             SpaceError::TooManyTunables(count) => {
                 write!(f, "{count} tunables; at most 128 can be searched")
             }
