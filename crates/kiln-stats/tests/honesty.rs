@@ -60,19 +60,7 @@ struct Rates {
 }
 
 fn measured(setting: &Setting, slowdown: f64, dice: &mut Dice) -> Vec<Block> {
-    let (count, each) = setting.blocks;
-    let mut blocks = setting.noise.blocks(count, each, slowdown, dice);
-    // One worker for all samples of a side: its bias stays.
-    if each == 1 && setting.noise.worker > 0.0 {
-        let quiet = Noise { worker: 0.0, ..setting.noise };
-        let bias = [1.0 + setting.noise.worker * dice.normal(), 1.0 + setting.noise.worker * dice.normal()];
-        blocks = quiet.blocks(count, each, slowdown, dice);
-        for block in &mut blocks {
-            block.baseline.iter_mut().for_each(|v| *v *= bias[0]);
-            block.candidate.iter_mut().for_each(|v| *v *= bias[1]);
-        }
-    }
-    blocks
+    setting.noise.blocks(setting.blocks.0, setting.blocks.1, slowdown, dice)
 }
 
 fn rates(setting: &Setting, runs: u64, resamples: usize) -> Rates {

@@ -1,6 +1,9 @@
 //! Timings of an imaginary machine with the vices of real ones: skewed, correlated, drifting, spiky, in ticks. Both sides
 //! are interleaved in pairs, the order within a pair drawn at random, as the measurement does it.
 
+// Each test uses a part of it.
+#![allow(dead_code)]
+
 use kiln_stats::Block;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
