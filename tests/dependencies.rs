@@ -20,7 +20,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-run", &["kiln-core"]),
     ("kiln-judge", &["kiln-core", "kiln-spec"]),
     ("kiln-space", &["kiln-core", "kiln-device", "kiln-expr", "kiln-spec"]),
-    ("kiln-search", &["kiln-core", "kiln-space"]),
     ("kiln-show", &["kiln-core", "kiln-device", "kiln-expr", "kiln-space", "kiln-spec"]),
     (
         "kiln-cli",
