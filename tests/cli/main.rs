@@ -3,8 +3,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod doctor;
 mod errors;
 mod gate;
+mod history;
 mod init;
 mod run;
 mod space;

@@ -1,5 +1,5 @@
 //! The repository's CPU kernels, through every stage there is: spec, space, build, worker, judge. Configurations are drawn
-//! from each kernel's own space and run on every workload small enough for a double-precision reference.
+//! from each kernel's own space and judged on every workload and every distribution of inputs.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -9,11 +9,11 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_build::{Artifact, Cache, Compiler, Limits as BuildLimits, Passing, Request, SHIM_SYMBOL, shim};
-use kiln_core::{Config, Outcome, Value, Workload};
-use kiln_judge::{Allowed, Builtin, Filling, Memory, Piece, Tensor, compare, decode, encode, fill};
-use kiln_run::{Answer, Arena, Ask, Limits, Worker};
-use kiln_space::{Constants, Problem, Space};
-use kiln_spec::{Argument, Choice, Dtype, ElementType, Origin, Role, Selection};
+use kiln_core::{Config, Outcome, Workload};
+use kiln_judge::{Exam, Inputs, Level, Rules, Signature};
+use kiln_run::{Answer, Arena, Ask, Limits, Region, Slot, Worker};
+use kiln_space::{Problem, Space};
+use kiln_spec::{Choice, Dtype, Role, Selection};
 
 /// Configurations tried of each kernel, its default among them.
 const DRAWN: usize = 6;
@@ -37,21 +37,22 @@ fn check_kernel(name: &str) {
     configs.extend(space.sample(DRAWN - 1, 11).iter().map(|point| space.config(point)));
     let cache = tempfile::tempdir().unwrap();
     let cache = Cache::at(Utf8Path::from_path(cache.path()).unwrap());
-    for config in &configs {
-        let artifact = build(&cache, &folder, &selection, config);
-        for workload in spec.workloads.iter().filter(|w| w.is_for("cpu")) {
-            check_call(&selection, workload, &artifact, &format!("{name} {config} on {}", workload.name));
+    let artifacts: Vec<Artifact> = configs.iter().map(|config| build(&cache, &folder, &selection, config)).collect();
+    for workload in spec.workloads.iter().filter(|w| w.is_for("cpu")) {
+        let desk = Desk::new(&selection, workload);
+        for (config, artifact) in configs.iter().zip(&artifacts) {
+            desk.check(artifact, &format!("{name} {config} on {}", workload.name));
         }
     }
 }
 
 fn build(cache: &Cache, folder: &Utf8Path, selection: &Selection<'_>, config: &Config) -> Artifact {
-    let passing: Vec<Passing> = selection
-        .spec
-        .arguments
+    let signature = Signature::of(selection, selection.workloads.first().copied()).unwrap();
+    let passing: Vec<Passing> = signature
+        .slots
         .iter()
-        .map(|a| match a.role {
-            Role::Scalar => Passing::Value(c_type(dtype(selection, a))),
+        .map(|slot| match slot.role {
+            Role::Scalar => Passing::Value(c_type(slot.dtype)),
             _ => Passing::Pointer,
         })
         .collect();
@@ -71,89 +72,66 @@ fn build(cache: &Cache, folder: &Utf8Path, selection: &Selection<'_>, config: &C
     }
 }
 
-/// One call in a worker of its own, judged.
-fn check_call(selection: &Selection<'_>, workload: &Workload, artifact: &Artifact, what: &str) {
-    let constants =
-        Constants { workload: workload.name.to_string(), values: selection.constants(Some(workload)), arch: None };
-    let value = |name: &str| constants.get(name);
-    let arguments = &selection.spec.arguments;
-    let shapes: Vec<Vec<usize>> = arguments
-        .iter()
-        .map(|a| a.kind.shape.iter().map(|f| whole(&f.expression.eval(&value).unwrap())).collect())
-        .collect();
-    let sizes: Vec<usize> = arguments
-        .iter()
-        .zip(&shapes)
-        .map(|(a, shape)| shape.iter().product::<usize>() * dtype(selection, a).bytes() as usize)
-        .collect();
-    let (mut arena, regions) = Arena::new(&sizes).unwrap();
-    let mut memory = Memory::default();
-    let mut inputs: Vec<Tensor> = Vec::new();
-    let mut scale = None;
-    for (i, (argument, region)) in arguments.iter().zip(&regions).enumerate() {
-        let dtype = dtype(selection, argument);
-        let values = match argument.role {
-            Role::In => fill(Filling::AsDeclared(argument.init), dtype, shapes[i].iter().product(), 100 + i as u64),
-            Role::Scalar => {
-                let number = argument.value.as_ref().unwrap().expression.eval(&value).unwrap();
-                if &*argument.name == "scale" {
-                    scale = Some(number_of(&number));
-                }
-                vec![number_of(&number)]
-            }
-            _ => vec![0.0; shapes[i].iter().product()],
-        };
-        arena.bytes_mut()[region.clone()].copy_from_slice(&encode(dtype, &values));
-        let piece = match argument.role {
-            Role::Out => Piece::Output(dtype.bytes() as usize),
-            _ => Piece::Input,
-        };
-        memory.add(&argument.name, region.clone(), piece);
-        if argument.role == Role::In {
-            inputs.push(Tensor { shape: shapes[i].clone(), data: values });
-        }
-    }
-    memory.poison(arena.bytes_mut());
-    let before = arena.bytes().to_vec();
-    call(artifact, &arena, regions.iter().map(|r| r.start).collect(), what);
-    let left = memory.judge(&before, arena.bytes());
-    assert_eq!(left, Outcome::Passed(()), "{what}");
-
-    let Some(Origin::Builtin(operation)) = selection.spec.reference.as_ref().map(|r| r.origin.clone()) else {
-        panic!("{what}: no builtin reference")
-    };
-    let right = Builtin::named(&operation).unwrap().compute(&inputs.iter().collect::<Vec<_>>(), scale).unwrap();
-    let out = arguments.iter().position(|a| a.role == Role::Out).unwrap();
-    let kind = dtype(selection, &arguments[out]);
-    let found = decode(kind, &arena.bytes()[regions[out].clone()]);
-    let reference = selection.spec.reference.as_ref().unwrap();
-    let stated = reference.tolerance.iter().find(|(name, _)| **name == *arguments[out].name).map(|(_, t)| *t);
-    let allowed = stated.map_or(Allowed::by_default(kind), Allowed::from);
-    match compare(&arguments[out].name, &found, &right, allowed) {
-        Outcome::Passed(_) => {}
-        Outcome::Refused(refusal) => panic!("{what}: {refusal:?}"),
-    }
-    // A kernel that does nothing clever must not pass: zeros are never right here.
-    let zeros = compare(&arguments[out].name, &vec![0.0; found.len()], &right, allowed);
-    assert!(matches!(zeros, Outcome::Refused(_)), "{what}: zeros would pass");
+/// The questions of one workload, one for each distribution; made once, put to every configuration.
+struct Desk {
+    signature: Signature,
+    exams: Vec<Exam>,
 }
 
-fn call(artifact: &Artifact, arena: &Arena, arguments: Vec<usize>, what: &str) {
+impl Desk {
+    fn new(selection: &Selection<'_>, workload: &Workload) -> Desk {
+        let rules = Rules::of(selection).unwrap();
+        let signature = Signature::of(selection, Some(workload)).unwrap();
+        let (arena, regions) = Arena::new(&signature.sizes()).unwrap();
+        let distributions = Level::Suite.plan().distributions.iter().enumerate();
+        let exams = distributions.map(|(seed, distribution)| {
+            let inputs = Inputs::draw(&signature, *distribution, 100 + seed as u64);
+            let exam = Exam::new(&signature, &rules, inputs, &regions, arena.bytes().len(), None).unwrap();
+            // Answers that take no work must not pass, unless the question is so small that they are right.
+            for null in exam.nulls() {
+                assert_eq!(null.fault(), None, "{} {distribution}", workload.name);
+            }
+            exam
+        });
+        let exams = exams.collect();
+        Desk { signature, exams }
+    }
+
+    /// Calls in a worker of its own, judged; the first one twice.
+    fn check(&self, artifact: &Artifact, what: &str) {
+        let (mut arena, regions) = Arena::new(&self.signature.sizes()).unwrap();
+        let mut worker = start(artifact, &arena, &regions, what);
+        let mut call = || assert_eq!(worker.ask(Ask::Call).unwrap(), Outcome::Passed(Answer::Done), "{what}");
+        for (i, exam) in self.exams.iter().enumerate() {
+            exam.lay(arena.bytes_mut());
+            call();
+            match exam.judge(arena.bytes()) {
+                Outcome::Passed(marks) => {
+                    println!("{what}, {}: {:.3} of what is allowed", exam.inputs().distribution, marks.worst)
+                }
+                Outcome::Refused(refusal) => panic!("{what}, {}: {refusal:?}", exam.inputs().distribution),
+            }
+            if i == 0 {
+                let first = exam.outputs(arena.bytes());
+                exam.repoison(arena.bytes_mut());
+                call();
+                assert_eq!(exam.rerun(&first, &exam.outputs(arena.bytes())), Outcome::Passed(()), "{what}");
+            }
+        }
+    }
+}
+
+fn start(artifact: &Artifact, arena: &Arena, regions: &[Region], what: &str) -> Worker {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
     command.args(["worker", "cpu"]);
     let mut worker = Worker::start(command, Limits::default()).unwrap();
-    let load = Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into() };
-    for ask in [load, Ask::Map { arena: arena.path(), arguments }, Ask::Call] {
-        let outcome = worker.ask(ask).unwrap();
-        assert_eq!(outcome, Outcome::Passed(Answer::Done), "{what}");
+    let load = Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None };
+    // A C function needs to know no more than where its arguments lie.
+    let slots = regions.iter().map(|r| Slot { offset: r.start, bytes: r.len(), ..Slot::default() }).collect();
+    for ask in [load, Ask::Map { arena: arena.path(), slots }] {
+        assert_eq!(worker.ask(ask).unwrap(), Outcome::Passed(Answer::Done), "{what}");
     }
-}
-
-fn dtype(selection: &Selection<'_>, argument: &Argument) -> Dtype {
-    match &argument.kind.element {
-        ElementType::Dtype(dtype) => *dtype,
-        ElementType::Variable(name) => selection.variant.iter().find(|(n, _)| n == name).unwrap().1,
-    }
+    worker
 }
 
 fn c_type(dtype: Dtype) -> &'static str {
@@ -163,18 +141,6 @@ fn c_type(dtype: Dtype) -> &'static str {
         Dtype::I32 => "int32_t",
         Dtype::I64 => "int64_t",
         other => panic!("{} scalars are not used here", other.name()),
-    }
-}
-
-fn whole(value: &Value) -> usize {
-    number_of(value) as usize
-}
-
-fn number_of(value: &Value) -> f64 {
-    match value {
-        Value::Int(v) => *v as f64,
-        Value::Float(v) => *v,
-        other => panic!("{other} is not a number"),
     }
 }
 

@@ -117,6 +117,10 @@ impl Cache {
             }
             for entry in shelf.path().read_dir_utf8()? {
                 let entry = entry?;
+                // Nothing of ours: a cache shares its folder with whatever a user puts there.
+                if !entry.file_type()?.is_dir() {
+                    continue;
+                }
                 let files = entry.path().read_dir_utf8()?.filter_map(|f| f.ok()?.metadata().ok());
                 let bytes = files.map(|m| m.len()).sum();
                 let used = entry.metadata()?.modified().unwrap_or(SystemTime::UNIX_EPOCH);

@@ -41,14 +41,23 @@ impl Ticket {
 }
 
 impl Pool {
-    /// A pool of `threads` builders over one cache.
-    pub fn new(threads: usize, compiler: Compiler, cache: Cache, limits: Limits) -> Pool {
+    /// A pool of `threads` builders over one cache. Each builder calls `start` first, where it may say on which
+    /// processors it wants to run: compilers run where their builder does.
+    pub fn new(
+        threads: usize,
+        compiler: Compiler,
+        cache: Cache,
+        limits: Limits,
+        start: impl Fn() + Clone + Send + 'static,
+    ) -> Pool {
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
         let workers = (0..threads.max(1))
             .map(|_| {
                 let (queue, compiler, cache) = (Arc::clone(&queue), compiler.clone(), cache.clone());
+                let start = start.clone();
                 std::thread::spawn(move || {
+                    start();
                     // The lock is held only while waiting for a job, never while building.
                     while let Some(job) = queue.lock().ok().and_then(|queue| queue.recv().ok()) {
                         let built = cache.build(&compiler, &job.request, limits, &|_| {});

@@ -151,7 +151,7 @@ fn a_compiler_that_does_not_end_is_killed_with_its_children() {
 fn builders_of_the_same_thing_do_not_disturb_each_other() {
     let bench = Bench::new();
     let source = bench.write("k.c", "int f(void) { return N; }\n");
-    let pool = Pool::new(4, bench.compiler.clone(), bench.cache.clone(), Limits::default());
+    let pool = Pool::new(4, bench.compiler.clone(), bench.cache.clone(), Limits::default(), || {});
     let tickets: Vec<_> = (0..12).map(|i| pool.ask(bench.request(&source, &format!("N={}", i % 3)))).collect();
     for ticket in tickets {
         match ticket.wait().unwrap() {

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "kiln", version, about = "Makes GPU kernels fast and proves it.", max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 a fault of the environment, 2 a mistake in the input, 3 a candidate was refused."
+    after_help = "Exit codes: 0 done, 1 a fault of the environment, 2 a mistake in the input, 3 a candidate was refused, 4 the speedup aimed at was not reached, 130 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -18,8 +18,20 @@ pub(crate) struct Cli {
 pub(crate) enum Verb {
     /// Show a kernel's configuration space: how many configurations are valid, and what each constraint removes
     Space(SpaceArgs),
-    /// Take one configuration up the static gates and show every rule with its numbers
+    /// Take one configuration up the ladder of gates: every rule with its numbers, then build, run and check
     Gate(GateArgs),
+    /// Find the fastest configuration that is right, and prove it against a baseline
+    Tune(TuneArgs),
+    /// Check that one configuration is right, on fresh inputs
+    Check(CheckArgs),
+    /// Measure one configuration against baselines
+    Bench(BenchArgs),
+    /// List past studies, newest first
+    History(HistoryArgs),
+    /// Tell a study's story: what was asked, how the search went, what it came to, what was refused and why
+    Show(ShowArgs),
+    /// Examine this machine: compiler, Python, disk, memory, load, workers; each finding with why it matters and the fix
+    Doctor(DoctorArgs),
     /// Write a commented kernel.toml with a small working kernel
     Init(InitArgs),
     /// Show what the build cache holds, or clear it
@@ -35,6 +47,12 @@ impl Verb {
             Verb::Space(args) => args.json,
             Verb::Gate(args) => args.json,
             Verb::Cache(args) => args.json,
+            Verb::Tune(args) => args.json,
+            Verb::Check(args) => args.json,
+            Verb::Bench(args) => args.json,
+            Verb::History(args) => args.json,
+            Verb::Show(args) => args.json,
+            Verb::Doctor(args) => args.json,
             Verb::Init(_) | Verb::Worker(_) => false,
         }
     }
@@ -90,6 +108,172 @@ pub(crate) struct GateArgs {
     /// Values as NAME=VALUE,...; tunables left out take their default
     #[arg(long, value_name = "NAME=VALUE,...", default_value = "")]
     pub(crate) config: String,
+    /// Only the rules of the kernel file: build and run nothing
+    #[arg(long)]
+    pub(crate) r#static: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How times are taken.
+#[derive(Debug, Args)]
+pub(crate) struct Measuring {
+    /// Samples on each side, five from each pair of fresh workers
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) samples: usize,
+    /// Flush the caches before every sample
+    #[arg(long)]
+    pub(crate) cold: bool,
+    /// Threads a kernel may use, the same on both sides
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Do not keep measurement on one processor and builds on the others
+    #[arg(long)]
+    pub(crate) no_pin: bool,
+    /// Seed of everything random [default: a new one, printed and recorded]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Phases: the default configuration, a seed of 20, a search of 100, finals (full check on fresh inputs, run against each\nother), confirmation against the baseline, ablation. Everything is recorded under .kiln as it happens.\n\nExamples:\n  kiln tune kernels/attention\n  kiln tune kernels/softmax --trials 60 --minutes 2 --baseline numpy\n  kiln tune kernels/attention --resume"
+)]
+pub(crate) struct TuneArgs {
+    #[command(flatten)]
+    pub(crate) selecting: Selecting,
+    #[command(flatten)]
+    pub(crate) measuring: Measuring,
+    /// Baseline to beat [default: the file's first that can be run here]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) baseline: Option<String>,
+    /// Configurations to try, the first 20 of them spread over the space [default: 120]
+    #[arg(long, value_name = "N")]
+    pub(crate) trials: Option<usize>,
+    /// Stop searching in time to end after this many minutes
+    #[arg(long, value_name = "M")]
+    pub(crate) minutes: Option<f64>,
+    /// Stop searching in time to spend no more than this, at --price
+    #[arg(long, value_name = "AMOUNT", requires = "price")]
+    pub(crate) cost: Option<f64>,
+    /// Price of an hour of this machine
+    #[arg(long, value_name = "AMOUNT", requires = "cost")]
+    pub(crate) price: Option<f64>,
+    /// Speedup to reach [default: the file's, else 1.10]
+    #[arg(long, value_name = "X")]
+    pub(crate) target_speedup: Option<f64>,
+    /// Search strategy: tpe, random or latin
+    #[arg(long, value_name = "NAME", default_value = "tpe")]
+    pub(crate) strategy: String,
+    /// Go on even if the best of the seed phase is under half the baseline's speed
+    #[arg(long)]
+    pub(crate) no_stop: bool,
+    /// Leave out what each choice is worth
+    #[arg(long)]
+    pub(crate) no_ablation: bool,
+    /// Go on with an unfinished study, the newest of this kernel unless named; it keeps its own settings
+    #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "", conflicts_with = "replay")]
+    pub(crate) resume: Option<String>,
+    /// Repeat a study from its recorded timings, without running anything
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) replay: Option<String>,
+    /// Folder for best.toml and the header [default: .kiln/best/NAME]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<Utf8PathBuf>,
+    /// Print one JSON object at the end instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln check kernels/attention\n  kiln check kernels/softmax --config \"VEC=16,CHAINS=4\" --full"
+)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) selecting: Selecting,
+    /// Values as NAME=VALUE,...; tunables left out take their default
+    #[arg(long, value_name = "NAME=VALUE,...", default_value = "")]
+    pub(crate) config: String,
+    /// The whole suite: every distribution, every workload, more reruns
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Seed of the inputs [default: a new one, printed]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln bench kernels/attention\n  kiln bench kernels/attention --study last --baseline numpy\n  kiln bench kernels/softmax --config VEC=16 --cold --samples 200"
+)]
+pub(crate) struct BenchArgs {
+    #[command(flatten)]
+    pub(crate) selecting: Selecting,
+    #[command(flatten)]
+    pub(crate) measuring: Measuring,
+    /// Values as NAME=VALUE,...; tunables left out take their default
+    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
+    pub(crate) config: String,
+    /// The winner of a study instead
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) study: Option<String>,
+    /// One baseline instead of all
+    #[arg(long, value_name = "NAME")]
+    pub(crate) baseline: Option<String>,
+    /// Differences below this many per cent do not matter
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    pub(crate) dead_zone: f64,
+    /// Workloads kept back from tuning too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Studies are recorded in .kiln under the current folder.\n\nExamples:\n  kiln history\n  kiln history kernels/attention --limit 5"
+)]
+pub(crate) struct HistoryArgs {
+    /// Only studies of this kernel: its folder, its kernel.toml or its name
+    #[arg(value_name = "PATH|KERNEL")]
+    pub(crate) kernel: Option<Utf8PathBuf>,
+    /// The newest N
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show 7f3a9c21 --json")]
+pub(crate) struct ShowArgs {
+    /// A study's id or a piece of it, `last`, or a kernel's name for its newest
+    pub(crate) study: String,
+    /// List every refusal with its reason instead
+    #[arg(long)]
+    pub(crate) refusals: bool,
+    /// List every trial instead
+    #[arg(long, conflicts_with = "refusals")]
+    pub(crate) trials: bool,
+    /// Print one JSON object with study, trials and notes instead
+    #[arg(long, conflicts_with_all = ["refusals", "trials"])]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 1 when something fails; warnings alone give 0.")]
+pub(crate) struct DoctorArgs {
+    /// Do what is safe: make .kiln, trim the build cache, remove what killed builds left behind
+    #[arg(long)]
+    pub(crate) fix: bool,
     /// Print one JSON object instead
     #[arg(long)]
     pub(crate) json: bool,

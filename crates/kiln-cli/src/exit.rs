@@ -16,6 +16,11 @@ const BAD_INPUT: u8 = 2;
 /// A candidate was refused by a gate.
 const REFUSED: u8 = 3;
 
+/// The speedup aimed at was not reached, or the study stopped early on purpose.
+const NOT_REACHED: u8 = 4;
+/// Ctrl-C; what was done is saved. The shell's own code for it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// How a verb can end other than well.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -54,6 +59,10 @@ impl From<io::Error> for Failure {
 pub(crate) enum Success {
     Done,
     Refused,
+    NotReached,
+    /// The environment was examined, and something in it fails.
+    Unfit,
+    Interrupted,
 }
 
 /// Shows what went wrong, on stderr (as one JSON object on stdout where JSON was asked for), and gives the code.
@@ -61,6 +70,9 @@ pub(crate) fn code(result: Result<Success, Failure>, json: bool) -> ExitCode {
     ExitCode::from(match result {
         Ok(Success::Done) => DONE,
         Ok(Success::Refused) => REFUSED,
+        Ok(Success::NotReached) => NOT_REACHED,
+        Ok(Success::Unfit) => FAULT,
+        Ok(Success::Interrupted) => INTERRUPTED,
         Err(Failure::Input(reports)) => {
             let shown: Vec<String> = reports.iter().map(Report::to_string).collect();
             output::failure(json.then(|| serde_json::json!({ "errors": reports })), &shown.join("\n\n"));

@@ -1,14 +1,17 @@
-//! `kiln gate`: one configuration against the static rules.
+//! `kiln gate`: one configuration up the ladder: the static rules, then build, launch, check and a first measurement.
 
 use kiln_core::{Config, Report, Value, nearest};
-use kiln_show::GateView;
+use kiln_loop::{Bench, Evaluation, Event, Settings};
+use kiln_show::{GateView, LadderView};
 use kiln_space::Problem;
-use kiln_spec::{Selection, Tunable};
+use kiln_spec::{Selection, TargetKind, Tunable};
 
 use crate::args::GateArgs;
 use crate::exit::{Failure, Success};
 use crate::load::load;
 use crate::output;
+use crate::seed::seed;
+use crate::work;
 
 pub(crate) fn run(args: &GateArgs) -> Result<Success, Failure> {
     let loaded = load(&args.selecting.path)?;
@@ -17,17 +20,45 @@ pub(crate) fn run(args: &GateArgs) -> Result<Success, Failure> {
     let (config, defaulted) = complete(&selection, &args.config)?;
     let judgements = problem.judge(&config);
     let view = GateView { selection: &selection, config: &config, defaulted: &defaulted, judgements: &judgements };
+    let ladder = if view.passed() && !args.r#static { climb(args, &selection, &config)? } else { None };
+    let ladder = ladder.as_ref().map(|evaluation| LadderView { evaluation });
     if args.json {
-        output::data(&format!("{}\n", view.json()))?;
+        let mut object = view.json();
+        if let (Some(map), Some(ladder)) = (object.as_object_mut(), &ladder) {
+            map.insert("passed".into(), ladder.passed().into());
+            map.insert("ladder".into(), ladder.json());
+        }
+        output::data(&format!("{object}\n"))?;
     } else {
         output::warnings(&loaded.warnings);
         output::data(&view.to_string())?;
+        if let Some(ladder) = &ladder {
+            output::data(&ladder.to_string())?;
+        }
     }
-    Ok(if view.passed() { Success::Done } else { Success::Refused })
+    let passed = view.passed() && ladder.is_none_or(|l| l.passed());
+    Ok(if passed { Success::Done } else { Success::Refused })
+}
+
+/// Builds, runs, checks and measures it, where the target can be run here and the file says what is right.
+fn climb(args: &GateArgs, selection: &Selection<'_>, config: &Config) -> Result<Option<Evaluation>, Failure> {
+    let kind = selection.target.kind;
+    if kind == TargetKind::Cuda || selection.target.sources.is_empty() || selection.spec.reference.is_none() {
+        return Ok(None);
+    }
+    let kernel = work::kernel(selection.clone(), &args.selecting.path)?;
+    let settings = Settings { seed: seed(None)?, ..Settings::default() };
+    let listener = |event: &Event<'_>| {
+        if let Event::Note { text } = event {
+            eprintln!("note: {text}");
+        }
+    };
+    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true)?)?;
+    Ok(Some(bench.ladder(config)?))
 }
 
 /// The given values with the rest from the default, in declaration order, and the names that were filled in.
-fn complete(selection: &Selection<'_>, typed: &str) -> Result<(Config, Vec<String>), Failure> {
+pub(crate) fn complete(selection: &Selection<'_>, typed: &str) -> Result<(Config, Vec<String>), Failure> {
     let given = Config::parse(typed).map_err(|e| Report::error(format!("--config: {e}")))?;
     let tunables = &selection.target.tunables;
     let mut wrong: Vec<Report> = Vec::new();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::Value;
 
@@ -90,6 +90,29 @@ impl Serialize for Config {
     }
 }
 
+/// In the order of the record.
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pairs;
+        impl<'de> de::Visitor<'de> for Pairs {
+            type Value = Config;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object from names to values")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Config, A::Error> {
+                let mut config = Config::default();
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    config.entries.push((name.into(), value));
+                }
+                Ok(config)
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
 /// Why a typed configuration could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigError {
@@ -131,6 +154,14 @@ mod tests {
         let config = Config::new(entries.to_vec());
         assert_eq!(config.to_string(), "A=\"a, b\",B=\"\",C=x");
         assert_eq!(Config::parse(&config.to_string()).unwrap(), config);
+    }
+
+    #[test]
+    fn a_recorded_configuration_reads_back_in_order() {
+        use serde::de::value::{Error, MapDeserializer};
+        let pairs = [("WARPS", 4), ("BLOCK", 64)];
+        let config = Config::deserialize(MapDeserializer::<_, Error>::new(pairs.into_iter())).unwrap();
+        assert_eq!(config.to_string(), "WARPS=4,BLOCK=64");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 macro_rules! gates {
     ($($variant:ident $name:literal $meaning:literal,)*) => {
@@ -63,6 +63,24 @@ impl Serialize for Gate {
     }
 }
 
+/// By name; a name that is not in the list, such as one from a newer kiln, is an error.
+impl<'de> Deserialize<'de> for Gate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ByName;
+        impl de::Visitor<'_> for ByName {
+            type Value = Gate;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a gate")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Gate, E> {
+                let gate = Gate::ALL.iter().find(|g| g.name() == name);
+                gate.copied().ok_or_else(|| E::custom(format_args!("there is no gate `{name}`")))
+            }
+        }
+        deserializer.deserialize_str(ByName)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +93,15 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), 21);
+    }
+
+    #[test]
+    fn every_gate_reads_back_by_its_name() {
+        use serde::de::value::{Error, StrDeserializer};
+        let read = |name| Gate::deserialize(StrDeserializer::<Error>::new(name));
+        for gate in Gate::ALL {
+            assert_eq!(read(gate.name()), Ok(*gate));
+        }
+        assert_eq!(read("Numerics").unwrap_err().to_string(), "there is no gate `Numerics`");
     }
 }

@@ -1,11 +1,11 @@
 //! What a stage says about a candidate: it passed, or it was refused and why.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Gate;
 
 /// The candidate's fault: which gate refused it and on what evidence. Stored and counted, never an error of the run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The gate.
     pub gate: Gate,
@@ -29,4 +29,14 @@ pub enum Outcome<T> {
     Passed(T),
     /// Stopped at a gate.
     Refused(Refusal),
+}
+
+impl<T> Outcome<T> {
+    /// What passed, made into something else; a refusal stays one.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Outcome<U> {
+        match self {
+            Outcome::Passed(value) => Outcome::Passed(f(value)),
+            Outcome::Refused(refusal) => Outcome::Refused(refusal),
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// An integer, a float, a boolean or a string. Equality is structural (`1` and `true` differ); Python's looser
 /// equality lives with the expression language.
@@ -125,6 +125,41 @@ impl Serialize for Value {
             Value::Bool(v) => serializer.serialize_bool(*v),
             Value::Str(v) => serializer.serialize_str(v),
         }
+    }
+}
+
+/// As it was written: a whole number without a point is an integer.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Scalar;
+        impl de::Visitor<'_> for Scalar {
+            type Value = Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer, a float, a boolean or a string")
+            }
+
+            fn visit_bool<E: de::Error>(self, v: bool) -> Result<Value, E> {
+                Ok(Value::Bool(v))
+            }
+
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Value, E> {
+                Ok(Value::Int(v))
+            }
+
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Value, E> {
+                i64::try_from(v).map(Value::Int).map_err(|_| E::custom(format_args!("{v} does not fit in 64 bits")))
+            }
+
+            fn visit_f64<E: de::Error>(self, v: f64) -> Result<Value, E> {
+                Ok(Value::Float(v))
+            }
+
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Value, E> {
+                Ok(Value::from(v))
+            }
+        }
+        deserializer.deserialize_any(Scalar)
     }
 }
 

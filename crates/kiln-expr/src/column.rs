@@ -101,8 +101,9 @@ impl Evaluator {
         given.iter().for_each(|id| {
             place(&mut slots[id.index()]);
         });
-        let mut order = Vec::new();
-        let mut stack: Vec<NodeId> = wanted.to_vec();
+        let mut order = Vec::with_capacity(4 * wanted.len());
+        let mut stack: Vec<NodeId> = Vec::with_capacity(4 * wanted.len());
+        stack.extend_from_slice(wanted);
         while let Some(id) = stack.pop() {
             if place(&mut slots[id.index()]) {
                 graph.op(id).each_child(|child| stack.push(child));
@@ -414,11 +415,13 @@ impl<'a> Numbers<'a> {
 
 /// An operation whose result is a double in every row, or none when some row fails.
 fn float_arithmetic(op: BinaryOp, x: Numbers<'_>, y: Numbers<'_>, rows: usize) -> Option<Vec<f64>> {
-    (0..rows)
-        .map(|row| match (x.at(row), y.at(row)) {
+    let mut column = Vec::with_capacity(rows);
+    for row in 0..rows {
+        column.push(match (x.at(row), y.at(row)) {
             // Only `/` comes here with two integers, and its quotient is rounded once.
-            (Number::Int(a), Number::Int(b)) => ops::int_div(a, b).ok(),
-            (a, b) => ops::float_binary(op, a.float(), b.float()).ok(),
-        })
-        .collect()
+            (Number::Int(a), Number::Int(b)) => ops::int_div(a, b).ok()?,
+            (a, b) => ops::float_binary(op, a.float(), b.float()).ok()?,
+        });
+    }
+    Some(column)
 }

@@ -3,7 +3,7 @@
 //! smaller numbers, so that a single pass in order evaluates everything.
 
 use kiln_core::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::ast::{BinaryOp, CompareOp, Expr, Kind, UnaryOp};
 use crate::function::Function;
@@ -84,6 +84,11 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// An empty graph with room for this many nodes.
+    pub fn with_capacity(nodes: usize) -> Graph {
+        Graph { ops: Vec::with_capacity(nodes), known: FxHashMap::with_capacity_and_hasher(nodes, FxBuildHasher) }
+    }
+
     /// The node for `op`: an existing one where the same was added before, a constant where the operands are constants.
     pub fn add(&mut self, op: Op) -> NodeId {
         if let Some(id) = self.known.get(&op) {
@@ -148,6 +153,10 @@ impl Graph {
             }
             Kind::Compare(first, rest) => {
                 let mut left = self.expression(first, resolve)?;
+                if let [(op, right)] = &rest[..] {
+                    let right = self.expression(right, resolve)?;
+                    return Ok(self.add(Op::Compare(*op, left, right)));
+                }
                 let mut links = Vec::with_capacity(rest.len());
                 for (op, right) in rest {
                     let right = self.expression(right, resolve)?;

@@ -40,7 +40,11 @@ fn plain_integers(text: &str) -> Option<Vec<Value>> {
         let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
         if plain { item.parse().ok().map(Value::Int) } else { None }
     };
-    inside.split(',').map(integer).collect()
+    let mut values = Vec::with_capacity(inside.bytes().filter(|b| *b == b',').count() + 1);
+    for item in inside.split(',') {
+        values.push(integer(item)?);
+    }
+    Some(values)
 }
 
 struct Lists<'a> {

@@ -207,7 +207,10 @@ impl<'a> Parser<'a> {
                 _ => break,
             };
             self.advance();
-            rest.push((op, *self.binary(0)?));
+            let right = *self.binary(0)?;
+            // Nearly always there is just one.
+            rest.reserve_exact(1);
+            rest.push((op, right));
         }
         match rest.last() {
             None => Ok(first),
@@ -277,22 +280,22 @@ impl<'a> Parser<'a> {
         if self.take(close) { Ok(()) } else { Err(self.unexpected(&format!("`,` or `{close}`"))) }
     }
 
-    /// `+ -` at level 0, `* / // %` at level 1, unary and power above.
-    fn binary(&mut self, level: usize) -> Parsed<Box<Expr>> {
-        if level == 2 {
-            return self.unary();
-        }
-        let mut left = self.binary(level + 1)?;
+    /// Operators of at least this level: `+ -` at level 0, `* / // %` at level 1; unary and power bind tighter.
+    fn binary(&mut self, least: usize) -> Parsed<Box<Expr>> {
+        let mut left = self.unary()?;
         loop {
-            let op = match (level, self.peek()) {
-                (0, Token::Mark(Mark::Plus)) => BinaryOp::Add,
-                (0, Token::Mark(Mark::Minus)) => BinaryOp::Sub,
-                (1, Token::Mark(Mark::Star)) => BinaryOp::Mul,
-                (1, Token::Mark(Mark::Slash)) => BinaryOp::Div,
-                (1, Token::Mark(Mark::DoubleSlash)) => BinaryOp::FloorDiv,
-                (1, Token::Mark(Mark::Percent)) => BinaryOp::Mod,
+            let (level, op) = match self.peek() {
+                Token::Mark(Mark::Plus) => (0, BinaryOp::Add),
+                Token::Mark(Mark::Minus) => (0, BinaryOp::Sub),
+                Token::Mark(Mark::Star) => (1, BinaryOp::Mul),
+                Token::Mark(Mark::Slash) => (1, BinaryOp::Div),
+                Token::Mark(Mark::DoubleSlash) => (1, BinaryOp::FloorDiv),
+                Token::Mark(Mark::Percent) => (1, BinaryOp::Mod),
                 _ => return Ok(left),
             };
+            if level < least {
+                return Ok(left);
+            }
             self.advance();
             let right = self.binary(level + 1)?;
             let span = left.span.start..right.span.end;

@@ -132,18 +132,30 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<(Token<'_>, Span)>, ExprError> 
     // Most tokens are two characters and a blank.
     let mut tokens = Vec::with_capacity(text.len() / 3 + 2);
     let mut at = 0;
-    while let Some(first) = text[at..].chars().next() {
+    while let Some(byte) = text.as_bytes().get(at) {
+        // Blanks and ASCII names are most of a text, and need no look at characters.
+        if *byte == b' ' {
+            at += 1;
+            continue;
+        }
+        let rest = &text[at..];
+        if byte.is_ascii_alphabetic() || *byte == b'_' {
+            let (token, len) = name(rest, at)?;
+            tokens.push((token, at..at + len));
+            at += len;
+            continue;
+        }
+        let Some(first) = rest.chars().next() else { break };
         if first.is_whitespace() {
             at += first.len_utf8();
             continue;
         }
-        let rest = &text[at..];
         let (token, len) =
             if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
                 number(rest, at)?
             } else if first == '"' || first == '\'' {
                 string(rest, at, first)?
-            } else if first.is_alphabetic() || first == '_' {
+            } else if first.is_alphabetic() {
                 name(rest, at)?
             } else if let Some(mark) = mark(rest.as_bytes()) {
                 (Token::Mark(mark), mark.text().len())
@@ -173,7 +185,11 @@ fn foreign(rest: &str, at: usize, first: char) -> ExprError {
 
 fn name(rest: &str, at: usize) -> Result<(Token<'_>, usize), ExprError> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut len = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    // Nearly every name is ASCII, and bytes are quicker to look at than characters.
+    let mut len = rest.bytes().position(|b| !(b.is_ascii_alphanumeric() || b == b'_')).unwrap_or(rest.len());
+    if rest.as_bytes().get(len).is_some_and(|b| !b.is_ascii()) {
+        len = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    }
     // `device.smem` is one name; a dot must be followed by a further part.
     while rest[len..].starts_with('.') && rest[len + 1..].starts_with(|c: char| c.is_alphabetic() || c == '_') {
         len += 1 + rest[len + 1..].find(|c| !is_part(c)).unwrap_or(rest.len() - len - 1);
@@ -224,7 +240,22 @@ fn string(rest: &str, at: usize, quote: char) -> Result<(Token<'static>, usize),
     Err(ExprError::new(at..at + 1, "a string that is never closed", format!("expected a closing {quote}")))
 }
 
+/// Decimal digits and nothing else, the form nearly every number has; none for any other form.
+fn plain_integer(rest: &[u8]) -> Option<(Token<'static>, usize)> {
+    let len = rest.iter().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
+    let ends = rest.get(len).is_none_or(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')));
+    // 18 digits always fit; a zero in front is a mistake that is explained elsewhere.
+    if !ends || !(1..=18).contains(&len) || (len > 1 && rest[0] == b'0') {
+        return None;
+    }
+    let value = rest[..len].iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0'));
+    Some((Token::Literal(Value::Int(value)), len))
+}
+
 fn number(rest: &str, at: usize) -> Result<(Token<'static>, usize), ExprError> {
+    if let Some(plain) = plain_integer(rest.as_bytes()) {
+        return Ok(plain);
+    }
     let radix = match rest.get(..2).map(str::to_ascii_lowercase).as_deref() {
         Some("0x") => 16,
         Some("0o") => 8,

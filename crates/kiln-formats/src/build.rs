@@ -46,6 +46,14 @@ impl Builder {
         })
     }
 
+    /// Makes room for as many.
+    pub(crate) fn reserve(&mut self, tunables: usize, conditions: usize) {
+        self.types.reserve(tunables);
+        self.target.tunables.reserve(tunables);
+        self.target.default.reserve(tunables);
+        self.target.constraints.reserve(conditions);
+    }
+
     /// Adds a tunable; `what` says where its values come from, for messages.
     pub(crate) fn tunable(&mut self, name: &str, values: Vec<Value>) {
         if values.is_empty() {
@@ -73,7 +81,7 @@ impl Builder {
 
     /// Notes the default of the last tunable; one that is not among its values is left out with a warning.
     pub(crate) fn default(&mut self, name: &str, value: Value) {
-        let Some(tunable) = self.target.tunables.iter().find(|t| &*t.name == name) else { return };
+        let Some(tunable) = self.target.tunables.iter().rev().find(|t| &*t.name == name) else { return };
         if tunable.values.contains(&value) {
             self.target.default.push((tunable.name.clone(), value));
         } else {
@@ -84,8 +92,7 @@ impl Builder {
 
     /// Adds a condition; names must be tunables.
     pub(crate) fn condition(&mut self, name: String, text: &str) {
-        let quoted = format!("\"{text}\"");
-        let show = |e: &kiln_expr::ExprError, source: &Source| match source.text.find(&quoted) {
+        let show = |e: &kiln_expr::ExprError, source: &Source| match source.text.find(&format!("\"{text}\"")) {
             Some(at) => {
                 let at = at + 1;
                 let mut e = e.clone();

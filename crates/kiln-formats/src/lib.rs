@@ -6,6 +6,7 @@ mod build;
 mod cache;
 mod gzip;
 mod json;
+mod scan;
 mod t1;
 
 use kiln_core::Report;

@@ -13,8 +13,9 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use crate::Imported;
 use crate::build::Builder;
 use crate::json;
+use crate::scan::Scan;
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct File<'a> {
     #[serde(rename = "General", borrow, default)]
     general: Option<General<'a>>,
@@ -24,13 +25,13 @@ struct File<'a> {
     kernel: Option<Kernel<'a>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct General<'a> {
     #[serde(rename = "BenchmarkName", borrow, default)]
     name: Option<Cow<'a, str>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct ConfigurationSpace<'a> {
     #[serde(rename = "TuningParameters", borrow)]
     parameters: Vec<Parameter<'a>>,
@@ -38,7 +39,7 @@ struct ConfigurationSpace<'a> {
     conditions: Vec<Condition<'a>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Parameter<'a> {
     #[serde(rename = "Name", borrow)]
     name: Cow<'a, str>,
@@ -50,6 +51,7 @@ struct Parameter<'a> {
     default: Option<serde_json::Value>,
 }
 
+#[derive(Debug)]
 enum Values<'a> {
     Python(Cow<'a, str>),
     List(Vec<serde_json::Value>),
@@ -86,13 +88,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Values<'a> {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Condition<'a> {
     #[serde(rename = "Expression", borrow)]
     expression: Cow<'a, str>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Kernel<'a> {
     #[serde(rename = "Language", borrow, default)]
     language: Option<Cow<'a, str>>,
@@ -102,14 +104,100 @@ struct Kernel<'a> {
     file: Option<Cow<'a, str>>,
 }
 
+/// A file in its plain form; none for any other, which the full parser reads, or refuses with its reason.
+fn plain(text: &str) -> Option<File<'_>> {
+    let (mut general, mut space, mut kernel) = (None, None, None);
+    let mut scan = Scan::new(text);
+    scan.object(|scan, key| match key {
+        "General" => once(&mut general, plain_general(scan)?),
+        "ConfigurationSpace" => once(&mut space, plain_space(scan)?),
+        "KernelSpecification" => once(&mut kernel, plain_kernel(scan)?),
+        _ => scan.skip(),
+    })?;
+    scan.end()?;
+    Some(File { general, space: space?, kernel })
+}
+
+/// Sets a field; a key that comes twice is a mistake for the full parser to explain.
+fn once<T>(field: &mut Option<T>, value: T) -> Option<()> {
+    field.replace(value).is_none().then_some(())
+}
+
+fn plain_general<'a>(scan: &mut Scan<'a>) -> Option<General<'a>> {
+    let mut name = None;
+    scan.object(|scan, key| match key {
+        "BenchmarkName" => once(&mut name, Cow::Borrowed(scan.string()?)),
+        _ => scan.skip(),
+    })?;
+    Some(General { name })
+}
+
+fn plain_space<'a>(scan: &mut Scan<'a>) -> Option<ConfigurationSpace<'a>> {
+    let (mut parameters, mut conditions) = (None, None);
+    scan.object(|scan, key| match key {
+        "TuningParameters" => once(&mut parameters, plain_list(scan, plain_parameter)?),
+        "Conditions" => once(&mut conditions, plain_list(scan, plain_condition)?),
+        _ => scan.skip(),
+    })?;
+    Some(ConfigurationSpace { parameters: parameters?, conditions: conditions.unwrap_or_default() })
+}
+
+fn plain_list<'a, T>(scan: &mut Scan<'a>, item: impl Fn(&mut Scan<'a>) -> Option<T>) -> Option<Vec<T>> {
+    let mut items = Vec::with_capacity(32);
+    scan.list(|scan| {
+        items.push(item(scan)?);
+        Some(())
+    })?;
+    Some(items)
+}
+
+fn plain_parameter<'a>(scan: &mut Scan<'a>) -> Option<Parameter<'a>> {
+    let (mut name, mut kind, mut values, mut default) = (None, None, None, None);
+    scan.object(|scan, key| match key {
+        "Name" => once(&mut name, Cow::Borrowed(scan.string()?)),
+        "Type" => once(&mut kind, Cow::Borrowed(scan.string()?)),
+        "Values" => once(&mut values, Values::Python(Cow::Borrowed(scan.string()?))),
+        "Default" => once(&mut default, serde_json::Value::from(scan.integer()?)),
+        _ => scan.skip(),
+    })?;
+    Some(Parameter { name: name?, kind, values: values?, default })
+}
+
+fn plain_condition<'a>(scan: &mut Scan<'a>) -> Option<Condition<'a>> {
+    let mut expression = None;
+    scan.object(|scan, key| match key {
+        "Expression" => once(&mut expression, Cow::Borrowed(scan.string()?)),
+        _ => scan.skip(),
+    })?;
+    Some(Condition { expression: expression? })
+}
+
+fn plain_kernel<'a>(scan: &mut Scan<'a>) -> Option<Kernel<'a>> {
+    let (mut language, mut name, mut file) = (None, None, None);
+    scan.object(|scan, key| match key {
+        "Language" => once(&mut language, Cow::Borrowed(scan.string()?)),
+        "KernelName" => once(&mut name, Cow::Borrowed(scan.string()?)),
+        "KernelFile" => once(&mut file, Cow::Borrowed(scan.string()?)),
+        _ => scan.skip(),
+    })?;
+    Some(Kernel { language, name, file })
+}
+
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
     let mut builder = Builder::new(name, bytes)?;
     let text = builder.text();
-    let file: File<'_> = serde_json::from_str(&text).map_err(|e| vec![json::report(name, bytes, &e)])?;
+    let file: File<'_> = match plain(&text) {
+        Some(file) => file,
+        None => serde_json::from_str(&text).map_err(|e| vec![json::report(name, bytes, &e)])?,
+    };
+    builder.reserve(file.space.parameters.len(), file.space.conditions.len());
     for parameter in &file.space.parameters {
         let float = parameter.kind.as_deref() == Some("float");
         match values(&mut builder, parameter) {
-            Some(values) => builder.tunable(&parameter.name, values.into_iter().map(|v| typed(v, float)).collect()),
+            Some(mut values) => {
+                values.iter_mut().for_each(|v| retype(v, float));
+                builder.tunable(&parameter.name, values);
+            }
             None => {
                 builder.broken(&parameter.name);
                 continue;
@@ -120,8 +208,9 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
             serde_json::Value::Array(items) => items.first().unwrap_or(d),
             other => other,
         });
-        if let Some(default) = default.and_then(json::scalar) {
-            builder.default(&parameter.name, typed(default, float));
+        if let Some(mut default) = default.and_then(json::scalar) {
+            retype(&mut default, float);
+            builder.default(&parameter.name, default);
         }
     }
     for (i, condition) in file.space.conditions.iter().enumerate() {
@@ -163,9 +252,56 @@ fn values(builder: &mut Builder, parameter: &Parameter<'_>) -> Option<Vec<Value>
 }
 
 /// A parameter declared float keeps floats even where its list is written in integers.
-fn typed(value: Value, float: bool) -> Value {
-    match value {
-        Value::Int(v) if float => Value::Float(v as f64),
-        other => other,
+fn retype(value: &mut Value, float: bool) {
+    if let (Value::Int(v), true) = (&*value, float) {
+        *value = Value::Float(*v as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = include_str!("../../../fixtures/spaces/dedispersion.json");
+
+    /// What the short way accepts, the full parser must read alike.
+    fn agrees(text: &str) {
+        if let Some(file) = plain(text) {
+            let full: File<'_> = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e} in\n{text}"));
+            assert_eq!(format!("{file:?}"), format!("{full:?}"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_short_way_reads_what_the_full_parser_reads() {
+        assert!(plain(FILE).is_some());
+        agrees(FILE);
+        for at in (0..FILE.len()).filter(|at| FILE.is_char_boundary(*at)) {
+            let (before, behind) = FILE.split_at(at);
+            assert!(plain(before).is_none(), "{before}");
+            for put in ["\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "\n", "\u{0}", "\u{e9}", "null"] {
+                agrees(&format!("{before}{put}{behind}"));
+                let rest = behind.char_indices().nth(1).map_or("", |(next, _)| &behind[next..]);
+                agrees(&format!("{before}{put}{rest}"));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_the_full_parser() {
+        let with = |parameter: &str| format!("{{\"ConfigurationSpace\": {{\"TuningParameters\": [{{{parameter}}}]}}}}");
+        assert!(plain(&with("\"Name\": \"A\", \"Values\": \"[1]\", \"Default\": -12")).is_some());
+        for parameter in [
+            "\"Name\": \"A\", \"Values\": [1]",
+            "\"Name\": \"A\", \"Values\": \"[1]\", \"Default\": 1.5",
+            "\"Name\": \"A\", \"Values\": \"[1]\", \"Default\": -0",
+            "\"Name\": \"A\", \"Values\": \"[1]\", \"Default\": 9223372036854775808",
+            "\"Name\": \"A\", \"Name\": \"B\", \"Values\": \"[1]\"",
+            "\"Name\": \"\\u0041\", \"Values\": \"[1]\"",
+            "\"Name\": \"A\"",
+        ] {
+            assert!(plain(&with(parameter)).is_none(), "{parameter}");
+            agrees(&with(parameter));
+        }
     }
 }

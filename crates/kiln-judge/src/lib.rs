@@ -1,16 +1,40 @@
-//! Is it right? In: what a kernel was given and what it left behind. Out: pass, or a refusal with the number and the place.
-//! References are computed in double precision; nothing here runs foreign code.
+//! Is it right? In: what a kernel was given and what it left behind. Out: marks, or a refusal with the number and the place.
+//! References are computed in double precision; nothing here runs foreign code. A [`Signature`] says what a call takes,
+//! [`Inputs`] are drawn for it, an [`Exam`] lays them out and judges what comes back, as often as a [`Level`] asks.
 
-mod compare;
+mod allowed;
+mod answer;
+mod check;
+mod derive;
+mod distribution;
 mod element;
-mod fill;
-mod layout;
+mod evaluate;
+mod exam;
+mod expected;
+mod inputs;
+mod level;
+mod memory;
+mod null;
 mod reference;
+mod rerun;
+mod rules;
+mod signature;
+mod strides;
+mod tally;
 mod tensor;
 
-pub use compare::{Allowed, compare};
+pub use allowed::{Allowed, Bound, Source};
+pub use answer::Answer;
+pub use check::{Mark, Marks};
+pub use distribution::Distribution;
 pub use element::{decode, encode};
-pub use fill::{Filling, fill};
-pub use layout::{Left, Memory, POISON, Piece};
+pub use exam::{Exam, Outside};
+pub use expected::Expected;
+pub use inputs::Inputs;
+pub use level::{Level, Plan, Scope};
+pub use memory::POISON;
+pub use null::Null;
 pub use reference::{Builtin, Unfit};
+pub use rules::Rules;
+pub use signature::{Signature, Slot};
 pub use tensor::Tensor;

@@ -19,4 +19,20 @@ impl Tensor {
     pub(crate) fn last(&self) -> usize {
         self.shape.last().copied().unwrap_or(1)
     }
+
+    /// One row along the last dimension.
+    pub(crate) fn row(&self, row: usize) -> &[f64] {
+        let width = self.last();
+        &self.data[row * width..][..width]
+    }
+}
+
+/// The coordinates of an element.
+pub(crate) fn place(shape: &[usize], mut index: usize) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    for (coordinate, size) in at.iter_mut().zip(shape).rev() {
+        *coordinate = index % (*size).max(1);
+        index /= (*size).max(1);
+    }
+    at
 }

@@ -2,14 +2,18 @@
 //! to. Runs in a process of its own; whatever the function does, it does here.
 
 use std::ffi::c_void;
-use std::fs::OpenOptions;
-use std::io::{self, BufRead, Write};
-use std::time::Instant;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
 
 use libloading::{Library, Symbol};
-use memmap2::MmapMut;
+use memmap2::MmapRaw;
 
-use crate::protocol::{Answer, Ask, PROTOCOL, Question, Reply, Timing};
+use crate::cold::Cold;
+use crate::lifeline::tie;
+use crate::pin::pin;
+use crate::protocol::{Answer, Ask, Copy, PROTOCOL, Question, Reply, Slot, Timing};
+use crate::stopwatch::{Plan, measure};
 
 /// The generated function of a built library.
 type Entry = unsafe extern "C" fn(*mut *mut c_void);
@@ -19,15 +23,19 @@ struct Backend {
     /// Never closed: the function pointer points into it.
     library: Option<Library>,
     entry: Option<Entry>,
-    arena: Option<MmapMut>,
-    arguments: Vec<usize>,
+    /// Raw, for the function holds pointers into it while this side puts memory back.
+    arena: Option<MmapRaw>,
+    offsets: Vec<usize>,
+    cold: Cold,
 }
 
 /// Answers questions on stdin until it is closed.
 pub fn serve_cpu() -> io::Result<()> {
+    tie();
     let mut backend = Backend::default();
+    let questions = BufReader::new(private_stdin()?);
     say(&Reply { id: 0, answer: Answer::Ready(PROTOCOL) })?;
-    for line in io::stdin().lock().lines() {
+    for line in questions.lines() {
         let reply = match serde_json::from_str::<Question>(&line?) {
             Ok(question) => Reply { id: question.id, answer: backend.answer(question.ask) },
             Err(e) => Reply { id: 0, answer: Answer::Failed(format!("not a question: {e}")) },
@@ -36,6 +44,24 @@ pub fn serve_cpu() -> io::Result<()> {
         say(&reply)?;
     }
     Ok(())
+}
+
+/// Standard input under another number, with nothing in its place: a function that reads it must not swallow questions.
+fn private_stdin() -> io::Result<File> {
+    // SAFETY: duplicates a descriptor; the new one belongs to nobody else and is owned by the file from here on.
+    let copy = unsafe {
+        let copy = libc::fcntl(0, libc::F_DUPFD_CLOEXEC, 3);
+        if copy < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        File::from_raw_fd(copy)
+    };
+    let nothing = File::open("/dev/null")?;
+    // SAFETY: both are open descriptors of this process; nothing of ours reads number 0 from here on.
+    match unsafe { libc::dup2(nothing.as_raw_fd(), 0) } {
+        0 => Ok(copy),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn say(reply: &Reply) -> io::Result<()> {
@@ -58,13 +84,13 @@ impl Backend {
     fn answer(&mut self, ask: Ask) -> Answer {
         let done = |result: Result<(), String>| result.map_or_else(Answer::Failed, |()| Answer::Done);
         match ask {
-            Ask::Load { library, symbol } => done(self.load(&library, &symbol)),
-            Ask::Map { arena, arguments } => done(self.map(&arena, arguments)),
+            Ask::Pin { cpus } => done(pin(&cpus)),
+            Ask::Load { library, symbol, config: _ } => done(self.load(&library, &symbol)),
+            Ask::Map { arena, slots } => done(self.map(&arena, &slots)),
             Ask::Call => done(self.pointers().map(|(entry, mut pointers)| call(entry, &mut pointers))),
-            Ask::Time { samples, calls } => match self.time(samples, calls) {
-                Ok(timing) => Answer::Times(timing),
-                Err(why) => Answer::Failed(why),
-            },
+            Ask::Time { samples, calls, restore, flush } => {
+                self.time(&Plan { samples, calls }, &restore, flush).map_or_else(Answer::Failed, Answer::Times)
+            }
         }
     }
 
@@ -76,43 +102,63 @@ impl Backend {
         // long as the library, which is never closed.
         let found: Result<Symbol<'_, Entry>, _> = unsafe { library.get(symbol.as_bytes()) };
         self.entry = Some(*found.map_err(|e| format!("{path}: {e}"))?);
-        self.library = Some(library);
+        // One loaded earlier may have threads that still run its code.
+        if let Some(earlier) = self.library.replace(library) {
+            std::mem::forget(earlier);
+        }
         Ok(())
     }
 
-    fn map(&mut self, path: &str, arguments: Vec<usize>) -> Result<(), String> {
+    fn map(&mut self, path: &str, slots: &[Slot]) -> Result<(), String> {
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(|e| format!("{path}: {e}"))?;
-        // SAFETY: the parent made this file to be shared and both sides treat it as plain bytes.
-        let map = unsafe { MmapMut::map_mut(&file) }.map_err(|e| format!("{path}: {e}"))?;
-        if let Some(outside) = arguments.iter().find(|offset| **offset >= map.len()) {
-            return Err(format!("offset {outside} lies outside the {} shared bytes", map.len()));
+        let map = MmapRaw::map_raw(&file).map_err(|e| format!("{path}: {e}"))?;
+        for Slot { name, offset, bytes, .. } in slots {
+            within(&format!("`{name}`"), *offset, *bytes, map.len())?;
         }
         self.arena = Some(map);
-        self.arguments = arguments;
+        self.offsets = slots.iter().map(|slot| slot.offset).collect();
         Ok(())
     }
 
     /// The function and fresh pointers to its arguments.
-    fn pointers(&mut self) -> Result<(Entry, Vec<*mut c_void>), String> {
+    fn pointers(&self) -> Result<(Entry, Vec<*mut c_void>), String> {
         let entry = self.entry.ok_or("no library is loaded")?;
-        let arena = self.arena.as_mut().ok_or("no memory is mapped")?;
+        let arena = self.arena.as_ref().ok_or("no memory is mapped")?;
         let base = arena.as_mut_ptr();
         // Offsets were checked when the memory was mapped.
-        let pointers = self.arguments.iter().map(|offset| base.wrapping_add(*offset).cast()).collect();
+        let pointers = self.offsets.iter().map(|offset| base.wrapping_add(*offset).cast()).collect();
         Ok((entry, pointers))
     }
 
-    fn time(&mut self, samples: u32, calls: u32) -> Result<Timing, String> {
+    fn time(&mut self, plan: &Plan, restore: &[Copy], flush: u64) -> Result<Timing, String> {
         let (entry, mut pointers) = self.pointers()?;
-        let mut nanoseconds = Vec::with_capacity(samples as usize);
-        for _ in 0..samples {
-            let start = Instant::now();
-            for _ in 0..calls {
-                call(entry, &mut pointers);
-            }
-            nanoseconds.push(start.elapsed().as_nanos() as u64);
+        if !restore.is_empty() && plan.calls != 1 {
+            return Err(format!("{} calls in a sample, but memory is put back before every call", plan.calls));
         }
-        Ok(Timing { nanoseconds, calls })
+        let Backend { arena: Some(arena), cold, .. } = self else { return Err("no memory is mapped".into()) };
+        for Copy { from, to, bytes } in restore {
+            within("what is put back", *from, *bytes, arena.len())?;
+            within("what is put back", *to, *bytes, arena.len())?;
+        }
+        let prepare = || {
+            for Copy { from, to, bytes } in restore {
+                let base = arena.as_mut_ptr();
+                // SAFETY: both ranges were found to lie within the mapping; `copy` allows them to overlap.
+                unsafe { std::ptr::copy(base.add(*from), base.add(*to), *bytes) };
+            }
+            match flush {
+                0 => Ok(()),
+                _ => cold.walk(flush),
+            }
+        };
+        measure(plan, prepare, || call(entry, &mut pointers))
+    }
+}
+
+fn within(what: &str, offset: usize, bytes: usize, length: usize) -> Result<(), String> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= length => Ok(()),
+        _ => Err(format!("{what}: {bytes} bytes at offset {offset} lie outside the {length} shared bytes")),
     }
 }
 

@@ -1,16 +1,30 @@
 //! Everything that touches foreign code. A candidate never runs in the process that judges it: a [`Worker`] is another
-//! process of the same binary, spoken to over pipes, with large buffers in shared memory (an [`Arena`]). In: a library to
-//! load, buffers, calls to make. Out: times, or a refusal with the reason: a crash with its signal, a call that never ends,
-//! memory hunger, something on the pipe that is no answer. Whatever happens costs one worker, never the caller.
+//! process, of the same binary for C and of an interpreter for Python, spoken to over pipes, with large buffers in shared
+//! memory (an [`Arena`]). In: something to load, buffers, calls to make. Out: times, or a refusal with the reason: a crash
+//! with its signal, a call that never ends, memory hunger, something on the pipe that is no answer, times that do not fit
+//! the parent's clock. Whatever happens costs one worker, never the caller.
 
 mod arena;
+mod clock;
+mod cold;
 mod cpu;
+mod lifeline;
 mod memory;
+mod pin;
+mod pipes;
+mod prefault;
+mod process;
 mod protocol;
+mod python;
 mod signal;
+mod spawn;
+mod stopwatch;
 mod worker;
 
 pub use arena::{ALIGNMENT, Arena, Region};
 pub use cpu::serve_cpu;
-pub use protocol::{Answer, Ask, PROTOCOL, Timing};
+pub use pin::pin_thread;
+pub use prefault::prefault;
+pub use protocol::{Answer, Ask, Copy, PROTOCOL, Slot, Timing};
+pub use python::{Python, find_python, python_command};
 pub use worker::{Limits, Worker};

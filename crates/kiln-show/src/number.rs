@@ -36,18 +36,58 @@ pub(crate) fn percent(part: u128, whole: u128) -> String {
     }
 }
 
-/// Seconds in the unit that reads best.
+/// Seconds in the unit that reads best, with three digits: enough to tell two fast kernels apart.
 pub(crate) fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 1e-3 => (s * 1e6, "us"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let decimals = match value {
+        v if v < 10.0 => 2,
+        v if v < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// Bytes in the unit that reads best, in powers of ten as disks are sold.
+pub fn size(bytes: u64) -> String {
+    match bytes as f64 {
+        b if b < 1e3 => format!("{bytes} bytes"),
+        b if b < 1e6 => format!("{:.0} kB", b / 1e3),
+        b if b < 1e9 => format!("{:.0} MB", b / 1e6),
+        b => format!("{:.1} GB", b / 1e9),
+    }
+}
+
+/// How long something went on: seconds, minutes or hours, as one would say it.
+pub(crate) fn stretch(seconds: f64) -> String {
     match seconds {
-        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
-        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
-        s => format!("{s:.2} s"),
+        s if s < 60.0 => format!("{s:.1} s"),
+        s if s < 3600.0 => format!("{:.0} min {:02.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
+        s => format!("{:.0} h {:02.0} min", (s / 3600.0).floor(), (s % 3600.0 / 60.0).floor()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_have_three_digits() {
+        let shown = [1.234e-6, 224.4e-6, 0.001, 0.01234, 0.1234, 1.5, 63.32].map(duration);
+        assert_eq!(shown, ["1.23 us", "224 us", "1.00 ms", "12.3 ms", "123 ms", "1.50 s", "63.3 s"]);
+    }
+
+    #[test]
+    fn stretches_read_as_one_says_them() {
+        assert_eq!(stretch(0.04), "0.0 s");
+        assert_eq!(stretch(59.9), "59.9 s");
+        assert_eq!(stretch(83.7), "1 min 23 s");
+        assert_eq!(stretch(3599.9), "59 min 59 s");
+        assert_eq!(stretch(7380.0), "2 h 03 min");
+    }
 
     #[test]
     fn thousands_are_grouped() {

@@ -2,8 +2,7 @@
 //! tunables each reads, and the values each tunable keeps after the clauses that read it alone. Refuses names that
 //! resolve to nothing; finds at once that nothing can be valid.
 
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use kiln_core::Value;
 use kiln_expr::{BinaryOp, Column, CompareOp, Evaluator, Expr, Graph, NodeId, Op, Range, UnaryOp, truth};
@@ -54,10 +53,11 @@ impl Clauses {
         if problem.dimensions.len() > Mask::BITS as usize {
             return Err(SpaceError::TooManyTunables(problem.dimensions.len()));
         }
-        let mut graph = Graph::default();
+        // A rule has about this many parts that are not shared.
+        let mut graph = Graph::with_capacity(problem.dimensions.len() + 4 * problem.rules.len());
         let mut nodes = Vec::new();
         for constants in &problem.constants {
-            let mut names = Names { problem, constants, memo: FxHashMap::default() };
+            let mut names = Names::new(problem, constants);
             for rule in &problem.rules {
                 let root = names.expression(&mut graph, &rule.name, rule.expression.root())?;
                 split(&mut graph, root, &mut nodes);
@@ -81,10 +81,11 @@ impl Clauses {
         }
         nodes.sort_unstable();
         nodes.dedup();
-        clauses.filter_single(&mut nodes, problem);
-        // The domains shrank: bounds computed anew are tighter, and more clauses are decided.
-        clauses.ranges.clear();
-        clauses.extend_tables(problem);
+        if clauses.filter_single(&mut nodes, problem) {
+            // Bounds computed anew from fewer values are tighter, and more clauses are decided.
+            clauses.ranges.clear();
+            clauses.extend_tables(problem);
+        }
         for node in nodes {
             match clauses.ranges[node.index()].truth() {
                 Some(true) => {}
@@ -118,7 +119,7 @@ impl Clauses {
     /// Bounds on the values of one expression under the first set of constants.
     pub(crate) fn range_of(problem: &Problem, expr: &Expr) -> Option<Range> {
         let mut clauses = Clauses::new(&Problem { rules: vec![], ..problem.clone() }).ok()?;
-        let mut names = Names { problem, constants: problem.constants.first()?, memo: FxHashMap::default() };
+        let mut names = Names::new(problem, problem.constants.first()?);
         let node = names.expression(&mut clauses.graph, "", expr).ok()?;
         clauses.extend_tables(problem);
         Some(clauses.ranges[node.index()])
@@ -146,9 +147,14 @@ impl Clauses {
         }
     }
 
-    /// Applies clauses that read one tunable to its list of values, and forgets them.
-    fn filter_single(&mut self, nodes: &mut Vec<NodeId>, problem: &Problem) {
+    /// Applies clauses that read one tunable to its list of values, and forgets them; true when some list is shorter now.
+    fn filter_single(&mut self, nodes: &mut Vec<NodeId>, problem: &Problem) -> bool {
+        let mut shorter = false;
         nodes.retain(|node| {
+            // What holds for every value refuses none.
+            if self.ranges[node.index()].truth() == Some(true) {
+                return false;
+            }
             let mask = self.masks[node.index()];
             if mask.count_ones() != 1 {
                 return true;
@@ -173,9 +179,11 @@ impl Clauses {
                 row += 1;
                 column.truth(row - 1)
             });
+            shorter |= domain.len() < values.len();
             self.empty |= domain.is_empty();
             false
         });
+        shorter
     }
 }
 
@@ -183,10 +191,15 @@ impl Clauses {
 struct Names<'a> {
     problem: &'a Problem,
     constants: &'a Constants,
-    memo: FxHashMap<Arc<str>, NodeId>,
+    memo: FxHashMap<&'a str, NodeId>,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    fn new(problem: &'a Problem, constants: &'a Constants) -> Names<'a> {
+        let memo = FxHashMap::with_capacity_and_hasher(problem.dimensions.len(), FxBuildHasher);
+        Names { problem, constants, memo }
+    }
+
     fn expression(&mut self, graph: &mut Graph, rule: &str, expr: &Expr) -> Result<NodeId, SpaceError> {
         graph
             .expression(expr, &mut |graph, name| self.node(graph, name))
@@ -198,18 +211,20 @@ impl Names<'_> {
             return Some(*node);
         }
         let problem = self.problem;
-        let node = if let Some(index) = problem.dimensions.iter().position(|d| &*d.name == name) {
-            match &problem.dimensions[index].values[..] {
+        let (name, node) = if let Some(index) = problem.dimensions.iter().position(|d| &*d.name == name) {
+            let dimension = &problem.dimensions[index];
+            let node = match &dimension.values[..] {
                 // A tunable without a choice is a constant.
                 [only] => graph.constant(only.clone()),
                 _ => graph.add(Op::Input(index as u32)),
-            }
-        } else if let Some((_, formula)) = problem.derived.iter().find(|(n, _)| &**n == name) {
-            graph.expression(formula.root(), &mut |graph, name| self.node(graph, name)).ok()?
+            };
+            (&*dimension.name, node)
+        } else if let Some((name, formula)) = problem.derived.iter().find(|(n, _)| &**n == name) {
+            (&**name, graph.expression(formula.root(), &mut |graph, name| self.node(graph, name)).ok()?)
         } else {
-            graph.constant(self.constants.get(name)?)
+            return Some(graph.constant(self.constants.get(name)?));
         };
-        self.memo.insert(name.into(), node);
+        self.memo.insert(name, node);
         Some(node)
     }
 }

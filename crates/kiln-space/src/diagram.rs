@@ -26,10 +26,15 @@ pub(crate) struct Level {
 
 /// States with more edges than this are searched by halves.
 const WIDE: usize = 16;
+/// Levels with fewer edges keep the little room they have to spare.
+const WORTH_SHRINKING: usize = 1024;
+/// Room for the edges of a small group, which then never move.
+const FEW: usize = 32;
 
 impl Level {
     pub(crate) fn new(tunable: usize) -> Level {
-        Level { tunable, starts: Vec::new(), edges: Vec::new(), counts: Vec::new(), before: Vec::new() }
+        let (starts, edges) = (Vec::with_capacity(FEW), Vec::with_capacity(FEW));
+        Level { tunable, starts, edges, counts: Vec::new(), before: Vec::new() }
     }
 
     /// Begins a new state, whose edges are those pushed from now on. The end of the last is pushed when all are in.
@@ -76,17 +81,21 @@ impl Diagram {
         const DROPPED: u32 = u32::MAX;
         // Behind the last level there is one state (or none was reached).
         let mut renumbered: Vec<u32> = vec![0];
-        let mut below: Vec<u128> = vec![1];
-        for level in levels.iter_mut().rev() {
-            let mut starts = Vec::with_capacity(level.starts.len());
-            let mut numbers = Vec::with_capacity(level.states());
-            let mut counts = Vec::new();
-            let (mut kept, mut widest) = (0, 0);
-            starts.push(0);
+        let mut numbers = Vec::new();
+        for depth in (0..levels.len()).rev() {
+            let (above, behind) = levels.split_at_mut(depth + 1);
+            let below: &[u128] = behind.first().map_or(&[1], |l| &l.counts);
+            let level = &mut above[depth];
+            numbers.clear();
+            numbers.reserve(level.states());
+            let mut counts = Vec::with_capacity(level.states());
+            // What is kept moves up in place: never beyond where it is read.
+            let (mut kept, mut widest, mut start) = (0, 0, 0);
             for state in 0..level.states() {
                 let mut count = 0u128;
                 let first = kept;
-                for position in level.starts[state] as usize..level.starts[state + 1] as usize {
+                let end = level.starts[state + 1] as usize;
+                for position in start..end {
                     let edge = level.edges[position];
                     let child = renumbered[edge.child as usize];
                     if child != DROPPED {
@@ -95,24 +104,28 @@ impl Diagram {
                         kept += 1;
                     }
                 }
+                start = end;
                 widest = widest.max(kept - first);
                 if kept > first {
                     numbers.push(counts.len() as u32);
                     counts.push(count);
-                    starts.push(kept as u32);
+                    level.starts[counts.len()] = kept as u32;
                 } else {
                     numbers.push(DROPPED);
                 }
             }
             level.edges.truncate(kept);
-            level.edges.shrink_to_fit();
-            level.starts = starts;
-            level.counts.clone_from(&counts);
-            if widest > WIDE {
-                level.before = running(&level.starts, &level.edges, &below);
+            level.starts.truncate(counts.len() + 1);
+            if kept > WORTH_SHRINKING {
+                level.edges.shrink_to_fit();
+                level.starts.shrink_to_fit();
+                counts.shrink_to_fit();
             }
-            below = counts;
-            renumbered = numbers;
+            level.counts = counts;
+            if widest > WIDE {
+                level.before = running(&level.starts, &level.edges, below);
+            }
+            std::mem::swap(&mut renumbered, &mut numbers);
         }
         Some(Diagram { levels })
     }

@@ -13,9 +13,15 @@ pub(crate) struct Group {
 pub(crate) fn groups(all: &Clauses) -> Vec<Group> {
     let mut masks: Vec<Mask> = (0..all.domains.len()).map(|t| 1 << t).collect();
     for clause in &all.clauses {
-        let (inside, outside): (Vec<Mask>, Vec<Mask>) = masks.iter().partition(|m| **m & clause.mask != 0);
-        masks = outside;
-        masks.push(inside.iter().fold(0, |a, b| a | b));
+        let mut together = 0;
+        masks.retain(|mask| {
+            let apart = mask & clause.mask == 0;
+            if !apart {
+                together |= mask;
+            }
+            apart
+        });
+        masks.push(together);
     }
     masks.retain(|m| *m != 0);
     masks.sort_unstable_by_key(|m| m.trailing_zeros());

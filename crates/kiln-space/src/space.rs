@@ -33,7 +33,9 @@ impl Space {
         }
         let mut count = Some(1u128);
         let mut failing = Vec::new();
-        for group in groups(&clauses) {
+        let groups = groups(&clauses);
+        space.factors.reserve_exact(groups.len());
+        for group in groups {
             match factor(problem, &mut clauses, &group) {
                 // Where one group has nothing to offer, nothing another says matters.
                 Ok(diagram) if diagram.count() == 0 => return Ok(Space { factors: vec![], ..space }),

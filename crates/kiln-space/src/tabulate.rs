@@ -19,32 +19,43 @@ pub(crate) fn tabulate(problem: &Problem, all: &Clauses, group: &Group) -> Optio
     let rows = tunables
         .iter()
         .try_fold(1usize, |rows, t| rows.checked_mul(all.domains[*t].len()).filter(|rows| *rows <= MOST_ROWS))?;
-    // The last tunable varies fastest, so that survivors come in the order of a trie.
-    let mut strides = vec![1; tunables.len()];
-    for i in (1..tunables.len()).rev() {
-        strides[i - 1] = strides[i] * all.domains[tunables[i]].len();
-    }
-    let value = |row: usize, i: usize| {
-        let domain = &all.domains[tunables[i]];
-        domain[row / strides[i] % domain.len()]
-    };
+    let table = assignments(all, &tunables, rows);
+    let row = |row: usize| &table[row * tunables.len()..][..tunables.len()];
     let wanted: Vec<NodeId> = group.clauses.iter().map(|c| c.node).collect();
     let mut evaluator = Evaluator::new(&all.graph, &wanted, &[]);
     for (i, tunable) in tunables.iter().enumerate() {
         if let Some(input) = all.graph.find(&Op::Input(*tunable as u32)) {
             let values = &problem.dimensions[*tunable].values;
-            evaluator.set(input, column(rows, |row| &values[value(row, i) as usize]));
+            let of_rows = table.iter().skip(i).step_by(tunables.len()).map(|v| &values[*v as usize]);
+            evaluator.set(input, column(rows, of_rows));
         }
     }
     evaluator.run(&all.graph, rows);
     let alive = match survivors(&evaluator, &wanted, rows) {
         Ok(alive) => alive,
-        Err(row) => {
-            let assignment = tunables.iter().enumerate().map(|(i, t)| (*t, value(row, i))).collect();
+        Err(failing) => {
+            let assignment = tunables.iter().zip(row(failing)).map(|(t, v)| (*t, *v)).collect();
             return Some(Err(Unbuilt::Failing(assignment)));
         }
     };
-    Some(trie(&tunables, (0..rows).filter(|row| alive[*row]), value).ok_or(Unbuilt::TooMany))
+    Some(trie(&tunables, (0..rows).filter(|i| alive[*i]).map(row)).ok_or(Unbuilt::TooMany))
+}
+
+/// All assignments, row by row. The last tunable varies fastest, so that survivors come in the order of a trie.
+fn assignments(all: &Clauses, tunables: &[usize], rows: usize) -> Vec<u32> {
+    let mut table = Vec::with_capacity(rows * tunables.len());
+    let mut positions = vec![0; tunables.len()];
+    for _ in 0..rows {
+        table.extend(tunables.iter().zip(&positions).map(|(t, p): (_, &usize)| all.domains[*t][*p]));
+        for (tunable, position) in tunables.iter().zip(&mut positions).rev() {
+            *position += 1;
+            if *position < all.domains[*tunable].len() {
+                break;
+            }
+            *position = 0;
+        }
+    }
+    table
 }
 
 /// The rows that keep every clause, or a row that some clause fails on and none refuses.
@@ -70,33 +81,35 @@ fn survivors(evaluator: &Evaluator, clauses: &[NodeId], rows: usize) -> Result<V
 }
 
 /// The trie of rows that come in lexicographic order.
-fn trie(tunables: &[usize], rows: impl Iterator<Item = usize>, value: impl Fn(usize, usize) -> u32) -> Option<Diagram> {
+fn trie<'a>(tunables: &[usize], rows: impl Iterator<Item = &'a [u32]>) -> Option<Diagram> {
     let mut levels: Vec<Level> = tunables.iter().map(|t| Level::new(*t)).collect();
     // The root exists even when no row comes.
     if let Some(root) = levels.first_mut() {
         root.open();
     }
-    let mut previous: Option<usize> = None;
+    let mut previous: &[u32] = &[];
     for row in rows {
-        let shared = previous.map_or(0, |p| (0..tunables.len()).take_while(|i| value(p, *i) == value(row, *i)).count());
+        let shared = previous.iter().zip(row).take_while(|(a, b)| a == b).count();
         for i in shared..tunables.len() {
             let last = i + 1 == tunables.len();
             // A new edge leads to a new state of the next level, which begins where that level's edges end now.
             let child = if last { 0 } else { levels[i + 1].open() };
-            levels[i].edges.push(Edge { value: value(row, i), child });
+            levels[i].edges.push(Edge { value: row[i], child });
         }
-        previous = Some(row);
+        previous = row;
     }
     levels.iter_mut().for_each(Level::close);
     Diagram::finish(levels)
 }
 
-/// A column of values looked up row by row, without cloning numbers.
-fn column<'a>(rows: usize, value: impl Fn(usize) -> &'a Value) -> Column {
-    let ints: Option<Vec<i64>> =
-        (0..rows).map(|row| if let Value::Int(v) = value(row) { Some(*v) } else { None }).collect();
-    match ints {
-        Some(ints) => Column::Int(ints),
-        None => Column::from_values(&(0..rows).map(|row| value(row).clone()).collect::<Vec<_>>()),
+/// A column of values, without cloning numbers.
+fn column<'a>(rows: usize, values: impl Iterator<Item = &'a Value> + Clone) -> Column {
+    let mut ints = Vec::with_capacity(rows);
+    for value in values.clone() {
+        let Value::Int(int) = value else {
+            return Column::from_values(&values.cloned().collect::<Vec<_>>());
+        };
+        ints.push(*int);
     }
+    Column::Int(ints)
 }

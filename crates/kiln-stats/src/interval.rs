@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A closed interval; written in JSON as `[low, high]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,6 +51,13 @@ impl fmt::Display for Interval {
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         [self.low, self.high].serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Interval {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let [low, high] = Deserialize::deserialize(deserializer)?;
+        Ok(Interval { low, high })
     }
 }
 

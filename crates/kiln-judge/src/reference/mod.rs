@@ -1,9 +1,21 @@
-//! What is right, in double precision. In: an operation kiln knows, the kernel's inputs and scalars. Out: its outputs.
-//! Refuses arguments that do not fit the operation, with what it expected.
+//! What is right, in double precision, a row at a time. In: an operation kiln knows, the kernel's inputs and scalars. Out:
+//! a [`Job`] that computes any row of the output, exactly or as a plain program in the kernel's own types would. Refuses
+//! arguments that do not fit the operation, with what it expected.
+
+mod attention;
+mod matmul;
+mod rows;
+mod softmax;
 
 use std::fmt;
 
+use kiln_spec::Dtype;
+
 use crate::tensor::Tensor;
+use attention::Attention;
+use matmul::Matmul;
+pub(crate) use rows::{Job, Scores};
+use softmax::{Softmax, Sum};
 
 /// An operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +24,7 @@ pub enum Builtin {
     Softmax,
     /// `a b`: `[.., M, K]` times `[.., K, N]`.
     Matmul,
-    /// `softmax(scale q k^T) v`: inputs `[B, H, S, D]` in the order q, k, v; scale is 1 / sqrt(D) unless a scalar is given.
+    /// `softmax(scale q k^T) v`: inputs `[.., S, D]` in the order q, k, v; scale is 1 / sqrt(D) unless a scalar is given.
     Attention,
     /// The sum along the last dimension.
     Reduction,
@@ -49,7 +61,8 @@ impl Builtin {
         })
     }
 
-    fn describe(self) -> (&'static str, &'static str) {
+    /// Its name, and what it takes.
+    pub(crate) fn describe(self) -> (&'static str, &'static str) {
         match self {
             Builtin::Softmax => ("softmax", "one input with at least one dimension"),
             Builtin::Matmul => ("matmul", "two inputs [.., M, K] and [.., K, N]"),
@@ -58,39 +71,42 @@ impl Builtin {
         }
     }
 
-    /// The right output for these inputs, in the order of the kernel's arguments.
-    pub fn compute(self, inputs: &[&Tensor], scale: Option<f64>) -> Result<Tensor, Unfit> {
-        let unfit = || {
+    /// How many inputs it takes.
+    pub(crate) fn arity(self) -> usize {
+        match self {
+            Builtin::Softmax | Builtin::Reduction => 1,
+            Builtin::Matmul => 2,
+            Builtin::Attention => 3,
+        }
+    }
+
+    /// The operation on these inputs, in the order of the kernel's arguments; a plain program would keep intermediate
+    /// results as `working`.
+    pub(crate) fn job<'a>(self, inputs: &[&'a Tensor], scale: Option<f64>, working: Dtype) -> Result<Job<'a>, Unfit> {
+        let job = match (self, inputs) {
+            (Builtin::Softmax, [x]) if !x.shape.is_empty() => Some(Job::Softmax(Softmax { x })),
+            (Builtin::Reduction, [x]) if !x.shape.is_empty() => Some(Job::Sum(Sum { x })),
+            (Builtin::Matmul, [a, b]) => Matmul::new(a, b).map(Job::Matmul),
+            (Builtin::Attention, [q, k, v]) => Attention::new(q, k, v, scale, working).map(Job::Attention),
+            _ => None,
+        };
+        job.ok_or_else(|| {
             let (operation, expected) = self.describe();
             let shapes: Vec<String> = inputs.iter().map(|t| format!("{:?}", t.shape)).collect();
             Unfit { operation, expected, found: format!("inputs {}", shapes.join(", ")) }
-        };
-        match (self, inputs) {
-            (Builtin::Softmax, [x]) if !x.shape.is_empty() => Ok(softmax(x)),
-            (Builtin::Reduction, [x]) if !x.shape.is_empty() => Ok(sum(x)),
-            (Builtin::Matmul, [a, b]) => matmul(a, b).ok_or_else(unfit),
-            (Builtin::Attention, [q, k, v]) => attention(q, k, v, scale).ok_or_else(unfit),
-            _ => Err(unfit()),
-        }
+        })
     }
-}
 
-fn softmax(x: &Tensor) -> Tensor {
-    let mut result = x.clone();
-    result.data.chunks_mut(x.last().max(1)).for_each(softmax_row);
-    result
-}
-
-fn softmax_row(row: &mut [f64]) {
-    let max = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    row.iter_mut().for_each(|v| *v = (*v - max).exp());
-    let sum: f64 = row.iter().sum();
-    row.iter_mut().for_each(|v| *v /= sum);
-}
-
-fn sum(x: &Tensor) -> Tensor {
-    let shape = x.shape[..x.shape.len() - 1].to_vec();
-    Tensor { data: x.data.chunks(x.last().max(1)).map(|row| row.iter().sum()).collect(), shape }
+    /// The whole right output.
+    pub fn compute(self, inputs: &[&Tensor], scale: Option<f64>) -> Result<Tensor, Unfit> {
+        let job = self.job(inputs, scale, Dtype::F64)?;
+        let mut result = Tensor::zeros(&job.shape());
+        let width = job.width();
+        for row in 0..job.rows() {
+            job.exact(row, &mut result.data[row * width..][..width]);
+        }
+        Ok(result)
+    }
 }
 
 /// Splits a shape into the product of its outer dimensions and its last two.
@@ -99,55 +115,6 @@ fn split(shape: &[usize]) -> Option<(usize, usize, usize)> {
         [outer @ .., rows, columns] => Some((outer.iter().product(), *rows, *columns)),
         _ => None,
     }
-}
-
-fn matmul(a: &Tensor, b: &Tensor) -> Option<Tensor> {
-    let ((batch, m, k), (b_batch, b_k, n)) = (split(&a.shape)?, split(&b.shape)?);
-    if (batch, k) != (b_batch, b_k) {
-        return None;
-    }
-    let mut shape = a.shape.clone();
-    *shape.last_mut()? = n;
-    let mut result = Tensor::zeros(&shape);
-    for i in 0..batch {
-        let (a, b) = (&a.data[i * m * k..][..m * k], &b.data[i * k * n..][..k * n]);
-        for (row, out) in result.data[i * m * n..][..m * n].chunks_mut(n.max(1)).enumerate() {
-            // Row by row of b, so that memory is walked in order.
-            for (inner, scale) in a[row * k..][..k].iter().enumerate() {
-                out.iter_mut().zip(&b[inner * n..][..n]).for_each(|(o, b)| *o += scale * b);
-            }
-        }
-    }
-    Some(result)
-}
-
-fn attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f64>) -> Option<Tensor> {
-    let ((heads, queries, width), (k_heads, keys, k_width)) = (split(&q.shape)?, split(&k.shape)?);
-    let (v_heads, v_keys, v_width) = split(&v.shape)?;
-    if heads != k_heads || heads != v_heads || width != k_width || keys != v_keys || width == 0 {
-        return None;
-    }
-    let scale = scale.unwrap_or(1.0 / (width as f64).sqrt());
-    let mut shape = q.shape.clone();
-    *shape.last_mut()? = v_width;
-    let mut result = Tensor::zeros(&shape);
-    let mut scores = vec![0.0; keys];
-    for head in 0..heads {
-        let k = &k.data[head * keys * width..][..keys * width];
-        let v = &v.data[head * keys * v_width..][..keys * v_width];
-        for query in 0..queries {
-            let q = &q.data[(head * queries + query) * width..][..width];
-            for (score, key) in scores.iter_mut().zip(k.chunks(width)) {
-                *score = scale * q.iter().zip(key).map(|(a, b)| a * b).sum::<f64>();
-            }
-            softmax_row(&mut scores);
-            let out = &mut result.data[(head * queries + query) * v_width..][..v_width];
-            for (weight, value) in scores.iter().zip(v.chunks(v_width.max(1))) {
-                out.iter_mut().zip(value).for_each(|(o, v)| *o += weight * v);
-            }
-        }
-    }
-    Some(result)
 }
 
 #[cfg(test)]
@@ -177,6 +144,29 @@ mod tests {
         let v = tensor(&[1, 1, 2, 1], &[8.0, 4.0]);
         let out = Builtin::Attention.compute(&[&q, &k, &v], Some(1.0)).unwrap();
         assert!(close(&out.data, &[5.0]));
+    }
+
+    #[test]
+    fn a_plain_program_in_wide_types_is_nearly_right() {
+        let wave = |shape: &[usize], step: f64| {
+            let count: usize = shape.iter().product();
+            tensor(shape, &(0..count).map(|i| (step * i as f64).sin()).collect::<Vec<f64>>())
+        };
+        let (a, b, c) = (wave(&[2, 5, 7], 0.7), wave(&[2, 7, 5], 0.3), wave(&[2, 5, 7], 1.1));
+        for (builtin, inputs) in [
+            (Builtin::Softmax, vec![&a]),
+            (Builtin::Reduction, vec![&a]),
+            (Builtin::Matmul, vec![&a, &b]),
+            (Builtin::Attention, vec![&a, &c, &c]),
+        ] {
+            let job = builtin.job(&inputs, None, Dtype::F32).unwrap();
+            let (mut exact, mut plain) = (vec![0.0; job.width()], vec![0.0; job.width()]);
+            for row in 0..job.rows() {
+                job.exact(row, &mut exact);
+                job.plain(row, Scores::Narrow, &mut plain);
+                assert!(exact.iter().zip(&plain).all(|(e, p)| (e - f64::from(*p)).abs() < 1e-5), "{builtin:?} {row}");
+            }
+        }
     }
 
     #[test]

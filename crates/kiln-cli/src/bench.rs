@@ -1,0 +1,96 @@
+//! `kiln bench`: one configuration against baselines, measured and compared.
+
+use kiln_core::{Config, Fault, Outcome, Report};
+use kiln_loop::{Baselines, Bench, CacheState, Event, Kernel, Settings, peaks, versus};
+use kiln_show::{BenchView, Progress};
+use kiln_stats::Thresholds;
+use kiln_store::Store;
+
+use crate::args::BenchArgs;
+use crate::exit::{Failure, Success};
+use crate::gate::complete;
+use crate::load::load;
+use crate::output;
+use crate::seed::seed;
+use crate::work;
+
+pub(crate) fn run(args: &BenchArgs) -> Result<Success, Failure> {
+    let loaded = load(&args.selecting.path)?;
+    output::warnings(&loaded.warnings);
+    let kernel = work::kernel(work::runnable(&loaded, &args.selecting)?, &args.selecting.path)?;
+    work::preflight(&kernel.selection)?;
+    let config = config(args, &kernel)?;
+    let defaults = Settings::default();
+    let settings = Settings {
+        seed: seed(args.measuring.seed)?,
+        pairs: args.measuring.samples.div_ceil(defaults.pair_samples).max(5),
+        cache: if args.measuring.cold { CacheState::Cold } else { CacheState::Warm },
+        threads: args.measuring.threads,
+        pin: !args.measuring.no_pin,
+        ..defaults
+    };
+    let progress = Progress::new();
+    let listener = |event: &Event<'_>| progress.hear(event);
+    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true)?)?;
+    bench.peaks = peaks(&bench).ok();
+    let baselines = Baselines::find(&bench, args.baseline.as_deref())?;
+    for (name, why) in &baselines.skipped {
+        eprintln!("note: baseline {name} is skipped: {why}");
+    }
+    let subject = match bench.subject(&config)? {
+        Outcome::Passed(subject) => subject,
+        Outcome::Refused(refusal) => return refused(args, &refusal),
+    };
+    if let Some((refusal, _)) = bench.quick_check(&subject)? {
+        return refused(args, &refusal);
+    }
+    let thresholds = Thresholds::with_dead_zone(args.dead_zone / 100.0);
+    let figures = match versus(&bench, &subject, &baselines.ready, &thresholds, args.all)? {
+        Ok(figures) => figures,
+        Err(lost) if lost.subject == 0 => return refused(args, &lost.refusal),
+        Err(lost) => {
+            let name = &baselines.ready[lost.subject - 1].name;
+            let why = format!("{}: {}", lost.refusal.gate, lost.refusal.measured);
+            return Err(Fault::new(format!("measuring baseline {name} on {}", lost.workload), why).into());
+        }
+    };
+    let view = BenchView {
+        kernel: &kernel,
+        config: &config,
+        settings: &settings,
+        processor: &bench.machine.processor,
+        figures: &figures,
+    };
+    output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+    Ok(Success::Done)
+}
+
+/// The configuration asked for: typed, a study's winner, or the default.
+fn config(args: &BenchArgs, kernel: &Kernel<'_>) -> Result<Config, Failure> {
+    let typed = match &args.study {
+        Some(name) => {
+            let study = Store::open(&work::store())?.find(name)?;
+            let won = study.summary.as_ref().and_then(|s| s.get("config")).and_then(|c| c.as_object());
+            let won = won.ok_or_else(|| Report::error(format!("study {} has no winner", study.id)))?;
+            let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), |s| format!("\"{s}\""));
+            won.iter().map(|(name, value)| format!("{name}={}", word(value))).collect::<Vec<_>>().join(",")
+        }
+        None => args.config.clone(),
+    };
+    let (config, _) = complete(&kernel.selection, &typed)?;
+    if !kernel.space.locate(&config).is_some_and(|point| kernel.space.contains(&point)) {
+        return Err(Report::error(format!("{config} breaks a rule of the kernel file"))
+            .hint("`kiln gate` shows which, with the numbers")
+            .into());
+    }
+    Ok(config)
+}
+
+fn refused(args: &BenchArgs, refusal: &kiln_core::Refusal) -> Result<Success, Failure> {
+    if args.json {
+        output::data(&format!("{}\n", serde_json::json!({ "refused": refusal })))?;
+    } else {
+        output::data(&kiln_show::refusal(refusal))?;
+    }
+    Ok(Success::Refused)
+}

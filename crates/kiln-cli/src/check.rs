@@ -1,0 +1,50 @@
+//! `kiln check`: is one configuration right? Fresh inputs, several distributions, every workload that is there for it.
+
+use kiln_core::{Outcome, Report};
+use kiln_judge::Level;
+use kiln_loop::{Bench, CheckReport, Event, Settings, examine};
+use kiln_show::CheckView;
+
+use crate::args::CheckArgs;
+use crate::exit::{Failure, Success};
+use crate::gate::complete;
+use crate::load::load;
+use crate::output;
+use crate::seed::seed;
+use crate::work;
+
+pub(crate) fn run(args: &CheckArgs) -> Result<Success, Failure> {
+    let loaded = load(&args.selecting.path)?;
+    output::warnings(&loaded.warnings);
+    let kernel = work::kernel(work::runnable(&loaded, &args.selecting)?, &args.selecting.path)?;
+    work::preflight(&kernel.selection)?;
+    let (config, _) = complete(&kernel.selection, &args.config)?;
+    if !kernel.space.locate(&config).is_some_and(|point| kernel.space.contains(&point)) {
+        return Err(Report::error(format!("{config} breaks a rule of the kernel file"))
+            .hint("`kiln gate` shows which, with the numbers")
+            .into());
+    }
+    let settings = Settings { seed: seed(args.seed)?, ..Settings::default() };
+    let listener = |event: &Event<'_>| {
+        if let Event::Note { text } = event {
+            eprintln!("note: {text}");
+        }
+    };
+    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true)?)?;
+    let level = if args.full { Level::Suite } else { Level::Full };
+    let mut reports: Vec<CheckReport> = Vec::new();
+    let refused = match bench.subject(&config)? {
+        Outcome::Passed(subject) => examine(&bench, &subject, level, "check", |report| reports.push(report.clone()))?,
+        Outcome::Refused(refusal) => Some((refusal, String::new())),
+    };
+    let view = CheckView {
+        kernel: &kernel,
+        config: &config,
+        level,
+        seed: settings.seed,
+        reports: &reports,
+        refused: refused.as_ref(),
+    };
+    output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+    Ok(if refused.is_none() { Success::Done } else { Success::Refused })
+}

@@ -1,0 +1,241 @@
+//! `kiln tune`: the whole loop, from the default configuration to a confirmed winner.
+
+use std::sync::atomic::Ordering;
+
+use camino::Utf8PathBuf;
+use kiln_core::{Fault, Report};
+use kiln_loop::{
+    Bench, Budget, CacheState, Event, Kernel, Record, Settings, TuneVerdict, environment, peaks, tune, write_best,
+};
+use kiln_show::{Progress, SummaryView};
+use kiln_store::{State, Store, Study};
+use serde_json::json;
+
+use crate::args::TuneArgs;
+use crate::exit::{Failure, Success};
+use crate::load::load;
+use crate::output;
+use crate::seed::seed;
+use crate::work;
+
+pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
+    let store = Store::open(&work::store())?;
+    let loaded = load(&args.selecting.path)?;
+    output::warnings(&loaded.warnings);
+    let kernel = work::kernel(work::runnable(&loaded, &args.selecting)?, &args.selecting.path)?;
+    if args.replay.is_none() {
+        work::preflight(&kernel.selection)?;
+    }
+    let begun = match (&args.replay, &args.resume) {
+        (Some(name), _) => Some(store.find(name)?),
+        (None, Some(name)) => Some(unfinished(&store, name, &kernel)?),
+        (None, None) => None,
+    };
+    let settings = match &begun {
+        Some(study) => recorded_settings(study, &kernel)?,
+        None => settings(args)?,
+    };
+    let progress = Progress::new();
+    let listener = |event: &Event<'_>| progress.hear(event);
+    let live = args.replay.is_none();
+    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, live)?)?;
+    let spent = begun.as_ref().map_or(0.0, |s| s.seconds);
+    let study = match begun {
+        Some(study) => study,
+        None => {
+            bench.peaks = peaks(&bench).ok();
+            let study = new_study(args, &kernel, &settings, &bench);
+            store.begin(&study)?;
+            study
+        }
+    };
+    if bench.peaks.is_none() && live {
+        bench.peaks = peaks(&bench).ok();
+    }
+    let record = if live {
+        store.reopen(&study.id, &owner(&bench))?;
+        Record::in_store(&store, &study.id, settings.cache)?
+    } else {
+        Record::replay(&store, &study.id, settings.cache)?
+    };
+    listener(&Event::Study {
+        study: &study.id,
+        kernel: kernel.name(),
+        target: kernel.target(),
+        configurations: kernel.space.len(),
+        workloads: kernel.selection.workloads.iter().map(|w| &*w.name).collect(),
+        seed: settings.seed,
+        recorded: record.len(),
+    });
+    let budget = Budget::new(minutes(args));
+    let ended = tune(&mut bench, &record, &budget, &study.id, spent);
+    let seconds = spent + budget.elapsed().as_secs_f64();
+    let now = jiff::Timestamp::now().as_millisecond();
+    let summary = match ended {
+        Ok(summary) => summary,
+        Err(trouble) => {
+            let interrupted = work::stopped().load(Ordering::Relaxed);
+            if live {
+                let state = if interrupted { State::Interrupted } else { State::Failed };
+                store.finish(&study.id, state, None, None, now, seconds)?;
+            }
+            if interrupted {
+                eprintln!("interrupted; go on with: kiln tune {} --resume", args.selecting.path);
+                return Ok(Success::Interrupted);
+            }
+            return Err(trouble.into());
+        }
+    };
+    let mut files = Vec::new();
+    if live {
+        let object = json!(summary);
+        store.finish(&study.id, State::Finished, Some(summary.verdict.name()), Some(&object), now, seconds)?;
+        let folder: Utf8PathBuf =
+            args.out.clone().unwrap_or_else(|| format!("{}/best/{}", work::FOLDER, kernel.name()).into());
+        if let Some(written) = write_best(&kernel, &summary, &bench.machine.processor, &folder)? {
+            files = vec![written.toml.to_string(), written.header.to_string()];
+        }
+        // A cache that is too large is no reason to lose the result.
+        if let Err(fault) = bench.trim_cache() {
+            eprintln!("note: {fault}");
+        }
+    }
+    if args.json {
+        output::data(&format!("{}\n", json!(summary)))?;
+    } else {
+        let short = study.id.get(study.id.len().saturating_sub(6)..).unwrap_or(&study.id);
+        let next = next(args, &summary.verdict, short);
+        output::data(&SummaryView { summary: &summary, files: &files, next: &next }.to_string())?;
+    }
+    Ok(match summary.verdict {
+        TuneVerdict::Reached => Success::Done,
+        TuneVerdict::NoValidCandidate => Success::Refused,
+        TuneVerdict::NotReached | TuneVerdict::Stopped => Success::NotReached,
+    })
+}
+
+/// The study to go on with: the one named, else the newest of this kernel that did not end.
+fn unfinished(store: &Store, name: &str, kernel: &Kernel<'_>) -> Result<Study, Failure> {
+    if !name.is_empty() {
+        let study = store.find(name)?;
+        if study.state == State::Finished {
+            return Err(Report::error(format!("study {} is finished", study.id))
+                .hint(format!("`kiln show {name}` shows its end; leave --resume away to begin a new one"))
+                .into());
+        }
+        return Ok(study);
+    }
+    store.unfinished(kernel.name(), kernel.target())?.ok_or_else(|| {
+        Report::error(format!("{} has no unfinished study here", kernel.name()))
+            .hint("leave --resume away to begin one; `kiln history` lists them")
+            .into()
+    })
+}
+
+/// The settings a study was begun with; refused when the kernel file is no longer the same.
+fn recorded_settings(study: &Study, kernel: &Kernel<'_>) -> Result<Settings, Failure> {
+    if study.spec_hash != spec_hash(kernel) {
+        return Err(Report::error(format!("the kernel file has changed since study {} began", study.id))
+            .hint("its recorded trials are of another space: begin a new study")
+            .into());
+    }
+    let settings = serde_json::from_value(study.options.clone());
+    Ok(settings.map_err(|e| Fault::new(format!("reading the settings of study {}", study.id), e))?)
+}
+
+fn settings(args: &TuneArgs) -> Result<Settings, Failure> {
+    let defaults = Settings::default();
+    let (seed_trials, search_trials) = match args.trials {
+        Some(trials) => (trials.min(defaults.seed_trials), trials.saturating_sub(defaults.seed_trials)),
+        None => (defaults.seed_trials, defaults.search_trials),
+    };
+    let known = kiln_search::Kind::parse(&args.strategy);
+    known.map_err(|e| Report::error(format!("--strategy: {e}")))?;
+    // Fewer than five pairs of workers decide nothing.
+    if args.measuring.samples < 25 {
+        return Err(Report::error(format!("--samples {}", args.measuring.samples))
+            .label("expected at least 25")
+            .into());
+    }
+    Ok(Settings {
+        seed: seed(args.measuring.seed)?,
+        strategy: args.strategy.clone(),
+        seed_trials,
+        search_trials,
+        pairs: args.measuring.samples.div_ceil(defaults.pair_samples),
+        baseline: args.baseline.clone(),
+        stop_rule: !args.no_stop,
+        cache: if args.measuring.cold { CacheState::Cold } else { CacheState::Warm },
+        threads: args.measuring.threads,
+        pin: !args.measuring.no_pin,
+        ablation: !args.no_ablation,
+        target_speedup: args.target_speedup,
+        ..defaults
+    })
+}
+
+fn minutes(args: &TuneArgs) -> Option<f64> {
+    let bought = args.cost.zip(args.price).map(|(cost, price)| Budget::minutes_for(cost, price));
+    match (args.minutes, bought) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn spec_hash(kernel: &Kernel<'_>) -> String {
+    blake3::hash(kernel.selection.spec.source.text.as_bytes()).to_hex()[..16].to_string()
+}
+
+fn owner(bench: &Bench<'_>) -> String {
+    format!("{}@{}", std::process::id(), bench.machine.host)
+}
+
+fn new_study(args: &TuneArgs, kernel: &Kernel<'_>, settings: &Settings, bench: &Bench<'_>) -> Study {
+    Study {
+        id: Study::new_id(),
+        started_ms: jiff::Timestamp::now().as_millisecond(),
+        ended_ms: None,
+        state: State::Running,
+        owner: owner(bench),
+        kernel: kernel.name().into(),
+        path: args.selecting.path.to_string(),
+        target: kernel.target().into(),
+        arch: kernel.selection.arch.map(|a| a.name().to_string()),
+        variant: kernel.variant(),
+        seed: settings.seed,
+        strategy: settings.strategy.clone(),
+        options: json!(settings),
+        environment: environment(bench),
+        git_commit: git_commit(kernel),
+        spec_hash: spec_hash(kernel),
+        spec_text: kernel.selection.spec.source.text.to_string(),
+        kiln_version: env!("CARGO_PKG_VERSION").into(),
+        verdict: None,
+        summary: None,
+        seconds: 0.0,
+    }
+}
+
+/// The commit the kernel's folder is at, with a `+` when files differ from it; none outside a repository.
+fn git_commit(kernel: &Kernel<'_>) -> Option<String> {
+    let git = |words: &[&str]| {
+        let output = std::process::Command::new("git").arg("-C").arg(&kernel.folder).args(words).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let changed = git(&["status", "--porcelain", "--", "."])?;
+    Some(if changed.is_empty() { commit } else { format!("{commit}+") })
+}
+
+/// What makes sense now.
+fn next(args: &TuneArgs, verdict: &TuneVerdict, short: &str) -> Vec<String> {
+    let path = &args.selecting.path;
+    match verdict {
+        TuneVerdict::Reached => vec![format!("kiln show {short}"), format!("kiln bench {path} --study {short}")],
+        TuneVerdict::NotReached => {
+            vec![format!("kiln show {short}"), format!("kiln tune {path} --trials {}", 2 * args.trials.unwrap_or(120))]
+        }
+        TuneVerdict::NoValidCandidate => vec![format!("kiln show {short}"), format!("kiln gate {path}")],
+        TuneVerdict::Stopped => vec![format!("kiln show {short}"), format!("kiln tune {path} --no-stop")],
+    }
+}

@@ -1,0 +1,153 @@
+//! The right answer of each output, with what it is held to. In: rules and inputs, and answers from outside where kiln does
+//! not know them. Out: one [`Answer`] for each output. Refuses answers of another number or size than the outputs, and NaN
+//! in them: a check against NaN is no check.
+
+use kiln_core::Fault;
+use kiln_spec::{Dtype, Init};
+
+use crate::allowed::{Allowed, Bound, Source};
+use crate::derive::derive;
+use crate::distribution::Distribution;
+use crate::element::{is_float, round_to};
+use crate::exam::Outside;
+use crate::expected::Expected;
+use crate::inputs::Inputs;
+use crate::reference::Builtin;
+use crate::rules::Rules;
+use crate::signature::{Signature, Slot};
+use crate::tensor::{Tensor, place};
+
+/// Multiply-adds spent on right answers; more rows than these allow are sampled. About a tenth of a second of one core, the
+/// plain program's run included.
+const BUDGET: usize = 100_000_000;
+
+/// What one output is held against.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The output's name.
+    pub name: String,
+    /// The right answer.
+    pub expected: Expected,
+    /// How far it may be off.
+    pub bound: Bound,
+}
+
+pub(crate) fn answers(
+    signature: &Signature,
+    rules: &Rules,
+    inputs: &Inputs,
+    outside: Option<Outside<'_>>,
+) -> Result<Vec<Answer>, Fault> {
+    let outputs: Vec<&Slot> = signature.outputs().map(|(_, slot)| slot).collect();
+    let mut answers = match (rules.builtin, outside) {
+        (Some(builtin), _) => known(builtin, signature, rules, inputs, &outputs)?,
+        (None, Some(outside)) => fetched(rules, inputs, &outputs, outside(signature, inputs)?)?,
+        (None, None) => return Err(Fault::new("computing the right answer", "the reference lies outside kiln")),
+    };
+    for (slot, answer) in outputs.iter().zip(&mut answers) {
+        settle(slot.dtype, answer)?;
+    }
+    Ok(answers)
+}
+
+/// From an operation kiln knows.
+fn known(
+    builtin: Builtin,
+    signature: &Signature,
+    rules: &Rules,
+    inputs: &Inputs,
+    outputs: &[&Slot],
+) -> Result<Vec<Answer>, Fault> {
+    let fault = |why: String| Fault::new("computing the right answer", why);
+    let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
+    let scale = inputs.scalars().find(|(name, _)| SCALES.contains(name)).map(|(_, value)| value);
+    let working = working(signature);
+    let job = builtin.job(&tensors, scale, working).map_err(|unfit| fault(unfit.to_string()))?;
+    let [output] = outputs else { return Err(fault(format!("{} outputs, and it gives one", outputs.len()))) };
+    if output.shape != job.shape() {
+        let shapes = format!("{:?}, and {} has {:?}", job.shape(), output.name, output.shape);
+        return Err(
+            fault(format!("the reference has shape {shapes}")).hint("correct the output's type in the kernel file")
+        );
+    }
+    let expected = Expected::sample(&job, BUDGET, inputs.seed);
+    let derived = || derive(&job, &expected, output.dtype, ordinary(signature, inputs));
+    let bound = bound(rules.stated(&output.name), inputs.distribution, derived);
+    Ok(vec![Answer { name: output.name.clone(), expected, bound }])
+}
+
+/// What the file states, which is about the inputs it declares: on others it only ever loosens what kiln finds itself.
+fn bound(stated: Option<Allowed>, distribution: Distribution, found: impl Fn() -> Bound) -> Bound {
+    let Some(allowed) = stated else { return found() };
+    let bound = Bound { allowed, rel_l2: None, source: Source::Stated };
+    if distribution == Distribution::Declared {
+        return bound;
+    }
+    let found = found().allowed;
+    Bound { allowed: Allowed { abs: allowed.abs.max(found.abs), rel: allowed.rel.max(found.rel) }, ..bound }
+}
+
+/// The names under which an attention kernel takes its scale.
+const SCALES: [&str; 3] = ["scale", "softmax_scale", "sm_scale"];
+
+/// The narrowest floating-point type among the inputs: intermediate results of a plain program have it.
+fn working(signature: &Signature) -> Dtype {
+    let inputs = signature.slots.iter().filter(|s| s.is_input() && is_float(s.dtype)).map(|s| s.dtype);
+    inputs.min_by_key(|dtype| dtype.bytes()).unwrap_or(Dtype::F64)
+}
+
+/// Whether the inputs are the standard normal ones that known error levels are about.
+fn ordinary(signature: &Signature, inputs: &Inputs) -> bool {
+    let normal = |slot: &Slot| is_float(slot.dtype) && slot.init == Init::Normal;
+    inputs.distribution == Distribution::Declared && signature.slots.iter().filter(|s| s.is_input()).all(normal)
+}
+
+/// From outside.
+fn fetched(rules: &Rules, inputs: &Inputs, outputs: &[&Slot], tensors: Vec<Tensor>) -> Result<Vec<Answer>, Fault> {
+    let fault = |why: String| Fault::new("fetching the right answer", why);
+    if tensors.len() != outputs.len() {
+        return Err(fault(format!("{} tensors came for {} outputs", tensors.len(), outputs.len())));
+    }
+    let answer = |(slot, tensor): (&&Slot, Tensor)| {
+        if tensor.shape != slot.shape || tensor.data.len() != slot.elements() {
+            let shapes = format!("{:?} came for {}, which has {:?}", tensor.shape, slot.name, slot.shape);
+            return Err(fault(format!("a tensor of shape {shapes}")));
+        }
+        let expected = Expected::whole(&slot.shape, tensor.data);
+        let assumed = || assume(slot.dtype, &expected, inputs.distribution);
+        let bound = bound(rules.stated(&slot.name), inputs.distribution, assumed);
+        Ok(Answer { name: slot.name.clone(), expected, bound })
+    };
+    outputs.iter().zip(tensors).map(answer).collect()
+}
+
+/// By type. Of inputs the file does not declare, answers may be of any size, and errors are relative to the largest.
+fn assume(dtype: Dtype, expected: &Expected, distribution: Distribution) -> Bound {
+    let mut allowed = Allowed::by_default(dtype);
+    if distribution != Distribution::Declared {
+        allowed.abs = allowed.abs.max(allowed.rel * expected.largest());
+    }
+    Bound { allowed, rel_l2: None, source: Source::Assumed }
+}
+
+/// Refuses NaN, and takes what is beyond the output's type as that type has it: as infinity, or, in eight bits, as the
+/// largest number.
+fn settle(dtype: Dtype, answer: &mut Answer) -> Result<(), Fault> {
+    let expected = &mut answer.expected;
+    if let Some(at) = expected.data.iter().position(|v| v.is_nan()) {
+        let row = expected.known().nth(at / expected.width().max(1)).map_or(0, |(row, _)| row);
+        let at = place(&expected.shape, row * expected.width() + at % expected.width().max(1));
+        let what = format!("checking {}", answer.name);
+        let fault = Fault::new(what, format!("the right answer is NaN at {}{at:?}", answer.name));
+        return Err(fault.hint("the reference fails on these inputs: correct it, or choose inputs it is made for"));
+    }
+    for v in expected.data.iter_mut().filter(|v| v.is_finite()) {
+        match dtype {
+            Dtype::F8E4M3 => *v = v.clamp(-448.0, 448.0),
+            Dtype::F8E5M2 => *v = v.clamp(-57344.0, 57344.0),
+            _ if is_float(dtype) && round_to(dtype, *v).is_infinite() => *v = v.signum() * f64::INFINITY,
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Outputs against right answers. In: the bytes of each output and its answer. Out: marks, or the refusal that is trusted
+//! most: an element never written, NaN or infinity where none is right, numbers too far off.
+
+use std::borrow::Cow;
+
+use kiln_core::{Gate, Outcome, Refusal};
+use kiln_spec::Role;
+
+use crate::answer::Answer;
+use crate::element::{decode, decode_into, encode, is_float};
+use crate::memory::poison;
+use crate::signature::Slot;
+use crate::tally::Tally;
+use crate::tensor::place;
+
+/// How good the outputs were.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Marks {
+    /// The largest share of the allowed error that any output used; 1 is all of it.
+    pub worst: f64,
+    /// The largest length of an error over the length of the right answer.
+    pub rel_l2: f64,
+    /// Each output, in order.
+    pub outputs: Vec<Mark>,
+}
+
+/// How good one output was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Its name.
+    pub name: String,
+    /// The share of the allowed error it used.
+    pub worst: f64,
+    /// The largest error.
+    pub max_abs: f64,
+    /// The length of the error over the length of the right answer.
+    pub rel_l2: f64,
+}
+
+type Output<'a> = (&'a Slot, Cow<'a, [u8]>, &'a Answer);
+
+pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
+    let tallies: Vec<Tally> = outputs.iter().map(|(slot, bytes, answer)| tally(slot, bytes, answer)).collect();
+    // Unwritten floats are NaN, so that the others need no second look.
+    for ((slot, bytes, answer), tally) in outputs.iter().zip(&tallies) {
+        if (tally.nonfinite.is_some() || !is_float(slot.dtype))
+            && let Some(refusal) = unwritten(slot, bytes, answer)
+        {
+            return Outcome::Refused(refusal);
+        }
+    }
+    for ((slot, bytes, answer), tally) in outputs.iter().zip(&tallies) {
+        if let Some(at) = tally.nonfinite {
+            let right = known(answer, at);
+            let limit = right.map_or("a number".into(), |right| format!("{right:.6e}"));
+            return Outcome::Refused(refuse(Gate::Nonfinite, slot, bytes, at, limit));
+        }
+    }
+    for ((slot, bytes, answer), tally) in outputs.iter().zip(&tallies) {
+        if let Some(refusal) = off(slot, bytes, answer, tally) {
+            return Outcome::Refused(refusal);
+        }
+    }
+    let mark = |(slot, tally): (&Slot, &Tally)| Mark {
+        name: slot.name.clone(),
+        worst: tally.worst,
+        max_abs: tally.max_abs,
+        rel_l2: tally.rel_l2(),
+    };
+    let outputs: Vec<Mark> = outputs.iter().map(|(slot, ..)| *slot).zip(&tallies).map(mark).collect();
+    let worst = |of: fn(&Mark) -> f64| outputs.iter().map(of).fold(0.0, f64::max);
+    Outcome::Passed(Marks { worst: worst(|m| m.worst), rel_l2: worst(|m| m.rel_l2), outputs })
+}
+
+/// Decodes piece by piece, so that numbers stay in the first cache.
+fn tally(slot: &Slot, bytes: &[u8], answer: &Answer) -> Tally {
+    const PIECE: usize = 1024;
+    let mut tally = Tally::new(answer.bound.allowed);
+    let mut buffer = [0.0; PIECE];
+    let size = slot.dtype.bytes() as usize;
+    for (range, right) in answer.expected.stretches() {
+        for from in range.clone().step_by(PIECE) {
+            let to = range.end.min(from + PIECE);
+            let found = &mut buffer[..to - from];
+            decode_into(slot.dtype, &bytes[from * size..to * size], found);
+            match right {
+                Some(right) => tally.add(found, &right[from - range.start..to - range.start], from),
+                None => tally.add_unknown(found, from),
+            }
+        }
+    }
+    tally
+}
+
+/// Elements that still hold the pattern they were filled with. Of an inout nothing can be said; an integer may be that
+/// number by right.
+fn unwritten(slot: &Slot, bytes: &[u8], answer: &Answer) -> Option<Refusal> {
+    if slot.role == Role::Inout {
+        return None;
+    }
+    let size = slot.dtype.bytes() as usize;
+    let pattern = poison(slot.dtype);
+    let by_right = |at: usize, element: &[u8]| {
+        !is_float(slot.dtype) && known(answer, at).map_or(size < 4, |right| encode(slot.dtype, &[right]) == *element)
+    };
+    let is_unwritten =
+        |(at, element): &(usize, &[u8])| element.iter().all(|b| *b == pattern) && !by_right(*at, element);
+    let mut found = bytes.chunks_exact(size).enumerate().filter(is_unwritten).map(|(at, _)| at);
+    let first = found.next()?;
+    let (count, at) = (1 + found.count(), place(&slot.shape, first));
+    Some(Refusal {
+        gate: Gate::UnwrittenOutput,
+        rule: slot.name.clone(),
+        measured: format!("{count} of {} elements of {} were never written", slot.elements(), slot.name),
+        limit: "every element written".into(),
+        evidence: format!("the first is {}{at:?}", slot.name),
+        hint: None,
+    })
+}
+
+/// Numbers too far off: one of them, or all together.
+fn off(slot: &Slot, bytes: &[u8], answer: &Answer, tally: &Tally) -> Option<Refusal> {
+    let bound = answer.bound;
+    if tally.worst > 1.0 {
+        let right = known(answer, tally.at).unwrap_or(f64::NAN);
+        let limit = match right.is_finite() {
+            true => format!("{right:.6e} within {:.3e}", bound.allowed.at(right)),
+            false => format!("{right}"),
+        };
+        let mut refusal = refuse(Gate::Numerics, slot, bytes, tally.at, limit);
+        let size = slot.dtype.bytes() as usize;
+        // Finite numbers against infinity are off by infinitely much, and so is what would be allowed.
+        let is_off = |found: f64, right: f64| {
+            found != right && (right.is_infinite() || (found - right).abs() > bound.allowed.at(right))
+        };
+        let (mut wrong, mut seen) = (0, 0);
+        for (row, right) in answer.expected.known() {
+            let width = right.len();
+            let found = decode(slot.dtype, &bytes[row * width * size..(row + 1) * width * size]);
+            wrong += found.iter().zip(right).filter(|(found, right)| is_off(**found, **right)).count();
+            seen += width;
+        }
+        refusal.evidence = format!("{wrong} of {seen} elements are off; error over answer is {:.2e}", tally.rel_l2());
+        return Some(refusal);
+    }
+    let limit = bound.rel_l2.filter(|limit| tally.rel_l2() > *limit)?;
+    Some(Refusal {
+        gate: Gate::Numerics,
+        rule: slot.name.clone(),
+        measured: format!("the length of {}'s error over that of the answer is {:.2e}", slot.name, tally.rel_l2()),
+        limit: format!("{limit:.2e}"),
+        evidence: format!("the largest single error is {:.2e}", tally.max_abs),
+        hint: Some("no element is far off, but all are a little: is an intermediate result too narrow?".into()),
+    })
+}
+
+/// The right answer of an element, if it was computed.
+fn known(answer: &Answer, at: usize) -> Option<f64> {
+    let width = answer.expected.width().max(1);
+    answer.expected.row(at / width).map(|row| row[at % width])
+}
+
+fn refuse(gate: Gate, slot: &Slot, bytes: &[u8], at: usize, limit: String) -> Refusal {
+    let size = slot.dtype.bytes() as usize;
+    let found = decode(slot.dtype, &bytes[at * size..(at + 1) * size])[0];
+    Refusal {
+        gate,
+        rule: slot.name.clone(),
+        measured: format!("{}{:?} is {found:.6e}", slot.name, place(&slot.shape, at)),
+        limit,
+        evidence: String::new(),
+        hint: None,
+    }
+}

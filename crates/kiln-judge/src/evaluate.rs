@@ -1,0 +1,122 @@
+//! The numbers of a kernel file under a workload. In: formulas and the names' values. Out: sizes and scalars. Refuses what
+//! cannot be evaluated, what is no size, and what a type cannot hold, each at its place in the file.
+
+use std::sync::Arc;
+
+use kiln_core::{Config, Report, Value, Workload};
+use kiln_spec::{Argument, Dtype, Formula, Selection};
+
+use crate::element::{is_float, round_to};
+
+/// More than any machine holds: beyond it a size is a mistake.
+const MOST_BYTES: usize = 1 << 46;
+/// Integers beyond this are not all doubles.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Names and their values.
+pub(crate) struct Names<'a> {
+    pub(crate) selection: &'a Selection<'a>,
+    known: Vec<(Arc<str>, Value)>,
+    configured: bool,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(selection: &'a Selection<'a>, workload: Option<&Workload>, config: Option<&Config>) -> Names<'a> {
+        let mut known = selection.constants(workload);
+        known.extend(config.iter().flat_map(|c| c.iter()).map(|(n, v)| (n.clone(), v.clone())));
+        let mut names = Names { selection, known, configured: config.is_some() };
+        for derived in &selection.target.derived {
+            // One that fails has no value; whoever needs it then names it.
+            if let Ok(value) = derived.formula.expression.eval(&|n: &str| names.get(n)) {
+                names.known.push((derived.name.clone(), value));
+            }
+        }
+        names
+    }
+
+    fn get(&self, name: &str) -> Option<Value> {
+        let stated = self.known.iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone());
+        stated.or_else(|| Some(Value::Int(self.selection.arch?.get(name.strip_prefix("device.")?)?)))
+    }
+
+    /// Sizes, one for each formula.
+    pub(crate) fn sizes(&self, formulas: &[Formula], what: &str) -> Result<Vec<usize>, Report> {
+        formulas.iter().map(|formula| self.size(formula, what)).collect()
+    }
+
+    fn size(&self, formula: &Formula, what: &str) -> Result<usize, Report> {
+        let value = self.value(formula, what)?;
+        let size = match &value {
+            Value::Int(size) => usize::try_from(*size).ok(),
+            _ => None,
+        };
+        size.ok_or_else(|| {
+            let report = self.at(Report::error(format!("{what} is {value}")), formula);
+            report.label("expected an integer of at least 0")
+        })
+    }
+
+    /// A scalar as its type holds it.
+    pub(crate) fn scalar(&self, formula: &Formula, dtype: Dtype, name: &str) -> Result<f64, Report> {
+        let value = self.value(formula, &format!("the value of {name}"))?;
+        let number = match &value {
+            Value::Int(v) => *v as f64,
+            Value::Float(v) => *v,
+            Value::Bool(v) => f64::from(u8::from(*v)),
+            Value::Str(_) => f64::NAN,
+        };
+        let held = round_to(dtype, number);
+        // Integers must arrive as they are; floats may be rounded, but not away.
+        let fits = if is_float(dtype) { held.is_finite() } else { held == number && number.abs() < EXACT };
+        let report = || self.at(Report::error(format!("the value of {name} is {value}")), formula);
+        if fits { Ok(held) } else { Err(report().label(format!("expected a number that {} can hold", dtype.name()))) }
+    }
+
+    /// Refuses a tensor that no memory holds.
+    pub(crate) fn fits_memory(
+        &self,
+        argument: &Argument,
+        shape: &[usize],
+        strides: &[usize],
+        dtype: Dtype,
+    ) -> Result<(), Report> {
+        let bytes = dtype.bytes() as usize;
+        let elements = shape.iter().try_fold(bytes, |product, size| product.checked_mul((*size).max(1)));
+        let extent = shape.iter().zip(strides).try_fold(bytes, |sum, (size, stride)| {
+            sum.checked_add(size.saturating_sub(1).checked_mul(*stride)?.checked_mul(bytes)?)
+        });
+        match (elements, extent) {
+            (Some(a), Some(b)) if a <= MOST_BYTES && b <= MOST_BYTES => Ok(()),
+            _ => {
+                let report = Report::error(format!("{} is larger than any memory", argument.name));
+                Err(self.at_first(report, &argument.kind.shape).label(format!("its shape is {shape:?}")))
+            }
+        }
+    }
+
+    fn value(&self, formula: &Formula, what: &str) -> Result<Value, Report> {
+        formula.expression.eval(&|n: &str| self.get(n)).map_err(|error| {
+            let report = Report::error(format!("{what} cannot be evaluated: {error}"));
+            let place = formula.place(&self.selection.spec.source, error.span.clone());
+            let tuned = |name: &str| {
+                let target = self.selection.target;
+                target.tunables.iter().any(|t| &*t.name == name) || target.derived.iter().any(|d| &*d.name == name)
+            };
+            let hint = !self.configured && formula.expression.names().iter().any(|(name, _)| tuned(name));
+            let hint = hint.then(|| "it depends on tunables: a configuration is needed".to_owned());
+            report.at(place).label(error.kind.words()).maybe_hint(hint)
+        })
+    }
+
+    fn at(&self, report: Report, formula: &Formula) -> Report {
+        report.at(formula.place(&self.selection.spec.source, 0..formula.expression.text().len()))
+    }
+
+    /// A report at the first of some formulas, if there is one.
+    pub(crate) fn at_first(&self, report: Report, formulas: &[Formula]) -> Report {
+        match formulas.first() {
+            Some(formula) => self.at(report, formula),
+            None => report,
+        }
+    }
+}

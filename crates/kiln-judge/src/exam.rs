@@ -1,0 +1,94 @@
+//! One question put to a candidate: inputs, memory and the right answer; made once, put many times. In: what a call left in
+//! memory. Out: marks, or a refusal. The order is that of trust: a write outside the buffers, a changed input, an output not
+//! written, NaN, and only then how far numbers are off. Refuses to be made (a fault, not the candidate's) when there is no
+//! right answer to hold an output against.
+
+use std::ops::Range;
+
+use kiln_core::{Fault, Outcome};
+
+use crate::answer::{Answer, answers};
+use crate::check::{Marks, check};
+use crate::inputs::Inputs;
+use crate::memory::Memory;
+use crate::null::{Null, nulls};
+use crate::rerun::rerun;
+use crate::rules::Rules;
+use crate::signature::Signature;
+use crate::strides::gather;
+use crate::tensor::Tensor;
+
+/// Where right answers come from when kiln does not know them itself: one tensor for each out and inout slot, in order.
+pub type Outside<'a> = &'a dyn Fn(&Signature, &Inputs) -> Result<Vec<Tensor>, Fault>;
+
+/// One question.
+#[derive(Debug, Clone)]
+pub struct Exam {
+    inputs: Inputs,
+    memory: Memory,
+    answers: Vec<Answer>,
+    deterministic: bool,
+}
+
+impl Exam {
+    /// Computes the right answers, and lays out memory of `total` bytes with the arguments in `regions`.
+    pub fn new(
+        signature: &Signature,
+        rules: &Rules,
+        inputs: Inputs,
+        regions: &[Range<usize>],
+        total: usize,
+        outside: Option<Outside<'_>>,
+    ) -> Result<Exam, Fault> {
+        let memory = Memory::new(signature, &inputs, regions, total)?;
+        let answers = answers(signature, rules, &inputs, outside)?;
+        Ok(Exam { inputs, memory, answers, deterministic: rules.deterministic })
+    }
+
+    /// The inputs it asks about.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// The right answers and what each output is held to, in the order of the outputs.
+    pub fn answers(&self) -> &[Answer] {
+        &self.answers
+    }
+
+    /// Memory as before a call.
+    pub fn lay(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.memory.before);
+    }
+
+    /// Outputs and the bytes between the arguments as before a call.
+    pub fn repoison(&self, bytes: &mut [u8]) {
+        self.memory.repoison(bytes);
+    }
+
+    /// Judges memory after a call.
+    pub fn judge(&self, after: &[u8]) -> Outcome<Marks> {
+        if let Outcome::Refused(refusal) = self.memory.judge(after) {
+            return Outcome::Refused(refusal);
+        }
+        let outputs = self.memory.outputs().zip(&self.answers);
+        check(outputs.map(|((slot, range), answer)| (slot, gather(slot, &after[range.clone()]), answer)).collect())
+    }
+
+    /// The bytes of the outputs, without padding.
+    pub fn outputs(&self, after: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.memory.outputs().map(|(_, range)| range.len()).sum());
+        self.memory.outputs().for_each(|(slot, range)| bytes.extend_from_slice(&gather(slot, &after[range.clone()])));
+        bytes
+    }
+
+    /// Holds the outputs of two calls on the same inputs against each other.
+    pub fn rerun(&self, first: &[u8], second: &[u8]) -> Outcome<()> {
+        rerun(self.memory.outputs().map(|(slot, _)| slot).zip(&self.answers), first, second, self.deterministic)
+    }
+
+    /// Whether answers that take no work would pass.
+    pub fn nulls(&self) -> Vec<Null> {
+        let outputs = self.memory.outputs().zip(&self.answers);
+        outputs.flat_map(|((slot, _), answer)| nulls(slot, answer, &self.inputs)).collect()
+    }
+}

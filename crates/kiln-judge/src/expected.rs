@@ -1,0 +1,132 @@
+//! Right answers. In: an operation, or whole tensors from outside. Out: rows in double precision; of a large output only a
+//! sample of rows, one from each of as many equal parts as the budget allows, the first and the last row among them.
+
+use std::ops::Range;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::reference::Job;
+
+/// Right answers, in double precision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// Dimensions of the whole output.
+    pub shape: Vec<usize>,
+    width: usize,
+    /// The rows that were computed, in order; all when none.
+    rows: Option<Vec<usize>>,
+    /// Those rows one after another.
+    pub(crate) data: Vec<f64>,
+}
+
+impl Expected {
+    /// An answer that is there as a whole.
+    pub(crate) fn whole(shape: &[usize], data: Vec<f64>) -> Expected {
+        Expected { shape: shape.to_vec(), width: shape.last().copied().unwrap_or(1), rows: None, data }
+    }
+
+    /// As many rows of a job as `budget` multiply-adds allow.
+    pub(crate) fn sample(job: &Job<'_>, budget: usize, seed: u64) -> Expected {
+        let (width, all) = (job.width(), job.rows());
+        let most = (budget / job.cost().max(1)).max(2);
+        let rows = (all > most).then(|| choose(all, most, seed));
+        let mut data = vec![0.0; width * rows.as_ref().map_or(all, Vec::len)];
+        let expected = |i: usize| rows.as_ref().map_or(i, |rows| rows[i]);
+        data.chunks_mut(width.max(1)).enumerate().for_each(|(i, out)| job.exact(expected(i), out));
+        Expected { shape: job.shape(), width, rows, data }
+    }
+
+    /// The right answer of one row; none when it was not computed.
+    pub fn row(&self, row: usize) -> Option<&[f64]> {
+        let at = match &self.rows {
+            None => row,
+            Some(rows) => rows.binary_search(&row).ok()?,
+        };
+        self.data.get(at * self.width..(at + 1) * self.width)
+    }
+
+    /// The elements of one row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The rows that were computed when not all were.
+    pub fn sampled(&self) -> Option<&[usize]> {
+        self.rows.as_deref()
+    }
+
+    /// How many elements the whole output has.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The rows that were computed, with their answers.
+    pub(crate) fn known(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        let row = |i: usize| self.rows.as_ref().map_or(i, |rows| rows[i]);
+        self.data.chunks(self.width.max(1)).enumerate().map(move |(i, data)| (row(i), data))
+    }
+
+    /// The whole output in order, as stretches of elements that are all known or all not.
+    pub(crate) fn stretches(&self) -> Vec<(Range<usize>, Option<&[f64]>)> {
+        let Some(rows) = &self.rows else { return vec![(0..self.data.len(), Some(&self.data))] };
+        let mut stretches = Vec::with_capacity(2 * rows.len() + 1);
+        let mut from = 0;
+        for (row, data) in rows.iter().zip(self.data.chunks(self.width.max(1))) {
+            let start = row * self.width;
+            stretches.push((from..start, None));
+            from = start + self.width;
+            stretches.push((start..from, Some(data)));
+        }
+        stretches.push((from..self.elements(), None));
+        stretches
+    }
+
+    /// The rows that were computed, one after another.
+    pub fn computed(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// The largest magnitude; infinities do not count.
+    pub fn largest(&self) -> f64 {
+        self.data.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max)
+    }
+}
+
+/// `count` rows of `all`, in order: the first, the last, and one at random from each of equal parts between.
+fn choose(all: usize, count: usize, seed: u64) -> Vec<usize> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let parts = count.saturating_sub(2);
+    let mut rows = vec![0, all - 1];
+    for part in 0..parts {
+        let (from, to) = (1 + (all - 2) * part / parts, 1 + (all - 2) * (part + 1) / parts);
+        rows.push(from + (rng.next_u64() % (to - from).max(1) as u64) as usize);
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::Builtin;
+    use crate::tensor::Tensor;
+    use kiln_spec::Dtype;
+
+    #[test]
+    fn sampled_rows_are_those_of_the_whole() {
+        let x = Tensor { shape: vec![40, 3], data: (0..120).map(f64::from).collect() };
+        let job = Builtin::Softmax.job(&[&x], None, Dtype::F64).unwrap();
+        let (whole, part) = (Expected::sample(&job, usize::MAX, 1), Expected::sample(&job, 10 * job.cost(), 1));
+        assert_eq!(whole.sampled(), None);
+        let rows = part.sampled().unwrap();
+        assert!(rows.len() == 10 && rows[0] == 0 && rows[9] == 39 && rows.windows(2).all(|w| w[0] < w[1]));
+        for row in 0..40 {
+            assert_eq!(part.row(row), rows.contains(&row).then(|| whole.row(row).unwrap()));
+        }
+        let stretches = part.stretches();
+        assert_eq!(stretches.iter().map(|(range, _)| range.len()).sum::<usize>(), 120);
+        assert!(stretches.windows(2).all(|w| w[0].0.end == w[1].0.start));
+    }
+}

@@ -1,0 +1,148 @@
+//! What a call may touch. In: the slots, where they lie and how large memory is. Out: memory as it must be before a call,
+//! and afterwards pass or a refusal: a write outside every buffer, an input changed. Whatever nobody may read or must
+//! write is filled with bytes that are NaN in every floating-point type, so that a read beyond a buffer shows too.
+
+use std::ops::Range;
+
+use kiln_core::{Fault, Gate, Outcome, Refusal};
+use kiln_spec::Dtype;
+
+use crate::element::{encode, is_float};
+use crate::inputs::Inputs;
+use crate::signature::{Signature, Slot};
+use crate::strides::{offsets, scatter};
+
+/// NaN in every floating-point type, whatever the alignment.
+pub const POISON: u8 = 0xFF;
+/// In outputs of other types: neither a boolean nor as common a number as -1.
+const ODD: u8 = 0xA5;
+
+/// The byte an unwritten element of a type consists of.
+pub(crate) fn poison(dtype: Dtype) -> u8 {
+    if is_float(dtype) { POISON } else { ODD }
+}
+
+/// Memory before a call, and who owns what.
+#[derive(Debug, Clone)]
+pub(crate) struct Memory {
+    pub(crate) before: Vec<u8>,
+    pub(crate) slots: Vec<(Slot, Range<usize>)>,
+    /// Everything between the slots.
+    guards: Vec<Range<usize>>,
+    /// Padding inside outputs.
+    padding: Vec<Range<usize>>,
+}
+
+impl Memory {
+    pub(crate) fn new(
+        signature: &Signature,
+        inputs: &Inputs,
+        regions: &[Range<usize>],
+        total: usize,
+    ) -> Result<Memory, Fault> {
+        let fault = |why: String| Fault::new("laying out the arguments", why);
+        if regions.len() != signature.slots.len() {
+            return Err(fault(format!("{} regions for {} arguments", regions.len(), signature.slots.len())));
+        }
+        let mut before = vec![POISON; total];
+        let mut slots = Vec::with_capacity(regions.len());
+        for (slot, region) in signature.slots.iter().zip(regions) {
+            if region.len() != slot.bytes() || region.end > total {
+                return Err(fault(format!("{} takes {} bytes, its region is {region:?}", slot.name, slot.bytes())));
+            }
+            let bytes = &mut before[region.clone()];
+            if let Some((_, tensor)) = inputs.tensors().find(|(name, _)| *name == slot.name) {
+                scatter(slot, &encode(slot.dtype, &tensor.data), bytes);
+            } else if let Some(value) = slot.scalar {
+                bytes.copy_from_slice(&encode(slot.dtype, &[value]));
+            } else if slot.is_output() {
+                scatter(slot, &vec![poison(slot.dtype); slot.elements() * slot.dtype.bytes() as usize], bytes);
+            }
+            slots.push((slot.clone(), region.clone()));
+        }
+        let mut taken: Vec<Range<usize>> = regions.to_vec();
+        taken.sort_by_key(|r| (r.start, r.end));
+        if let Some(pair) = taken.windows(2).find(|pair| pair[0].end > pair[1].start) {
+            return Err(fault(format!("regions {:?} and {:?} overlap", pair[0], pair[1])));
+        }
+        let padding =
+            slots.iter().filter(|(slot, _)| slot.is_output()).flat_map(|(slot, r)| padding(slot, r)).collect();
+        Ok(Memory { before, slots, guards: between(&taken, 0..total), padding })
+    }
+
+    /// The slots a call leaves answers in.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &(Slot, Range<usize>)> {
+        self.slots.iter().filter(|(slot, _)| slot.is_output())
+    }
+
+    /// Outputs and everything between the slots as before a call.
+    pub(crate) fn repoison(&self, bytes: &mut [u8]) {
+        for range in self.outputs().map(|(_, range)| range).chain(&self.guards) {
+            bytes[range.clone()].copy_from_slice(&self.before[range.clone()]);
+        }
+    }
+
+    /// Judges where a call wrote; what it wrote is looked at elsewhere.
+    pub(crate) fn judge(&self, after: &[u8]) -> Outcome<()> {
+        let changed = |range: &Range<usize>| {
+            let (old, new) = (&self.before[range.clone()], &after[range.clone()]);
+            // Whole stretches first: that is one fast comparison.
+            if old == new { None } else { old.iter().zip(new).position(|(a, b)| a != b).map(|at| range.start + at) }
+        };
+        if let Some(at) = self.guards.iter().chain(&self.padding).find_map(changed) {
+            return refuse(Gate::OutOfBounds, "memory", self.words(at), "writes inside the outputs");
+        }
+        for (slot, range) in &self.slots {
+            let free = slot.is_output() || slot.role == kiln_spec::Role::Scratch;
+            if !free && let Some(at) = changed(range) {
+                let measured = format!("byte {} of {} was changed", at - range.start, slot.name);
+                return refuse(Gate::InputModified, &slot.name, measured, "inputs as they were");
+            }
+        }
+        Outcome::Passed(())
+    }
+
+    /// Where a stray byte lies, seen from the nearest slot.
+    fn words(&self, at: usize) -> String {
+        let distance = |r: &Range<usize>| if at < r.start { r.start - at } else { (at + 1).saturating_sub(r.end) };
+        let named = self.slots.iter().filter(|(_, range)| !range.is_empty());
+        match named.min_by_key(|(_, range)| distance(range)) {
+            Some((slot, r)) if at < r.start => format!("a write {} bytes before {}", r.start - at, slot.name),
+            Some((slot, r)) if at < r.end => {
+                format!("a write into the padding of {}, at byte {}", slot.name, at - r.start)
+            }
+            Some((slot, r)) => format!("a write {} bytes beyond the end of {}", at + 1 - r.end, slot.name),
+            None => format!("a write to byte {at}"),
+        }
+    }
+}
+
+fn refuse(gate: Gate, rule: &str, measured: String, limit: &str) -> Outcome<()> {
+    let (rule, limit) = (rule.into(), limit.into());
+    Outcome::Refused(Refusal { gate, rule, measured, limit, evidence: String::new(), hint: None })
+}
+
+/// What sorted ranges leave of a whole.
+fn between(taken: &[Range<usize>], whole: Range<usize>) -> Vec<Range<usize>> {
+    let mut from = whole.start;
+    let mut gaps = Vec::new();
+    for range in taken.iter().chain(std::iter::once(&(whole.end..whole.end))) {
+        if range.start > from {
+            gaps.push(from..range.start);
+        }
+        from = from.max(range.end);
+    }
+    gaps
+}
+
+/// The bytes of a slot's region that belong to no element.
+fn padding(slot: &Slot, region: &Range<usize>) -> Vec<Range<usize>> {
+    if slot.is_packed() {
+        return vec![];
+    }
+    let size = slot.dtype.bytes() as usize;
+    let mut elements: Vec<Range<usize>> =
+        offsets(slot).map(|at| region.start + at * size..region.start + (at + 1) * size).collect();
+    elements.sort_unstable_by_key(|r| r.start);
+    between(&elements, region.clone())
+}

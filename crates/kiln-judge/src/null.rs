@@ -1,0 +1,99 @@
+//! Answers that take no work: zeros, a constant, a copy of an input, the mean of each row. A check that one of them passes
+//! proves nothing. In: an output's right answer. Out: for each such answer whether it would pass, and whether it really is
+//! the right one, which small or constant inputs can make it.
+
+use kiln_core::Fault;
+
+use crate::allowed::Source;
+use crate::answer::Answer;
+use crate::element::{round_all, roundoff};
+use crate::inputs::Inputs;
+use crate::signature::Slot;
+use crate::tally::Tally;
+
+/// One such answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Null {
+    /// `zeros`, `constant`, `input_copy` or `row_mean`.
+    pub name: &'static str,
+    /// The output it was tried for.
+    pub output: String,
+    /// Whether the check would let it through.
+    pub passes: bool,
+    /// Whether it is the right answer, up to rounding.
+    pub equals: bool,
+    words: String,
+    hint: &'static str,
+}
+
+impl Null {
+    /// Why the check is worthless: an answer without work passes that is not right.
+    pub fn fault(&self) -> Option<Fault> {
+        let what = format!("checking {}", self.output);
+        (self.passes && !self.equals).then(|| Fault::new(what, &self.words).hint(self.hint))
+    }
+
+    /// What to say when it passes because it is right.
+    pub fn note(&self) -> Option<String> {
+        let name = self.name.replace('_', " ");
+        (self.passes && self.equals)
+            .then(|| format!("{} is just {name} on these inputs, so this checks little", self.output))
+    }
+}
+
+pub(crate) fn nulls(slot: &Slot, answer: &Answer, inputs: &Inputs) -> Vec<Null> {
+    let expected = &answer.expected;
+    let (right, width) = (&expected.data, expected.width());
+    let mut nulls = Vec::new();
+    let mut put = |name, values| nulls.push(judge(name, values, slot, answer));
+    if right.is_empty() {
+        return nulls;
+    }
+    put("zeros", vec![0.0; right.len()]);
+    // One number is its own mean.
+    if right.len() > 1 {
+        put("constant", vec![mean(right); right.len()]);
+    }
+    for (_, tensor) in inputs.tensors().filter(|(_, tensor)| tensor.data.len() == expected.elements()) {
+        let rows = expected.known().flat_map(|(row, data)| &tensor.data[row * width..][..data.len()]);
+        put("input_copy", rows.copied().collect());
+    }
+    if width > 1 {
+        put("row_mean", right.chunks(width).flat_map(|row| vec![mean(row); row.len()]).collect());
+    }
+    nulls
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn judge(name: &'static str, mut values: Vec<f64>, slot: &Slot, answer: &Answer) -> Null {
+    let (right, bound) = (&answer.expected.data, answer.bound);
+    round_all(slot.dtype, &mut values);
+    let mut tally = Tally::new(bound.allowed);
+    tally.add(&values, right, 0);
+    let passes =
+        tally.nonfinite.is_none() && tally.worst <= 1.0 && bound.rel_l2.is_none_or(|limit| tally.rel_l2() <= limit);
+    // Two roundings of the type, and what the reference's own sums may leave.
+    let near = |(value, right): (&f64, &f64)| {
+        value == right || (value - right).abs() <= 2.0 * roundoff(slot.dtype).max(1e-15) * right.abs()
+    };
+    let equals = values.iter().zip(right).all(near);
+    let (allowed, largest) = (bound.allowed.at(answer.expected.largest()), answer.expected.largest());
+    let said = name.replace('_', " ");
+    let words = match name {
+        "zeros" => format!(
+            "zeros would pass this check: the tolerance {allowed:.2e} is larger than the outputs (max {largest:.2e})"
+        ),
+        _ => format!(
+            "{said} would pass this check: it is off by {:.2e}, and the tolerance is {allowed:.2e}",
+            tally.max_abs
+        ),
+    };
+    let hint = match bound.source {
+        Source::Stated => "tighten [reference.tolerance]",
+        Source::Derived | Source::Assumed => "state a [reference.tolerance], or choose inputs with larger answers",
+    };
+    Null { name, output: slot.name.clone(), passes, equals, words, hint }
+}

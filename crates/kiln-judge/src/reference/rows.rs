@@ -1,0 +1,98 @@
+//! One operation on given inputs, seen as independent rows of its output: any of them can be computed alone, so that a
+//! large output can be checked by a sample.
+
+use super::attention::Attention;
+use super::matmul::Matmul;
+use super::softmax::{Softmax, Sum};
+
+/// An operation with its inputs.
+pub(crate) enum Job<'a> {
+    Softmax(Softmax<'a>),
+    Sum(Sum<'a>),
+    Matmul(Matmul<'a>),
+    Attention(Attention<'a>),
+}
+
+/// How a plain program keeps the scores of attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scores {
+    /// Written in the inputs' own type.
+    Narrow,
+    /// In f32.
+    Wide,
+}
+
+macro_rules! each {
+    ($self:ident, $job:ident => $value:expr) => {
+        match $self {
+            Job::Softmax($job) => $value,
+            Job::Sum($job) => $value,
+            Job::Matmul($job) => $value,
+            Job::Attention($job) => $value,
+        }
+    };
+}
+
+impl Job<'_> {
+    /// The shape of the output.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        each!(self, job => job.shape())
+    }
+
+    /// The elements of one row of the output.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Job::Sum(_) => 1,
+            _ => self.shape().last().copied().unwrap_or(1),
+        }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.shape().iter().product::<usize>().checked_div(self.width()).unwrap_or(0)
+    }
+
+    /// How many numbers are added up for one element.
+    pub(crate) fn terms(&self) -> usize {
+        each!(self, job => job.terms())
+    }
+
+    /// What one row costs, in multiply-adds.
+    pub(crate) fn cost(&self) -> usize {
+        each!(self, job => job.cost())
+    }
+
+    /// One row in double precision.
+    pub(crate) fn exact(&self, row: usize, out: &mut [f64]) {
+        each!(self, job => job.exact(row, out))
+    }
+
+    /// One row as a plain program has it: sums in f32, one number after another, and every intermediate result written in
+    /// the inputs' own type. The result is not rounded.
+    pub(crate) fn plain(&self, row: usize, scores: Scores, out: &mut [f32]) {
+        match self {
+            Job::Softmax(job) => job.plain(row, out),
+            Job::Sum(job) => job.plain(row, out),
+            Job::Matmul(job) => job.plain(row, out),
+            Job::Attention(job) => job.plain(row, scores, out),
+        }
+    }
+
+    /// The largest sum of magnitudes among the elements of a row: what the errors of a sum are relative to.
+    pub(crate) fn magnitude(&self, row: usize) -> f64 {
+        each!(self, job => job.magnitude(row))
+    }
+}
+
+/// A dot product; four sums at once, which compilers do not dare by themselves.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a4, a_rest), (b4, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a4.iter().zip(b4) {
+        for i in 0..4 {
+            sums[i] += a[i] * b[i];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
+}

@@ -1,0 +1,74 @@
+//! What is right for a kernel, and how exactly. In: a selection. Out: where the right answers come from and what the file
+//! states about errors. Refuses a file without a reference, an operation kiln does not know, and arguments whose number
+//! does not fit it.
+
+use kiln_core::Report;
+use kiln_spec::{Argument, Origin, Role, Selection};
+
+use crate::allowed::Allowed;
+use crate::reference::Builtin;
+
+/// What is right, and how exactly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    origin: Origin,
+    pub(crate) builtin: Option<Builtin>,
+    stated: Vec<(String, Allowed)>,
+    pub(crate) deterministic: bool,
+}
+
+impl Rules {
+    /// The rules of a kernel file.
+    pub fn of(selection: &Selection<'_>) -> Result<Rules, Report> {
+        let spec = selection.spec;
+        let Some(reference) = &spec.reference else {
+            let report = Report::error(format!("{} has no reference, so nothing can be judged right", spec.name));
+            return Err(report.hint("add [reference] with builtin, python or kernel"));
+        };
+        let builtin = match &reference.origin {
+            Origin::Builtin(name) => Some(builtin(selection, name)?),
+            _ => None,
+        };
+        Ok(Rules {
+            origin: reference.origin.clone(),
+            builtin,
+            stated: reference.tolerance.iter().map(|(name, t)| (name.clone(), Allowed::from(*t))).collect(),
+            deterministic: reference.deterministic,
+        })
+    }
+
+    /// Where the right answers must be fetched; none when kiln knows them itself.
+    pub fn needs_outside(&self) -> Option<&Origin> {
+        self.builtin.is_none().then_some(&self.origin)
+    }
+
+    /// What the file states for an output.
+    pub(crate) fn stated(&self, output: &str) -> Option<Allowed> {
+        self.stated.iter().find(|(name, _)| name == output).map(|(_, allowed)| *allowed)
+    }
+}
+
+fn builtin(selection: &Selection<'_>, name: &str) -> Result<Builtin, Report> {
+    let source = &selection.spec.source;
+    let at = |report: Report| {
+        let quoted = source.text.find(&format!("\"{name}\""));
+        quoted.map_or(report.clone(), |at| report.at(source.place(at..at + name.len() + 2)))
+    };
+    let Some(builtin) = Builtin::named(name) else {
+        let report = at(Report::error(format!("the reference {name} does not say what is computed")));
+        let report = report.label("expected attention, matmul, softmax or reduction");
+        return Err(report.hint("write it down: [reference] python = \"reference.py:function\""));
+    };
+    let count = |wanted: [Role; 2]| {
+        let arguments = selection.spec.arguments.iter();
+        arguments.filter(|a: &&Argument| wanted.contains(&a.role)).count()
+    };
+    let (inputs, outputs) = (count([Role::In, Role::Inout]), count([Role::Out, Role::Inout]));
+    let (operation, expected) = builtin.describe();
+    if (inputs, outputs) != (builtin.arity(), 1) {
+        let found = format!("the kernel has {inputs} inputs and {outputs} outputs");
+        let report = at(Report::error(format!("the reference {operation} does not fit: {found}")));
+        return Err(report.label(format!("it takes {expected}, and gives one output")));
+    }
+    Ok(builtin)
+}

@@ -1,0 +1,145 @@
+//! A kernel's arguments with everything evaluated. In: a selection, a workload and, for scratch whose size is tuned, a
+//! configuration. Out: dtype, shape, strides and bytes of each argument, in order. Refuses, with the place in the kernel
+//! file, expressions that fail, sizes below zero or beyond memory, scalars their type cannot hold, and descriptors on a
+//! target that has none.
+
+use kiln_core::{Config, Report, Workload};
+use kiln_spec::{Argument, Dtype, ElementType, Init, Role, Selection, TargetKind};
+
+use crate::evaluate::Names;
+
+/// One workload's arguments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Signature {
+    /// The arguments, in order.
+    pub slots: Vec<Slot>,
+}
+
+/// One argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Dimensions, outermost first; empty for a scalar.
+    pub shape: Vec<usize>,
+    /// Distance of neighbours along each dimension, in elements.
+    pub strides: Vec<usize>,
+    /// How the kernel file wants it filled.
+    pub init: Init,
+    /// The value of a scalar, as its type holds it.
+    pub scalar: Option<f64>,
+    /// Bytes its start is aligned to.
+    pub alignment: usize,
+    /// The author's name for its layout.
+    pub layout: Option<String>,
+}
+
+impl Slot {
+    /// How many elements it has; padding between rows is not counted.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The bytes it takes, padding included; none for a descriptor, which the runner makes.
+    pub fn bytes(&self) -> usize {
+        if self.role == Role::Tensormap || self.shape.contains(&0) {
+            return 0;
+        }
+        let last: usize = self.shape.iter().zip(&self.strides).map(|(size, stride)| (size - 1) * stride).sum();
+        (last + 1) * self.dtype.bytes() as usize
+    }
+
+    /// Whether the elements lie one after another, the last dimension varying fastest.
+    pub fn is_packed(&self) -> bool {
+        self.strides == row_major(&self.shape)
+    }
+
+    /// Whether a call reads what was put there.
+    pub fn is_input(&self) -> bool {
+        matches!(self.role, Role::In | Role::Inout)
+    }
+
+    /// Whether a call leaves an answer there.
+    pub fn is_output(&self) -> bool {
+        matches!(self.role, Role::Out | Role::Inout)
+    }
+}
+
+impl Signature {
+    /// The arguments under a workload. Scratch whose size depends on tunables needs [`Signature::under`].
+    pub fn of(selection: &Selection<'_>, workload: Option<&Workload>) -> Result<Signature, Report> {
+        Signature::build(&Names::new(selection, workload, None))
+    }
+
+    /// The arguments under a workload and a configuration.
+    pub fn under(selection: &Selection<'_>, workload: Option<&Workload>, config: &Config) -> Result<Signature, Report> {
+        Signature::build(&Names::new(selection, workload, Some(config)))
+    }
+
+    fn build(names: &Names<'_>) -> Result<Signature, Report> {
+        let arguments = &names.selection.spec.arguments;
+        Ok(Signature { slots: arguments.iter().map(|argument| slot(names, argument)).collect::<Result<_, _>>()? })
+    }
+
+    /// The bytes of each argument, for an arena.
+    pub fn sizes(&self) -> Vec<usize> {
+        self.slots.iter().map(Slot::bytes).collect()
+    }
+
+    /// The arguments a call leaves answers in, in order.
+    pub fn outputs(&self) -> impl Iterator<Item = (usize, &Slot)> {
+        self.slots.iter().enumerate().filter(|(_, slot)| slot.is_output())
+    }
+}
+
+/// Strides of elements that lie one after another.
+pub(crate) fn row_major(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    for i in (1..shape.len()).rev() {
+        strides[i - 1] = strides[i] * shape[i].max(1);
+    }
+    strides
+}
+
+fn slot(names: &Names<'_>, argument: &Argument) -> Result<Slot, Report> {
+    let name = &*argument.name;
+    let selection = names.selection;
+    let dtype = match &argument.kind.element {
+        ElementType::Dtype(dtype) => *dtype,
+        ElementType::Variable(variable) => {
+            let found = selection.variant.iter().find(|(n, _)| n == variable).map(|(_, dtype)| *dtype);
+            found.ok_or_else(|| Report::error(format!("the type {variable} of {name} has no dtype on this target")))?
+        }
+    };
+    if argument.role == Role::Tensormap && selection.target.kind != TargetKind::Cuda {
+        let message = format!("{name} is a tensormap, and target {} has none", selection.target.kind.name());
+        return Err(Report::error(message).hint("pass the tensor itself, or choose --target cuda"));
+    }
+    let shape = names.sizes(&argument.kind.shape, &format!("a dimension of {name}"))?;
+    let strides = match argument.strides.is_empty() {
+        true => row_major(&shape),
+        false => names.sizes(&argument.strides, &format!("a stride of {name}"))?,
+    };
+    names.fits_memory(argument, &shape, &strides, dtype)?;
+    let scalar = match (argument.role, &argument.value) {
+        (Role::Scalar, Some(formula)) => Some(names.scalar(formula, dtype, name)?),
+        (Role::Scalar, None) => return Err(Report::error(format!("the scalar {name} has no value"))),
+        _ => None,
+    };
+    let alignment = argument.alignment.unwrap_or(dtype.bytes()) as usize;
+    let (role, init, layout) = (argument.role, argument.init, argument.layout.clone());
+    let slot = Slot { name: name.to_owned(), role, dtype, shape, strides, init, scalar, alignment, layout };
+    match slot.is_output() && crate::strides::overlap(&slot) {
+        true => {
+            let report = Report::error(format!("two elements of the output {name} lie in the same place"));
+            Err(names
+                .at_first(report, &argument.strides)
+                .label(format!("strides {:?} of {:?}", slot.strides, slot.shape)))
+        }
+        false => Ok(slot),
+    }
+}

@@ -1,0 +1,186 @@
+//! What can be asked, and what cannot: kernel files with mistakes, references from outside, sampled rows, strides.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod desk;
+
+use desk::{Desk, IN, OUT, attention, file, gate, marks, matmul, softmax, spec};
+use kiln_core::{Config, Fault, Gate, Outcome, Value};
+use kiln_judge::{Builtin, Distribution, Exam, Inputs, Rules, Signature, Source, Tensor};
+use kiln_spec::Choice;
+
+/// What a file's signature is refused with.
+fn refused(text: &str) -> String {
+    let spec = spec(text);
+    let selection = spec.select(Choice::default()).unwrap();
+    Signature::of(&selection, spec.workloads.first()).unwrap_err().to_string()
+}
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    let shape = |shape: &str| file("N = 4, Z = 0", &[("x", &*format!("f32[{shape}]"), IN)], "builtin = \"softmax\"");
+    let negative = refused(&shape("N - 9"));
+    assert!(
+        negative.contains("a dimension of x is -5") && negative.contains("^^^^^ expected an integer"),
+        "{negative}"
+    );
+    assert!(refused(&shape("N // Z")).contains("division by zero"));
+    assert!(refused(&shape("N ** 25, N ** 25")).contains("x is larger than any memory"));
+    assert!(refused(&shape("N * 9223372036854775807")).contains("beyond 64 bits"));
+    let scalar = |kind, value: &str| {
+        file("N = 4", &[("n", kind, &*format!("role = \"scalar\"\nvalue = \"{value}\""))], "builtin = \"softmax\"")
+    };
+    assert!(refused(&scalar("i8", "100 * N")).contains("expected a number that i8 can hold"));
+    assert!(refused(&scalar("i64", "N ** 31")).contains("the value of n is"));
+    assert!(refused(&scalar("f16", "1.0e6 * N")).contains("f16 can hold"));
+    let overlapping = file("N = 4", &[("y", "f32[N, N]", "role = \"out\"\nstrides = [2, 1]")], "builtin = \"softmax\"");
+    assert!(refused(&overlapping).contains("two elements of the output y lie in the same place"));
+}
+
+#[test]
+fn scratch_may_depend_on_the_configuration() {
+    let text = file("N = 4", &[("t", "f32[BLOCK, N]", "role = \"scratch\"")], "builtin = \"softmax\"");
+    let hint = refused(&text);
+    assert!(hint.contains("a configuration is needed"), "{hint}");
+    let spec = spec(&text);
+    let selection = spec.select(Choice::default()).unwrap();
+    let config = Config::new(vec![("BLOCK".into(), Value::Int(32))]);
+    let signature = Signature::under(&selection, spec.workloads.first(), &config).unwrap();
+    assert_eq!(signature.sizes(), [32 * 4 * 4]);
+}
+
+#[test]
+fn references_that_say_nothing_are_refused() {
+    let rules = |text: &str| Rules::of(&spec(text).select(Choice::default()).unwrap()).unwrap_err().to_string();
+    let tensor = [("x", "f32[N]", IN), ("y", "f32[N]", OUT)];
+    let words = rules(&file("N = 4", &tensor, "builtin = \"elementwise\""));
+    assert!(words.contains("^^^^^^^^^^^^^ expected attention") && words.contains("reference.py:function"), "{words}");
+    let words = rules(&file("N = 4", &tensor, "builtin = \"matmul\""));
+    assert!(words.contains("the kernel has 1 inputs and 1 outputs"), "{words}");
+}
+
+#[test]
+fn answers_from_outside_are_held_against() {
+    let text = file("N = 3", &[("x", "f32[N]", IN), ("y", "f32[N]", OUT)], "python = \"r.py:f\"");
+    let desk = Desk::new(&text);
+    assert!(desk.rules.needs_outside().is_some());
+    let exam = |answer: Result<Vec<Tensor>, Fault>| {
+        let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
+        let outside = |_: &Signature, _: &Inputs| answer.clone();
+        Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, Some(&outside))
+    };
+    let tensor = |data: &[f64]| Tensor { shape: vec![data.len()], data: data.to_vec() };
+    let made = exam(Ok(vec![tensor(&[1.0, f64::NEG_INFINITY, 3.0])])).unwrap();
+    assert_eq!(made.answers()[0].bound.source, Source::Assumed);
+    let judged = |values: &[f64]| gate(made.judge(&desk.hand_in(&made, values))).map(|g| g.0);
+    assert_eq!(judged(&[1.0, f64::NEG_INFINITY, 3.0]), None);
+    assert_eq!(judged(&[1.0, f64::INFINITY, 3.0]), Some(Gate::Nonfinite));
+    assert_eq!(judged(&[1.0, -1e30, 3.0]), Some(Gate::Numerics));
+    assert_eq!(judged(&[f64::NEG_INFINITY, f64::NEG_INFINITY, 3.0]), Some(Gate::Nonfinite));
+
+    let nan = exam(Ok(vec![tensor(&[1.0, f64::NAN, 3.0])])).unwrap_err();
+    assert_eq!((&*nan.what, &*nan.why), ("checking y", "the right answer is NaN at y[1]"));
+    assert!(exam(Ok(vec![])).unwrap_err().why.contains("0 tensors came for 1 outputs"));
+    assert!(exam(Ok(vec![tensor(&[1.0])])).unwrap_err().why.contains("[1] came for y, which has [3]"));
+    assert!(exam(Err(Fault::new("python", "gone"))).unwrap_err().why == "gone");
+}
+
+#[test]
+fn a_stated_tolerance_is_about_declared_inputs() {
+    let desk = Desk::new(&matmul("f32", 16, 16, 64, "tolerance = { c = { abs = 1e-5 } }"));
+    let allowed = |distribution| desk.exam(distribution, 1).answers()[0].bound.allowed.abs;
+    assert_eq!(allowed(Distribution::Declared), 1e-5);
+    // Answers are 64 times as large, and so are their errors.
+    assert!(allowed(Distribution::Scaled(8)) > 1e-4);
+}
+
+#[test]
+fn integers_must_be_exact_and_may_look_unwritten_by_right() {
+    let text = file("N = 4", &[("x", "i32[N]", IN), ("y", "u8[N]", OUT)], "python = \"r.py:f\"");
+    let desk = Desk::new(&text);
+    let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
+    let outside = |_: &Signature, _: &Inputs| Ok(vec![Tensor { shape: vec![4], data: vec![165.0, 1.0, 2.0, 3.0] }]);
+    let exam = Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, Some(&outside)).unwrap();
+    let judged = |values: &[f64]| gate(exam.judge(&desk.hand_in(&exam, values))).map(|g| g.0);
+    assert_eq!(judged(&[165.0, 1.0, 2.0, 3.0]), None);
+    assert_eq!(judged(&[165.0, 165.0, 2.0, 3.0]), Some(Gate::UnwrittenOutput));
+    assert_eq!(judged(&[165.0, 1.0, 2.0, 4.0]), Some(Gate::Numerics));
+}
+
+#[test]
+fn padding_between_rows_belongs_to_nobody() {
+    let strided = |role: &str| format!("role = \"{role}\"\nstrides = [12, 1]");
+    let arguments = [("x", "f32[R, C]", &*strided("in")), ("y", "f32[R, C]", &*strided("out"))];
+    let desk = Desk::new(&file("R = 3, C = 8", &arguments, "builtin = \"softmax\""));
+    assert_eq!(desk.signature.sizes(), [(2 * 12 + 8) * 4; 2]);
+    let exam = desk.exam(Distribution::Declared, 2);
+    let right = desk.right(Builtin::Softmax, &exam).data;
+    let mut after = vec![0; desk.total];
+    exam.lay(&mut after);
+    let y = desk.region("y");
+    for (i, v) in right.iter().enumerate() {
+        let at = y.start + (i / 8 * 12 + i % 8) * 4;
+        after[at..at + 4].copy_from_slice(&(*v as f32).to_ne_bytes());
+    }
+    assert!(marks(exam.judge(&after)).worst < 1.0);
+    assert_eq!(exam.outputs(&after).len(), 3 * 8 * 4);
+    after[y.start + 9 * 4] = 0;
+    let (refusal, words) = gate(exam.judge(&after)).unwrap();
+    assert_eq!((refusal, &*words), (Gate::OutOfBounds, "a write into the padding of y, at byte 36"));
+}
+
+#[test]
+fn large_outputs_are_sampled_and_still_must_be_numbers() {
+    let desk = Desk::new(&matmul("f32", 3000, 300, 300, ""));
+    let exam = desk.exam(Distribution::Declared, 3);
+    let expected = &exam.answers()[0].expected;
+    let rows = expected.sampled().unwrap().to_vec();
+    assert!(rows.len() > 100 && rows.len() < 3000 && rows[0] == 0 && rows[rows.len() - 1] == 2999);
+    assert_ne!(desk.exam(Distribution::Declared, 4).answers()[0].expected.sampled().unwrap(), rows);
+    let mut found = desk.right(Builtin::Matmul, &exam).data;
+    assert!(marks(exam.judge(&desk.hand_in(&exam, &found))).worst < 1.0);
+    let hidden = (0..3000).find(|row| expected.row(*row).is_none()).unwrap();
+    found[hidden * 300 + 7] = f64::INFINITY;
+    assert_eq!(gate(exam.judge(&desk.hand_in(&exam, &found))).unwrap().0, Gate::Nonfinite);
+    found[hidden * 300 + 7] = 0.0;
+    found[rows[5] * 300] += 1.0;
+    assert_eq!(gate(exam.judge(&desk.hand_in(&exam, &found))).unwrap().0, Gate::Numerics);
+}
+
+#[test]
+fn a_check_that_proves_nothing_is_said_to() {
+    let desk = Desk::new(&softmax("f32", 16, 512, "tolerance = { y = { abs = 0.1 } }"));
+    let nulls = desk.exam(Distribution::Declared, 1).nulls();
+    let zeros = nulls.iter().find(|n| n.name == "zeros").unwrap();
+    let fault = zeros.fault().unwrap();
+    assert!(fault.why.starts_with("zeros would pass this check: the tolerance 1.00e-1 is larger than the outputs"));
+    assert_eq!(fault.hint.as_deref(), Some("tighten [reference.tolerance]"));
+    assert!(zeros.passes && !zeros.equals && zeros.note().is_none());
+
+    // One key: attention copies v.
+    let exam = Desk::new(&attention("f16", 1, 1, 64, "")).exam(Distribution::Declared, 1);
+    let copies: Vec<_> = exam.nulls().into_iter().filter(|n| n.passes).collect();
+    assert!(copies.len() == 1 && copies[0].name == "input_copy" && copies[0].equals);
+    assert_eq!(copies[0].fault(), None);
+    assert_eq!(copies[0].note().unwrap(), "o is just input copy on these inputs, so this checks little");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_inputs() {
+    let desk = Desk::new(&attention("bf16", 1, 40, 16, ""));
+    let draw = |distribution, seed| Inputs::draw(&desk.signature, distribution, seed);
+    assert_eq!(draw(Distribution::Spikes, 3), draw(Distribution::Spikes, 3));
+    assert_ne!(draw(Distribution::Spikes, 3), draw(Distribution::Spikes, 4));
+    let inputs = draw(Distribution::Declared, 3);
+    let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, t)| t).collect();
+    assert!(tensors.len() == 3 && tensors[0] != tensors[1], "slots share a stream");
+    assert_eq!(inputs.scalars().collect::<Vec<_>>(), [("scale", 0.25)]);
+    // Scores rise along the keys for every query.
+    let rising = draw(Distribution::Increasing, 3);
+    let tensors: Vec<&Tensor> = rising.tensors().map(|(_, t)| t).collect();
+    let sum = |row: usize| tensors[1].data[row * 16..][..16].iter().sum::<f64>();
+    assert!(sum(0) < sum(20) && sum(20) < sum(39));
+    assert!(Distribution::ALL.iter().all(|d| Distribution::named(&d.to_string()) == Some(*d)));
+    assert!(matches!(desk.exam(Distribution::Declared, 1).judge(&vec![0; desk.total]), Outcome::Refused(_)));
+}

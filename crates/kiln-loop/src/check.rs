@@ -1,0 +1,117 @@
+//! Correctness, at three levels. Quick is for every candidate and uses questions made once; full and suite draw fresh inputs
+//! nobody has seen, in several distributions and on more workloads. Every question is put to one worker: an answer that was
+//! right once and then remembered is found out by the next question.
+
+use kiln_core::{Fault, Outcome, Refusal, Workload};
+use kiln_judge::{Distribution, Level, Marks, Plan};
+
+use crate::bench::Bench;
+use crate::seat::{Seat, Subject};
+use crate::stage::{Stage, Trouble};
+
+/// One question's outcome.
+#[derive(Debug, Clone)]
+pub struct CheckReport {
+    /// The workload.
+    pub workload: String,
+    /// How the inputs were drawn.
+    pub distribution: String,
+    /// The seed of the run, to repeat it.
+    pub seed: u64,
+    /// How well it went, or why it was refused.
+    pub outcome: Outcome<Marks>,
+}
+
+/// The quick check: two questions, and the first once more. `first` picks which is asked first.
+pub(crate) fn quick(stage: &mut Stage<'_>, seat: &mut Seat, first: usize) -> Result<Outcome<()>, Fault> {
+    let before = match stage.pose(first, || seat.call())? {
+        Outcome::Passed(outputs) => outputs,
+        Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+    };
+    if let Outcome::Refused(refusal) = stage.pose(first + 1, || seat.call())? {
+        return Ok(Outcome::Refused(refusal));
+    }
+    match stage.pose(first, || seat.call())? {
+        Outcome::Passed(again) => Ok(stage.exams[first % stage.exams.len()].rerun(&before, &again)),
+        Outcome::Refused(refusal) => Ok(Outcome::Refused(refusal)),
+    }
+}
+
+/// How the inputs of each question are drawn.
+pub(crate) fn questions(plan: &Plan) -> Vec<Distribution> {
+    plan.distributions.iter().flat_map(|d| std::iter::repeat_n(*d, plan.sets)).collect()
+}
+
+/// Puts a subject through a level with fresh inputs, until a question is failed.
+pub fn examine(
+    bench: &Bench<'_>,
+    subject: &Subject,
+    level: Level,
+    purpose: &str,
+    mut heard: impl FnMut(&CheckReport),
+) -> Result<Option<(Refusal, String)>, Trouble> {
+    let plan = level.plan();
+    let questions = questions(&plan);
+    let target = bench.kernel.target();
+    let mut workloads: Vec<Option<&Workload>> = bench
+        .kernel
+        .selection
+        .spec
+        .workloads
+        .iter()
+        .filter(|w| w.is_for(target) && plan.workloads.includes(w.use_for))
+        .map(Some)
+        .collect();
+    if workloads.is_empty() {
+        workloads.push(None);
+    }
+    for workload in workloads {
+        let name = workload.map_or("", |w| &w.name);
+        let mut stage = bench.stage(workload, purpose, &questions)?;
+        let mut seat = match bench.seating().take(subject)? {
+            Outcome::Passed(seat) => seat,
+            Outcome::Refused(refusal) => return Ok(Some((refusal, name.into()))),
+        };
+        if let Outcome::Refused(refusal) = seat.map(&stage.layout, &stage.arena)? {
+            return Ok(Some((refusal, name.into())));
+        }
+        for (which, distribution) in questions.iter().enumerate() {
+            bench.go_on()?;
+            let outcome = question(&mut stage, &mut seat, which, plan.reruns)?;
+            let report = CheckReport {
+                workload: name.into(),
+                distribution: distribution.to_string(),
+                seed: bench.settings.seed,
+                outcome,
+            };
+            heard(&report);
+            if let Outcome::Refused(mut refusal) = report.outcome {
+                if !refusal.evidence.is_empty() {
+                    refusal.evidence.push_str("; ");
+                }
+                refusal.evidence.push_str(&format!("inputs {} with seed {}", report.distribution, report.seed));
+                return Ok(Some((refusal, name.into())));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// One question, and again, and again.
+fn question(stage: &mut Stage<'_>, seat: &mut Seat, which: usize, reruns: usize) -> Result<Outcome<Marks>, Fault> {
+    let first = match stage.pose(which, || seat.call())? {
+        Outcome::Passed(outputs) => outputs,
+        Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+    };
+    let marks = stage.exams[which].judge(stage.layout.seen(&stage.arena));
+    for _ in 0..reruns {
+        let again = match stage.pose(which, || seat.call())? {
+            Outcome::Passed(outputs) => outputs,
+            Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+        };
+        if let Outcome::Refused(refusal) = stage.exams[which].rerun(&first, &again) {
+            return Ok(Outcome::Refused(refusal));
+        }
+    }
+    Ok(marks)
+}

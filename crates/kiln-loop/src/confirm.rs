@@ -1,0 +1,118 @@
+//! The proof: the winner against the baseline on inputs nobody has seen, with a pair of fresh workers for every block, on the
+//! tuned workloads and on those kept back.
+
+use kiln_core::{Config, Fault, Gate, Use};
+use kiln_judge::Distribution;
+use kiln_stats::{Block, Thresholds, compare_blocks};
+
+use crate::baseline::Baseline;
+use crate::bench::Bench;
+use crate::drawing::derive;
+use crate::duel::{Duel, Turns};
+use crate::evaluation::Ended;
+use crate::face::{Match, face};
+use crate::finals::{Finalist, medians};
+use crate::record::Record;
+use crate::seat::Subject;
+use crate::stage::{Stage, Trouble};
+use crate::summary::Confirmed;
+
+/// Input sets that the rounds take turns with.
+const SETS: usize = 4;
+/// Rounds and samples of a quick look.
+const GLANCE: (usize, usize) = (3, 3);
+
+/// Who the winner is measured against.
+#[derive(Debug, Clone)]
+pub(crate) struct Opponent {
+    pub(crate) name: String,
+    pub(crate) subject: Subject,
+}
+
+/// The first finalist that stands, with its figures by workload.
+pub(crate) fn confirm(
+    bench: &mut Bench<'_>,
+    record: &Record<'_>,
+    finalists: &[Finalist],
+    opponent: &Opponent,
+    prefix: &str,
+    late: &mut Vec<Gate>,
+) -> Result<Option<(Config, Vec<Confirmed>)>, Trouble> {
+    let phase = format!("{prefix}confirm");
+    if finalists.is_empty() {
+        return Ok(None);
+    }
+    let tuned: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
+    let target = bench.kernel.target();
+    let kept_back = bench.kernel.selection.spec.workloads.iter();
+    let kept_back = kept_back.filter(|w| prefix.is_empty() && w.use_for == Use::Holdout && w.is_for(target));
+    let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
+    let sets: &[Distribution] = if record.is_replay() { &[] } else { &[Distribution::Declared; SETS] };
+    let mut stages: Vec<Stage<'_>> = Vec::new();
+    for workload in tuned.iter().chain(&kept_back) {
+        stages.push(bench.stage(*workload, &phase, sets)?);
+    }
+    for (number, finalist) in finalists.iter().enumerate() {
+        let subjects = [
+            ("candidate".to_string(), finalist.subject.clone()),
+            (format!("baseline:{}", opponent.name), opponent.subject.clone()),
+        ];
+        let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);
+        let duel = Duel { subjects: &subjects, rounds, samples, purpose: &phase };
+        let found = face(
+            bench,
+            record,
+            &stages,
+            Match { phase: &phase, number: number as u64, config: &finalist.config, duel, shown: true },
+        )?;
+        match found {
+            Ok(rounds) => {
+                let mut confirmed = Vec::with_capacity(stages.len());
+                for (place, (stage, rounds)) in stages.iter().zip(&rounds).enumerate() {
+                    let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
+                    let found = compare_blocks(&blocks(rounds), &Thresholds::default(), seed)
+                        .map_err(|e| Fault::new(format!("comparing on {}", stage.name()), e))?;
+                    confirmed.push(Confirmed::new(stage.name(), stage.weight(), place >= tuned.len(), &found));
+                }
+                return Ok(Some((finalist.config.clone(), confirmed)));
+            }
+            Err(Ended::Refused(refusal, _)) => late.push(refusal.gate),
+            Err(Ended::Measured { .. }) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Candidate at place 0, baseline at place 1.
+pub(crate) fn blocks(rounds: &[Vec<Turns>]) -> Vec<Block> {
+    let block = |turns: &Vec<Turns>| Block { baseline: turns[1].samples.clone(), candidate: turns[0].samples.clone() };
+    rounds.iter().map(block).collect()
+}
+
+/// A quick look at a configuration next to the baseline, on the smallest workload: seconds of the baseline, and of the
+/// configuration. None when it is refused.
+pub(crate) fn glance(
+    bench: &mut Bench<'_>,
+    record: &Record<'_>,
+    config: &Config,
+    baseline: &Baseline,
+    phase: &str,
+) -> Result<Option<(f64, f64)>, Fault> {
+    let mut candidate = Subject::nothing();
+    if !record.is_replay() {
+        let build = bench.build(config)?;
+        match bench.built(build)? {
+            kiln_core::Outcome::Passed(built) => candidate = built,
+            kiln_core::Outcome::Refused(_) => return Ok(None),
+        }
+    }
+    let subjects =
+        [("candidate".to_string(), candidate), (format!("baseline:{}", baseline.name), baseline.subject.clone())];
+    let duel = Duel { subjects: &subjects, rounds: GLANCE.0, samples: GLANCE.1, purpose: phase };
+    let smallest = &bench.stages[..1.min(bench.stages.len())];
+    let found = face(bench, record, smallest, Match { phase, number: 0, config, duel, shown: true })?;
+    Ok(found.ok().map(|rounds| {
+        let seconds = |place| medians(&rounds, &[1.0], place).first().map_or(f64::INFINITY, |m| m.1);
+        (seconds(1), seconds(0))
+    }))
+}

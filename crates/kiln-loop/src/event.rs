@@ -1,0 +1,89 @@
+//! What happens, for whoever shows it. The loop says it and goes on; it never waits for a screen.
+
+use kiln_core::Config;
+use serde::Serialize;
+
+use crate::evaluation::Evaluation;
+use crate::summary::{Ablated, Summary};
+
+/// Something that happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event<'a> {
+    /// A study begins, or goes on.
+    Study {
+        /// Its id.
+        study: &'a str,
+        /// The kernel's name.
+        kernel: &'a str,
+        /// The target's name.
+        target: &'a str,
+        /// Valid configurations.
+        configurations: u128,
+        /// The workloads tuned for, smallest first.
+        workloads: Vec<&'a str>,
+        /// The seed of everything random.
+        seed: u64,
+        /// Trials that are taken from the record.
+        recorded: usize,
+    },
+    /// Something a reader should know.
+    Note {
+        /// In words.
+        text: String,
+    },
+    /// A phase begins.
+    Phase {
+        /// Its name.
+        phase: &'a str,
+        /// Steps it will take at most.
+        planned: usize,
+    },
+    /// A baseline was checked and measured.
+    Baseline {
+        /// Its name.
+        name: &'a str,
+        /// On this workload.
+        workload: &'a str,
+        /// The median, in seconds.
+        seconds: f64,
+        /// The share of what this machine can do at best; none when the file states no cost.
+        roofline: Option<f64>,
+    },
+    /// A configuration went up the ladder.
+    Trial {
+        /// The phase.
+        phase: &'a str,
+        /// Counted from 0 within the phase.
+        number: u64,
+        /// The configuration.
+        config: &'a Config,
+        /// How it went.
+        evaluation: &'a Evaluation,
+        /// True when it is the best so far.
+        best: bool,
+        /// True when it was taken from the record.
+        recorded: bool,
+    },
+    /// One of several equal steps of a phase that has no trials.
+    Step {
+        /// The phase.
+        phase: &'a str,
+        /// Steps done.
+        done: usize,
+        /// Steps in all.
+        planned: usize,
+    },
+    /// What one tunable is worth.
+    Ablation(&'a Ablated),
+    /// A build says nothing for long.
+    Silence {
+        /// Seconds since it began.
+        seconds: f64,
+    },
+    /// The end.
+    Finished(&'a Summary),
+}
+
+/// Who is told.
+pub type Listener<'a> = &'a (dyn Fn(&Event<'_>) + Sync);

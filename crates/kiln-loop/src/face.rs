@@ -1,0 +1,65 @@
+//! A duel that is recorded: from the record when it is there, else fought and kept.
+
+use std::time::Instant;
+
+use kiln_core::{Config, Fault};
+
+use crate::bench::Bench;
+use crate::duel::{Duel, Rounds, duel};
+use crate::evaluation::Ended;
+use crate::event::Event;
+use crate::machine::now_ms;
+use crate::record::{Entry, Record};
+use crate::stage::Stage;
+
+/// A duel and where it belongs in the record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Match<'a> {
+    pub(crate) phase: &'a str,
+    pub(crate) number: u64,
+    /// The configuration it is about: the subject at place 0.
+    pub(crate) config: &'a Config,
+    pub(crate) duel: Duel<'a>,
+    /// Whether it is a phase of its own, or a step of one.
+    pub(crate) shown: bool,
+}
+
+/// Rounds, or how the subject at place 0 was refused. That another is refused is a fault: it was right before.
+pub(crate) fn face(
+    bench: &Bench<'_>,
+    record: &Record<'_>,
+    stages: &[Stage<'_>],
+    found: Match<'_>,
+) -> Result<Result<Rounds, Ended>, Fault> {
+    let Match { phase, number, config, duel: plan, shown } = found;
+    let workloads: Vec<&str> = stages.iter().map(Stage::name).collect();
+    let subjects: Vec<&str> = plan.subjects.iter().map(|(name, _)| name.as_str()).collect();
+    if shown {
+        (bench.listener)(&Event::Phase { phase, planned: plan.rounds });
+    }
+    if let Some(rounds) = record.rounds(phase, number, config, &workloads, &subjects)? {
+        return Ok(rounds);
+    }
+    let (started, started_ms) = (Instant::now(), now_ms());
+    let step = |done| {
+        if shown {
+            (bench.listener)(&Event::Step { phase, done, planned: plan.rounds });
+        }
+    };
+    let rounds = match duel(bench, stages, plan, step)? {
+        Ok(rounds) => Ok(rounds),
+        Err(lost) if lost.subject == 0 => Err(Ended::Refused(lost.refusal, Some(lost.workload))),
+        Err(lost) => {
+            let (name, _) = &plan.subjects[lost.subject];
+            return Err(Fault::new(
+                format!("measuring {name} on {}", lost.workload),
+                format!("{}: {}", lost.refusal.gate, lost.refusal.measured),
+            ));
+        }
+    };
+    let artifact = plan.subjects.first().and_then(|(_, subject)| subject.key());
+    let wall_s = started.elapsed().as_secs_f64();
+    let entry = Entry { phase, number, config, artifact, started_ms, wall_s };
+    record.keep_rounds(entry, &workloads, &subjects, rounds.as_ref())?;
+    Ok(rounds)
+}

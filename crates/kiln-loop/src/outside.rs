@@ -1,0 +1,130 @@
+//! Right answers from elsewhere: a Python function in double precision, or another kernel in its default configuration.
+
+use camino::Utf8PathBuf;
+use kiln_core::{Fault, Outcome};
+use kiln_judge::{Inputs, Signature, Tensor, decode, encode};
+use kiln_run::Arena;
+use kiln_spec::{Choice, Dtype, KernelSpec, Origin, Role};
+
+use crate::bench::Bench;
+use crate::compile::request;
+use crate::kernel::Kernel;
+use crate::seat::Subject;
+use crate::stage::{Layout, Trouble};
+
+/// Something that knows the right answers.
+pub(crate) struct Oracle {
+    subject: Subject,
+    /// Whether floating-point arguments are handed over in double precision.
+    double: bool,
+    what: String,
+}
+
+impl Oracle {
+    /// The oracle a kernel's reference asks for; none when kiln knows the answers itself.
+    pub(crate) fn find(bench: &Bench<'_>) -> Result<Option<Oracle>, Trouble> {
+        let kernel = bench.kernel;
+        match bench.rules.needs_outside() {
+            Some(Origin::Python(callable)) => {
+                let python = bench.python.as_ref().map_err(Clone::clone)?;
+                let file = kernel.folder.join(&callable.file);
+                let what = format!("the reference {}:{}", callable.file, callable.function);
+                let interpreter = python.interpreter.clone();
+                let subject = Subject::Python { interpreter, file, function: callable.function.clone(), config: None };
+                Ok(Some(Oracle { subject, double: true, what }))
+            }
+            Some(Origin::Kernel(path)) => {
+                let what = format!("the reference kernel {path}");
+                Ok(Some(Oracle { subject: other_kernel(bench, path)?, double: false, what }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The right outputs for these inputs.
+    pub(crate) fn answer(
+        &self,
+        bench: &Bench<'_>,
+        signature: &Signature,
+        inputs: &Inputs,
+    ) -> Result<Vec<Tensor>, Fault> {
+        let mut own = signature.clone();
+        for slot in own.slots.iter_mut().filter(|s| self.double && is_float(s.dtype) && s.role != Role::Scalar) {
+            slot.dtype = Dtype::F64;
+        }
+        let layout = Layout::new(own)?;
+        let mut arena = layout.arena()?;
+        self.fill(&layout, inputs, &mut arena);
+        let failed = |r: kiln_core::Refusal| {
+            let why = format!("{} ({})", r.measured, r.gate);
+            let fault = Fault::new(format!("asking {}", self.what), why);
+            if r.evidence.is_empty() { fault } else { fault.hint(r.evidence) }
+        };
+        let mut seat = match bench.seating().take(&self.subject)? {
+            Outcome::Passed(seat) => seat,
+            Outcome::Refused(refusal) => return Err(failed(refusal)),
+        };
+        for step in [seat.map(&layout, &arena)?, seat.call()?] {
+            if let Outcome::Refused(refusal) = step {
+                return Err(failed(refusal));
+            }
+        }
+        let outputs = layout.signature.slots.iter().zip(&layout.slots);
+        let outputs = outputs.filter(|(slot, _)| matches!(slot.role, Role::Out | Role::Inout));
+        Ok(outputs
+            .map(|(slot, place)| Tensor {
+                shape: slot.shape.clone(),
+                data: decode(slot.dtype, &arena.bytes()[place.offset..place.offset + place.bytes]),
+            })
+            .collect())
+    }
+
+    fn fill(&self, layout: &Layout, inputs: &Inputs, arena: &mut Arena) {
+        for (slot, place) in layout.signature.slots.iter().zip(&layout.slots) {
+            let bytes = match (slot.scalar, inputs.tensors().find(|(name, _)| *name == slot.name)) {
+                (Some(scalar), _) => encode(slot.dtype, &[scalar]),
+                (None, Some((_, tensor))) => encode(slot.dtype, &tensor.data),
+                (None, None) => continue,
+            };
+            arena.bytes_mut()[place.offset..place.offset + place.bytes].copy_from_slice(&bytes);
+        }
+    }
+}
+
+fn is_float(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::F64 | Dtype::F32 | Dtype::F16 | Dtype::BF16 | Dtype::F8E4M3 | Dtype::F8E5M2)
+}
+
+/// Builds another kernel's default configuration for the same target.
+fn other_kernel(bench: &Bench<'_>, path: &str) -> Result<Subject, Trouble> {
+    let mut file: Utf8PathBuf = bench.kernel.folder.join(path);
+    if file.is_dir() {
+        file = file.join("kernel.toml");
+    }
+    let bytes = fs_err::read(&file).map_err(|e| Fault::new("reading the reference kernel", e))?;
+    let (spec, _): (KernelSpec, _) = kiln_spec::parse(file.as_str(), &bytes).map_err(|mut reports| {
+        let first = if reports.is_empty() { kiln_core::Report::error("unreadable") } else { reports.swap_remove(0) };
+        Trouble::File(first)
+    })?;
+    let variant = bench.kernel.variant();
+    let choice = Choice { target: Some(bench.kernel.target()), variant: Some(&variant), ..Choice::default() };
+    let kernel = Kernel::new(spec.select(choice)?, file.parent().unwrap_or(&bench.kernel.folder))?;
+    let names = |k: &Kernel<'_>| k.selection.spec.arguments.iter().map(|a| a.name.to_string()).collect::<Vec<_>>();
+    if names(&kernel) != names(bench.kernel) {
+        return Err(Fault::new(
+            format!("using {path} as the reference"),
+            format!("it takes {}, the kernel {}", names(&kernel).join(", "), names(bench.kernel).join(", ")),
+        )
+        .hint("a reference kernel takes the same arguments in the same order")
+        .into());
+    }
+    let default = kernel.default_config();
+    let default = default.ok_or_else(|| Fault::new(format!("using {path} as the reference"), "it has no [default]"))?;
+    let compiler = bench.compiler.as_ref().map_err(Clone::clone)?;
+    match bench.cache.build(compiler, &request(&kernel, &default)?, bench.build_limits(), &|_| {})? {
+        Outcome::Passed(artifact) => Ok(Subject::Library { path: artifact.library, key: artifact.key }),
+        Outcome::Refused(refusal) => {
+            Err(Fault::new(format!("building the reference {path}"), refusal.measured).hint(refusal.evidence).into())
+        }
+    }
+}

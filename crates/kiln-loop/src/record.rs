@@ -1,0 +1,249 @@
+//! What was done before. In: a store, a study. Out: every finished trial and duel, taken from the record instead of being
+//! done again. A study that goes on and one that is replayed walk the same path as the first time: the record answers as
+//! far as it goes, and only a replay may not go further.
+
+use std::collections::HashMap;
+
+use kiln_core::{Config, Fault};
+use kiln_store::{Measurement, Store, Trial, TrialState};
+use serde_json::json;
+
+use crate::duel::{Rounds, Turns};
+use crate::evaluation::{Ended, Evaluation, Measured};
+use crate::settings::CacheState;
+
+/// A study's record, old and new.
+pub struct Record<'a> {
+    store: Option<&'a Store>,
+    study: String,
+    cache: CacheState,
+    replay: bool,
+    trials: HashMap<(String, u64), Trial>,
+    measurements: HashMap<(String, u64), Vec<Measurement>>,
+    baseline: Option<String>,
+}
+
+impl<'a> Record<'a> {
+    /// A record that is kept in a store, with what is there already.
+    pub fn in_store(store: &'a Store, study: &str, cache: CacheState) -> Result<Record<'a>, Fault> {
+        let mut record = Record::nowhere(study, cache);
+        record.store = Some(store);
+        for trial in store.trials(study)? {
+            record.trials.insert((trial.phase.clone(), trial.number), trial);
+        }
+        for measurement in store.measurements(study)? {
+            record.measurements.entry((measurement.phase.clone(), measurement.trial)).or_default().push(measurement);
+        }
+        record.baseline = store.notes(study)?.into_iter().rfind(|n| n.kind == "baseline").map(|n| n.text);
+        Ok(record)
+    }
+
+    /// A record of the past only: nothing is done that is not in it, and nothing is written.
+    pub fn replay(store: &'a Store, study: &str, cache: CacheState) -> Result<Record<'a>, Fault> {
+        let mut record = Record::in_store(store, study, cache)?;
+        (record.replay, record.store) = (true, None);
+        Ok(record)
+    }
+
+    /// A record that is not kept.
+    pub fn nowhere(study: &str, cache: CacheState) -> Record<'static> {
+        let (trials, measurements) = (HashMap::new(), HashMap::new());
+        Record { store: None, study: study.into(), cache, replay: false, trials, measurements, baseline: None }
+    }
+
+    /// How many trials are in it.
+    pub fn len(&self) -> usize {
+        self.trials.len()
+    }
+
+    /// True when nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.trials.is_empty()
+    }
+
+    /// True when nothing may be done that is not in it.
+    pub fn is_replay(&self) -> bool {
+        self.replay
+    }
+
+    /// The baseline that was measured against.
+    pub(crate) fn baseline_name(&self) -> Option<&String> {
+        self.baseline.as_ref()
+    }
+
+    fn trial(&self, phase: &str, number: u64, config: &str) -> Result<Option<&Trial>, Fault> {
+        match self.trials.get(&(phase.to_string(), number)) {
+            Some(trial) if trial.config == config => Ok(Some(trial)),
+            Some(trial) => Err(Fault::new(
+                format!("going on with study {}", self.study),
+                format!("{phase} {number} was {} then and would be {config} now", trial.config),
+            )
+            .hint("the kernel file or kiln has changed since; begin a new study")),
+            None if self.replay => Err(Fault::new(
+                format!("replaying study {}", self.study),
+                format!("{phase} {number} ({config}) is not in the record"),
+            )),
+            None => Ok(None),
+        }
+    }
+
+    /// A recorded evaluation of this configuration.
+    pub(crate) fn evaluation(&self, phase: &str, number: u64, config: &Config) -> Result<Option<Evaluation>, Fault> {
+        let Some(trial) = self.trial(phase, number, &config.to_string())? else { return Ok(None) };
+        let found = self.measurements.get(&(phase.to_string(), number)).map_or(&[][..], Vec::as_slice);
+        let measured =
+            |m: &Measurement| Measured { workload: m.workload.clone(), samples: m.samples.clone(), calls: m.calls };
+        let outcome = match &trial.refusal {
+            Some(refusal) => Ended::Refused(refusal.clone(), trial.workload.clone()),
+            None => Ended::Measured {
+                workloads: found.iter().map(measured).collect(),
+                hopeless: trial.state == TrialState::Stopped,
+                cost: trial.cost.unwrap_or(f64::INFINITY),
+            },
+        };
+        Ok(Some(Evaluation {
+            outcome,
+            artifact: trial.artifact.clone(),
+            build_s: trial.build_s,
+            check_s: trial.check_s,
+            measure_s: trial.measure_s,
+            wall_s: trial.wall_s,
+            started_ms: trial.started_ms,
+        }))
+    }
+
+    /// Keeps an evaluation.
+    pub(crate) fn keep(&self, phase: &str, number: u64, config: &Config, way: &Evaluation) -> Result<(), Fault> {
+        let (state, workload) = match &way.outcome {
+            Ended::Refused(_, workload) => (TrialState::Refused, workload.clone()),
+            Ended::Measured { hopeless: true, .. } => (TrialState::Stopped, None),
+            Ended::Measured { .. } => (TrialState::Passed, None),
+        };
+        let trial = Trial {
+            number,
+            phase: phase.into(),
+            config: config.to_string(),
+            state,
+            cost: way.cost().filter(|c| c.is_finite()),
+            refusal: way.refusal().cloned(),
+            workload,
+            artifact: way.artifact.clone(),
+            started_ms: way.started_ms,
+            build_s: way.build_s,
+            check_s: way.check_s,
+            measure_s: way.measure_s,
+            wall_s: way.wall_s,
+            details: json!({}),
+        };
+        let row = |m: &Measured| Measurement {
+            phase: phase.into(),
+            trial: number,
+            workload: m.workload.clone(),
+            subject: "candidate".into(),
+            block: 0,
+            samples: m.samples.clone(),
+            calls: m.calls,
+            cache: self.cache.name().into(),
+        };
+        self.write(&trial, &way.measured().iter().map(row).collect::<Vec<_>>())
+    }
+
+    /// Recorded rounds of a duel: by workload, by round, by subject.
+    pub(crate) fn rounds(
+        &self,
+        phase: &str,
+        number: u64,
+        config: &Config,
+        workloads: &[&str],
+        subjects: &[&str],
+    ) -> Result<Option<Result<Rounds, Ended>>, Fault> {
+        let Some(trial) = self.trial(phase, number, &config.to_string())? else { return Ok(None) };
+        if let Some(refusal) = &trial.refusal {
+            return Ok(Some(Err(Ended::Refused(refusal.clone(), trial.workload.clone()))));
+        }
+        let found = self.measurements.get(&(phase.to_string(), number)).map_or(&[][..], Vec::as_slice);
+        let blocks = found.iter().map(|m| m.block as usize + 1).max().unwrap_or(0);
+        let empty = Turns { samples: Vec::new(), calls: 1 };
+        let mut rounds: Rounds = vec![vec![vec![empty; subjects.len()]; blocks]; workloads.len()];
+        for m in found {
+            let places =
+                (workloads.iter().position(|w| *w == m.workload), subjects.iter().position(|s| *s == m.subject));
+            if let (Some(workload), Some(subject)) = places {
+                rounds[workload][m.block as usize][subject] = Turns { samples: m.samples.clone(), calls: m.calls };
+            }
+        }
+        Ok(Some(Ok(rounds)))
+    }
+
+    /// Keeps the rounds of a duel, or why there are none.
+    pub(crate) fn keep_rounds(
+        &self,
+        entry: Entry<'_>,
+        workloads: &[&str],
+        subjects: &[&str],
+        rounds: Result<&Rounds, &Ended>,
+    ) -> Result<(), Fault> {
+        let (refusal, workload) = match rounds {
+            Err(Ended::Refused(refusal, workload)) => (Some(refusal.clone()), workload.clone()),
+            _ => (None, None),
+        };
+        let trial = Trial {
+            number: entry.number,
+            phase: entry.phase.into(),
+            config: entry.config.to_string(),
+            state: if refusal.is_some() { TrialState::Refused } else { TrialState::Passed },
+            cost: None,
+            refusal,
+            workload,
+            artifact: entry.artifact.map(String::from),
+            started_ms: entry.started_ms,
+            build_s: 0.0,
+            check_s: 0.0,
+            measure_s: entry.wall_s,
+            wall_s: entry.wall_s,
+            details: json!({}),
+        };
+        let mut rows = Vec::new();
+        for (workload, rounds) in workloads.iter().zip(rounds.map_or(&[][..], |r| r.as_slice())) {
+            for (block, turns) in rounds.iter().enumerate() {
+                rows.extend(subjects.iter().zip(turns).map(|(subject, turns)| Measurement {
+                    phase: entry.phase.into(),
+                    trial: entry.number,
+                    workload: (*workload).into(),
+                    subject: (*subject).into(),
+                    block: block as u64,
+                    samples: turns.samples.clone(),
+                    calls: turns.calls,
+                    cache: self.cache.name().into(),
+                }));
+            }
+        }
+        self.write(&trial, &rows)
+    }
+
+    /// Keeps a remark.
+    pub(crate) fn note(&self, kind: &str, text: &str) -> Result<(), Fault> {
+        match self.store {
+            Some(store) => store.note(&self.study, crate::machine::now_ms(), kind, text),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&self, trial: &Trial, measurements: &[Measurement]) -> Result<(), Fault> {
+        match self.store {
+            Some(store) => store.record(&self.study, trial, measurements),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a duel is recorded under.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub(crate) phase: &'a str,
+    pub(crate) number: u64,
+    pub(crate) config: &'a Config,
+    pub(crate) artifact: Option<&'a str>,
+    pub(crate) started_ms: i64,
+    pub(crate) wall_s: f64,
+}

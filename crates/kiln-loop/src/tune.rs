@@ -1,0 +1,327 @@
+//! The order of things: baseline, default, seed, search, finals, confirmation, ablation. In: a bench and a record. Out: a
+//! [`Summary`]. Says plainly when there is nothing to win.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kiln_core::{Config, Fault, Gate};
+use kiln_search::{Kind, Observation, Strategy, strategy};
+use kiln_space::Point;
+use kiln_stats::{Estimate, Verdict, overall};
+
+use crate::ablation::ablation;
+use crate::baseline::{Baseline, Baselines};
+use crate::bench::{Bench, Build};
+use crate::budget::Budget;
+use crate::confirm::{Opponent, confirm};
+use crate::drawing::derive;
+use crate::evaluation::Evaluation;
+use crate::event::Event;
+use crate::finals::finals;
+use crate::proposals::{Attempts, Phase, Source, Tried, run, trial};
+use crate::record::Record;
+use crate::seat::Subject;
+use crate::stage::Trouble;
+use crate::summary::{Ablated, Confirmed, Summary, TuneVerdict};
+
+/// Below this share of the baseline's speed, after the seed phase, searching on is not worth the time.
+const HOPELESS_SHARE: f64 = 0.5;
+
+/// What one campaign (all workloads, or one of them) came to.
+struct Campaign {
+    verdict: TuneVerdict,
+    reason: String,
+    config: Option<Config>,
+    workloads: Vec<Confirmed>,
+    ablation: Vec<Ablated>,
+    attempts: Attempts,
+    /// Refusals of finalists and of the confirmation.
+    late: Vec<Gate>,
+}
+
+/// Runs a study from wherever its record ends.
+pub fn tune(
+    bench: &mut Bench<'_>,
+    record: &Record<'_>,
+    budget: &Budget,
+    study: &str,
+    spent: f64,
+) -> Result<Summary, Trouble> {
+    let target = bench.settings.target_speedup.unwrap_or(bench.kernel.selection.spec.objective.target_speedup);
+    let baseline = baseline(bench, record)?;
+    let apart = bench.kernel.selection.spec.objective.per_workload && bench.stages.len() > 1;
+    let mut campaigns = Vec::new();
+    if apart {
+        for stage in std::mem::take(&mut bench.stages) {
+            let prefix = format!("{}/", stage.name());
+            bench.stages = vec![stage];
+            campaigns.push(campaign(bench, record, budget, baseline.as_ref(), target, &prefix)?);
+        }
+    } else {
+        campaigns.push(campaign(bench, record, budget, baseline.as_ref(), target, "")?);
+    }
+    let name = baseline.map(|b| b.name);
+    let mut summary = summarise(campaigns, apart, target, name)?;
+    summary.seed = bench.settings.seed;
+    summary.study = study.into();
+    summary.seconds = spent + budget.elapsed().as_secs_f64();
+    (bench.listener)(&Event::Finished(&summary));
+    Ok(summary)
+}
+
+/// The baseline to beat, checked and measured; none when the file names none that can be run here.
+fn baseline(bench: &mut Bench<'_>, record: &Record<'_>) -> Result<Option<Baseline>, Trouble> {
+    if record.is_replay() {
+        // Nothing is run: its name is all that is needed.
+        let stated = &bench.kernel.selection.target.baselines;
+        let chosen = bench.settings.baseline.as_ref().or(record.baseline_name());
+        let name = chosen.filter(|name| stated.iter().any(|b| b.name == **name)).cloned();
+        return Ok(name.map(|name| Baseline { name, subject: Subject::nothing() }));
+    }
+    let found = Baselines::find(bench, bench.settings.baseline.as_deref())?;
+    for (name, why) in &found.skipped {
+        bench.note(format!("baseline {name} is skipped: {why}"));
+        if bench.settings.baseline.is_some() {
+            return Err(Fault::new(format!("using the baseline {name}"), why).into());
+        }
+    }
+    let Some(chosen) = found.ready.into_iter().next() else { return Ok(None) };
+    (bench.listener)(&Event::Phase { phase: "baseline", planned: 1 });
+    let way = bench.measure_baseline(&chosen)?;
+    let mut slowest: f64 = 0.0;
+    for (stage, measured) in bench.stages.iter().zip(way.measured()) {
+        let seconds = measured.median();
+        slowest = slowest.max(seconds);
+        let roofline = bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, seconds));
+        (bench.listener)(&Event::Baseline { name: &chosen.name, workload: stage.name(), seconds, roofline });
+    }
+    bench.expect_calls_of(slowest);
+    record.note("baseline", &chosen.name)?;
+    Ok(Some(chosen))
+}
+
+/// A list of configurations.
+struct Listed(std::vec::IntoIter<Point>);
+
+impl Source for Listed {
+    fn next(&mut self) -> Option<Point> {
+        self.0.next()
+    }
+
+    fn told(&mut self, _: &Point, _: &Evaluation) {}
+}
+
+/// A strategy that is told.
+struct Searched(Box<dyn Strategy>);
+
+impl Source for Searched {
+    fn next(&mut self) -> Option<Point> {
+        self.0.ask(1).pop()
+    }
+
+    fn told(&mut self, point: &Point, evaluation: &Evaluation) {
+        self.0.tell(point, observation(evaluation));
+    }
+}
+
+fn observation(evaluation: &Evaluation) -> Observation {
+    evaluation.cost().map_or(Observation::Failed, Observation::Time)
+}
+
+/// Every phase, on the workloads the bench has now.
+fn campaign(
+    bench: &mut Bench<'_>,
+    record: &Record<'_>,
+    budget: &Budget,
+    baseline: Option<&Baseline>,
+    target: f64,
+    prefix: &str,
+) -> Result<Campaign, Trouble> {
+    let named = |phase: &str| format!("{prefix}{phase}");
+    let mut attempts = Attempts::default();
+    let default = bench.kernel.default_config();
+    if let Some(default) = &default {
+        (bench.listener)(&Event::Phase { phase: &named("default"), planned: 1 });
+        let (evaluation, recorded) = trial(bench, record, &named("default"), 0, default, None, None)?;
+        let best = attempts.add(Tried { config: default.clone(), evaluation: evaluation.clone() });
+        let (phase, number, config) = (&*named("default"), 0, default);
+        (bench.listener)(&Event::Trial { phase, number, config, evaluation: &evaluation, best, recorded });
+        if let Some(refusal) = evaluation.refusal() {
+            bench.note(format!("the default configuration is refused by {}: {}", refusal.gate, refusal.measured));
+        }
+    }
+    let space = Arc::clone(&bench.kernel.space);
+    let first = default.as_ref().and_then(|d| space.locate(d));
+    let seeds = space.latin(bench.settings.seed_trials + 1, derive(bench.settings.seed, &["seed", prefix], 0));
+    let seeds: Vec<Point> =
+        seeds.into_iter().filter(|p| Some(p) != first.as_ref()).take(bench.settings.seed_trials).collect();
+    let phase = Phase { name: &named("seed"), planned: seeds.len() };
+    run(bench, record, budget, &phase, &mut Listed(seeds.into_iter()), &mut attempts)?;
+
+    if let Some(reason) = half_speed(bench, record, baseline, &attempts, prefix)? {
+        let config = attempts.best().map(|t| t.config.clone());
+        let verdict = TuneVerdict::Stopped;
+        let (workloads, ablation, late) = (Vec::new(), Vec::new(), Vec::new());
+        return Ok(Campaign { verdict, reason, config, workloads, ablation, attempts, late });
+    }
+
+    let kind = Kind::parse(&bench.settings.strategy).map_err(|e| Fault::new("choosing a search strategy", e))?;
+    let mut search = Searched(strategy(kind, Arc::clone(&space), derive(bench.settings.seed, &["search", prefix], 0)));
+    for tried in &attempts.all {
+        if let Some(point) = space.locate(&tried.config) {
+            search.0.tell(&point, observation(&tried.evaluation));
+        }
+    }
+    let phase = Phase { name: &named("search"), planned: bench.settings.search_trials };
+    run(bench, record, budget, &phase, &mut search, &mut attempts)?;
+    bench.quiet();
+
+    let mut late = Vec::new();
+    let opponent = match (baseline, &default) {
+        (Some(baseline), _) => Some(Opponent { name: baseline.name.clone(), subject: baseline.subject.clone() }),
+        (None, Some(default)) => {
+            bench.note("no baseline can be run: the default configuration takes its place".into());
+            own_default(bench, record, default)?
+        }
+        (None, None) => None,
+    };
+    let ranked = finals(bench, record, &attempts, prefix, &mut late)?;
+    let confirmed = match &opponent {
+        Some(opponent) => confirm(bench, record, &ranked, opponent, prefix, &mut late)?,
+        None => None,
+    };
+    let Some((config, workloads)) = confirmed else {
+        let best = ranked.first().map(|f| f.config.clone());
+        let (verdict, reason) = match (&best, opponent) {
+            (Some(_), None) => (TuneVerdict::NotReached, "there is nothing to measure the winner against".to_string()),
+            _ => (TuneVerdict::NoValidCandidate, refusals_in_words(&attempts, &late)),
+        };
+        return Ok(Campaign { verdict, reason, config: best, workloads: vec![], ablation: vec![], attempts, late });
+    };
+    let ablation = if bench.settings.ablation && !budget.is_over() {
+        ablation(bench, record, &config, prefix)?
+    } else {
+        Vec::new()
+    };
+    let (verdict, reason) = judge(&workloads, target);
+    Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late })
+}
+
+/// The default configuration as an opponent; none when it is refused.
+fn own_default(bench: &mut Bench<'_>, record: &Record<'_>, default: &Config) -> Result<Option<Opponent>, Fault> {
+    let name = "the default configuration".to_string();
+    if record.is_replay() {
+        return Ok(Some(Opponent { name, subject: Subject::nothing() }));
+    }
+    let build: Build = bench.build(default)?;
+    Ok(match bench.built(build)? {
+        kiln_core::Outcome::Passed(subject) => Some(Opponent { name, subject }),
+        kiln_core::Outcome::Refused(_) => None,
+    })
+}
+
+/// The rule after the seed phase: under half the baseline's speed on the smallest workload, stop and say so.
+fn half_speed(
+    bench: &mut Bench<'_>,
+    record: &Record<'_>,
+    baseline: Option<&Baseline>,
+    attempts: &Attempts,
+    prefix: &str,
+) -> Result<Option<String>, Fault> {
+    let (Some(baseline), Some(best), true) = (baseline, attempts.best(), bench.settings.stop_rule) else {
+        return Ok(None);
+    };
+    // Measured next to each other, once: a decision to stop must not rest on two different moments.
+    let Some((theirs, ours)) = crate::confirm::glance(bench, record, &best.config, baseline, &format!("{prefix}rule"))?
+    else {
+        return Ok(None);
+    };
+    let share = theirs / ours;
+    if share >= HOPELESS_SHARE {
+        if share < 1.0 {
+            bench.note(format!("after the seed phase the best runs at {share:.2}x of {}", baseline.name));
+        }
+        return Ok(None);
+    }
+    Ok(Some(format!(
+        "after the seed phase the best configuration runs at {share:.2}x of {}, under {HOPELESS_SHARE}x: find out what \
+         limits it before tuning on (--no-stop goes on all the same)",
+        baseline.name
+    )))
+}
+
+/// Whether the aim was reached: the speedup, intervals apart, an effect that is not small.
+fn judge(workloads: &[Confirmed], target: f64) -> (TuneVerdict, String) {
+    let tuned: Vec<&Confirmed> = workloads.iter().filter(|w| !w.holdout).collect();
+    let Some(whole) = together(&tuned) else {
+        return (TuneVerdict::NotReached, "the confirmation has no samples".into());
+    };
+    if let Some(unclear) = tuned.iter().find(|w| w.verdict != Verdict::Faster) {
+        let words = format!("on {} the winner is {} against the baseline", unclear.name, unclear.verdict);
+        return (TuneVerdict::NotReached, words);
+    }
+    if whole.value < target {
+        return (TuneVerdict::NotReached, format!("{:.2}x is confirmed, {target:.2}x was aimed at", whole.value));
+    }
+    (TuneVerdict::Reached, format!("{:.2}x is confirmed, {target:.2}x was aimed at", whole.value))
+}
+
+/// The weighted speedup over workloads.
+fn together(tuned: &[&Confirmed]) -> Option<Estimate> {
+    let row = |w: &&Confirmed| (w.weight, Estimate { value: w.speedup, interval: w.speedup_ci95 });
+    overall(&tuned.iter().map(row).collect::<Vec<_>>()).ok()
+}
+
+fn refusals_in_words(attempts: &Attempts, late: &[Gate]) -> String {
+    let counts = refusals(std::iter::once((attempts, late)));
+    let parts: Vec<String> = counts.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
+    format!("no configuration passed every gate; refused: {}", parts.join(", "))
+}
+
+fn refusals<'a>(campaigns: impl Iterator<Item = (&'a Attempts, &'a [Gate])>) -> BTreeMap<Gate, usize> {
+    let mut counts = BTreeMap::new();
+    for (attempts, late) in campaigns {
+        let early = attempts.all.iter().filter_map(|t| Some(t.evaluation.refusal()?.gate));
+        early.chain(late.iter().copied()).for_each(|gate| *counts.entry(gate).or_insert(0) += 1);
+    }
+    counts
+}
+
+/// One summary of one or several campaigns.
+fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Option<String>) -> Result<Summary, Fault> {
+    let trials = campaigns.iter().map(|c| c.attempts.all.len()).sum();
+    let refused = refusals(campaigns.iter().map(|c| (&c.attempts, &c.late[..])));
+    // The worst of several: a study over workloads apart has reached its aim when every one of them has.
+    let order = [TuneVerdict::NoValidCandidate, TuneVerdict::Stopped, TuneVerdict::NotReached, TuneVerdict::Reached];
+    let worst = campaigns.iter().min_by_key(|c| order.iter().position(|v| *v == c.verdict));
+    let (verdict, reason) =
+        worst.map_or((TuneVerdict::NoValidCandidate, String::new()), |c| (c.verdict, c.reason.clone()));
+    let config = if apart { None } else { campaigns.first().and_then(|c| c.config.clone()) };
+    let mut workloads: Vec<Confirmed> = Vec::new();
+    let mut ablation = Vec::new();
+    for campaign in campaigns {
+        for mut confirmed in campaign.workloads {
+            confirmed.config = if apart { campaign.config.clone() } else { None };
+            workloads.push(confirmed);
+        }
+        ablation.extend(campaign.ablation);
+    }
+    workloads.sort_by_key(|w| w.holdout);
+    let whole = together(&workloads.iter().filter(|w| !w.holdout).collect::<Vec<_>>());
+    Ok(Summary {
+        verdict,
+        reason,
+        workloads,
+        config,
+        speedup: whole.map(|w| w.value),
+        speedup_ci95: whole.map(|w| w.interval),
+        target_speedup: target,
+        baseline,
+        trials,
+        refused,
+        ablation,
+        seed: 0,
+        seconds: 0.0,
+        study: String::new(),
+    })
+}

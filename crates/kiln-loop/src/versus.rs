@@ -1,0 +1,147 @@
+//! One configuration against baselines, in figures: what `kiln bench` measures. In: a bench, a subject, baselines. Out: for
+//! each workload the subject's own figures and one comparison for each baseline, all measured in the same rounds.
+
+use std::time::Instant;
+
+use kiln_core::{Fault, Outcome, Use};
+use kiln_judge::Distribution;
+use kiln_stats::{Block, Bootstrap, Comparison, Estimate, Summary, Thresholds, compare_blocks, series_median};
+use serde::Serialize;
+
+use crate::baseline::Baseline;
+use crate::bench::Bench;
+use crate::drawing::derive;
+use crate::duel::{Duel, Lost, duel};
+use crate::event::Event;
+use crate::seat::Subject;
+use crate::stage::{Stage, Trouble};
+
+/// Input sets that the rounds take turns with.
+const SETS: usize = 4;
+/// Calls timed from outside.
+const OUTSIDE: usize = 15;
+
+/// One workload's figures.
+#[derive(Debug, Clone, Serialize)]
+pub struct Versus {
+    /// The workload.
+    pub workload: String,
+    /// The subject's times, in seconds of one call.
+    pub times: Summary,
+    /// The interval of its median.
+    pub median_ci95: kiln_stats::Interval,
+    /// Seconds of one call seen from the process that asked for it.
+    pub end_to_end: f64,
+    /// Bytes of memory its worker took at most.
+    pub peak_memory: Option<u64>,
+    /// Operations a second.
+    pub flops_per_second: Option<f64>,
+    /// Bytes a second, of those it must move.
+    pub bytes_per_second: Option<f64>,
+    /// The share of what this machine can do at best.
+    pub roofline: Option<f64>,
+    /// Baselines in order.
+    pub baselines: Vec<Against>,
+}
+
+/// A baseline's figures.
+#[derive(Debug, Clone, Serialize)]
+pub struct Against {
+    /// Its name.
+    pub name: String,
+    /// The baseline's own share of what this machine can do at best.
+    pub roofline: Option<f64>,
+    /// The comparison.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+}
+
+/// Measures a subject against baselines on the tuned workloads, and on those kept back when `all`.
+pub fn versus(
+    bench: &Bench<'_>,
+    subject: &Subject,
+    baselines: &[Baseline],
+    thresholds: &Thresholds,
+    all: bool,
+) -> Result<Result<Vec<Versus>, Lost>, Trouble> {
+    let mut workloads: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
+    let target = bench.kernel.target();
+    let kept_back = bench.kernel.selection.spec.workloads.iter();
+    let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target)).map(Some);
+    workloads.extend(kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w)).collect::<Vec<_>>());
+    let mut stages: Vec<Stage<'_>> = Vec::new();
+    for workload in workloads {
+        stages.push(bench.stage(workload, "bench", &[Distribution::Declared; SETS])?);
+    }
+    let mut subjects = vec![("candidate".to_string(), subject.clone())];
+    subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));
+    let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);
+    (bench.listener)(&Event::Phase { phase: "bench", planned: rounds });
+    let plan = Duel { subjects: &subjects, rounds, samples, purpose: "bench" };
+    let step = |done| (bench.listener)(&Event::Step { phase: "bench", done, planned: rounds });
+    let found = match duel(bench, &stages, plan, step)? {
+        Ok(found) => found,
+        Err(lost) => return Ok(Err(lost)),
+    };
+    let mut figures = Vec::with_capacity(stages.len());
+    for (stage, rounds) in stages.iter_mut().zip(&found) {
+        let words = format!("summarising {}", stage.name());
+        let fault = |e: kiln_stats::StatsError| Fault::new(&words, e);
+        let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
+        let own: Vec<f64> = rounds.iter().flat_map(|r| r[0].samples.iter().copied()).collect();
+        let times = Summary::of(&own).map_err(fault)?;
+        let bootstrap = Bootstrap { seed, ..Bootstrap::default() };
+        let median: Estimate = series_median(&own, &bootstrap).map_err(fault)?;
+        let mut against = Vec::with_capacity(baselines.len());
+        for (place, baseline) in baselines.iter().enumerate() {
+            let block = |turns: &Vec<crate::duel::Turns>| Block {
+                baseline: turns[place + 1].samples.clone(),
+                candidate: turns[0].samples.clone(),
+            };
+            let blocks: Vec<Block> = rounds.iter().map(block).collect();
+            let comparison = compare_blocks(&blocks, thresholds, seed).map_err(fault)?;
+            let roofline =
+                bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
+            against.push(Against { name: baseline.name.clone(), roofline, comparison });
+        }
+        let (end_to_end, peak_memory) = match from_outside(bench, stage, subject)? {
+            Outcome::Passed(found) => found,
+            Outcome::Refused(refusal) => {
+                return Ok(Err(Lost { subject: 0, refusal, workload: stage.name().into() }));
+            }
+        };
+        figures.push(Versus {
+            workload: stage.name().into(),
+            times,
+            median_ci95: median.interval,
+            end_to_end,
+            peak_memory,
+            flops_per_second: stage.flops.map(|f| f / times.median),
+            bytes_per_second: stage.bytes.map(|b| b / times.median),
+            roofline: bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, times.median)),
+            baselines: against,
+        });
+    }
+    Ok(Ok(figures))
+}
+
+/// Calls timed with the parent's clock, question and answer included, and the worker's memory.
+fn from_outside(
+    bench: &Bench<'_>,
+    stage: &mut Stage<'_>,
+    subject: &Subject,
+) -> Result<Outcome<(f64, Option<u64>)>, Fault> {
+    let mut seat = passed!(bench.seating().take(subject)?);
+    stage.layout.lay(&stage.exams[0], &mut stage.arena);
+    passed!(seat.map(&stage.layout, &stage.arena)?);
+    passed!(seat.call()?);
+    let mut times = Vec::with_capacity(OUTSIDE);
+    for _ in 0..OUTSIDE {
+        stage.layout.lay(&stage.exams[0], &mut stage.arena);
+        let started = Instant::now();
+        passed!(seat.call()?);
+        times.push(started.elapsed().as_secs_f64());
+    }
+    let median = kiln_stats::median(&times).map_err(|e| Fault::new("timing calls", e))?;
+    Ok(Outcome::Passed((median, seat.peak_memory())))
+}

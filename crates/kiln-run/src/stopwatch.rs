@@ -1,0 +1,69 @@
+//! The measuring loop of the CPU worker: samples of calls, with memory put back and caches cooled in between, off the clock.
+
+use std::time::Instant;
+
+use crate::protocol::Timing;
+
+/// How often, and how many calls each.
+pub(crate) struct Plan {
+    pub(crate) samples: u32,
+    pub(crate) calls: u32,
+}
+
+/// Times `call`, with `prepare` before every sample.
+pub(crate) fn measure(
+    plan: &Plan,
+    mut prepare: impl FnMut() -> Result<(), String>,
+    mut call: impl FnMut(),
+) -> Result<Timing, String> {
+    let mut nanoseconds = Vec::with_capacity(plan.samples.min(1 << 20) as usize);
+    let mut untimed_nanoseconds = 0;
+    let mut first = None;
+    let mut last = Instant::now();
+    for _ in 0..plan.samples {
+        let preparing = Instant::now();
+        prepare()?;
+        let start = Instant::now();
+        for _ in 0..plan.calls {
+            call();
+        }
+        last = Instant::now();
+        nanoseconds.push(last.duration_since(start).as_nanos() as u64);
+        untimed_nanoseconds += start.duration_since(preparing).as_nanos() as u64;
+        first.get_or_insert(start);
+    }
+    let wall_nanoseconds = first.map_or(0, |first| last.duration_since(first).as_nanos() as u64);
+    Ok(Timing { nanoseconds, calls: plan.calls, wall_nanoseconds, untimed_nanoseconds })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn preparing_is_off_the_clock_and_told() {
+        let mut prepared = 0;
+        let mut called = 0;
+        let pause = Duration::from_millis(2);
+        let plan = Plan { samples: 3, calls: 4 };
+        let timing = measure(
+            &plan,
+            || {
+                prepared += 1;
+                sleep(pause);
+                Ok(())
+            },
+            || called += 1,
+        )
+        .unwrap();
+        assert_eq!((prepared, called, timing.nanoseconds.len(), timing.calls), (3, 12, 3, 4));
+        assert!(timing.untimed_nanoseconds >= 3 * pause.as_nanos() as u64);
+        // The first preparation lies before the first sample's start.
+        assert!(timing.wall_nanoseconds >= 2 * pause.as_nanos() as u64);
+        assert!(timing.nanoseconds.iter().sum::<u64>() < timing.wall_nanoseconds);
+        assert!(measure(&plan, || Err("no".into()), || ()).is_err());
+    }
+}

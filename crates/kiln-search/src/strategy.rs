@@ -1,0 +1,43 @@
+//! What every strategy can do, and how to get one. In: a kind, a space and a seed, then outcomes. Out: configurations to try,
+//! none once the space is used up. Refuses nothing: what is not in the space is passed over.
+
+use std::sync::Arc;
+
+use kiln_space::{Point, Space};
+
+use crate::kind::Kind;
+use crate::latin::Latin;
+use crate::observation::Observation;
+use crate::random::Random;
+use crate::tpe::Tpe;
+
+/// Proposes configurations and learns from their outcomes.
+///
+/// A proposal is always valid and never one that was proposed, announced or told before. It depends on the space, the
+/// seed, what was told and what is pending, and on nothing else: not on the order of the calls, nor on how many proposals
+/// were asked for at a time. To resume a study, take a fresh strategy with the same seed, [`tell`](Strategy::tell) it the
+/// recorded trials and announce those still running with [`pending`](Strategy::pending).
+pub trait Strategy: Send {
+    /// The stable identifier, as in [`Kind::name`].
+    fn name(&self) -> &'static str;
+
+    /// Up to `count` new configurations; fewer, and then none, when the space is used up. They are pending until told.
+    fn ask(&mut self, count: usize) -> Vec<Point>;
+
+    /// What became of a configuration, asked for or not. Told again, the last outcome counts; one that is not in the space
+    /// is passed over.
+    fn tell(&mut self, point: &Point, observation: Observation);
+
+    /// Announces a configuration that is being tried though this strategy did not propose it: one that was under way
+    /// when a study was interrupted, or that something else chose.
+    fn pending(&mut self, point: &Point);
+}
+
+/// A strategy with its default settings.
+pub fn strategy(kind: Kind, space: Arc<Space>, seed: u64) -> Box<dyn Strategy> {
+    match kind {
+        Kind::Random => Box::new(Random::new(space, seed)),
+        Kind::Latin => Box::new(Latin::new(space, seed, Latin::SIZE)),
+        Kind::Tpe => Box::new(Tpe::new(space, seed, Default::default())),
+    }
+}

@@ -1,0 +1,96 @@
+//! A benchmark in words: the configuration's own figures, and one line for each baseline.
+
+use std::fmt;
+
+use kiln_core::Config;
+use kiln_loop::{Kernel, Settings, Versus};
+use serde_json::{Value, json};
+
+use crate::number::duration;
+use crate::table::{Align, lines};
+
+/// Everything `kiln bench` says.
+pub struct BenchView<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel<'a>,
+    /// The configuration.
+    pub config: &'a Config,
+    /// How it was measured.
+    pub settings: &'a Settings,
+    /// On which processor.
+    pub processor: &'a str,
+    /// What was measured.
+    pub figures: &'a [Versus],
+}
+
+impl BenchView<'_> {
+    /// One object; times in seconds.
+    pub fn json(&self) -> Value {
+        json!({
+            "name": self.kernel.name(),
+            "target": self.kernel.target(),
+            "device": self.processor,
+            "config": self.config,
+            "cache": self.settings.cache,
+            "threads": self.settings.threads,
+            "seed": self.settings.seed,
+            "workloads": self.figures,
+        })
+    }
+}
+
+impl fmt::Display for BenchView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use Align::{Left, Right};
+        let (name, target, cache) = (self.kernel.name(), self.kernel.target(), self.settings.cache.name());
+        writeln!(f, "{name}, target {target}, {cache} cache, {} thread(s), {}", self.settings.threads, self.processor)?;
+        writeln!(f, "  {}", self.config)?;
+        for w in self.figures {
+            writeln!(f, "\n{}", w.workload)?;
+            let ms = |s: f64| duration(s);
+            let cv = w.times.cv.map_or("-".into(), |cv| format!("{:.1} %", 100.0 * cv));
+            writeln!(
+                f,
+                "  {} [{}, {}] median and 95 % interval of {} samples; P95 {}, P99 {}, CV {cv}",
+                ms(w.times.median),
+                ms(w.median_ci95.low),
+                ms(w.median_ci95.high),
+                w.times.n,
+                ms(w.times.p95),
+                ms(w.times.p99)
+            )?;
+            let mut parts = vec![format!("end to end {}", ms(w.end_to_end))];
+            parts.extend(w.flops_per_second.map(|v| format!("{:.1} GFLOP/s", v / 1e9)));
+            parts.extend(w.bytes_per_second.map(|v| format!("{:.1} GB/s", v / 1e9)));
+            parts.extend(w.roofline.map(|v| format!("{:.0} % of this machine's limit", 100.0 * v)));
+            parts.extend(w.peak_memory.map(|v| format!("{} MiB at most", v >> 20)));
+            writeln!(f, "  {}", parts.join(", "))?;
+            let mut rows = vec![
+                ["against", "median", "of the limit", "speedup", "95 % interval", "effect", "verdict"]
+                    .map(String::from)
+                    .to_vec(),
+            ];
+            for b in &w.baselines {
+                let c = &b.comparison;
+                rows.push(vec![
+                    b.name.clone(),
+                    duration(c.baseline.median),
+                    b.roofline.map_or("-".into(), |v| format!("{:.0} %", 100.0 * v)),
+                    format!("{:.2}x", c.speedup),
+                    format!("[{:.2}, {:.2}]", c.speedup_ci95.low, c.speedup_ci95.high),
+                    format!("{:+.2}", c.cliffs_delta),
+                    c.verdict.name().into(),
+                ]);
+            }
+            if rows.len() > 1 {
+                f.write_str(&lines(&rows, &[Left, Right, Right, Right, Left, Right, Left]))?;
+            }
+            for b in &w.baselines {
+                for warning in &b.comparison.warnings {
+                    writeln!(f, "  against {}: {warning}", b.name)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

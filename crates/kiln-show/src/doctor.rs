@@ -1,0 +1,101 @@
+//! The state of the environment: one line for what is well, and for what is not also why it matters and the fix.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::finding::{Finding, Health};
+
+/// Everything `kiln doctor` says.
+pub struct DoctorView<'a> {
+    /// What was found.
+    pub findings: &'a [Finding],
+    /// What was put right, in words.
+    pub fixed: &'a [String],
+}
+
+impl DoctorView<'_> {
+    /// One object.
+    pub fn json(&self) -> Value {
+        json!({ "healthy": self.count(Health::Fail) == 0, "findings": self.findings, "fixed": self.fixed })
+    }
+
+    fn count(&self, state: Health) -> usize {
+        self.findings.iter().filter(|f| f.state == state).count()
+    }
+}
+
+impl fmt::Display for DoctorView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.findings.iter().map(|found| found.id.len()).max().unwrap_or(0);
+        for found in self.findings {
+            let Finding { id, state, what, why, fix } = found;
+            let mut words = what.lines();
+            writeln!(f, "{:<4}  {id:<width$}  {}", state.name(), words.next().unwrap_or_default())?;
+            words.try_for_each(|line| writeln!(f, "{:6}{:width$}  {line}", "", ""))?;
+            if *state != Health::Ok {
+                writeln!(f, "{:6}{:width$}  why: {why}", "", "")?;
+            }
+            if let Some(fix) = fix {
+                writeln!(f, "{:6}{:width$}  fix: {fix}", "", "")?;
+            }
+        }
+        writeln!(f)?;
+        self.fixed.iter().try_for_each(|done| writeln!(f, "fixed: {done}"))?;
+        match (self.count(Health::Warn), self.count(Health::Fail)) {
+            (0, 0) => writeln!(f, "kiln is ready"),
+            (warn, 0) => writeln!(f, "kiln is ready, with {}", counted(warn, "warning")),
+            (0, fail) => writeln!(f, "kiln is not ready: {}", counted(fail, "failure")),
+            (warn, fail) => {
+                writeln!(f, "kiln is not ready: {}, {}", counted(fail, "failure"), counted(warn, "warning"))
+            }
+        }
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found() -> Vec<Finding> {
+        vec![
+            Finding::ok("compiler", "candidates are compiled", "cc 13.3 builds"),
+            Finding::warn("load", "times are noisy", "3.0 on 2 processors", "wait"),
+            Finding::fail("disk", "records are written", "full\nreally", "free some"),
+        ]
+    }
+
+    #[test]
+    fn what_is_not_well_says_why_and_what_to_do() {
+        let (findings, fixed) = (found(), ["made .kiln".to_string()]);
+        insta::assert_snapshot!(DoctorView { findings: &findings, fixed: &fixed }, @r"
+        ok    compiler  cc 13.3 builds
+        warn  load      3.0 on 2 processors
+                        why: times are noisy
+                        fix: wait
+        fail  disk      full
+                        really
+                        why: records are written
+                        fix: free some
+
+        fixed: made .kiln
+        kiln is not ready: 1 failure, 1 warning
+        ");
+        let healthy = DoctorView { findings: &findings[..2], fixed: &[] };
+        assert!(healthy.to_string().ends_with("kiln is ready, with 1 warning\n"));
+    }
+
+    #[test]
+    fn json_keeps_its_keys() {
+        let findings = found();
+        let object = DoctorView { findings: &findings, fixed: &[] }.json();
+        assert_eq!(object["healthy"], false);
+        assert_eq!(object["findings"][2]["state"], "fail");
+        let keys: Vec<_> = object["findings"][0].as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["id", "state", "what", "why", "fix"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Studies, one a line, newest first.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::number::{grouped, stretch};
+use crate::past::Past;
+use crate::table::{Align, lines};
+use crate::time::moment;
+
+/// Everything `kiln history` says.
+pub struct HistoryView<'a> {
+    /// The studies to show.
+    pub studies: &'a [Past],
+    /// The store they are from.
+    pub place: &'a str,
+    /// The kernel they were asked for by.
+    pub kernel: Option<&'a str>,
+    /// Kernels that have studies, for when the one asked for has none.
+    pub others: &'a [String],
+    /// True when there are older ones.
+    pub more: bool,
+}
+
+impl HistoryView<'_> {
+    /// One object.
+    pub fn json(&self) -> Value {
+        let studies: Vec<Value> = self.studies.iter().map(Past::json).collect();
+        json!({ "store": self.place, "kernel": self.kernel, "studies": studies, "more": self.more })
+    }
+
+    fn nothing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kernel {
+            Some(kernel) if !self.others.is_empty() => {
+                writeln!(f, "no studies of {kernel} in {}", self.place)?;
+                writeln!(f, "kernels that have some: {}", self.others.join(", "))
+            }
+            _ => {
+                writeln!(f, "no studies yet: {} is made by the first", self.place)?;
+                writeln!(f, "next\n  kiln tune PATH    of a kernel's folder; `kiln init` writes one to begin with")
+            }
+        }
+    }
+}
+
+impl fmt::Display for HistoryView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use Align::{Left, Right};
+        if self.studies.is_empty() {
+            return self.nothing(f);
+        }
+        let titles = ["when", "study", "kernel", "target", "state", "verdict", "speedup", "trials", "took", "device"];
+        let mut rows = vec![titles.map(String::from).to_vec()];
+        for past in self.studies {
+            let study = &past.study;
+            let speedup = past.speedup().map(|(value, [low, high])| format!("{value:.2}x [{low:.2}, {high:.2}]"));
+            rows.push(vec![
+                moment(study.started_ms, &past.zone),
+                study.short_id().into(),
+                study.kernel.clone(),
+                study.target.clone(),
+                past.state.name().into(),
+                study.verdict.clone().unwrap_or("-".into()),
+                speedup.unwrap_or("-".into()),
+                grouped(past.trials as u128),
+                stretch(past.seconds),
+                past.device().into(),
+            ]);
+        }
+        f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Right, Left]))?;
+        if self.more {
+            let kernel = self.kernel.map_or(String::new(), |name| format!("{name} "));
+            writeln!(f, "older ones: kiln history {kernel}--limit {}", 5 * self.studies.len())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{past, study, trials};
+    use kiln_store::{State, Study};
+
+    #[test]
+    fn one_line_for_each_study() {
+        let unfinished =
+            Study { state: State::Running, ended_ms: None, verdict: None, summary: None, seconds: 0.0, ..study() };
+        let trials = trials();
+        let studies =
+            [past(unfinished.clone(), false, &trials), past(unfinished, true, &trials), past(study(), true, &[])];
+        let view = HistoryView { studies: &studies, place: "x.db", kernel: None, others: &[], more: true };
+        insta::assert_snapshot!(view, @r"
+          when              study     kernel   target  state        verdict  speedup             trials        took  device
+          2026-03-01 14:05  abcd0123  softmax  cpu     running      -        -                        5       4.5 s  A Processor
+          2026-03-01 14:05  abcd0123  softmax  cpu     interrupted  -        -                        5       4.5 s  A Processor
+          2026-03-01 14:05  abcd0123  softmax  cpu     finished     reached  1.50x [1.45, 1.55]       5  1 min 23 s  A Processor
+        older ones: kiln history --limit 15
+        ");
+        let object = view.json();
+        assert_eq!(object["studies"][1]["state"], "interrupted");
+        assert_eq!(object["studies"][2]["speedup_ci95"], json!([1.45, 1.55]));
+        assert_eq!(object["studies"][0]["speedup"], Value::Null);
+    }
+
+    #[test]
+    fn nothing_says_what_to_type() {
+        let nothing = HistoryView { studies: &[], place: "x.db", kernel: None, others: &[], more: false };
+        assert!(nothing.to_string().contains("kiln tune PATH"));
+        let others = ["softmax".to_string()];
+        let none = HistoryView { kernel: Some("sofmax"), others: &others, ..nothing };
+        assert_eq!(none.to_string(), "no studies of sofmax in x.db\nkernels that have some: softmax\n");
+    }
+}

@@ -1,0 +1,174 @@
+//! A study as it goes, on standard error: one line that is rewritten on a terminal, and elsewhere a line for each phase and a
+//! sign of life every ten seconds. In: events. Out: text; nothing is decided here.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use kiln_loop::Event;
+
+use crate::number::duration;
+
+/// How often a line is written where lines stay.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+/// How often the line on a terminal is rewritten.
+const REFRESH: Duration = Duration::from_millis(100);
+
+/// Shows events.
+#[derive(Debug)]
+pub struct Progress {
+    live: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    phase: String,
+    planned: usize,
+    done: usize,
+    phase_began: Instant,
+    shown: Instant,
+    /// Trials of this phase.
+    trials: usize,
+    refused: Vec<(&'static str, usize)>,
+    best: Option<f64>,
+    default: Option<f64>,
+    /// Whether a line stands on the terminal that must be wiped first.
+    dirty: bool,
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress::new()
+    }
+}
+
+impl Progress {
+    /// For the standard error there is.
+    pub fn new() -> Progress {
+        let now = Instant::now();
+        let state = State {
+            phase: String::new(),
+            planned: 0,
+            done: 0,
+            phase_began: now,
+            shown: now,
+            trials: 0,
+            refused: Vec::new(),
+            best: None,
+            default: None,
+            dirty: false,
+        };
+        Progress { live: std::io::stderr().is_terminal(), state: Mutex::new(state) }
+    }
+
+    /// Takes an event in and shows what is worth it.
+    pub fn hear(&self, event: &Event<'_>) {
+        let Ok(mut state) = self.state.lock() else { return };
+        match event {
+            Event::Study { study, kernel, target, configurations, workloads, seed, recorded } => {
+                let on = if workloads.is_empty() { String::new() } else { format!(" on {}", workloads.join(", ")) };
+                self.line(&mut state, &format!("{kernel}, target {target}, {configurations} configurations{on}"));
+                let from = if *recorded > 0 { format!(", {recorded} trials from the record") } else { String::new() };
+                self.line(&mut state, &format!("study {study}, seed {seed}{from}"));
+            }
+            Event::Note { text } => self.line(&mut state, &format!("note: {text}")),
+            Event::Silence { seconds } => self.line(&mut state, &format!("still compiling after {seconds:.0} s")),
+            Event::Baseline { name, workload, seconds, roofline } => {
+                let share = roofline.map_or(String::new(), |s| format!(", {:.0} % of this machine's limit", 100.0 * s));
+                self.line(&mut state, &format!("baseline {name} on {workload}: {}{share}", duration(*seconds)));
+            }
+            Event::Phase { phase, planned } => {
+                self.close(&mut state);
+                state.phase = (*phase).into();
+                (state.planned, state.done, state.trials, state.phase_began) = (*planned, 0, 0, Instant::now());
+                self.refresh(&mut state, false);
+            }
+            Event::Trial { evaluation, best, phase, .. } => {
+                state.done += 1;
+                state.trials += 1;
+                if let Some(refusal) = evaluation.refusal() {
+                    let gate = refusal.gate.name();
+                    match state.refused.iter_mut().find(|(g, _)| *g == gate) {
+                        Some((_, count)) => *count += 1,
+                        None => state.refused.push((gate, 1)),
+                    }
+                }
+                if phase.ends_with("default") {
+                    state.default = evaluation.cost();
+                }
+                if *best {
+                    state.best = evaluation.cost();
+                }
+                self.refresh(&mut state, false);
+            }
+            Event::Step { done, planned, .. } => {
+                (state.done, state.planned) = (*done, *planned);
+                self.refresh(&mut state, false);
+            }
+            Event::Ablation(_) => {
+                state.done += 1;
+                self.refresh(&mut state, false);
+            }
+            Event::Finished(_) => self.close(&mut state),
+        }
+    }
+
+    /// Ends a phase with a line that stays.
+    fn close(&self, state: &mut State) {
+        if !state.phase.is_empty() && state.done > 0 {
+            let words = state.words(false);
+            self.line(state, &words);
+        }
+        state.phase.clear();
+    }
+
+    fn refresh(&self, state: &mut State, now: bool) {
+        let pause = if self.live { REFRESH } else { HEARTBEAT };
+        if !now && state.shown.elapsed() < pause && !(self.live && state.done == 0) {
+            return;
+        }
+        state.shown = Instant::now();
+        let words = state.words(true);
+        if self.live {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[2K{words}");
+            let _ = std::io::stderr().flush();
+            state.dirty = true;
+        } else {
+            self.line(state, &words);
+        }
+    }
+
+    /// A line that stays.
+    fn line(&self, state: &mut State, text: &str) {
+        let wipe = if std::mem::take(&mut state.dirty) { "\r\x1b[2K" } else { "" };
+        // Where even this fails, there is nobody left to tell.
+        let _ = writeln!(std::io::stderr().lock(), "{wipe}{text}");
+        state.shown = Instant::now();
+    }
+}
+
+impl State {
+    fn words(&self, under_way: bool) -> String {
+        let mut words = format!("{:<10} {}/{}", self.phase, self.done, self.planned);
+        if let Some(best) = self.best {
+            words.push_str(&format!("  best {}", duration(best)));
+            if let Some(default) = self.default {
+                words.push_str(&format!(" ({:.2}x the default)", default / best));
+            }
+        }
+        let refused: usize = self.refused.iter().map(|(_, count)| count).sum();
+        if refused > 0 && self.trials > 0 {
+            let parts: Vec<String> = self.refused.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
+            words.push_str(&format!("  refused {refused} ({})", parts.join(", ")));
+        }
+        let spent = self.phase_began.elapsed().as_secs_f64();
+        if under_way && self.done > 0 && self.done < self.planned {
+            let left = spent / self.done as f64 * (self.planned - self.done) as f64;
+            words.push_str(&format!("  {left:.0} s left in this phase"));
+        } else if !under_way {
+            words.push_str(&format!("  {spent:.1} s"));
+        }
+        words
+    }
+}

@@ -1,0 +1,77 @@
+//! What was asked, when, of which sources, on what machine.
+
+use serde_json::Value;
+
+use crate::number::{grouped, stretch};
+use crate::past::Past;
+use crate::table::{Align, lines};
+use crate::time::moment;
+
+/// The one line that says which study this is.
+pub(crate) fn line(past: &Past) -> String {
+    let study = &past.study;
+    let mut parts = vec![study.kernel.clone(), format!("target {}", study.target)];
+    parts.extend(study.arch.clone());
+    parts.extend(Some(study.variant.replace(',', ", ")).filter(|v| !v.is_empty()));
+    format!("{}, study {}, {}\n", parts.join(", "), study.short_id(), past.state.name())
+}
+
+/// Where it came from and how to have it again.
+pub(crate) fn facts(past: &Past, repeat: &str) -> String {
+    let study = &past.study;
+    let commit = study.git_commit.as_deref().map(|commit| match commit.strip_suffix('+') {
+        Some(clean) => format!("{clean}, with changes"),
+        None => commit.into(),
+    });
+    let rows = [
+        ("when", format!("{}, for {}", moment(study.started_ms, &past.zone), stretch(past.seconds))),
+        ("device", past.device().into()),
+        ("id", study.id.clone()),
+        ("seed", format!("{}, strategy {}", study.seed, study.strategy)),
+        ("kernel", study.path.clone()),
+        ("commit", commit.unwrap_or("not in a repository".into())),
+        ("kiln", study.kiln_version.clone()),
+        ("repeat", repeat.into()),
+    ];
+    format!("\n{}", table(&rows))
+}
+
+/// What it ran on, as far as the record says.
+pub(crate) fn environment(environment: &Value) -> String {
+    let text = |key: &str| environment[key].as_str().map(String::from);
+    let number = |key: &str| environment[key].as_f64();
+    let list = |key: &str| environment[key].as_array().map(Vec::len);
+    let python = &environment["python"];
+    let mut packages: Vec<String> = python["version"].as_str().map(String::from).into_iter().collect();
+    packages.extend(python["numpy"].as_str().map(|v| format!("NumPy {v}")));
+    packages.extend(python["torch"].as_str().map(|v| format!("PyTorch {v}")));
+    let clock = number("megahertz").map(|mhz| match text("governor") {
+        Some(governor) => format!("{mhz:.0} MHz, governor {governor}"),
+        None => format!("{mhz:.0} MHz"),
+    });
+    let measuring: Vec<String> =
+        environment["measuring_on"].as_array().into_iter().flatten().map(ToString::to_string).collect();
+    let cpus = list("cpus").map(|count| match measuring.is_empty() {
+        true => format!("{count}, measured on any of them"),
+        false => format!("{count}, measured on number {}", measuring.join(", ")),
+    });
+    let memory = number("memory_available").map(|bytes| format!("{} MiB free", grouped((bytes / 1048576.0) as u128)));
+    let rows: Vec<(&str, String)> = [
+        ("processors", cpus),
+        ("clock", clock),
+        ("load", number("load").map(|load| format!("{load:.2}"))),
+        ("memory", memory),
+        ("compiler", text("compiler")),
+        ("python", Some(packages.join(", ")).filter(|p| !p.is_empty())),
+        ("system", text("system")),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect();
+    if rows.is_empty() { String::new() } else { format!("\nenvironment\n{}", table(&rows)) }
+}
+
+fn table(rows: &[(&str, String)]) -> String {
+    let rows: Vec<Vec<String>> = rows.iter().map(|(name, value)| vec![(*name).into(), value.clone()]).collect();
+    lines(&rows, &[Align::Left, Align::Left])
+}

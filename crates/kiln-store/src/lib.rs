@@ -1,0 +1,37 @@
+//! The record of every study. In: studies, their trials, the samples of each trial, remarks. Out: the same again, later,
+//! from another process, after a crash, and by a newer kiln.
+//!
+//! What [`Store::record`] returned from survives the end of the process, however it ends: a trial is in the store with
+//! all its samples, or not at all. A power cut may take the last few trials with it (a study resumes before them) but
+//! leaves the file whole.
+//!
+//! The engine is SQLite through sqlx's `Any` driver, with SQL that PostgreSQL takes as well: columns are text, bigint or
+//! double precision, parameters are `$1`, and what differs between engines is in `engine.rs` alone. The interface is
+//! synchronous. A [`Store`] has one connection, which its threads take in turn: a study records a few trials a second,
+//! and a pool would hold transactions open in background tasks that no runtime is there to run.
+//!
+//! Refused, as a [`Fault`](kiln_core::Fault): a place that cannot be written, a file that is damaged or is not kiln's, a
+//! store written by a newer kiln, a trial recorded twice, numbers that would not read back (NaN and infinities), names
+//! that fit no study or more than one.
+
+mod column;
+mod engine;
+mod fault;
+mod find;
+mod insert;
+mod measurement;
+mod migration;
+mod note;
+mod place;
+mod read;
+mod session;
+mod store;
+mod study;
+mod trial;
+mod write;
+
+pub use measurement::Measurement;
+pub use note::Note;
+pub use store::Store;
+pub use study::{Filter, State, Study};
+pub use trial::{Trial, TrialState};

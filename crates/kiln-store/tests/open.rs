@@ -1,0 +1,180 @@
+//! Opening what is there: an older store, a newer one, something else, something broken, nowhere.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod example;
+
+use std::fs;
+
+use example::{measurement, place, study, trial};
+use kiln_store::{Filter, Store};
+use sqlx::{AnyConnection, Connection, Executor};
+
+/// Runs statements on the bare database file.
+fn bare(place: &str, scripts: &[&str]) {
+    sqlx::any::install_default_drivers();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let mut connection = AnyConnection::connect(&format!("sqlite://{place}?mode=rwc")).await.unwrap();
+        for script in scripts {
+            connection.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(script.to_string()))).await.unwrap();
+        }
+        connection.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_store_of_version_1_opens_with_its_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder);
+    let id = "01999999-0000-7000-8000-00000000abcd";
+    bare(
+        &place,
+        &[
+            include_str!("../migrations/0001_studies.sql"),
+            "INSERT INTO kiln_schema VALUES (1, 0, '0.1.0')",
+            &format!(
+                "INSERT INTO studies VALUES ('{id}', 7, NULL, 'running', '1@h', 'softmax', 'p', 'cpu', NULL, '', '3', \
+                 'random', '{{}}', '{{}}', NULL, 'h', 't', '0.1.0', NULL, NULL, 0.0, 1)"
+            ),
+            &format!(
+                "INSERT INTO trials VALUES ('{id}', 0, 'search', 0, 'A=1', 'passed', 1e-6, NULL, NULL, NULL, 8, 0, 0, \
+                 0, 0, 'null')"
+            ),
+            &format!("INSERT INTO measurements VALUES ('{id}', 0, 0, 'w', 'candidate', 0, '[1e-6]', 1, 'warm')"),
+        ],
+    );
+    for _ in 0..2 {
+        let store = Store::open(&place).unwrap();
+        assert_eq!(store.find("softmax").unwrap().seed, 3);
+        assert_eq!(store.trials(id).unwrap()[0].cost, Some(1e-6));
+        assert_eq!(store.measurements(id).unwrap()[0].samples, [1e-6]);
+        store.note(id, 1, "load", "0.3").unwrap();
+    }
+    let store = Store::open(&place).unwrap();
+    assert_eq!(store.notes(id).unwrap().len(), 2);
+    store.record(id, &trial("search", 1), &[]).unwrap();
+}
+
+#[test]
+fn a_store_of_a_newer_kiln_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder);
+    drop(Store::open(&place).unwrap());
+    bare(&place, &["INSERT INTO kiln_schema VALUES (99, 0, '7.0.0')"]);
+    let before = fs::read(&place).unwrap();
+    let fault = Store::open(&place).unwrap_err();
+    assert!(fault.why.contains("version 99") && fault.why.contains("kiln 7.0.0"), "{fault}");
+    assert!(fault.hint.unwrap().contains("newer"));
+    assert_eq!(fs::read(&place).unwrap(), before);
+}
+
+#[test]
+fn other_files_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder);
+    bare(&place, &["CREATE TABLE recipes (name text)"]);
+    let before = fs::read(&place).unwrap();
+    let fault = Store::open(&place).unwrap_err();
+    assert_eq!(fs::read(&place).unwrap(), before);
+    assert!(fault.why.contains("not kiln's") && fault.why.contains("`recipes`"), "{fault}");
+
+    let text = "not a database, but long enough to look like one if nobody checks\n".repeat(100);
+    fs::write(&place, &text).unwrap();
+    let fault = Store::open(&place).unwrap_err();
+    assert!(fault.what.contains(&place) && fault.why.contains("not a database"), "{fault}");
+    assert!(fault.hint.unwrap().contains("move it away"));
+    assert_eq!(fs::read_to_string(&place).unwrap(), text);
+
+    // Nothing was written to it yet: an empty file is an empty store.
+    fs::write(&place, "").unwrap();
+    assert_eq!(Store::open(&place).unwrap().studies(&Filter::default()).unwrap(), []);
+}
+
+#[test]
+fn a_damaged_store_is_a_fault_and_never_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder);
+    let begun = study("softmax", 1);
+    let store = Store::open(&place).unwrap();
+    store.begin(&begun).unwrap();
+    for number in 0..50 {
+        let trial = trial("search", number);
+        store.record(&begun.id, &trial, &[measurement(&trial, 0, vec![1.0 / 3.0; 50])]).unwrap();
+    }
+    drop(store);
+    let whole = fs::read(&place).unwrap();
+    let read = || -> Result<(), kiln_core::Fault> {
+        let store = Store::open(&place)?;
+        store.studies(&Filter::default())?;
+        store.trials(&begun.id)?;
+        store.measurements(&begun.id).map(|_| ())
+    };
+    read().unwrap();
+
+    let mut scratched = whole.clone();
+    scratched[4096..].fill(0xAA);
+    fs::write(&place, &scratched).unwrap();
+    let fault = read().unwrap_err();
+    assert!(fault.hint.as_deref().unwrap().contains("damaged"), "{fault}");
+
+    fs::write(&place, &whole[..whole.len() / 2]).unwrap();
+    let fault = read().unwrap_err();
+    assert!(fault.hint.as_deref().unwrap().contains("damaged"), "{fault}");
+}
+
+#[test]
+fn a_record_nobody_understands_names_its_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder);
+    let begun = study("softmax", 1);
+    let store = Store::open(&place).unwrap();
+    store.begin(&begun).unwrap();
+    store.record(&begun.id, &trial("search", 0), &[]).unwrap();
+    bare(&place, &["UPDATE trials SET refusal = replace(refusal, 'numerics', 'astrology')"]);
+    let fault = store.trials(&begun.id).unwrap_err();
+    assert!(fault.why.contains("column refusal") && fault.why.contains("no gate `astrology`"), "{fault}");
+    bare(&place, &["UPDATE studies SET state = 'pondering'"]);
+    assert!(store.find("last").unwrap_err().why.contains("column state cannot be read: pondering"));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_a_fault_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let mut places = vec![file.join("kiln.db"), file.join("deeper/kiln.db")];
+    if cfg!(target_os = "linux") {
+        // Not even the superuser makes files there.
+        places.push("/proc/kiln.db".into());
+        places.push("/proc/kiln/kiln.db".into());
+    }
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    let old = fs::metadata(&closed).unwrap().permissions();
+    let mut shut = old.clone();
+    shut.set_readonly(true);
+    fs::set_permissions(&closed, shut).unwrap();
+    if fs::write(closed.join("probe"), "").is_err() {
+        places.push(closed.join("kiln.db"));
+        places.push(closed.join("deeper/kiln.db"));
+    }
+    for place in places {
+        let fault = Store::open(place.to_str().unwrap()).unwrap_err();
+        assert!(fault.what.contains(place.to_str().unwrap()) && fault.hint.is_some(), "{fault}");
+    }
+    fs::set_permissions(&closed, old).unwrap();
+}
+
+#[test]
+fn a_store_is_one_file_once_closed_wherever_it_lies() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("a b/50%41/c?d#é/x.db");
+    drop(Store::open(place.to_str().unwrap()).unwrap());
+    let names: Vec<_> =
+        fs::read_dir(place.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(names, ["x.db"]);
+    let url = format!("sqlite://{}", place.to_str().unwrap());
+    assert!(Store::open(&url).unwrap().studies(&Filter::default()).unwrap().is_empty());
+    assert!(Store::open("postgres://localhost/kiln").unwrap_err().why.contains("no PostgreSQL yet"));
+}

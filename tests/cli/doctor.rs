@@ -1,0 +1,108 @@
+//! `kiln doctor`: on this machine, and on ones that are made to look broken.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::run::{empty_folder, kiln_in};
+
+/// The findings in a folder with an environment variable set, and the exit code.
+fn findings(folder: &Path, words: &[&str], variable: (&str, &str)) -> (Value, i32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    let output = command.args(words).arg("--json").current_dir(folder).env(variable.0, variable.1).output().unwrap();
+    (serde_json::from_slice(&output.stdout).unwrap(), output.status.code().unwrap())
+}
+
+/// One finding's state and words.
+fn of<'a>(object: &'a Value, id: &str) -> (&'a str, &'a str) {
+    let found = object["findings"].as_array().unwrap().iter().find(|f| f["id"] == id).unwrap();
+    (found["state"].as_str().unwrap(), found["what"].as_str().unwrap())
+}
+
+#[test]
+fn a_machine_that_can_build_is_fit() {
+    let folder = empty_folder("doctor_fit");
+    let (object, code) = findings(&folder, &["doctor"], ("KILN_TEST", ""));
+    assert_eq!((code, &object["healthy"]), (0, &Value::Bool(true)), "{object}");
+    let ids: Vec<&str> = object["findings"].as_array().unwrap().iter().map(|f| f["id"].as_str().unwrap()).collect();
+    let all = [
+        "compiler",
+        "disk",
+        "shared_memory",
+        "memory",
+        "build",
+        "worker",
+        "python",
+        "load",
+        "processors",
+        "frequency",
+        "store",
+        "cache",
+        "gpu",
+    ];
+    assert_eq!(ids, all);
+    assert_eq!(of(&object, "worker"), ("ok", "starts, loads the library and calls it"));
+    assert!(!folder.join(".kiln").exists(), "looking changes nothing");
+}
+
+#[test]
+fn a_missing_compiler_fails_with_a_fix() {
+    let folder = empty_folder("doctor_compiler");
+    let (object, code) = findings(&folder, &["doctor"], ("CC", "/nonexistent"));
+    assert_eq!((code, &object["healthy"]), (1, &Value::Bool(false)));
+    assert_eq!(of(&object, "compiler").0, "fail");
+    assert_eq!(object["findings"][0]["fix"], "install gcc or clang, or set CC");
+    assert_eq!(of(&object, "worker"), ("ok", "starts and answers; there was no library to load"));
+}
+
+#[test]
+fn a_compiler_that_cannot_compile_fails_in_its_own_words() {
+    let folder = empty_folder("doctor_build");
+    let (object, code) = findings(&folder, &["doctor"], ("CC", "cc -DSHORT -include /nowhere/at_all.h"));
+    assert_eq!(code, 1);
+    assert_eq!(of(&object, "compiler").0, "ok");
+    let (state, what) = of(&object, "build");
+    assert!(state == "fail" && what.contains("at_all.h"), "{what}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_fails() {
+    // Nobody can make a file there, not even root.
+    let ran = kiln_in(Path::new("/proc"), &["doctor"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("this folder cannot be written") && ran.out.contains("kiln is not ready"), "{}", ran.out);
+    let folder = empty_folder("doctor_file");
+    std::fs::write(folder.join(".kiln"), "mine").unwrap();
+    let (object, code) = findings(&folder, &["doctor", "--fix"], ("KILN_TEST", ""));
+    assert_eq!((code, of(&object, "disk")), (1, ("fail", ".kiln is not a folder")));
+    assert_eq!(std::fs::read_to_string(folder.join(".kiln")).unwrap(), "mine");
+}
+
+#[test]
+fn a_damaged_store_fails() {
+    let folder = empty_folder("doctor_store");
+    std::fs::create_dir(folder.join(".kiln")).unwrap();
+    std::fs::write(folder.join(".kiln/kiln.db"), "this is no database at all, ".repeat(100)).unwrap();
+    let (object, code) = findings(&folder, &["doctor"], ("KILN_TEST", ""));
+    assert_eq!((code, of(&object, "store").0), (1, "fail"), "{object}");
+}
+
+#[test]
+fn fixing_makes_the_folder_and_sweeps_what_killed_builds_left() {
+    let folder = empty_folder("doctor_fix");
+    let (object, _) = findings(&folder, &["doctor", "--fix"], ("KILN_TEST", ""));
+    assert_eq!(object["fixed"], serde_json::json!(["made .kiln"]));
+    let left = folder.join(".kiln/cache/tmp/abc.1.0");
+    std::fs::create_dir_all(&left).unwrap();
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+    std::fs::File::open(&left).unwrap().set_modified(long_ago).unwrap();
+    let (object, code) = findings(&folder, &["doctor"], ("KILN_TEST", ""));
+    assert_eq!((code, of(&object, "cache").0), (0, "warn"));
+    let (object, _) = findings(&folder, &["doctor", "--fix"], ("KILN_TEST", ""));
+    assert_eq!(object["fixed"], serde_json::json!(["removed 1 left by builds that were killed"]));
+    assert!(!left.exists());
+    assert_eq!(of(&object, "cache").0, "ok");
+    // Nothing of the doctor's own is left behind either.
+    assert_eq!(std::fs::read_dir(folder.join(".kiln/cache/tmp")).unwrap().count(), 0);
+}

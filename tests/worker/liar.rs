@@ -1,0 +1,101 @@
+//! Workers that lie about time: the parent's clock finds them out. A shell stands in for a worker whose candidate has taken
+//! it over.
+
+use std::process::Command;
+use std::time::Duration;
+
+use kiln_core::{Gate, Outcome};
+use kiln_run::{Answer, Ask, Limits, Worker};
+
+use crate::refused;
+
+/// Greets, and answers every question with `answer` after `seconds`.
+fn liar(seconds: &str, answer: &str) -> Worker {
+    let script = format!(
+        r#"echo '{{"id":0,"answer":{{"ready":2}}}}'
+        while read -r line; do
+            id=${{line#*:}}; id=${{id%%,*}}
+            sleep {seconds}
+            echo '{{"id":'$id',"answer":{answer}}}'
+        done"#
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]);
+    Worker::start(command, Limits { time: Duration::from_secs(20), memory: 1 << 30 }).unwrap()
+}
+
+fn times(nanoseconds: &str, untimed: u64) -> String {
+    format!(
+        r#"{{"times":{{"nanoseconds":{nanoseconds},"calls":1,"wall_nanoseconds":0,"untimed_nanoseconds":{untimed}}}}}"#
+    )
+}
+
+fn ask(samples: u32) -> Ask {
+    Ask::Time { samples, calls: 1, restore: vec![], flush: 0 }
+}
+
+#[test]
+fn times_that_do_not_explain_the_wait_are_refused() {
+    let mut worker = liar("0.2", &times("[600000,600000]", 0));
+    let refusal = refused(worker.ask(ask(2)));
+    assert_eq!(refusal.gate, Gate::WorkerProtocol);
+    assert!(refusal.measured.starts_with("the worker says 1.2 ms, the parent waited 2"), "{}", refusal.measured);
+    // Work that was not asked for explains nothing.
+    let mut worker = liar("0.2", &times("[600000,600000]", 190_000_000));
+    assert_eq!(refused(worker.ask(ask(2))).gate, Gate::WorkerProtocol);
+}
+
+#[test]
+fn times_longer_than_the_wait_are_refused() {
+    let mut worker = liar("0", &times("[5000000000,5000000000]", 0));
+    let refusal = refused(worker.ask(ask(2)));
+    assert!(refusal.measured.starts_with("the worker says 10.00 s"), "{}", refusal.measured);
+}
+
+#[test]
+fn times_that_explain_the_wait_are_believed() {
+    let mut worker = liar("0.2", &times("[90000000,90000000]", 0));
+    assert!(matches!(worker.ask(ask(2)).unwrap(), Outcome::Passed(Answer::Times(_))));
+}
+
+#[test]
+fn a_machine_that_stalls_once_is_no_liar() {
+    let answer = times("[1000,1000]", 0);
+    let script = format!(
+        r#"echo '{{"id":0,"answer":{{"ready":2}}}}'
+        stalled=no
+        while read -r line; do
+            id=${{line#*:}}; id=${{id%%,*}}
+            [ $stalled = yes ] || sleep 0.3; stalled=yes
+            echo '{{"id":'$id',"answer":{answer}}}'
+        done"#
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]);
+    let mut worker = Worker::start(command, Limits::default()).unwrap();
+    let outcome = worker.ask(ask(2)).unwrap();
+    assert!(matches!(outcome, Outcome::Passed(Answer::Times(_))), "{outcome:?}");
+}
+
+#[test]
+fn an_answer_to_another_kind_of_question_is_none() {
+    for (ask, answer) in [
+        (ask(2), "\"done\"".to_string()),
+        (ask(2), times("[1]", 0)),
+        (Ask::Call, times("[1]", 0)),
+        (Ask::Call, "{\"ready\":2}".into()),
+    ] {
+        let refusal = refused(liar("0", &answer).ask(ask));
+        assert_eq!(refusal.gate, Gate::WorkerProtocol, "{answer}");
+    }
+}
+
+#[test]
+fn a_worker_that_answers_without_reading_does_not_block_the_parent() {
+    // It never reads: questions pile up in the pipe until it is full.
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"echo '{"id":0,"answer":{"ready":2}}'; sleep 1000"#]);
+    let mut worker = Worker::start(command, Limits { time: Duration::from_millis(300), memory: 1 << 30 }).unwrap();
+    let ask = Ask::Load { library: "x".repeat(1 << 20), symbol: "f".into(), config: None };
+    assert_eq!(refused(worker.ask(ask)).gate, Gate::Timeout);
+}

@@ -1,0 +1,335 @@
+//! Python subjects: the same questions, the same refusals. Without an interpreter these tests say so and pass; those that
+//! map tensors want NumPy, and some PyTorch.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use kiln_core::Gate;
+use kiln_run::{Answer, Arena, Ask, Copy, Python, Region, Slot, Worker, find_python, python_command};
+use serde_json::json;
+
+use crate::kernel::{N, floats, memory};
+use crate::{failed, limits, passed, refused, runs};
+
+/// The interpreter, or a note that there is none.
+pub(crate) fn interpreter() -> Option<Python> {
+    find_python().map_err(|fault| println!("skipped: {fault}")).ok()
+}
+
+fn with_numpy() -> Option<Python> {
+    let python = interpreter()?;
+    if python.numpy.is_none() {
+        println!("skipped: {} has no NumPy", python.interpreter);
+        return None;
+    }
+    Some(python)
+}
+
+pub(crate) fn load(worker: &mut Worker, file: &Path, function: &str) {
+    let library = file.to_str().unwrap().to_string();
+    let ask = Ask::Load { library, symbol: function.into(), config: None };
+    assert_eq!(passed(worker.ask_within(ask, Duration::from_secs(60))), Answer::Done);
+}
+
+/// A worker with `x`, `y` and `n` mapped and a file of this text, whose function `f` is loaded.
+struct Subject {
+    folder: tempfile::TempDir,
+    worker: Worker,
+    arena: Arena,
+    regions: Vec<Region>,
+}
+
+impl Subject {
+    fn new(python: &Python, text: &str) -> Subject {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("subject.py");
+        fs::write(&file, text).unwrap();
+        let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
+        load(&mut worker, &file, "f");
+        let (arena, regions, slots) = memory();
+        let map = Ask::Map { arena: arena.path(), slots };
+        assert_eq!(passed(worker.ask_within(map, Duration::from_secs(60))), Answer::Done);
+        Subject { folder, worker, arena, regions }
+    }
+
+    fn call(&mut self) {
+        assert_eq!(passed(self.worker.ask(Ask::Call)), Answer::Done);
+    }
+
+    fn y(&self) -> Vec<f32> {
+        floats(&self.arena, &self.regions[1])
+    }
+}
+
+const IN_PLACE: &str = "
+import numpy as np
+
+def f(inputs, scalars, outputs):
+    print('a subject may print')
+    assert scalars == {'n': 1000} and list(outputs) == ['y']
+    np.multiply(inputs['x'], 2, out=outputs['y'])
+";
+
+fn doubled() -> Vec<f32> {
+    (0..N).map(|i| 2.0 * i as f32).collect()
+}
+
+#[test]
+fn a_function_writes_its_outputs_and_is_timed() {
+    let Some(python) = with_numpy() else { return };
+    let mut subject = Subject::new(&python, IN_PLACE);
+    subject.call();
+    assert_eq!(subject.y(), doubled());
+    let ask = Ask::Time { samples: 20, calls: 3, restore: vec![], flush: 1 << 20 };
+    let Answer::Times(timing) = passed(subject.worker.ask(ask)) else { panic!() };
+    let total: u64 = timing.nanoseconds.iter().sum();
+    assert!(timing.nanoseconds.len() == 20 && timing.calls == 3 && total <= timing.wall_nanoseconds);
+    assert!(timing.untimed_nanoseconds > 0);
+    assert!(!subject.folder.path().join("__pycache__").exists());
+}
+
+#[test]
+fn a_function_may_return_its_outputs() {
+    let Some(python) = with_numpy() else { return };
+    for value in ["2 * inputs['x']", "{'y': 2 * inputs['x']}", "{'y': (2 * inputs['x']).astype('f8')}"] {
+        let mut subject = Subject::new(&python, &format!("def f(inputs, scalars, outputs): return {value}\n"));
+        subject.call();
+        assert_eq!(subject.y(), doubled(), "{value}");
+        // What the last timed call returned is there to be checked.
+        subject.arena.bytes_mut()[subject.regions[1].clone()].fill(0);
+        let ask = Ask::Time { samples: 2, calls: 1, restore: vec![], flush: 0 };
+        assert!(matches!(passed(subject.worker.ask(ask)), Answer::Times(_)));
+        assert_eq!(subject.y(), doubled(), "{value}");
+    }
+    for (value, words) in [
+        ("{'z': inputs['x']}", "`z`, which is no output"),
+        ("inputs['x'][:5]", "[5] for `y`, not [1000]"),
+        ("(i for i in inputs['x'])", "generator for `y`, not an array"),
+    ] {
+        let mut subject = Subject::new(&python, &format!("def f(inputs, scalars, outputs): return {value}\n"));
+        let why = failed(subject.worker.ask(Ask::Call));
+        assert!(why.contains(words), "{value}: {why}");
+    }
+}
+
+#[test]
+fn inputs_are_read_only_and_mistakes_are_said_with_their_place() {
+    let Some(python) = with_numpy() else { return };
+    for (body, words) in [
+        ("inputs['x'][0] = 1", "subject.py:2: ValueError: assignment destination is read-only"),
+        ("\n    1 / 0", "subject.py:3: ZeroDivisionError"),
+        ("import sys; sys.exit(3)", "subject.py:2: SystemExit: 3"),
+        ("outputs['z']", "KeyError: 'z'"),
+    ] {
+        let mut subject = Subject::new(&python, &format!("def f(inputs, scalars, outputs):\n    {body}\n"));
+        let why = failed(subject.worker.ask(Ask::Call));
+        assert!(why.contains(words), "{body}: {why}");
+        // The worker is still there.
+        assert!(failed(subject.worker.ask(Ask::Call)).contains(words));
+    }
+}
+
+#[test]
+fn files_that_cannot_be_loaded_are_said_with_their_place() {
+    let Some(python) = interpreter() else { return };
+    let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wrong.py");
+    let library = file.to_str().unwrap().to_string();
+    for (text, words) in [
+        ("x = 1\nimport no_such_module\n", "wrong.py:2: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("x = (\n", "SyntaxError"),
+        ("g = 1\n", "no function `f`"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let why = failed(worker.ask(Ask::Load { library: library.clone(), symbol: "f".into(), config: None }));
+        assert!(why.contains(words), "{why}");
+    }
+    let library = "/nowhere.py".to_string();
+    assert!(failed(worker.ask(Ask::Load { library, symbol: "f".into(), config: None })).contains("no such file"));
+    assert!(failed(worker.ask(Ask::Call)).contains("no function"));
+    assert!(failed(worker.ask(Ask::Pin { cpus: vec![100_000] })).contains("processors"));
+    assert_eq!(passed(worker.ask(Ask::Pin { cpus: (0..1024).collect() })), Answer::Done);
+}
+
+#[test]
+fn every_dtype_and_role_arrives() {
+    let Some(python) = with_numpy() else { return };
+    let text = "
+from helper import check
+
+def f(inputs, scalars, outputs, TILE, fast):
+    check(inputs, scalars, outputs)
+    assert TILE == 8 and fast is True
+    outputs['s'] += 1
+";
+    let helper = "
+def check(inputs, scalars, outputs):
+    assert list(inputs) == ['a', 'b', 'c', 'e', 's'] and list(outputs) == ['s'], (inputs, outputs)
+    kinds = [str(a.dtype) for a in inputs.values()]
+    assert kinds == ['float16', 'float64', 'bool', 'uint8', 'int32'], kinds
+    assert inputs['b'].shape == (2, 3) and inputs['e'].shape == (0, 4) and inputs['s'] is outputs['s']
+    assert scalars == {'scale': 0.5, 'half': 1.5}, scalars
+";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("subject.py");
+    fs::write(&file, text).unwrap();
+    fs::write(folder.path().join("helper.py"), helper).unwrap();
+    let arguments: [(&str, &str, &[usize], &str, usize); 9] = [
+        ("a", "f16", &[5], "in", 10),
+        ("b", "f64", &[2, 3], "in", 48),
+        ("c", "bool", &[3], "in", 3),
+        ("e", "u8", &[0, 4], "in", 0),
+        ("s", "i32", &[2], "inout", 8),
+        ("w", "f32", &[2], "scratch", 8),
+        ("scale", "f32", &[], "scalar", 4),
+        ("half", "bf16", &[], "scalar", 2),
+        ("saved", "i32", &[2], "scratch", 8),
+    ];
+    let (mut arena, regions) = Arena::new(&arguments.map(|a| a.4)).unwrap();
+    arena.bytes_mut()[regions[6].clone()].copy_from_slice(&0.5_f32.to_ne_bytes());
+    arena.bytes_mut()[regions[7].clone()].copy_from_slice(&0x3fc0_u16.to_ne_bytes());
+    let slots = arguments.iter().zip(&regions).map(|((name, dtype, shape, role, bytes), region)| Slot {
+        name: (*name).into(),
+        offset: region.start,
+        bytes: *bytes,
+        dtype: (*dtype).into(),
+        shape: shape.to_vec(),
+        role: (*role).into(),
+    });
+    let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
+    // The order does not matter.
+    let map = Ask::Map { arena: arena.path(), slots: slots.collect() };
+    assert_eq!(passed(worker.ask(map)), Answer::Done);
+    let library = file.to_str().unwrap().to_string();
+    let config = Some(json!({"TILE": 8, "fast": true}));
+    let load = Ask::Load { library, symbol: "f".into(), config };
+    assert_eq!(passed(worker.ask_within(load, Duration::from_secs(60))), Answer::Done);
+    let copy = Copy { from: regions[8].start, to: regions[4].start, bytes: 8 };
+    let ask = Ask::Time { samples: 5, calls: 1, restore: vec![copy], flush: 0 };
+    let answer = passed(worker.ask(ask));
+    assert!(matches!(answer, Answer::Times(_)), "{answer:?}");
+    assert_eq!(arena.bytes()[regions[4].start], 1);
+    let twice = Ask::Time { samples: 5, calls: 2, restore: vec![copy], flush: 0 };
+    assert!(failed(worker.ask(twice)).contains("2 calls"));
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let Some(python) = with_numpy() else { return };
+    let mut subject = Subject::new(&python, IN_PLACE);
+    let slot = |dtype: &str, bytes| Slot {
+        name: "x".into(),
+        offset: 4096,
+        bytes,
+        dtype: dtype.into(),
+        shape: vec![4],
+        role: "in".into(),
+    };
+    let mut map = |slot| failed(subject.worker.ask(Ask::Map { arena: subject.arena.path(), slots: vec![slot] }));
+    assert!(map(slot("f32", 8)).contains("f32[4] needs 16 bytes, not 8"));
+    assert!(map(slot("f32", 1 << 40)).contains("outside"));
+    assert!(map(slot("f7", 16)).contains("unknown dtype f7"));
+    if python.torch.is_none() {
+        let why = map(slot("bf16", 8));
+        assert!(why.contains("`x` is bf16, which needs PyTorch"), "{why}");
+    }
+}
+
+#[test]
+fn a_baseline_of_the_repository_runs_in_both_precisions() {
+    let Some(python) = with_numpy() else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/matmul/baseline.py");
+    for (dtype, size) in [("f32", 4), ("f64", 8)] {
+        let arguments = [("a", vec![2, 3], "in"), ("b", vec![3, 2], "in"), ("c", vec![2, 2], "out")];
+        let (mut arena, regions) = Arena::new(&[6 * size, 6 * size, 4 * size]).unwrap();
+        let one: Vec<u8> = if size == 4 { 1_f32.to_ne_bytes().into() } else { 1_f64.to_ne_bytes().into() };
+        arena.bytes_mut()[regions[0].clone()].copy_from_slice(&one.repeat(6));
+        arena.bytes_mut()[regions[1].clone()].copy_from_slice(&one.repeat(6));
+        let slots = arguments.into_iter().zip(&regions).map(|((name, shape, role), region)| Slot {
+            name: name.into(),
+            offset: region.start,
+            bytes: region.len(),
+            dtype: dtype.into(),
+            shape,
+            role: role.into(),
+        });
+        let slots = slots.collect();
+        let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
+        load(&mut worker, &file, "numpy");
+        assert_eq!(passed(worker.ask(Ask::Map { arena: arena.path(), slots })), Answer::Done);
+        assert_eq!(passed(worker.ask(Ask::Call)), Answer::Done);
+        let three: Vec<u8> = if size == 4 { 3_f32.to_ne_bytes().into() } else { 3_f64.to_ne_bytes().into() };
+        assert_eq!(arena.bytes()[regions[2].clone()], three.repeat(4));
+    }
+}
+
+#[test]
+fn tensors_without_numpy_are_a_clear_failure() {
+    let Some(python) = interpreter() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("subject.py");
+    fs::write(&file, "import sys\nsys.modules['numpy'] = None\ndef f(inputs, scalars, outputs): pass\n").unwrap();
+    let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
+    load(&mut worker, &file, "f");
+    let (arena, _, slots) = memory();
+    let why = failed(worker.ask(Ask::Map { arena: arena.path(), slots }));
+    assert!(why.contains("NumPy is not installed in"), "{why}");
+}
+
+#[test]
+fn a_file_that_uses_torch_gets_tensors() {
+    let Some(python) = with_numpy().filter(|p| p.torch.is_some()) else {
+        println!("skipped: no PyTorch");
+        return;
+    };
+    for body in ["torch.mul(inputs['x'], 2, out=outputs['y'])", "return 2 * inputs['x']"] {
+        let text = format!(
+            "import torch\n\ndef f(inputs, scalars, outputs):\n    assert type(inputs['x']) is torch.Tensor\n    {body}\n"
+        );
+        let mut subject = Subject::new(&python, &text);
+        subject.call();
+        assert_eq!(subject.y(), doubled(), "{body}");
+    }
+    // Types that NumPy does not have.
+    let (mut arena, regions) = Arena::new(&[8, 8]).unwrap();
+    arena.bytes_mut()[regions[0].clone()].copy_from_slice(&[0xc0, 0x3f].repeat(4));
+    let slots = [("x", "in"), ("y", "out")].into_iter().zip(&regions).map(|((name, role), region)| Slot {
+        name: name.into(),
+        offset: region.start,
+        bytes: 8,
+        dtype: "bf16".into(),
+        shape: vec![2, 2],
+        role: role.into(),
+    });
+    let slots = slots.collect();
+    let mut subject =
+        Subject::new(&python, "def f(inputs, scalars, outputs):\n    outputs['y'].copy_(inputs['x'] * 2)\n");
+    let map = Ask::Map { arena: arena.path(), slots };
+    assert_eq!(passed(subject.worker.ask_within(map, Duration::from_secs(60))), Answer::Done);
+    subject.call();
+    assert_eq!(arena.bytes()[regions[1].clone()], [0x40, 0x40].repeat(4));
+}
+
+#[test]
+fn hostile_functions_are_refused_like_kernels() {
+    let Some(python) = with_numpy() else { return };
+    for (body, gate, measured, evidence) in [
+        ("while True: pass", Gate::Timeout, "no answer", ""),
+        ("x = []\n    while True: x.append(bytearray(b'1') * (64 << 20))", Gate::HostOom, "resident", ""),
+        ("import os; os._exit(4)", Gate::RuntimeFailed, "exited with code 4", ""),
+        ("import ctypes; ctypes.string_at(8)", Gate::RuntimeFailed, "SIGSEGV", "subject.py\", line 2 in f"),
+        ("import os; print('last words', flush=True); os.abort()", Gate::RuntimeFailed, "SIGABRT", "last words"),
+    ] {
+        let mut subject = Subject::new(&python, &format!("def f(inputs, scalars, outputs):\n    {body}\n"));
+        let pid = subject.worker.pid();
+        // Only an endless loop is to run into its limit.
+        let time = if gate == Gate::Timeout { limits().time } else { Duration::from_secs(30) };
+        let refusal = refused(subject.worker.ask_within(Ask::Call, time));
+        assert_eq!(refusal.gate, gate, "{body}");
+        assert!(refusal.measured.contains(measured), "{body}: {}", refusal.measured);
+        assert!(refusal.evidence.contains(evidence), "{body}: {}", refusal.evidence);
+        assert!(!runs(pid));
+    }
+}
