@@ -12,8 +12,8 @@ while [ $# -gt 0 ]; do
     *) echo "usage: scripts/bench_overhead.sh [--trials N]" >&2; exit 2 ;;
   esac
 done
-cargo build --release --quiet
-kiln="${KILN_BIN:-$PWD/target/release/kiln}"
+[ -n "${KILN_BIN:-}" ] || cargo build --release --quiet
+kiln="$(realpath "${KILN_BIN:-${CARGO_TARGET_DIR:-target}/release/kiln}")"
 kernel="$PWD/tests/noop"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 [ $# -eq 1 ] || { echo "usage: scripts/crash_test.sh SEED" >&2; exit 2; }
 seed="$1"
 [ -n "${KILN_BIN:-}" ] || cargo build --release --quiet
-kiln="${KILN_BIN:-$PWD/target/release/kiln}"
+kiln="$(realpath "${KILN_BIN:-${CARGO_TARGET_DIR:-target}/release/kiln}")"
 kernel="$PWD/kernels/softmax"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
@@ -23,7 +23,7 @@ for t in json.load(sys.stdin)["trials"]:
     print(t["phase"], t["number"], t["state"], t["cost"], t["config"])'
 }
 workers() { pgrep -f "$kiln worker" || true; }
-begin() { "$kiln" tune "$kernel" --trials 80 --samples 25 --seed "$seed" --json > out.json 2> log & }
+begin() { "$kiln" tune "$kernel" --trials 120 --samples 25 --seed "$seed" --json > out.json 2> log & }
 resume() { "$kiln" tune "$kernel" --resume --json > out.json 2> log & }
 # The first trial that a copy of the record goes on with.
 next_of() {
@@ -48,7 +48,7 @@ fail() { echo "crash_test: $*" >&2; [ -s log ] && tail -5 log >&2; exit 1; }
 begin
 for moment in $(seq 10); do
   pid=$!
-  sleep "$((RANDOM % 3)).$((RANDOM % 90 + 10))"
+  sleep "$((RANDOM % 4 + 1)).$((RANDOM % 90 + 10))"
   kill -9 "$pid" 2> /dev/null || fail "the study ended before moment $moment"
   wait "$pid" 2> /dev/null || true
   sleep 1

@@ -14,7 +14,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "${KILN_BIN:-}" ] || cargo build --release --quiet
-kiln="${KILN_BIN:-$PWD/target/release/kiln}"
+kiln="$(realpath "${KILN_BIN:-${CARGO_TARGET_DIR:-target}/release/kiln}")"
 kernel="$PWD/tests/honesty"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs everything that can fail without a GPU: format, lints, dependency rules, all tests, and a real compilation of the
-# CUDA sources. `--install` first fetches what is missing; without it, what is missing is named.
+# Runs everything that can fail without a GPU: format, lints, dependency rules, all tests (with a Python that has NumPy), and a
+# real compilation of the CUDA sources. `--install` first fetches what is missing; without it, what is missing is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,12 +21,15 @@ need g++ g++
 need python3 python3
 need git git
 if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3-venv); fi
-# The CUDA compiler from PyPI: one minor version for all parts, or they do not fit each other.
+# NumPy, so that Python workers and NumPy baselines are tested and not skipped, and the CUDA compiler, both from PyPI.
 venv=target/venv
+python="$PWD/$venv/bin/python"
+numpy() { "$python" -c 'import numpy' 2>/dev/null; }
 nvcc() { compgen -G "$venv/lib/python3.*/site-packages/nvidia/cu13/bin/nvcc" | head -n 1; }
 missing=()
 [ ${#packages[@]} -eq 0 ] || missing+=("system packages: ${packages[*]}")
 cargo deny --version >/dev/null 2>&1 || missing+=("cargo-deny (built from source, about four minutes)")
+numpy || missing+=("NumPy, in $venv")
 [ -n "$(nvcc)" ] || missing+=("the CUDA compiler wheels, in $venv")
 
 if ! command -v cargo >/dev/null 2>&1; then
@@ -48,10 +51,18 @@ if ! cargo deny --version >/dev/null 2>&1; then
   step "building cargo-deny"
   cargo install cargo-deny --locked --quiet
 fi
+if ! "$python" -m pip --version >/dev/null 2>&1; then
+  step "making $venv"
+  python3 -m venv "$venv"
+fi
+if ! numpy; then
+  step "installing NumPy into $venv"
+  "$python" -m pip install --quiet numpy
+fi
 if [ -z "$(nvcc)" ]; then
   step "installing the CUDA compiler into $venv"
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" \
+  # One minor version for all parts, or they do not fit each other.
+  "$python" -m pip install --quiet "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" \
     "nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*"
 fi
 
@@ -65,7 +76,7 @@ step "licences, sources, bans"
 cargo deny --log-level error check bans licenses sources
 
 step "tests"
-INSTA_UPDATE=no cargo test --workspace --quiet
+KILN_PYTHON="$python" INSTA_UPDATE=no cargo test --workspace --quiet
 
 step "CUDA sources compile for sm_80, sm_89 and sm_90a"
 cargo build --release --quiet

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::run::{Ran, empty_folder, kiln_in};
 
-/// A folder with a kernel so small that a study takes a moment, of which two configurations do not compile.
+/// A folder with a kernel so small that a study takes a moment, of which four configurations do not compile.
 fn tiny(name: &str) -> std::path::PathBuf {
     let folder = empty_folder(name);
     assert_eq!(kiln_in(&folder, &["init", "tiny"]).code, 0);
@@ -20,8 +20,8 @@ fn tiny(name: &str) -> std::path::PathBuf {
         std::fs::write(&path, changed).unwrap();
     };
     rewrite("kernel.toml", &|text| {
-        let small = text.replace("ROWS = 256, COLS = 600", "ROWS = 2, COLS = 64");
-        small.replace("ROWS = 4096, COLS = 2048", "ROWS = 4, COLS = 64")
+        let small = text.replace("ROWS = 64, COLS = 600", "ROWS = 2, COLS = 64");
+        small.replace("ROWS = 256, COLS = 1024", "ROWS = 4, COLS = 64")
     });
     rewrite("tiny.c", &|text| format!("#if LANES == 16\n#error too many lanes\n#endif\n{text}"));
     folder

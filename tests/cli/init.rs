@@ -44,7 +44,7 @@ fn the_kernel_it_writes_is_right_in_every_configuration() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     std::fs::write(folder.join("caller.c"), CALLER).unwrap();
     let list = kiln_in(&folder, &["space", "sample", "--workload", "large", "--list"]).out;
-    assert_eq!(list.lines().count(), 10);
+    assert_eq!(list.lines().count(), 20);
     for config in list.lines() {
         let error: f64 = compiled(&folder, config).trim().parse().unwrap();
         assert!(error < 1e-4, "{config}: {error}");

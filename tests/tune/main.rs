@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+mod change;
+mod layout;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -67,6 +70,21 @@ fn hostile_kernels_are_refused_each_at_its_gate_and_the_good_one_is_found() {
         assert_eq!(&refused[0]["refusal"]["gate"], gate, "{deed}: {}", refused[0]["refusal"]);
     }
     assert!(!workers_of(&folder), "a worker outlived the study");
+}
+
+#[test]
+fn kernels_that_only_seem_fast_are_refused_each_by_what_catches_it() {
+    let folder = folder("cheats");
+    let expected: Value =
+        serde_json::from_slice(&std::fs::read(root().join("tests/cheats/expected.json")).unwrap()).unwrap();
+    let (summary, _) = run(&folder, "tune @tests/cheats --json --seed 3 --samples 25");
+    assert_eq!(summary["config"], expected["config"]);
+    let trials = trials(&folder);
+    for (deed, gate) in expected["gates"].as_object().unwrap() {
+        let of = |t: &&Value| t["config"].as_str() == Some(&format!("DEED={deed}")) && !t["refusal"].is_null();
+        let refused: Vec<&Value> = trials.iter().filter(of).collect();
+        assert!(!refused.is_empty() && refused.iter().all(|t| &t["refusal"]["gate"] == gate), "{deed}: {refused:?}");
+    }
 }
 
 #[test]
@@ -161,8 +179,12 @@ fn mistakes_are_told_with_what_was_expected() {
         assert_eq!(output.status.code(), Some(code), "{line}: {text}");
         text
     };
-    assert!(said("tune @kernels/softmax --baseline nump", 1).contains("naive"));
+    assert!(said("tune @kernels/softmax --baseline nump", 2).contains("naive"));
     assert!(said("tune @kernels/softmax --strategy tpa", 2).contains("tpe"));
+    for flag in ["--minutes nan", "--minutes 0", "--cost 1 --price 0", "--target-speedup inf"] {
+        assert!(said(&format!("tune @kernels/softmax {flag}"), 2).contains("above 0"), "{flag}");
+    }
+    assert!(said("tune @kernels/softmax --threads 0", 2).contains("at least 1"));
     assert!(said("tune @kernels/softmax --resume", 2).contains("no unfinished study"));
     assert!(said("tune @kernels/softmax --samples 3", 2).contains("at least 25"));
     assert!(said("tune @kernels/attention --target cuda", 2).contains("cpu"));

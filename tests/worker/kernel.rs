@@ -76,6 +76,7 @@ pub(crate) fn memory() -> (Arena, Vec<Region>, Vec<Slot>) {
         dtype: dtype.into(),
         shape,
         role: role.into(),
+        strides: None,
     });
     let slots = slots.collect();
     (arena, regions, slots)

@@ -197,6 +197,7 @@ def check(inputs, scalars, outputs):
         dtype: (*dtype).into(),
         shape: shape.to_vec(),
         role: (*role).into(),
+        strides: None,
     });
     let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
     // The order does not matter.
@@ -226,6 +227,7 @@ fn what_does_not_fit_is_said() {
         dtype: dtype.into(),
         shape: vec![4],
         role: "in".into(),
+        strides: None,
     };
     let mut map = |slot| failed(subject.worker.ask(Ask::Map { arena: subject.arena.path(), slots: vec![slot] }));
     assert!(map(slot("f32", 8)).contains("f32[4] needs 16 bytes, not 8"));
@@ -254,6 +256,7 @@ fn a_baseline_of_the_repository_runs_in_both_precisions() {
             dtype: dtype.into(),
             shape,
             role: role.into(),
+            strides: None,
         });
         let slots = slots.collect();
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
@@ -302,6 +305,7 @@ fn a_file_that_uses_torch_gets_tensors() {
         dtype: "bf16".into(),
         shape: vec![2, 2],
         role: role.into(),
+        strides: None,
     });
     let slots = slots.collect();
     let mut subject =

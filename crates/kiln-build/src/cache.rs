@@ -3,6 +3,7 @@
 //! outgrows its bound.
 
 use std::io;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -61,6 +62,18 @@ impl Cache {
         limits: Limits,
         on_silence: &dyn Fn(Duration),
     ) -> Result<Outcome<Artifact>, Fault> {
+        self.build_until(compiler, request, limits, on_silence, &AtomicBool::new(false))
+    }
+
+    /// The same, given up with a fault as soon as `stopped` is set; the compiler is then ended.
+    pub fn build_until(
+        &self,
+        compiler: &Compiler,
+        request: &Request,
+        limits: Limits,
+        on_silence: &dyn Fn(Duration),
+        stopped: &AtomicBool,
+    ) -> Result<Outcome<Artifact>, Fault> {
         let key = key(compiler, request)?;
         let entry = self.entry(&key);
         let library = entry.join(LIBRARY);
@@ -72,7 +85,7 @@ impl Cache {
         let work = self.root.join("tmp").join(format!("{key}.{}.{}", std::process::id(), unique()));
         fs_err::create_dir_all(&work).map_err(fault)?;
         let started = std::time::Instant::now();
-        let outcome = compile(compiler, request, &work, limits, on_silence);
+        let outcome = compile(compiler, request, &work, limits, on_silence, stopped);
         let built = match outcome {
             Ok(Outcome::Passed(_)) => {
                 let _ = fs_err::remove_file(work.join("stderr"));

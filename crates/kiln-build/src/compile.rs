@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -38,6 +39,7 @@ pub(crate) fn compile(
     folder: &Utf8Path,
     limits: Limits,
     on_silence: &dyn Fn(Duration),
+    stopped: &AtomicBool,
 ) -> Result<Outcome<Utf8PathBuf>, Fault> {
     let library = folder.join("library.so");
     let log = folder.join("stderr");
@@ -61,8 +63,12 @@ pub(crate) fn compile(
             break status;
         }
         let elapsed = started.elapsed();
+        // The group is killed and waited for, so that nothing is left behind.
+        if stopped.load(Ordering::Relaxed) {
+            child.kill().map_err(failed)?;
+            return Err(Fault::new("building", "interrupted"));
+        }
         if elapsed > limits.timeout {
-            // The group is killed and waited for, so that nothing is left behind.
             child.kill().map_err(failed)?;
             return Ok(Outcome::Refused(too_long(limits.timeout)));
         }

@@ -2,6 +2,7 @@
 //! library, whoever builds it and wherever the sources lie.
 
 use blake3::Hasher;
+use camino::Utf8PathBuf;
 use kiln_core::Fault;
 
 use crate::compiler::Compiler;
@@ -33,6 +34,18 @@ pub(crate) fn key(compiler: &Compiler, request: &Request) -> Result<String, Faul
             part(file.file_name().unwrap_or_default().as_bytes());
             part(&bytes);
         }
+    }
+    Ok(hasher.finalize().to_hex()[..40].to_string())
+}
+
+/// A hash of files and of what they include, whatever is made of them.
+pub fn fingerprint(files: &[Utf8PathBuf], includes: &[Utf8PathBuf]) -> Result<String, Fault> {
+    let mut hasher = Hasher::new();
+    let all = files.iter().flat_map(|file| std::iter::once(file.clone()).chain(included(file, includes)));
+    for file in all {
+        let bytes = fs_err::read(&file).map_err(|e| Fault::new(format!("reading {file}"), e))?;
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(&bytes);
     }
     Ok(hasher.finalize().to_hex()[..40].to_string())
 }

@@ -17,6 +17,7 @@ pub use artifact::Artifact;
 pub use cache::{Cache, CacheState};
 pub use compile::Limits;
 pub use compiler::Compiler;
-pub use pool::{Pool, Ticket};
+pub use key::fingerprint;
+pub use pool::{Built, Pool, Ticket};
 pub use request::Request;
 pub use shim::{Passing, SHIM_SYMBOL, shim};

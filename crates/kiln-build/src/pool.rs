@@ -1,9 +1,11 @@
 //! Builds ahead of need, on several threads. In: requests as they come up. Out: a [`Ticket`] for each, which waits for its
-//! outcome. Dropping the pool stops taking up new work and waits for what is being compiled.
+//! outcome. Dropping the pool ends what is being compiled and forgets what waits.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use kiln_core::{Fault, Outcome};
 
@@ -13,7 +15,8 @@ use crate::compile::Limits;
 use crate::compiler::Compiler;
 use crate::request::Request;
 
-type Built = Result<Outcome<Artifact>, Fault>;
+/// How a build ended.
+pub type Built = Result<Outcome<Artifact>, Fault>;
 
 struct Job {
     request: Request,
@@ -25,6 +28,7 @@ struct Job {
 pub struct Pool {
     jobs: Option<Sender<Job>>,
     workers: Vec<JoinHandle<()>>,
+    stopped: Arc<AtomicBool>,
 }
 
 /// A build that was asked for.
@@ -36,8 +40,21 @@ pub struct Ticket {
 impl Ticket {
     /// Waits for the outcome.
     pub fn wait(self) -> Built {
-        self.answer.recv().unwrap_or_else(|_| Err(Fault::new("building", "the pool was stopped")))
+        self.answer.recv().unwrap_or_else(|_| Err(gone()))
     }
+
+    /// Waits for the outcome so long; none when there is none yet.
+    pub fn wait_for(&self, time: Duration) -> Option<Built> {
+        match self.answer.recv_timeout(time) {
+            Ok(built) => Some(built),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err(gone())),
+        }
+    }
+}
+
+fn gone() -> Fault {
+    Fault::new("building", "the pool was stopped")
 }
 
 impl Pool {
@@ -52,22 +69,26 @@ impl Pool {
     ) -> Pool {
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
+        let stopped = Arc::new(AtomicBool::new(false));
         let workers = (0..threads.max(1))
             .map(|_| {
                 let (queue, compiler, cache) = (Arc::clone(&queue), compiler.clone(), cache.clone());
-                let start = start.clone();
+                let (start, stopped) = (start.clone(), Arc::clone(&stopped));
                 std::thread::spawn(move || {
                     start();
                     // The lock is held only while waiting for a job, never while building.
                     while let Some(job) = queue.lock().ok().and_then(|queue| queue.recv().ok()) {
-                        let built = cache.build(&compiler, &job.request, limits, &|_| {});
+                        if stopped.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let built = cache.build_until(&compiler, &job.request, limits, &|_| {}, &stopped);
                         // Nobody may be waiting any more; the artifact is in the cache all the same.
                         let _ = job.answer.send(built);
                     }
                 })
             })
             .collect();
-        Pool { jobs: Some(jobs), workers }
+        Pool { jobs: Some(jobs), workers, stopped }
     }
 
     /// Asks for a build.
@@ -83,6 +104,7 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.jobs = None;
+        self.stopped.store(true, Ordering::Relaxed);
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }

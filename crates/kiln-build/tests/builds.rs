@@ -148,6 +148,24 @@ fn a_compiler_that_does_not_end_is_killed_with_its_children() {
 }
 
 #[test]
+fn a_pool_that_is_dropped_waits_for_no_compiler() {
+    let bench = Bench::new();
+    let script =
+        bench.write("endless_cc", "#!/bin/sh\n[ \"$1\" = --version ] && { echo endless 1; exit; }\nexec sleep 300\n");
+    std::process::Command::new("chmod").args(["+x", script.as_str()]).status().unwrap();
+    let compiler = Compiler::named(vec![script.into_string()]).unwrap();
+    let source = bench.write("k.c", "int x;\n");
+    let pool = Pool::new(1, compiler, bench.cache.clone(), Limits::default(), || {});
+    let tickets: Vec<_> = (0..3).map(|n| pool.ask(bench.request(&source, &format!("N={n}")))).collect();
+    assert!(tickets[0].wait_for(Duration::from_millis(100)).is_none());
+    let started = std::time::Instant::now();
+    drop(pool);
+    assert!(started.elapsed() < Duration::from_secs(60), "it was waited for");
+    assert!(tickets.into_iter().all(|ticket| ticket.wait().is_err()));
+    bench.assert_clean();
+}
+
+#[test]
 fn builders_of_the_same_thing_do_not_disturb_each_other() {
     let bench = Bench::new();
     let source = bench.write("k.c", "int f(void) { return N; }\n");

@@ -63,7 +63,7 @@ impl Verb {
 pub(crate) struct Selecting {
     /// A kernel's folder, its kernel.toml, a T1 file or a Kernel Tuner cache (.json, .json.gz)
     pub(crate) path: Utf8PathBuf,
-    /// Target: cuda, cpu or python [default: the file's first]
+    /// Target: cuda, cpu or python [default: the file's first; where something is run, its first that can be]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
     /// GPU architecture, such as sm_80, sm_89 or sm_90a [default: the target's first, else sm_80]
@@ -138,7 +138,7 @@ pub(crate) struct Measuring {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Phases: the default configuration, a seed of 20, a search of 100, finals (full check on fresh inputs, run against each\nother), confirmation against the baseline, ablation. Everything is recorded under .kiln as it happens.\n\nExamples:\n  kiln tune kernels/attention\n  kiln tune kernels/softmax --trials 60 --minutes 2 --baseline numpy\n  kiln tune kernels/attention --resume"
+    after_help = "Phases: the default configuration, a seed of 20, a search of 100, finals (full check on fresh inputs, run against each other), confirmation against the baseline, ablation. Everything is recorded under .kiln as it happens.\n\nExamples:\n  kiln tune kernels/attention\n  kiln tune kernels/softmax --trials 60 --minutes 2 --baseline numpy\n  kiln tune kernels/attention --resume"
 )]
 pub(crate) struct TuneArgs {
     #[command(flatten)]
@@ -225,6 +225,12 @@ pub(crate) struct BenchArgs {
     /// One baseline instead of all
     #[arg(long, value_name = "NAME")]
     pub(crate) baseline: Option<String>,
+    /// Go on measuring until speedups are known to plus or minus this many per cent
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    pub(crate) width: f64,
+    /// Samples on each side at most
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub(crate) max_samples: usize,
     /// Differences below this many per cent do not matter
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
     pub(crate) dead_zone: f64,

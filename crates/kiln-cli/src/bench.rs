@@ -4,7 +4,7 @@ use kiln_core::{Config, Fault, Outcome, Report};
 use kiln_loop::{Baselines, Bench, CacheState, Event, Kernel, Settings, peaks, versus};
 use kiln_show::{BenchView, Progress};
 use kiln_stats::Thresholds;
-use kiln_store::Store;
+use kiln_store::{Store, Study};
 
 use crate::args::BenchArgs;
 use crate::exit::{Failure, Success};
@@ -20,12 +20,15 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Success, Failure> {
     let kernel = work::kernel(work::runnable(&loaded, &args.selecting)?, &args.selecting.path)?;
     work::preflight(&kernel.selection)?;
     let config = config(args, &kernel)?;
+    work::baseline(&kernel, args.baseline.as_deref())?;
     let defaults = Settings::default();
     let settings = Settings {
         seed: seed(args.measuring.seed)?,
         pairs: args.measuring.samples.div_ceil(defaults.pair_samples).max(5),
+        most_pairs: args.max_samples.div_ceil(defaults.pair_samples),
+        width: args.width / 100.0,
         cache: if args.measuring.cold { CacheState::Cold } else { CacheState::Warm },
-        threads: args.measuring.threads,
+        threads: work::threads(&args.measuring)?,
         pin: !args.measuring.no_pin,
         ..defaults
     };
@@ -70,8 +73,7 @@ fn config(args: &BenchArgs, kernel: &Kernel<'_>) -> Result<Config, Failure> {
     let typed = match &args.study {
         Some(name) => {
             let study = Store::open(&work::store())?.find(name)?;
-            let won = study.summary.as_ref().and_then(|s| s.get("config")).and_then(|c| c.as_object());
-            let won = won.ok_or_else(|| Report::error(format!("study {} has no winner", study.id)))?;
+            let won = winner(&study, args.selecting.workload.as_deref())?;
             let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), |s| format!("\"{s}\""));
             won.iter().map(|(name, value)| format!("{name}={}", word(value))).collect::<Vec<_>>().join(",")
         }
@@ -84,6 +86,27 @@ fn config(args: &BenchArgs, kernel: &Kernel<'_>) -> Result<Config, Failure> {
             .into());
     }
     Ok(config)
+}
+
+/// The winner of a study, or the one of a workload where each has its own.
+fn winner<'s>(
+    study: &'s Study,
+    workload: Option<&str>,
+) -> Result<&'s serde_json::Map<String, serde_json::Value>, Failure> {
+    let summary = study.summary.as_ref();
+    if let Some(won) = summary.and_then(|s| s.get("config")).and_then(|c| c.as_object()) {
+        return Ok(won);
+    }
+    let rows = summary.and_then(|s| s.get("workloads")).and_then(|w| w.as_array()).map_or(&[][..], Vec::as_slice);
+    let apart: Vec<_> =
+        rows.iter().filter_map(|w| Some((w.get("name")?.as_str()?, w.get("config")?.as_object()?))).collect();
+    if let Some((_, won)) = apart.iter().find(|(name, _)| Some(*name) == workload) {
+        return Ok(won);
+    }
+    let names: Vec<&str> = apart.iter().map(|(name, _)| *name).collect();
+    let report = Report::error(format!("study {} has no winner", study.id));
+    let hint = format!("each workload has its own: choose --workload {}", names.join(" or --workload "));
+    Err(report.maybe_hint((!names.is_empty()).then_some(hint)).into())
 }
 
 fn refused(args: &BenchArgs, refusal: &kiln_core::Refusal) -> Result<Success, Failure> {

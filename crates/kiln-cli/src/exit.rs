@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use kiln_core::Report;
 
 use crate::output;
+use crate::work;
 
 /// Everything worked.
 const DONE: u8 = 0;
@@ -84,9 +85,18 @@ pub(crate) fn code(result: Result<Success, Failure>, json: bool) -> ExitCode {
             if closed {
                 return ExitCode::from(DONE);
             }
-            let object = serde_json::json!({ "errors": [{ "severity": "error", "message": error.to_string() }] });
-            output::failure(json.then_some(object), &format!("error: {error:#}"));
-            FAULT
+            output::failure(json.then(|| told(&error)), &format!("error: {error:#}"));
+            // A step that was broken off by Ctrl-C may say so in its own words.
+            if work::interrupted() { INTERRUPTED } else { FAULT }
         }
     })
+}
+
+/// A fault as machines read it.
+fn told(error: &anyhow::Error) -> serde_json::Value {
+    let report = match error.downcast_ref::<kiln_core::Fault>() {
+        Some(fault) => Report::error(format!("{}: {}", fault.what, fault.why)).maybe_hint(fault.hint.clone()),
+        None => Report::error(error.to_string()),
+    };
+    serde_json::json!({ "errors": [report] })
 }

@@ -4,7 +4,7 @@ use kiln_core::{Config, Report, Value, nearest};
 use kiln_loop::{Bench, Evaluation, Event, Settings};
 use kiln_show::{GateView, LadderView};
 use kiln_space::Problem;
-use kiln_spec::{Selection, TargetKind, Tunable};
+use kiln_spec::{Selection, Target, TargetKind, Tunable};
 
 use crate::args::GateArgs;
 use crate::exit::{Failure, Success};
@@ -34,16 +34,27 @@ pub(crate) fn run(args: &GateArgs) -> Result<Success, Failure> {
         output::data(&view.to_string())?;
         if let Some(ladder) = &ladder {
             output::data(&ladder.to_string())?;
+        } else if view.passed() && !args.r#static && selection.target.kind == TargetKind::Cuda {
+            output::note(&unclimbed(&loaded.spec.targets));
         }
     }
     let passed = view.passed() && ladder.is_none_or(|l| l.passed());
     Ok(if passed { Success::Done } else { Success::Refused })
 }
 
+/// Why the ladder ends at the static rules, and which target goes further.
+fn unclimbed(targets: &[Target]) -> String {
+    let here = targets.iter().map(|t| t.kind).find(|kind| *kind != TargetKind::Cuda);
+    let further = here.map_or(String::new(), |kind| format!("; --target {} takes that one further", kind.name()));
+    format!("this version of kiln does not build or run cuda targets{further}")
+}
+
 /// Builds, runs, checks and measures it, where the target can be run here and the file says what is right.
 fn climb(args: &GateArgs, selection: &Selection<'_>, config: &Config) -> Result<Option<Evaluation>, Failure> {
     let kind = selection.target.kind;
-    if kind == TargetKind::Cuda || selection.target.sources.is_empty() || selection.spec.reference.is_none() {
+    // A kernel in Python may name its file in the entry.
+    let without_source = selection.target.sources.is_empty() && kind != TargetKind::Python;
+    if kind == TargetKind::Cuda || without_source || selection.spec.reference.is_none() {
         return Ok(None);
     }
     let kernel = work::kernel(selection.clone(), &args.selecting.path)?;

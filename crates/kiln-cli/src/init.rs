@@ -1,4 +1,5 @@
-//! `kiln init`: a folder with a commented kernel.toml and a small kernel that works, in C and in CUDA.
+//! `kiln init`: a folder with a commented kernel.toml, a small kernel that works, in C and in CUDA, and a
+//! baseline to beat.
 
 use camino::Utf8Path;
 use kiln_core::Report;
@@ -8,10 +9,11 @@ use crate::exit::{Failure, Success};
 use crate::output;
 
 /// File endings and what is written there; `{{name}}` stands for the kernel's name.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("kernel.toml", include_str!("init/kernel.toml")),
     ("{{name}}.c", include_str!("init/softmax.c")),
     ("{{name}}.cu", include_str!("init/softmax.cu")),
+    ("naive.c", include_str!("init/naive.c")),
 ];
 
 /// Words a C or CUDA function cannot be called.
@@ -101,7 +103,9 @@ pub(crate) fn run(args: &InitArgs) -> Result<Success, Failure> {
     }
     let mut words = String::from("wrote\n");
     files.iter().for_each(|(path, _)| words.extend(["  ", path.as_str(), "\n"]));
-    words.push_str(&format!("next\n  kiln space {folder}\n  kiln gate {folder} --config LANES=8\n"));
+    words.push_str(&format!(
+        "next\n  kiln space {folder}\n  kiln gate {folder} --config LANES=8\n  kiln tune {folder}\n"
+    ));
     output::data(&words)?;
     Ok(Success::Done)
 }

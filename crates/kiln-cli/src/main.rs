@@ -13,6 +13,7 @@ mod load;
 mod output;
 mod past;
 mod repeat;
+mod resume;
 mod seed;
 mod show;
 mod space;
@@ -25,7 +26,6 @@ use clap::Parser;
 use args::{Cli, Verb};
 
 fn main() -> std::process::ExitCode {
-    kiln_run::prefault();
     let cli = Cli::parse();
     let result = match &cli.verb {
         Verb::Space(args) => space::run(args),

@@ -16,6 +16,11 @@ pub(crate) fn warnings(reports: &[Report]) {
     reports.iter().for_each(|r| complain(&format!("{r}\n")));
 }
 
+/// Prints a remark.
+pub(crate) fn note(words: &str) {
+    complain(&format!("note: {words}"));
+}
+
 /// Prints what went wrong: for people on stderr, for machines that asked for it on stdout.
 pub(crate) fn failure(object: Option<serde_json::Value>, words: &str) {
     if let Some(object) = object {

@@ -3,7 +3,7 @@
 use kiln_loop::{CacheState, Settings};
 use kiln_store::Study;
 
-/// As it would be typed. What the record does not say (a budget of time, a single workload) is left out.
+/// As it would be typed. What the record does not say (a budget of time) is left out.
 pub(crate) fn repeat(study: &Study) -> String {
     let mut words = vec!["kiln tune".to_string(), quoted(&study.path), format!("--target {}", study.target)];
     words.extend(study.arch.as_ref().map(|arch| format!("--arch {arch}")));
@@ -32,6 +32,9 @@ fn flags(set: &Settings) -> Vec<String> {
     add(!set.pin, "--no-pin".into());
     add(!set.stop_rule, "--no-stop".into());
     add(!set.ablation, "--no-ablation".into());
+    if let Some(name) = &set.workload {
+        add(true, format!("--workload {}", quoted(name)));
+    }
     if let Some(name) = &set.baseline {
         add(true, format!("--baseline {}", quoted(name)));
     }

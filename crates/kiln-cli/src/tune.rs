@@ -1,7 +1,5 @@
 //! `kiln tune`: the whole loop, from the default configuration to a confirmed winner.
 
-use std::sync::atomic::Ordering;
-
 use camino::Utf8PathBuf;
 use kiln_core::{Fault, Report};
 use kiln_loop::{
@@ -15,6 +13,7 @@ use crate::args::TuneArgs;
 use crate::exit::{Failure, Success};
 use crate::load::load;
 use crate::output;
+use crate::resume;
 use crate::seed::seed;
 use crate::work;
 
@@ -28,13 +27,20 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     }
     let begun = match (&args.replay, &args.resume) {
         (Some(name), _) => Some(store.find(name)?),
-        (None, Some(name)) => Some(unfinished(&store, name, &kernel)?),
+        (None, Some(name)) => Some(resume::study(&store, name, &kernel)?),
         (None, None) => None,
     };
     let settings = match &begun {
-        Some(study) => recorded_settings(study, &kernel)?,
-        None => settings(args)?,
+        Some(study) => resume::settings(study, &kernel, &spec_hash(&kernel), &args.selecting)?,
+        None => settings(args, &kernel)?,
     };
+    let folder: Utf8PathBuf =
+        args.out.clone().unwrap_or_else(|| format!("{}/best/{}", work::FOLDER, kernel.name()).into());
+    if args.replay.is_none() {
+        // Not after an hour of work.
+        fs_err::create_dir_all(&folder).map_err(|e| Fault::new(format!("making {folder} for the winner"), e))?;
+        resume::others(&store)?;
+    }
     let progress = Progress::new();
     let listener = |event: &Event<'_>| progress.hear(event);
     let live = args.replay.is_none();
@@ -46,6 +52,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
             bench.peaks = peaks(&bench).ok();
             let study = new_study(args, &kernel, &settings, &bench);
             store.begin(&study)?;
+            store.note(&study.id, study.started_ms, resume::SOURCES, &kernel.fingerprint()?)?;
             study
         }
     };
@@ -74,14 +81,27 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     let summary = match ended {
         Ok(summary) => summary,
         Err(trouble) => {
-            let interrupted = work::stopped().load(Ordering::Relaxed);
+            let interrupted = work::interrupted();
             if live {
                 let state = if interrupted { State::Interrupted } else { State::Failed };
                 store.finish(&study.id, state, None, None, now, seconds)?;
             }
             if interrupted {
-                eprintln!("interrupted; go on with: kiln tune {} --resume", args.selecting.path);
+                let next = format!("kiln tune {} --resume {}", args.selecting.path, study.short_id());
+                eprintln!("interrupted; go on with: {next}");
+                if args.json {
+                    let report = Report::error("interrupted").hint(next);
+                    output::data(&format!("{}\n", json!({ "errors": [report], "study": study.id })))?;
+                }
                 return Ok(Success::Interrupted);
+            }
+            // A full disk or a lost tool can be put right; what was done need not be done again.
+            if live && store.trials(&study.id).is_ok_and(|trials| !trials.is_empty()) {
+                eprintln!(
+                    "what is done is saved; go on with: kiln tune {} --resume {}",
+                    args.selecting.path,
+                    study.short_id()
+                );
             }
             return Err(trouble.into());
         }
@@ -90,8 +110,6 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     if live {
         let object = json!(summary);
         store.finish(&study.id, State::Finished, Some(summary.verdict.name()), Some(&object), now, seconds)?;
-        let folder: Utf8PathBuf =
-            args.out.clone().unwrap_or_else(|| format!("{}/best/{}", work::FOLDER, kernel.name()).into());
         if let Some(written) = write_best(&kernel, &summary, &bench.machine.processor, &folder)? {
             files = vec![written.toml.to_string(), written.header.to_string()];
         }
@@ -103,8 +121,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     if args.json {
         output::data(&format!("{}\n", json!(summary)))?;
     } else {
-        let short = study.id.get(study.id.len().saturating_sub(6)..).unwrap_or(&study.id);
-        let next = next(args, &summary.verdict, short);
+        let next = next(args, &summary.verdict, study.short_id());
         output::data(&SummaryView { summary: &summary, files: &files, next: &next }.to_string())?;
     }
     Ok(match summary.verdict {
@@ -114,36 +131,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     })
 }
 
-/// The study to go on with: the one named, else the newest of this kernel that did not end.
-fn unfinished(store: &Store, name: &str, kernel: &Kernel<'_>) -> Result<Study, Failure> {
-    if !name.is_empty() {
-        let study = store.find(name)?;
-        if study.state == State::Finished {
-            return Err(Report::error(format!("study {} is finished", study.id))
-                .hint(format!("`kiln show {name}` shows its end; leave --resume away to begin a new one"))
-                .into());
-        }
-        return Ok(study);
-    }
-    store.unfinished(kernel.name(), kernel.target())?.ok_or_else(|| {
-        Report::error(format!("{} has no unfinished study here", kernel.name()))
-            .hint("leave --resume away to begin one; `kiln history` lists them")
-            .into()
-    })
-}
-
-/// The settings a study was begun with; refused when the kernel file is no longer the same.
-fn recorded_settings(study: &Study, kernel: &Kernel<'_>) -> Result<Settings, Failure> {
-    if study.spec_hash != spec_hash(kernel) {
-        return Err(Report::error(format!("the kernel file has changed since study {} began", study.id))
-            .hint("its recorded trials are of another space: begin a new study")
-            .into());
-    }
-    let settings = serde_json::from_value(study.options.clone());
-    Ok(settings.map_err(|e| Fault::new(format!("reading the settings of study {}", study.id), e))?)
-}
-
-fn settings(args: &TuneArgs) -> Result<Settings, Failure> {
+fn settings(args: &TuneArgs, kernel: &Kernel<'_>) -> Result<Settings, Failure> {
+    sensible(args, kernel)?;
     let defaults = Settings::default();
     let (seed_trials, search_trials) = match args.trials {
         Some(trials) => (trials.min(defaults.seed_trials), trials.saturating_sub(defaults.seed_trials)),
@@ -163,15 +152,31 @@ fn settings(args: &TuneArgs) -> Result<Settings, Failure> {
         seed_trials,
         search_trials,
         pairs: args.measuring.samples.div_ceil(defaults.pair_samples),
+        workload: args.selecting.workload.clone(),
         baseline: args.baseline.clone(),
         stop_rule: !args.no_stop,
         cache: if args.measuring.cold { CacheState::Cold } else { CacheState::Warm },
-        threads: args.measuring.threads,
+        threads: work::threads(&args.measuring)?,
         pin: !args.measuring.no_pin,
         ablation: !args.no_ablation,
         target_speedup: args.target_speedup,
         ..defaults
     })
+}
+
+/// Refuses numbers that mean nothing, and a baseline the file does not have.
+fn sensible(args: &TuneArgs, kernel: &Kernel<'_>) -> Result<(), Failure> {
+    let above_zero = |flag: &str, value: Option<f64>| match value {
+        Some(v) if !(v.is_finite() && v > 0.0) => {
+            Err(Report::error(format!("--{flag} {v}")).label("expected a number above 0"))
+        }
+        _ => Ok(()),
+    };
+    above_zero("minutes", args.minutes)?;
+    above_zero("cost", args.cost)?;
+    above_zero("price", args.price)?;
+    above_zero("target-speedup", args.target_speedup)?;
+    work::baseline(kernel, args.baseline.as_deref())
 }
 
 fn minutes(args: &TuneArgs) -> Option<f64> {

@@ -1,16 +1,16 @@
 //! What every verb that runs a kernel needs: the kernel, the cache, a way to be stopped.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_build::Cache;
-use kiln_core::{Fault, Report};
+use kiln_core::{Fault, Report, nearest};
 use kiln_loop::{Kernel, Listener, Surroundings, Trouble};
 use kiln_show::Health;
 use kiln_spec::{Choice, Selection, TargetKind};
 
-use crate::args::Selecting;
+use crate::args::{Measuring, Selecting};
 use crate::doctor;
 use crate::exit::Failure;
 use crate::load::Loaded;
@@ -76,6 +76,25 @@ pub(crate) fn kernel<'a>(selection: Selection<'a>, path: &Utf8Path) -> Result<Ke
     Ok(Kernel::new(selection, &folder)?)
 }
 
+/// Threads a kernel may use.
+pub(crate) fn threads(measuring: &Measuring) -> Result<usize, Failure> {
+    match measuring.threads {
+        0 => Err(Report::error("--threads 0").label("expected at least 1").into()),
+        threads => Ok(threads),
+    }
+}
+
+/// Refuses the name of a baseline that the file does not have.
+pub(crate) fn baseline(kernel: &Kernel<'_>, name: Option<&str>) -> Result<(), Failure> {
+    let known = || kernel.selection.target.baselines.iter().map(|b| b.name.as_str());
+    let Some(name) = name.filter(|name| !known().any(|k| k == *name)) else { return Ok(()) };
+    let near = nearest(name, known()).map(|near| format!("did you mean {near}?"));
+    let names: Vec<&str> = known().collect();
+    let expected =
+        if names.is_empty() { "the file has none".into() } else { format!("expected one of {}", names.join(", ")) };
+    Err(Report::error(format!("--baseline: there is no baseline `{name}`")).label(expected).maybe_hint(near).into())
+}
+
 /// What a bench needs from around it.
 pub(crate) fn surroundings(listener: Listener<'_>, live: bool) -> Result<Surroundings<'_>, Failure> {
     let program = std::env::current_exe()?;
@@ -84,18 +103,23 @@ pub(crate) fn surroundings(listener: Listener<'_>, live: bool) -> Result<Surroun
     Ok(Surroundings { program, cache: cache(), listener, stopped: stopped(), live })
 }
 
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    STOPPED.load(Ordering::Relaxed)
+}
+
 /// Set at the first Ctrl-C; the second ends the process at once, and its workers with it.
 pub(crate) fn stopped() -> &'static AtomicBool {
-    static STOPPED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    STOPPED.get_or_init(|| {
-        let flag = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&flag);
+    static WATCHED: OnceLock<()> = OnceLock::new();
+    WATCHED.get_or_init(|| {
         let _ = ctrlc::set_handler(move || {
-            if seen.swap(true, Ordering::Relaxed) {
+            if STOPPED.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(crate::exit::INTERRUPTED));
             }
             eprintln!("\nstopping after this step; what is done is saved (Ctrl-C again to end at once)");
         });
-        flag
-    })
+    });
+    &STOPPED
 }

@@ -40,7 +40,7 @@ gates! {
     RuntimeFailed "runtime_failed" "the kernel crashed while running",
     Timeout "timeout" "the kernel did not finish in time",
     HostOom "host_oom" "the candidate took too much host memory",
-    WorkerProtocol "worker_protocol" "the worker sent something that is not an answer",
+    WorkerProtocol "worker_protocol" "an answer or its times cannot be trusted",
     UnwrittenOutput "unwritten_output" "part of an output was never written",
     OutOfBounds "out_of_bounds" "a write landed outside its buffer",
     InputModified "input_modified" "an input was changed",

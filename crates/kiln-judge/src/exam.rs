@@ -45,6 +45,17 @@ impl Exam {
         Ok(Exam { inputs, memory, answers, deterministic: rules.deterministic })
     }
 
+    /// The same question with its arguments elsewhere: scratch may be larger or smaller, nothing else may differ.
+    pub fn relaid(&self, signature: &Signature, regions: &[Range<usize>], total: usize) -> Result<Exam, Fault> {
+        let memory = Memory::new(signature, &self.inputs, regions, total)?;
+        Ok(Exam {
+            inputs: self.inputs.clone(),
+            memory,
+            answers: self.answers.clone(),
+            deterministic: self.deterministic,
+        })
+    }
+
     /// The inputs it asks about.
     pub fn inputs(&self) -> &Inputs {
         &self.inputs

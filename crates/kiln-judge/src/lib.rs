@@ -37,4 +37,5 @@ pub use null::Null;
 pub use reference::{Builtin, Unfit};
 pub use rules::Rules;
 pub use signature::{Signature, Slot};
+pub use strides::{gather, scatter};
 pub use tensor::Tensor;

@@ -25,7 +25,7 @@ pub(crate) fn offsets(slot: &Slot) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// The elements, one after another.
-pub(crate) fn gather<'a>(slot: &Slot, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+pub fn gather<'a>(slot: &Slot, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     if slot.is_packed() {
         return Cow::Borrowed(bytes);
     }
@@ -36,7 +36,7 @@ pub(crate) fn gather<'a>(slot: &Slot, bytes: &'a [u8]) -> Cow<'a, [u8]> {
 }
 
 /// Puts elements where they belong; padding is left as it is.
-pub(crate) fn scatter(slot: &Slot, packed: &[u8], bytes: &mut [u8]) {
+pub fn scatter(slot: &Slot, packed: &[u8], bytes: &mut [u8]) {
     if slot.is_packed() {
         return bytes.copy_from_slice(packed);
     }

@@ -4,13 +4,12 @@ use kiln_core::{Config, Outcome, Value};
 
 use crate::bench::Bench;
 use crate::duel::Duel;
-use crate::evaluation::Ended;
 use crate::event::Event;
 use crate::face::{Match, face};
 use crate::finals::medians;
 use crate::machine::now_ms;
 use crate::objective::geomean;
-use crate::record::{Entry, Record};
+use crate::record::{Defeat, Entry, Record};
 use crate::seat::Subject;
 use crate::stage::{Stage, Trouble};
 use crate::summary::Ablated;
@@ -79,7 +78,7 @@ fn worth(
                     let why = format!("refused by {}", refusal.gate);
                     let (started_ms, wall_s) = (now_ms(), 0.0);
                     let entry = Entry { phase, number, config: set_back, artifact: None, started_ms, wall_s };
-                    record.keep_rounds(entry, &[], &[], Err(&Ended::Refused(refusal, None)))?;
+                    record.keep_rounds(entry, &[], &[], Err(&Defeat { subject: 0, refusal, workload: None }))?;
                     return Ok(Err(why));
                 }
             }
@@ -88,9 +87,15 @@ fn worth(
     }
     let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples: SAMPLES, purpose: phase };
     let weights: Vec<f64> = bench.stages.iter().map(Stage::weight).collect();
-    Ok(match face(bench, record, &bench.stages, Match { phase, number, config: set_back, duel, shown: false })? {
-        Ok(rounds) => Ok(geomean(medians(&rounds, &weights, 0)) / geomean(medians(&rounds, &weights, 1))),
-        Err(Ended::Refused(refusal, _)) => Err(format!("refused by {}", refusal.gate)),
-        Err(Ended::Measured { .. }) => Err("not measured".into()),
-    })
+    Ok(
+        match face(
+            bench,
+            record,
+            &bench.stages,
+            Match { phase, number, config: set_back, duel, shown: false, peers: false },
+        )? {
+            Ok(rounds) => Ok(geomean(medians(&rounds, &weights, 0)) / geomean(medians(&rounds, &weights, 1))),
+            Err(defeat) => Err(format!("refused by {}", defeat.refusal.gate)),
+        },
+    )
 }

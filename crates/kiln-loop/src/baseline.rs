@@ -55,22 +55,29 @@ fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Result<Subject
             Ok(python) => python,
             Err(fault) => return Ok(Err(fault.why.clone())),
         };
-        let source = fs_err::read_to_string(&path).map_err(|e| Fault::new("reading a baseline", e))?;
+        let source = fs_err::read_to_string(&path).map_err(|e| {
+            Fault::new(format!("reading the baseline {file}:{function}"), e).hint("is the name in [baselines] right?")
+        })?;
         for (module, there) in [("numpy", &python.numpy), ("torch", &python.torch)] {
             if there.is_none() && imports(&source, module) {
                 return Ok(Err(format!("it needs {module}, which {} does not have", python.interpreter)));
             }
         }
         let interpreter = python.interpreter.clone();
-        return Ok(Ok(Subject::Python { interpreter, file: path, function: function.into(), config: None }));
+        return Ok(Ok(Subject::Python {
+            interpreter,
+            file: path,
+            function: function.into(),
+            config: Config::default(),
+        }));
     }
     let compiler = match &bench.compiler {
         Ok(compiler) => compiler,
         Err(fault) => return Ok(Err(fault.why.clone())),
     };
     let request = request_of(bench.kernel, vec![path], function, Config::default())?;
-    Ok(match bench.cache.build(compiler, &request, bench.build_limits(), &|_| {})? {
-        Outcome::Passed(artifact) => Ok(Subject::Library { path: artifact.library, key: artifact.key }),
+    Ok(match bench.build_now(compiler, &request)? {
+        Outcome::Passed(subject) => Ok(subject),
         Outcome::Refused(refusal) => Err(format!("it does not build: {}", refusal.measured)),
     })
 }
@@ -89,7 +96,7 @@ fn imports(source: &str, module: &str) -> bool {
 impl Bench<'_> {
     /// Checks and measures a baseline like a candidate. One that is wrong here cannot be measured against.
     pub(crate) fn measure_baseline(&mut self, baseline: &Baseline) -> Result<Evaluation, Fault> {
-        let build = crate::bench::Build::Ready(baseline.subject.clone());
+        let build = crate::builder::Build::Ready(baseline.subject.clone());
         let way = self.evaluate(build, 0, None)?;
         match &way.outcome {
             Ended::Refused(refusal, workload) => {

@@ -15,8 +15,14 @@ pub struct Budget {
 impl Budget {
     /// From now on.
     pub fn new(minutes: Option<f64>) -> Budget {
-        let whole = minutes.filter(|m| m.is_finite() && *m >= 0.0).map(|m| Duration::from_secs_f64(m * 60.0));
+        // More than a duration can hold is no limit.
+        let whole = minutes.and_then(|m| Duration::try_from_secs_f64(m * 60.0).ok());
         Budget { started: Instant::now(), whole }
+    }
+
+    /// The limit of the first `parts` of `all` equal parts of the work: those that come later get their share too.
+    pub(crate) fn of(&self, parts: usize, all: usize) -> Budget {
+        Budget { started: self.started, whole: self.whole.map(|w| w.mul_f64(parts as f64 / all.max(1) as f64)) }
     }
 
     /// The minutes an amount of money buys.
@@ -48,6 +54,8 @@ mod tests {
     fn money_is_time() {
         assert_eq!(Budget::minutes_for(1.0, 4.0), 15.0);
         assert!(!Budget::new(None).is_over() && !Budget::new(Some(1e9)).search_is_over());
-        assert!(Budget::new(Some(0.0)).is_over());
+        assert!(Budget::new(Some(0.0)).is_over() && !Budget::new(Some(1e300)).is_over());
+        let hour = Budget::new(Some(60.0));
+        assert_eq!(hour.of(1, 4).whole, Some(Duration::from_secs(900)));
     }
 }

@@ -72,6 +72,7 @@ pub fn examine(
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => return Ok(Some((refusal, name.into()))),
         };
+        stage.fit(subject.config())?;
         if let Outcome::Refused(refusal) = seat.map(&stage.layout, &stage.arena)? {
             return Ok(Some((refusal, name.into())));
         }

@@ -9,7 +9,6 @@ use crate::baseline::Baseline;
 use crate::bench::Bench;
 use crate::drawing::derive;
 use crate::duel::{Duel, Turns};
-use crate::evaluation::Ended;
 use crate::face::{Match, face};
 use crate::finals::{Finalist, medians};
 use crate::record::Record;
@@ -63,7 +62,7 @@ pub(crate) fn confirm(
             bench,
             record,
             &stages,
-            Match { phase: &phase, number: number as u64, config: &finalist.config, duel, shown: true },
+            Match { phase: &phase, number: number as u64, config: &finalist.config, duel, shown: true, peers: false },
         )?;
         match found {
             Ok(rounds) => {
@@ -76,8 +75,7 @@ pub(crate) fn confirm(
                 }
                 return Ok(Some((finalist.config.clone(), confirmed)));
             }
-            Err(Ended::Refused(refusal, _)) => late.push(refusal.gate),
-            Err(Ended::Measured { .. }) => {}
+            Err(defeat) => late.push(defeat.refusal.gate),
         }
     }
     Ok(None)
@@ -110,7 +108,7 @@ pub(crate) fn glance(
         [("candidate".to_string(), candidate), (format!("baseline:{}", baseline.name), baseline.subject.clone())];
     let duel = Duel { subjects: &subjects, rounds: GLANCE.0, samples: GLANCE.1, purpose: phase };
     let smallest = &bench.stages[..1.min(bench.stages.len())];
-    let found = face(bench, record, smallest, Match { phase, number: 0, config, duel, shown: true })?;
+    let found = face(bench, record, smallest, Match { phase, number: 0, config, duel, shown: true, peers: false })?;
     Ok(found.ok().map(|rounds| {
         let seconds = |place| medians(&rounds, &[1.0], place).first().map_or(f64::INFINITY, |m| m.1);
         (seconds(1), seconds(0))

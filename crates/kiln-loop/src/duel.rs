@@ -1,20 +1,32 @@
 //! Several subjects against each other. In: subjects, workloads, how many rounds. Out: samples round by round. In every round
 //! each subject has a fresh worker and fresh memory, so that where things happen to lie is part of the noise and not of the
-//! result; within a round the subjects take turns in random order; after its last turn each answer is checked.
+//! result; within a round the subjects take turns in random order; after its last turn each answer is checked, and then
+//! single calls on other inputs are timed and checked.
+
+use std::borrow::Cow;
 
 use kiln_core::{Fault, Outcome, Refusal};
-use kiln_run::Arena;
+use kiln_judge::Exam;
+use kiln_run::{Arena, Copy};
 use rand_chacha::ChaCha8Rng;
 
+use crate::audit::Evidence;
 use crate::bench::Bench;
 use crate::drawing::{generator, shuffle};
+use crate::layout::Layout;
 use crate::measure::{Pace, turn, warm_up};
 use crate::seat::{Seat, Subject};
 use crate::stage::Stage;
 
+/// Bytes of arguments up to which memory has room for a second question.
+const SMALL: usize = 64 << 20;
+/// Single calls timed in each round, and the time of a call, in seconds, above which it is only one.
+const ALONE: usize = 3;
+const SHORT: f64 = 1e-3;
+
 /// Who is measured, and how long.
 #[derive(Debug, Clone, Copy)]
-pub struct Duel<'a> {
+pub(crate) struct Duel<'a> {
     /// Names and subjects.
     pub subjects: &'a [(String, Subject)],
     /// Rounds, each with fresh workers.
@@ -27,7 +39,7 @@ pub struct Duel<'a> {
 
 /// Samples of one subject on one workload in one round.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turns {
+pub(crate) struct Turns {
     /// Seconds of one call.
     pub samples: Vec<f64>,
     /// Calls in each sample.
@@ -35,7 +47,7 @@ pub struct Turns {
 }
 
 /// What a duel gives: by workload, by round, by subject.
-pub type Rounds = Vec<Vec<Vec<Turns>>>;
+pub(crate) type Rounds = Vec<Vec<Vec<Turns>>>;
 
 /// A subject that was refused, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,15 +60,21 @@ pub struct Lost {
     pub workload: String,
 }
 
-/// Measures the subjects against each other on these stages.
-pub fn duel(
+/// Measures the subjects against each other on these stages: the rounds planned, and then as many more as `more` asks for
+/// when it sees what there is, until it asks for none. It may look at how well things are known, never at who is ahead:
+/// whoever measures until somebody wins finds winners that are none.
+pub(crate) fn duel(
     bench: &Bench<'_>,
     stages: &[Stage<'_>],
     plan: Duel<'_>,
     mut on_round: impl FnMut(usize),
+    more: impl Fn(&Rounds) -> usize,
 ) -> Result<Result<Rounds, Lost>, Fault> {
     let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
-    for round in 0..plan.rounds {
+    let mut evidence: Vec<Evidence> = vec![Evidence::default(); stages.len()];
+    let mut planned = plan.rounds;
+    let mut round = 0;
+    while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
         let mut seats = Vec::with_capacity(plan.subjects.len());
         for (place, (_, subject)) in plan.subjects.iter().enumerate() {
@@ -67,59 +85,128 @@ pub fn duel(
                 }
             }
         }
-        for (stage, found) in stages.iter().zip(&mut rounds) {
+        for ((stage, found), evidence) in stages.iter().zip(&mut rounds).zip(&mut evidence) {
             bench.go_on()?;
-            match bout(stage, &mut seats, round, plan.samples, &mut rng)? {
+            match bout(stage, &plan, &mut seats, round, &mut rng, evidence)? {
                 Ok(turns) => found.push(turns),
                 Err(lost) => return Ok(Err(lost)),
             }
         }
-        on_round(round + 1);
+        round += 1;
+        on_round(round);
+        if round == planned {
+            planned += more(&rounds);
+        }
+    }
+    // Whoever is judged here is at place 0; the others were, or will be.
+    for (stage, evidence) in stages.iter().zip(&evidence) {
+        if let Some(refusal) = evidence.doubt(bench.settings.threads) {
+            return Ok(Err(Lost { subject: 0, refusal, workload: stage.name().into() }));
+        }
     }
     Ok(Ok(rounds))
+}
+
+/// One subject in one round on one workload.
+struct Side<'s> {
+    seat: &'s mut Seat,
+    layout: Cow<'s, Layout>,
+    exams: Cow<'s, [Exam]>,
+    arena: Arena,
+    /// Where another question lies ready, when memory is small enough for two.
+    spare: Option<Copy>,
+    pace: Pace,
+}
+
+impl<'s> Side<'s> {
+    /// Memory, a question, a warm-up, and the question once more.
+    fn new(
+        stage: &'s Stage<'_>,
+        subject: &Subject,
+        seat: &'s mut Seat,
+        round: usize,
+    ) -> Result<Outcome<Side<'s>>, Fault> {
+        let (layout, exams) = stage.fitted(subject.config())?;
+        let (mut arena, spare) = match layout.bytes() {
+            small if small <= SMALL => layout.arena_with_spare().map(|(arena, copy)| (arena, Some(copy)))?,
+            _ => (layout.arena()?, None),
+        };
+        let exam = &exams[round % exams.len()];
+        layout.lay(exam, &mut arena);
+        passed!(seat.map(&layout, &arena)?);
+        let pace = passed!(warm_up(seat)?);
+        // What the warm-up wrote must not pass for what the timed calls write.
+        layout.lay(exam, &mut arena);
+        Ok(Outcome::Passed(Side { seat, layout, exams, arena, spare, pace }))
+    }
+
+    /// Judges what the timed calls left.
+    fn judge(&self, which: usize) -> Outcome<()> {
+        // As it is now: a thread left behind may still be writing.
+        let seen = self.layout.seen(&self.arena).to_vec();
+        self.exams[which % self.exams.len()].judge(&seen).map(|_| ())
+    }
+
+    /// Times one call on another question, with everything exchanged just before it, and judges its answer.
+    fn alone(&mut self, which: usize) -> Result<Outcome<f64>, Fault> {
+        let exam = &self.exams[which % self.exams.len()];
+        match self.spare {
+            // The worker itself puts it in place, so that it lies in the caches as it does in a row of calls.
+            Some(spare) => exam.lay(&mut self.arena.bytes_mut()[spare.from..spare.from + spare.bytes]),
+            None => self.layout.lay(exam, &mut self.arena),
+        }
+        let seconds = passed!(self.seat.time_alone(self.spare)?);
+        Ok(self.judge(which).map(|()| seconds))
+    }
 }
 
 /// One round on one workload.
 fn bout(
     stage: &Stage<'_>,
+    plan: &Duel<'_>,
     seats: &mut [Seat],
     round: usize,
-    samples: usize,
     rng: &mut ChaCha8Rng,
+    evidence: &mut Evidence,
 ) -> Result<Result<Vec<Turns>, Lost>, Fault> {
-    let exam = &stage.exams[round % stage.exams.len()];
-    let mut arenas: Vec<Arena> = Vec::with_capacity(seats.len());
-    let mut paces: Vec<Pace> = Vec::with_capacity(seats.len());
     let lost = |subject: usize, refusal: Refusal| Lost { subject, refusal, workload: stage.name().into() };
-    for (place, seat) in seats.iter_mut().enumerate() {
-        let mut arena = stage.layout.arena()?;
-        stage.layout.lay(exam, &mut arena);
-        if let Outcome::Refused(refusal) = seat.map(&stage.layout, &arena)? {
-            return Ok(Err(lost(place, refusal)));
-        }
-        match warm_up(seat)? {
-            Outcome::Passed(pace) => paces.push(pace),
+    let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len());
+    for (place, (seat, (_, subject))) in seats.iter_mut().zip(plan.subjects).enumerate() {
+        match Side::new(stage, subject, seat, round)? {
+            Outcome::Passed(side) => sides.push(side),
             Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
         }
-        // What the warm-up wrote must not pass for what the timed calls write.
-        stage.layout.lay(exam, &mut arena);
-        arenas.push(arena);
     }
-    let mut order: Vec<usize> = (0..seats.len()).collect();
-    let mut turns: Vec<Turns> =
-        paces.iter().map(|pace| Turns { samples: Vec::with_capacity(samples), calls: pace.calls }).collect();
-    for _ in 0..samples {
+    let mut order: Vec<usize> = (0..sides.len()).collect();
+    let empty = |side: &Side<'_>| Turns { samples: Vec::with_capacity(plan.samples), calls: side.pace.calls };
+    let mut turns: Vec<Turns> = sides.iter().map(empty).collect();
+    for _ in 0..plan.samples {
         shuffle(&mut order, rng);
         for place in &order {
-            match turn(&mut seats[*place], paces[*place])? {
+            let side = &mut sides[*place];
+            match turn(side.seat, side.pace)? {
                 Outcome::Passed(seconds) => turns[*place].samples.push(seconds),
                 Outcome::Refused(refusal) => return Ok(Err(lost(*place, refusal))),
             }
+            if *place == 0 {
+                let seconds = turns[0].samples.last().copied().unwrap_or(f64::INFINITY);
+                evidence.sample(seconds, side.pace.calls, side.seat.waited());
+            }
         }
     }
-    for (place, arena) in arenas.iter().enumerate() {
-        if let Outcome::Refused(refusal) = exam.judge(stage.layout.seen(arena)) {
+    for (place, side) in sides.iter().enumerate() {
+        if let Outcome::Refused(refusal) = side.judge(round) {
             return Ok(Err(lost(place, refusal)));
+        }
+    }
+    for (place, side) in sides.iter_mut().enumerate() {
+        let often = if side.pace.estimate < SHORT { ALONE } else { 1 };
+        for step in 1..=often {
+            match side.alone(round + step)? {
+                Outcome::Passed(seconds) if place == 0 => evidence.alone(seconds),
+                Outcome::Passed(_) => {}
+                Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
+            }
         }
     }
     Ok(Ok(turns))

@@ -12,7 +12,7 @@ pub fn environment(bench: &Bench<'_>) -> Value {
         "host": bench.machine.host,
         "processor": bench.machine.processor,
         "cpus": bench.machine.cpus,
-        "measuring_on": if bench.settings.pin { bench.machine.measuring() } else { Vec::new() },
+        "measuring_on": if bench.settings.pin { bench.machine.measuring(bench.settings.threads) } else { Vec::new() },
         "threads": bench.settings.threads,
         "memory_available": bench.machine.memory_available,
         "load": bench.machine.load(),

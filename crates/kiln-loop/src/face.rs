@@ -5,11 +5,10 @@ use std::time::Instant;
 use kiln_core::{Config, Fault};
 
 use crate::bench::Bench;
-use crate::duel::{Duel, Rounds, duel};
-use crate::evaluation::Ended;
+use crate::duel::{Duel, Lost, Rounds, duel};
 use crate::event::Event;
 use crate::machine::now_ms;
-use crate::record::{Entry, Record};
+use crate::record::{Defeat, Entry, Record};
 use crate::stage::Stage;
 
 /// A duel and where it belongs in the record.
@@ -22,16 +21,18 @@ pub(crate) struct Match<'a> {
     pub(crate) duel: Duel<'a>,
     /// Whether it is a phase of its own, or a step of one.
     pub(crate) shown: bool,
+    /// Whether all of them are candidates, of whom any may be refused.
+    pub(crate) peers: bool,
 }
 
-/// Rounds, or how the subject at place 0 was refused. That another is refused is a fault: it was right before.
+/// Rounds, or how a subject was refused. That one who is no candidate is refused is a fault: it was right before.
 pub(crate) fn face(
     bench: &Bench<'_>,
     record: &Record<'_>,
     stages: &[Stage<'_>],
     found: Match<'_>,
-) -> Result<Result<Rounds, Ended>, Fault> {
-    let Match { phase, number, config, duel: plan, shown } = found;
+) -> Result<Result<Rounds, Defeat>, Fault> {
+    let Match { phase, number, config, duel: plan, shown, peers } = found;
     let workloads: Vec<&str> = stages.iter().map(Stage::name).collect();
     let subjects: Vec<&str> = plan.subjects.iter().map(|(name, _)| name.as_str()).collect();
     if shown {
@@ -46,9 +47,11 @@ pub(crate) fn face(
             (bench.listener)(&Event::Step { phase, done, planned: plan.rounds });
         }
     };
-    let rounds = match duel(bench, stages, plan, step)? {
+    let rounds = match duel(bench, stages, plan, step, |_| 0)? {
         Ok(rounds) => Ok(rounds),
-        Err(lost) if lost.subject == 0 => Err(Ended::Refused(lost.refusal, Some(lost.workload))),
+        Err(Lost { subject, refusal, workload }) if peers || subject == 0 => {
+            Err(Defeat { subject, refusal, workload: Some(workload) })
+        }
         Err(lost) => {
             let (name, _) = &plan.subjects[lost.subject];
             return Err(Fault::new(

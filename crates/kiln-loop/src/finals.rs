@@ -77,7 +77,7 @@ pub(crate) fn finals(
             None => finalists.push(Finalist { config: tried.config.clone(), subject }),
         }
     }
-    run_off(bench, record, finalists, prefix)
+    run_off(bench, record, finalists, prefix, late)
 }
 
 /// The full check; its outcome takes the place of the quick one's.
@@ -101,34 +101,38 @@ fn checked(
     Ok(way)
 }
 
-/// Sorts finalists by a run against each other.
+/// Sorts finalists by a run against each other. One that is refused there leaves, and the others begin anew.
 fn run_off(
     bench: &mut Bench<'_>,
     record: &Record<'_>,
     mut finalists: Vec<Finalist>,
     prefix: &str,
+    late: &mut Vec<Gate>,
 ) -> Result<Vec<Finalist>, Trouble> {
-    if finalists.len() < 2 {
-        return Ok(finalists);
-    }
-    let subjects: Vec<(String, Subject)> =
-        finalists.iter().map(|f| (f.config.to_string(), f.subject.clone())).collect();
     let phase = format!("{prefix}run-off");
-    let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples: bench.settings.pair_samples, purpose: &phase };
     let weights: Vec<f64> = bench.stages.iter().map(Stage::weight).collect();
-    let stages = std::mem::take(&mut bench.stages);
-    let found = face(
-        bench,
-        record,
-        &stages,
-        Match { phase: &phase, number: 0, config: &finalists[0].config, duel, shown: true },
-    );
-    bench.stages = stages;
-    if let Ok(rounds) = found? {
-        let costs: Vec<f64> = (0..finalists.len()).map(|place| geomean(medians(&rounds, &weights, place))).collect();
-        let mut order: Vec<usize> = (0..finalists.len()).collect();
-        order.sort_by(|a, b| costs[*a].total_cmp(&costs[*b]));
-        finalists = order.into_iter().map(|place| finalists[place].clone()).collect();
+    let samples = bench.settings.pair_samples;
+    let mut number = 0;
+    while finalists.len() > 1 {
+        let subjects: Vec<(String, Subject)> =
+            finalists.iter().map(|f| (f.config.to_string(), f.subject.clone())).collect();
+        let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples, purpose: &phase };
+        let config = &finalists[0].config;
+        let found = Match { phase: &phase, number, config, duel, shown: true, peers: true };
+        match face(bench, record, &bench.stages, found)? {
+            Ok(rounds) => {
+                let cost = |place| geomean(medians(&rounds, &weights, place));
+                let mut order: Vec<(f64, Finalist)> =
+                    finalists.into_iter().enumerate().map(|(place, f)| (cost(place), f)).collect();
+                order.sort_by(|a, b| a.0.total_cmp(&b.0));
+                return Ok(order.into_iter().map(|(_, finalist)| finalist).collect());
+            }
+            Err(defeat) => {
+                late.push(defeat.refusal.gate);
+                finalists.remove(defeat.subject.min(finalists.len() - 1));
+                number += 1;
+            }
+        }
     }
     Ok(finalists)
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_core::{Config, Report, Value};
+use kiln_core::{Config, Fault, Report, Value};
 use kiln_space::{Problem, Space};
-use kiln_spec::{Selection, TargetKind};
+use kiln_spec::{Origin, Selection, TargetKind};
 
 /// A kernel, one target of it, and the configurations that target allows.
 #[derive(Debug, Clone)]
@@ -55,11 +55,79 @@ impl<'a> Kernel<'a> {
         })
     }
 
-    /// The file's default configuration; none when the file leaves a tunable open.
+    /// The file's default configuration; none when the file leaves a tunable open, or a rule refuses it.
     pub fn default_config(&self) -> Option<Config> {
+        self.stated_default().filter(|config| self.allows(config))
+    }
+
+    /// The file's default configuration, whether or not the rules allow it.
+    pub fn stated_default(&self) -> Option<Config> {
         let tunables = &self.selection.target.tunables;
         let value = |t: &kiln_spec::Tunable| Some((t.name.clone(), self.default_value(&t.name)?.clone()));
         Some(Config::new(tunables.iter().map(value).collect::<Option<Vec<_>>>()?))
+    }
+
+    /// Whether the rules allow a configuration.
+    pub fn allows(&self, config: &Config) -> bool {
+        self.space.locate(config).is_some_and(|point| self.space.contains(&point))
+    }
+
+    /// The default, or any other configuration.
+    pub(crate) fn some_config(&self) -> Config {
+        let first = || self.space.point(0).map(|point| self.space.config(&point));
+        self.default_config().or_else(first).unwrap_or_default()
+    }
+
+    /// The file and the function of a kernel in Python: `file.py:function`, or a function of the only source.
+    pub(crate) fn python_entry(&self) -> Result<(Utf8PathBuf, String), Fault> {
+        let target = self.selection.target;
+        let entry = target.entry.as_ref().or(self.selection.spec.entry.as_ref());
+        let entry = entry.ok_or_else(|| no_entry(r#"add entry = "file.py:function" to [target.python]"#))?;
+        let (file, function) = match (entry.split_once(':'), target.sources.first()) {
+            (Some((file, function)), _) => (file, function),
+            (None, Some(source)) => (source.as_str(), entry.as_str()),
+            (None, None) => return Err(no_entry(&format!(r#"write entry = "file.py:{entry}", or name a source"#))),
+        };
+        Ok((self.folder.join(file), function.into()))
+    }
+
+    /// A hash of every file that decides what is measured: sources, what they include, baselines, the reference. A file
+    /// that is not there counts as nothing.
+    pub fn fingerprint(&self) -> Result<String, Fault> {
+        let (target, spec) = (self.selection.target, self.selection.spec);
+        let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|s| self.folder.join(s)).collect();
+        if target.kind == TargetKind::Python {
+            files.push(self.python_entry()?.0);
+        }
+        files.extend(target.baselines.iter().map(|b| self.folder.join(&b.callable.file)));
+        if let Some(Origin::Python(callable)) = spec.reference.as_ref().map(|r| &r.origin) {
+            files.push(self.folder.join(&callable.file));
+        }
+        files.retain(|file| file.is_file());
+        let includes: Vec<Utf8PathBuf> = target.compile.include.iter().map(|i| self.folder.join(i)).collect();
+        kiln_build::fingerprint(&files, &includes)
+    }
+
+    /// Refuses, before anything is begun, a kernel whose files are not there or that names nothing to call.
+    pub(crate) fn check_files(&self) -> Result<(), Fault> {
+        let target = self.selection.target;
+        let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|s| self.folder.join(s)).collect();
+        match target.kind {
+            TargetKind::Python => files.push(self.python_entry()?.0),
+            _ if files.is_empty() => {
+                return Err(Fault::new("looking for the kernel", "the target has no source")
+                    .hint(format!("add source to [target.{}]", self.target())));
+            }
+            _ if target.entry.as_ref().or(self.selection.spec.entry.as_ref()).is_none() => {
+                return Err(no_entry(&format!("add entry to [target.{}] or [kernel]", self.target())));
+            }
+            _ => {}
+        }
+        match files.iter().find(|file| !file.is_file()) {
+            Some(file) => Err(Fault::new("looking for the kernel", format!("{file}: no such file"))
+                .hint("sources are named relative to the kernel file")),
+            None => Ok(()),
+        }
     }
 
     /// The variant in words, `T=f32`.
@@ -67,4 +135,8 @@ impl<'a> Kernel<'a> {
         let pairs: Vec<String> = self.selection.variant.iter().map(|(n, d)| format!("{n}={}", d.name())).collect();
         pairs.join(",")
     }
+}
+
+fn no_entry(hint: &str) -> Fault {
+    Fault::new("looking for the kernel", "the kernel file names no function to call").hint(hint)
 }

@@ -18,10 +18,12 @@ macro_rules! passed {
 }
 
 mod ablation;
+mod audit;
 mod baseline;
 mod bench;
 mod best;
 mod budget;
+mod builder;
 mod check;
 mod compile;
 mod confirm;
@@ -33,6 +35,8 @@ mod event;
 mod face;
 mod finals;
 mod kernel;
+mod ladder;
+mod layout;
 mod machine;
 mod measure;
 mod objective;
@@ -52,7 +56,7 @@ pub use bench::{Bench, Surroundings};
 pub use best::{Written, write_best};
 pub use budget::Budget;
 pub use check::{CheckReport, examine};
-pub use duel::{Duel, Lost, Rounds, Turns, duel};
+pub use duel::Lost;
 pub use environment::environment;
 pub use evaluation::{Ended, Evaluation, Measured};
 pub use event::{Event, Listener};

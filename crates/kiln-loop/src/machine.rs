@@ -33,16 +33,16 @@ impl Machine {
         }
     }
 
-    /// The processor that measures: the last, since interrupts tend to go to the first.
-    pub(crate) fn measuring(&self) -> Vec<usize> {
-        self.cpus.last().map(|last| vec![*last]).unwrap_or_default()
+    /// The processors that measure, one for each thread: the last, since interrupts tend to go to the first.
+    pub(crate) fn measuring(&self, threads: usize) -> Vec<usize> {
+        self.cpus[self.cpus.len().saturating_sub(threads.max(1))..].to_vec()
     }
 
-    /// The processors that build: all others, or the only one.
-    pub(crate) fn building(&self) -> Vec<usize> {
-        match &self.cpus[..] {
-            [rest @ .., _] if !rest.is_empty() => rest.to_vec(),
-            all => all.to_vec(),
+    /// The processors that build: all others, or all when there are none.
+    pub(crate) fn building(&self, threads: usize) -> Vec<usize> {
+        match &self.cpus[..self.cpus.len().saturating_sub(threads.max(1))] {
+            [] => self.cpus.clone(),
+            rest => rest.to_vec(),
         }
     }
 
@@ -96,7 +96,8 @@ mod tests {
     #[test]
     fn measuring_and_building_share_only_a_single_processor() {
         let with = |cpus: &[usize]| Machine { cpus: cpus.to_vec(), ..Machine::look() };
-        assert_eq!((with(&[0, 1, 2]).measuring(), with(&[0, 1, 2]).building()), (vec![2], vec![0, 1]));
-        assert_eq!((with(&[4]).measuring(), with(&[4]).building()), (vec![4], vec![4]));
+        assert_eq!((with(&[0, 1, 2]).measuring(1), with(&[0, 1, 2]).building(1)), (vec![2], vec![0, 1]));
+        assert_eq!((with(&[0, 1, 2]).measuring(2), with(&[0, 1, 2]).building(2)), (vec![1, 2], vec![0]));
+        assert_eq!((with(&[4]).measuring(9), with(&[4]).building(9)), (vec![4], vec![4]));
     }
 }

@@ -61,10 +61,7 @@ pub(crate) fn turn(seat: &mut Seat, pace: Pace) -> Result<Outcome<f64>, Fault> {
     {
         return Ok(Outcome::Refused(refusal));
     }
-    Ok(match seat.time(1, pace.calls)? {
-        Outcome::Passed(samples) => Outcome::Passed(samples.first().copied().unwrap_or(f64::INFINITY)),
-        Outcome::Refused(refusal) => Outcome::Refused(refusal),
-    })
+    seat.sample(pace.calls)
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
 //! Right answers from elsewhere: a Python function in double precision, or another kernel in its default configuration.
 
 use camino::Utf8PathBuf;
-use kiln_core::{Fault, Outcome};
-use kiln_judge::{Inputs, Signature, Tensor, decode, encode};
+use kiln_core::{Config, Fault, Outcome};
+use kiln_judge::{Inputs, Signature, Tensor, decode, encode, gather, scatter};
 use kiln_run::Arena;
-use kiln_spec::{Choice, Dtype, KernelSpec, Origin, Role};
+use kiln_spec::{Choice, Dtype, KernelSpec, Origin, Role, TargetKind};
 
 use crate::bench::Bench;
+use crate::builder::python_subject;
 use crate::compile::request;
 use crate::kernel::Kernel;
+use crate::layout::Layout;
 use crate::seat::Subject;
-use crate::stage::{Layout, Trouble};
+use crate::stage::Trouble;
 
 /// Something that knows the right answers.
 pub(crate) struct Oracle {
@@ -30,7 +32,8 @@ impl Oracle {
                 let file = kernel.folder.join(&callable.file);
                 let what = format!("the reference {}:{}", callable.file, callable.function);
                 let interpreter = python.interpreter.clone();
-                let subject = Subject::Python { interpreter, file, function: callable.function.clone(), config: None };
+                let (function, config) = (callable.function.clone(), Config::default());
+                let subject = Subject::Python { interpreter, file, function, config };
                 Ok(Some(Oracle { subject, double: true, what }))
             }
             Some(Origin::Kernel(path)) => {
@@ -74,7 +77,7 @@ impl Oracle {
         Ok(outputs
             .map(|(slot, place)| Tensor {
                 shape: slot.shape.clone(),
-                data: decode(slot.dtype, &arena.bytes()[place.offset..place.offset + place.bytes]),
+                data: decode(slot.dtype, &gather(slot, &arena.bytes()[place.offset..place.offset + place.bytes])),
             })
             .collect())
     }
@@ -86,7 +89,7 @@ impl Oracle {
                 (None, Some((_, tensor))) => encode(slot.dtype, &tensor.data),
                 (None, None) => continue,
             };
-            arena.bytes_mut()[place.offset..place.offset + place.bytes].copy_from_slice(&bytes);
+            scatter(slot, &bytes, &mut arena.bytes_mut()[place.offset..place.offset + place.bytes]);
         }
     }
 }
@@ -101,7 +104,10 @@ fn other_kernel(bench: &Bench<'_>, path: &str) -> Result<Subject, Trouble> {
     if file.is_dir() {
         file = file.join("kernel.toml");
     }
-    let bytes = fs_err::read(&file).map_err(|e| Fault::new("reading the reference kernel", e))?;
+    let bytes = fs_err::read(&file).map_err(|e| {
+        Fault::new("reading the reference kernel", e)
+            .hint("[reference] kernel is a folder or file beside the kernel file")
+    })?;
     let (spec, _): (KernelSpec, _) = kiln_spec::parse(file.as_str(), &bytes).map_err(|mut reports| {
         let first = if reports.is_empty() { kiln_core::Report::error("unreadable") } else { reports.swap_remove(0) };
         Trouble::File(first)
@@ -120,9 +126,16 @@ fn other_kernel(bench: &Bench<'_>, path: &str) -> Result<Subject, Trouble> {
     }
     let default = kernel.default_config();
     let default = default.ok_or_else(|| Fault::new(format!("using {path} as the reference"), "it has no [default]"))?;
+    if let Err(report) = Signature::of(&kernel.selection, bench.kernel.selection.workloads.first().copied()) {
+        // The memory it is given is laid out for this kernel, not for its own configuration.
+        return Err(Fault::new(format!("using {path} as the reference"), report.message).into());
+    }
+    if kernel.selection.target.kind == TargetKind::Python {
+        return Ok(python_subject(bench, &kernel, &default)?);
+    }
     let compiler = bench.compiler.as_ref().map_err(Clone::clone)?;
-    match bench.cache.build(compiler, &request(&kernel, &default)?, bench.build_limits(), &|_| {})? {
-        Outcome::Passed(artifact) => Ok(Subject::Library { path: artifact.library, key: artifact.key }),
+    match bench.build_now(compiler, &request(&kernel, &default)?)? {
+        Outcome::Passed(subject) => Ok(subject),
         Outcome::Refused(refusal) => {
             Err(Fault::new(format!("building the reference {path}"), refusal.measured).hint(refusal.evidence).into())
         }

@@ -9,13 +9,15 @@ use kiln_spec::{Dtype, Init, Role};
 use serde::Serialize;
 
 use crate::bench::Bench;
+use crate::layout::Layout;
 use crate::seat::Subject;
-use crate::stage::Layout;
 
 /// Rounds of the arithmetic probe: a millisecond or so.
 const ROUNDS: usize = 100_000;
-/// Numbers the arithmetic probe works on.
-const LANES: usize = 128;
+/// Vectors the arithmetic probe works on, and the widths in bytes that are tried: compilers do not always choose the
+/// widest there is, and the widest is not always the fastest.
+const CHAINS: usize = 10;
+const WIDTHS: [usize; 3] = [16, 32, 64];
 /// Bytes the memory probe reads at most: more only takes longer.
 const MOST_BYTES: usize = 256 << 20;
 /// Bytes it reads at least.
@@ -57,25 +59,34 @@ pub fn peaks(bench: &Bench<'_>) -> Result<Peaks, Fault> {
     fs_err::write(&source, include_str!("peak/probe.c")).map_err(written)?;
     let double = bench.kernel.selection.spec.arguments.iter().any(|a| is_double(bench, a));
     let (dtype, name) = if double { (Dtype::F64, "double") } else { (Dtype::F32, "float") };
-    let build = |entry: &str, passing: &[Passing]| -> Result<Subject, Fault> {
+    let build = |entry: &str, width: usize, passing: &[Passing]| -> Result<Subject, Fault> {
         let request = Request {
             sources: vec![source.clone()],
             includes: Vec::new(),
             std: None,
-            flags: vec![format!("-DPROBE_TYPE={name}"), "-ffp-contract=fast".into()],
+            flags: vec![
+                format!("-DPROBE_TYPE={name}"),
+                format!("-DPROBE_BYTES={width}"),
+                "-ffp-contract=fast".into(),
+                "-Wno-psabi".into(),
+            ],
             config: Config::default(),
             shim: shim(entry, passing),
         };
-        match bench.cache.build(compiler, &request, bench.build_limits(), &|_| {})? {
-            Outcome::Passed(artifact) => Ok(Subject::Library { path: artifact.library, key: artifact.key }),
+        match bench.build_now(compiler, &request)? {
+            Outcome::Passed(subject) => Ok(subject),
             Outcome::Refused(refusal) => Err(Fault::new("building a probe", refusal.measured)),
         }
     };
-    let arithmetic = build("multiply_add", &[Passing::Pointer, Passing::Value("int64_t")])?;
-    let memory = build("read_all", &[Passing::Pointer, Passing::Pointer, Passing::Value("int64_t")])?;
-    let state = slot("state", Role::Inout, dtype, &[LANES]);
-    let seconds = fastest(bench, &arithmetic, vec![state, number("rounds", ROUNDS)])?;
-    let flops = (2 * LANES * ROUNDS) as f64 / seconds;
+    let mut flops: f64 = 0.0;
+    for width in WIDTHS {
+        let arithmetic = build("multiply_add", width, &[Passing::Pointer, Passing::Value("int64_t")])?;
+        let numbers = CHAINS * width / dtype.bytes() as usize;
+        let state = slot("state", Role::Inout, dtype, &[numbers]);
+        let seconds = fastest(bench, &arithmetic, vec![state, number("rounds", ROUNDS)])?;
+        flops = flops.max((2 * numbers * ROUNDS) as f64 / seconds);
+    }
+    let memory = build("read_all", 64, &[Passing::Pointer, Passing::Pointer, Passing::Value("int64_t")])?;
     let mut sets: Vec<usize> = bench
         .stages
         .iter()

@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 use kiln_core::{Config, Fault};
 use kiln_space::Point;
 
-use crate::bench::{Bench, Build};
+use crate::bench::Bench;
 use crate::budget::Budget;
+use crate::builder::Build;
 use crate::evaluation::{Evaluation, Measured};
 use crate::event::Event;
 use crate::record::Record;

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use kiln_core::{Config, Fault};
+use kiln_core::{Config, Fault, Refusal};
 use kiln_store::{Measurement, Store, Trial, TrialState};
 use serde_json::json;
 
@@ -82,7 +82,8 @@ impl<'a> Record<'a> {
             None if self.replay => Err(Fault::new(
                 format!("replaying study {}", self.study),
                 format!("{phase} {number} ({config}) is not in the record"),
-            )),
+            )
+            .hint("a study that did not end can be ended with --resume")),
             None => Ok(None),
         }
     }
@@ -156,10 +157,11 @@ impl<'a> Record<'a> {
         config: &Config,
         workloads: &[&str],
         subjects: &[&str],
-    ) -> Result<Option<Result<Rounds, Ended>>, Fault> {
+    ) -> Result<Option<Result<Rounds, Defeat>>, Fault> {
         let Some(trial) = self.trial(phase, number, &config.to_string())? else { return Ok(None) };
         if let Some(refusal) = &trial.refusal {
-            return Ok(Some(Err(Ended::Refused(refusal.clone(), trial.workload.clone()))));
+            let subject = trial.details.get(SUBJECT).and_then(serde_json::Value::as_u64).unwrap_or(0) as usize;
+            return Ok(Some(Err(Defeat { subject, refusal: refusal.clone(), workload: trial.workload.clone() })));
         }
         let found = self.measurements.get(&(phase.to_string(), number)).map_or(&[][..], Vec::as_slice);
         let blocks = found.iter().map(|m| m.block as usize + 1).max().unwrap_or(0);
@@ -181,12 +183,10 @@ impl<'a> Record<'a> {
         entry: Entry<'_>,
         workloads: &[&str],
         subjects: &[&str],
-        rounds: Result<&Rounds, &Ended>,
+        rounds: Result<&Rounds, &Defeat>,
     ) -> Result<(), Fault> {
-        let (refusal, workload) = match rounds {
-            Err(Ended::Refused(refusal, workload)) => (Some(refusal.clone()), workload.clone()),
-            _ => (None, None),
-        };
+        let defeat = rounds.err();
+        let (refusal, workload) = (defeat.map(|d| d.refusal.clone()), defeat.and_then(|d| d.workload.clone()));
         let trial = Trial {
             number: entry.number,
             phase: entry.phase.into(),
@@ -201,7 +201,7 @@ impl<'a> Record<'a> {
             check_s: 0.0,
             measure_s: entry.wall_s,
             wall_s: entry.wall_s,
-            details: json!({}),
+            details: defeat.map_or(json!({}), |d| json!({ SUBJECT: d.subject })),
         };
         let mut rows = Vec::new();
         for (workload, rounds) in workloads.iter().zip(rounds.map_or(&[][..], |r| r.as_slice())) {
@@ -235,6 +235,18 @@ impl<'a> Record<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// Where the details of a duel's record say who was refused.
+const SUBJECT: &str = "subject";
+
+/// A duel that ended with a refusal.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Defeat {
+    /// The place of who was refused.
+    pub(crate) subject: usize,
+    pub(crate) refusal: Refusal,
+    pub(crate) workload: Option<String>,
 }
 
 /// What a duel is recorded under.

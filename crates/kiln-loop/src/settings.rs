@@ -41,8 +41,14 @@ pub struct Settings {
     pub search_samples: usize,
     /// Pairs of fresh workers in the confirmation.
     pub pairs: usize,
+    /// Pairs at most, where a benchmark goes on until speedups are known well enough.
+    pub most_pairs: usize,
+    /// How well: half the width of the interval, as a share.
+    pub width: f64,
     /// Samples of each side in each pair.
     pub pair_samples: usize,
+    /// The workload asked for; all that are for tuning when none.
+    pub workload: Option<String>,
     /// The baseline's name; the file's first when none.
     pub baseline: Option<String>,
     /// Stop after the seed phase when the best is under half the baseline's speed.
@@ -78,7 +84,10 @@ impl Default for Settings {
             search_trials: 100,
             search_samples: 9,
             pairs: 20,
+            most_pairs: 100,
+            width: 0.01,
             pair_samples: 5,
+            workload: None,
             baseline: None,
             stop_rule: true,
             cache: CacheState::Warm,

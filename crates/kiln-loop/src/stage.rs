@@ -1,81 +1,17 @@
 //! A workload set up: its arguments laid out in memory, and questions with their right answers. Made once, used for every
-//! candidate.
+//! candidate. Scratch whose size is tuned is laid out anew for each candidate; the questions stay.
 
-use kiln_core::{Fault, Outcome, Report, Workload};
+use std::borrow::Cow;
+
+use kiln_core::{Config, Fault, Outcome, Report, Workload};
 use kiln_judge::{Distribution, Exam, Inputs, Outside, Rules, Signature};
-use kiln_run::{Arena, Copy, Slot};
+use kiln_run::Arena;
 use kiln_space::Constants;
-use kiln_spec::{Formula, Role, Selection};
+use kiln_spec::{Formula, Selection};
 
 use crate::drawing::derive;
-
-/// Where the arguments of a workload lie.
-#[derive(Debug, Clone)]
-pub(crate) struct Layout {
-    pub(crate) signature: Signature,
-    pub(crate) slots: Vec<Slot>,
-    /// What is copied back before every timed call.
-    pub(crate) restore: Vec<Copy>,
-    regions: Vec<std::ops::Range<usize>>,
-    /// Bytes that exams see; what lies behind are copies of arguments that are read and written.
-    total: usize,
-    sizes: Vec<usize>,
-}
-
-impl Layout {
-    pub(crate) fn new(signature: Signature) -> Result<Layout, Fault> {
-        let mut sizes = signature.sizes();
-        let both: Vec<usize> = (0..sizes.len()).filter(|i| signature.slots[*i].role == Role::Inout).collect();
-        sizes.extend(both.iter().map(|i| sizes[*i]).collect::<Vec<_>>());
-        let (arena, mut regions) = Arena::new(&sizes)?;
-        let copies = regions.split_off(signature.slots.len());
-        let total = copies.first().map_or(arena.bytes().len(), |first| first.start);
-        let restore = both.iter().zip(&copies);
-        let restore =
-            restore.map(|(i, from)| Copy { from: from.start, to: regions[*i].start, bytes: from.len() }).collect();
-        let slots = signature.slots.iter().zip(&regions);
-        let slots = slots
-            .map(|(slot, region)| Slot {
-                name: slot.name.clone(),
-                offset: region.start,
-                bytes: region.len(),
-                dtype: slot.dtype.name().into(),
-                shape: slot.shape.clone(),
-                role: role_name(slot.role).into(),
-            })
-            .collect();
-        Ok(Layout { signature, slots, restore, regions, total, sizes })
-    }
-
-    /// Fresh memory for it.
-    pub(crate) fn arena(&self) -> Result<Arena, Fault> {
-        Ok(Arena::new(&self.sizes)?.0)
-    }
-
-    /// A question about it.
-    pub(crate) fn exam(&self, rules: &Rules, inputs: Inputs, outside: Option<Outside<'_>>) -> Result<Exam, Fault> {
-        Exam::new(&self.signature, rules, inputs, &self.regions, self.total, outside)
-    }
-
-    /// Puts a question into memory.
-    pub(crate) fn lay(&self, exam: &Exam, arena: &mut Arena) {
-        let bytes = arena.bytes_mut();
-        exam.lay(&mut bytes[..self.total]);
-        for copy in &self.restore {
-            bytes.copy_within(copy.to..copy.to + copy.bytes, copy.from);
-        }
-    }
-
-    /// The part of memory an exam judges.
-    pub(crate) fn seen<'a>(&self, arena: &'a Arena) -> &'a [u8] {
-        &arena.bytes()[..self.total]
-    }
-
-    /// Bytes of all arguments.
-    pub(crate) fn bytes(&self) -> usize {
-        self.sizes.iter().sum()
-    }
-}
+use crate::kernel::Kernel;
+use crate::layout::Layout;
 
 /// A workload with its memory and its questions.
 pub struct Stage<'a> {
@@ -88,20 +24,32 @@ pub struct Stage<'a> {
     pub(crate) layout: Layout,
     pub(crate) exams: Vec<Exam>,
     pub(crate) arena: Arena,
+    kernel: &'a Kernel<'a>,
+    /// Whether the layout depends on the configuration.
+    tuned: bool,
 }
 
 impl<'a> Stage<'a> {
-    /// Sets a workload up with one question for each of these distributions.
+    /// Sets a workload up with one question for each of these distributions. Refuses one that would not fit into
+    /// `memory` bytes.
     pub(crate) fn new(
-        selection: &Selection<'a>,
+        kernel: &'a Kernel<'a>,
         workload: Option<&'a Workload>,
         rules: &Rules,
         distributions: &[Distribution],
         seed: u64,
         outside: Option<Outside<'_>>,
+        memory: u64,
     ) -> Result<Stage<'a>, Trouble> {
-        let layout = Layout::new(Signature::of(selection, workload)?)?;
+        let selection = &kernel.selection;
+        let (signature, tuned) = match Signature::of(selection, workload) {
+            Ok(signature) => (signature, false),
+            // Any configuration will do to begin with: each candidate's own layout takes its place.
+            Err(_) => (Signature::under(selection, workload, &kernel.some_config())?, true),
+        };
         let name = workload.map_or("", |w| &w.name);
+        fits(&signature, name, distributions.len(), memory)?;
+        let layout = Layout::new(signature)?;
         let mut exams = Vec::with_capacity(distributions.len());
         for (number, distribution) in distributions.iter().enumerate() {
             let seed = derive(seed, &["inputs", name], number as u64);
@@ -110,7 +58,39 @@ impl<'a> Stage<'a> {
         let cost = |formula: &Option<Formula>| cost(selection, workload, formula.as_ref()?);
         let (flops, bytes) = (cost(&selection.spec.cost.flops), cost(&selection.spec.cost.bytes));
         let arena = layout.arena()?;
-        Ok(Stage { workload, flops, bytes, layout, exams, arena })
+        Ok(Stage { workload, flops, bytes, layout, exams, arena, kernel, tuned })
+    }
+
+    /// The layout a configuration needs, where that is not the stage's own.
+    fn other_layout(&self, config: &Config) -> Result<Option<Layout>, Fault> {
+        // Without a configuration (a baseline, a reference) any size of scratch will do.
+        if !self.tuned || config.is_empty() {
+            return Ok(None);
+        }
+        let signature = Signature::under(&self.kernel.selection, self.workload, config)
+            .map_err(|report| Fault::new(format!("laying out the arguments of {config}"), report))?;
+        if signature == self.layout.signature { Ok(None) } else { Layout::new(signature).map(Some) }
+    }
+
+    /// Makes memory and questions fit a configuration.
+    pub(crate) fn fit(&mut self, config: &Config) -> Result<(), Fault> {
+        if let Some(layout) = self.other_layout(config)? {
+            self.exams = self.exams.iter().map(|exam| layout.relaid(exam)).collect::<Result<_, _>>()?;
+            self.arena = layout.arena()?;
+            self.layout = layout;
+        }
+        Ok(())
+    }
+
+    /// Layout and questions as a configuration needs them, without changing the stage.
+    pub(crate) fn fitted(&self, config: &Config) -> Result<(Cow<'_, Layout>, Cow<'_, [Exam]>), Fault> {
+        Ok(match self.other_layout(config)? {
+            Some(layout) => {
+                let exams: Vec<Exam> = self.exams.iter().map(|e| layout.relaid(e)).collect::<Result<_, _>>()?;
+                (Cow::Owned(layout), Cow::Owned(exams))
+            }
+            None => (Cow::Borrowed(&self.layout), Cow::Borrowed(&self.exams[..])),
+        })
     }
 
     /// The workload's name; empty when there is none.
@@ -134,9 +114,10 @@ impl<'a> Stage<'a> {
         if let Outcome::Refused(refusal) = act()? {
             return Ok(Outcome::Refused(refusal));
         }
-        let seen = self.layout.seen(&self.arena);
-        Ok(match exam.judge(seen) {
-            Outcome::Passed(_) => Outcome::Passed(exam.outputs(seen)),
+        // As it is now: a thread left behind may still be writing.
+        let seen = self.layout.seen(&self.arena).to_vec();
+        Ok(match exam.judge(&seen) {
+            Outcome::Passed(_) => Outcome::Passed(exam.outputs(&seen)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
         })
     }
@@ -173,6 +154,20 @@ fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formul
     }
 }
 
-fn role_name(role: Role) -> &'static str {
-    Role::ALL.iter().find(|(_, r)| *r == role).map_or("in", |(name, _)| name)
+/// Refuses what cannot be held: every question keeps its inputs and its answer in double precision and an image of memory.
+fn fits(signature: &Signature, name: &str, questions: usize, memory: u64) -> Result<(), Fault> {
+    let numbers: u128 =
+        signature.slots.iter().filter(|s| s.is_input() || s.is_output()).map(|s| s.elements() as u128).sum();
+    let bytes: u128 = signature.slots.iter().map(|s| s.bytes() as u128).sum();
+    let needed = questions as u128 * (8 * numbers + bytes) + 4 * bytes;
+    if needed <= u128::from(memory) {
+        return Ok(());
+    }
+    let gib = |bytes: u128| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
+    let why = format!(
+        "it needs about {} for its buffers and {questions} questions, {} are free",
+        gib(needed),
+        gib(memory.into())
+    );
+    Err(Fault::new(format!("setting workload {name} up"), why).hint("choose smaller dimensions, or another --workload"))
 }

@@ -11,8 +11,9 @@ use kiln_stats::{Estimate, Verdict, overall};
 
 use crate::ablation::ablation;
 use crate::baseline::{Baseline, Baselines};
-use crate::bench::{Bench, Build};
+use crate::bench::Bench;
 use crate::budget::Budget;
+use crate::builder::Build;
 use crate::confirm::{Opponent, confirm};
 use crate::drawing::derive;
 use crate::evaluation::Evaluation;
@@ -52,9 +53,12 @@ pub fn tune(
     let apart = bench.kernel.selection.spec.objective.per_workload && bench.stages.len() > 1;
     let mut campaigns = Vec::new();
     if apart {
-        for stage in std::mem::take(&mut bench.stages) {
+        let stages = std::mem::take(&mut bench.stages);
+        let all = stages.len();
+        for (place, stage) in stages.into_iter().enumerate() {
             let prefix = format!("{}/", stage.name());
             bench.stages = vec![stage];
+            let budget = &budget.of(place + 1, all);
             campaigns.push(campaign(bench, record, budget, baseline.as_ref(), target, &prefix)?);
         }
     } else {
@@ -140,6 +144,10 @@ fn campaign(
     let named = |phase: &str| format!("{prefix}{phase}");
     let mut attempts = Attempts::default();
     let default = bench.kernel.default_config();
+    if let (None, Some(stated)) = (&default, bench.kernel.stated_default()) {
+        bench.note(format!("the default configuration {stated} breaks a rule of the kernel file and is not tried"));
+    }
+    let mut sound = None;
     if let Some(default) = &default {
         (bench.listener)(&Event::Phase { phase: &named("default"), planned: 1 });
         let (evaluation, recorded) = trial(bench, record, &named("default"), 0, default, None, None)?;
@@ -148,6 +156,8 @@ fn campaign(
         (bench.listener)(&Event::Trial { phase, number, config, evaluation: &evaluation, best, recorded });
         if let Some(refusal) = evaluation.refusal() {
             bench.note(format!("the default configuration is refused by {}: {}", refusal.gate, refusal.measured));
+        } else {
+            sound = Some(default);
         }
     }
     let space = Arc::clone(&bench.kernel.space);
@@ -177,7 +187,8 @@ fn campaign(
     bench.quiet();
 
     let mut late = Vec::new();
-    let opponent = match (baseline, &default) {
+    // A default that was refused is nothing to be measured against.
+    let opponent = match (baseline, sound) {
         (Some(baseline), _) => Some(Opponent { name: baseline.name.clone(), subject: baseline.subject.clone() }),
         (None, Some(default)) => {
             bench.note("no baseline can be run: the default configuration takes its place".into());
@@ -237,6 +248,7 @@ fn half_speed(
         return Ok(None);
     };
     let share = theirs / ours;
+    let digits = if share < 0.1 { 4 } else { 2 };
     if share >= HOPELESS_SHARE {
         if share < 1.0 {
             bench.note(format!("after the seed phase the best runs at {share:.2}x of {}", baseline.name));
@@ -244,7 +256,7 @@ fn half_speed(
         return Ok(None);
     }
     Ok(Some(format!(
-        "after the seed phase the best configuration runs at {share:.2}x of {}, under {HOPELESS_SHARE}x: find out what \
+        "after the seed phase the best configuration runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: find out what \
          limits it before tuning on (--no-stop goes on all the same)",
         baseline.name
     )))
@@ -257,7 +269,8 @@ fn judge(workloads: &[Confirmed], target: f64) -> (TuneVerdict, String) {
         return (TuneVerdict::NotReached, "the confirmation has no samples".into());
     };
     if let Some(unclear) = tuned.iter().find(|w| w.verdict != Verdict::Faster) {
-        let words = format!("on {} the winner is {} against the baseline", unclear.name, unclear.verdict);
+        let on = if unclear.name.is_empty() { String::new() } else { format!("on {} ", unclear.name) };
+        let words = format!("{on}the winner is {} against the baseline", unclear.verdict);
         return (TuneVerdict::NotReached, words);
     }
     if whole.value < target {

@@ -5,13 +5,15 @@ use std::time::Instant;
 
 use kiln_core::{Fault, Outcome, Use};
 use kiln_judge::Distribution;
-use kiln_stats::{Block, Bootstrap, Comparison, Estimate, Summary, Thresholds, compare_blocks, series_median};
+use kiln_stats::{
+    Block, Bootstrap, Comparison, Estimate, Summary, Thresholds, compare_blocks, more_samples, series_median, speedup,
+};
 use serde::Serialize;
 
 use crate::baseline::Baseline;
 use crate::bench::Bench;
 use crate::drawing::derive;
-use crate::duel::{Duel, Lost, duel};
+use crate::duel::{Duel, Lost, Rounds, Turns, duel};
 use crate::event::Event;
 use crate::seat::Subject;
 use crate::stage::{Stage, Trouble};
@@ -79,7 +81,8 @@ pub fn versus(
     (bench.listener)(&Event::Phase { phase: "bench", planned: rounds });
     let plan = Duel { subjects: &subjects, rounds, samples, purpose: "bench" };
     let step = |done| (bench.listener)(&Event::Step { phase: "bench", done, planned: rounds });
-    let found = match duel(bench, &stages, plan, step)? {
+    let more = |found: &Rounds| further(bench, found);
+    let found = match duel(bench, &stages, plan, step, more)? {
         Ok(found) => found,
         Err(lost) => return Ok(Err(lost)),
     };
@@ -94,12 +97,7 @@ pub fn versus(
         let median: Estimate = series_median(&own, &bootstrap).map_err(fault)?;
         let mut against = Vec::with_capacity(baselines.len());
         for (place, baseline) in baselines.iter().enumerate() {
-            let block = |turns: &Vec<crate::duel::Turns>| Block {
-                baseline: turns[place + 1].samples.clone(),
-                candidate: turns[0].samples.clone(),
-            };
-            let blocks: Vec<Block> = rounds.iter().map(block).collect();
-            let comparison = compare_blocks(&blocks, thresholds, seed).map_err(fault)?;
+            let comparison = compare_blocks(&blocks(rounds, place + 1), thresholds, seed).map_err(fault)?;
             let roofline =
                 bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
             against.push(Against { name: baseline.name.clone(), roofline, comparison });
@@ -125,6 +123,30 @@ pub fn versus(
     Ok(Ok(figures))
 }
 
+/// Rounds still needed until every speedup is known as well as the settings ask for.
+fn further(bench: &Bench<'_>, found: &Rounds) -> usize {
+    let settings = bench.settings;
+    let done = found.first().map_or(0, Vec::len);
+    let bootstrap = Bootstrap { resamples: 1_000, ..Bootstrap::default() };
+    let mut wanted = 0;
+    for rounds in found {
+        for place in 1..rounds.first().map_or(0, Vec::len) {
+            let Ok(speedup) = speedup(&blocks(rounds, place), &bootstrap) else { continue };
+            let width = speedup.ratio.interval.relative_half_width();
+            wanted = wanted.max(more_samples(done, width, settings.width).unwrap_or(0));
+        }
+    }
+    // In steps: what a few noisy rounds predict is itself uncertain.
+    wanted.min(settings.pairs).min((settings.most_pairs).saturating_sub(done))
+}
+
+/// The subject against the one at `place`, round by round.
+fn blocks(rounds: &[Vec<Turns>], place: usize) -> Vec<Block> {
+    let block =
+        |turns: &Vec<Turns>| Block { baseline: turns[place].samples.clone(), candidate: turns[0].samples.clone() };
+    rounds.iter().map(block).collect()
+}
+
 /// Calls timed with the parent's clock, question and answer included, and the worker's memory.
 fn from_outside(
     bench: &Bench<'_>,
@@ -132,6 +154,7 @@ fn from_outside(
     subject: &Subject,
 ) -> Result<Outcome<(f64, Option<u64>)>, Fault> {
     let mut seat = passed!(bench.seating().take(subject)?);
+    stage.fit(subject.config())?;
     stage.layout.lay(&stage.exams[0], &mut stage.arena);
     passed!(seat.map(&stage.layout, &stage.arena)?);
     passed!(seat.call()?);

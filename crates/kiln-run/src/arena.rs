@@ -11,6 +11,8 @@ use memmap2::MmapMut;
 
 /// Every region begins at a multiple of this, as vector loads and cache lines like it.
 pub const ALIGNMENT: usize = 64;
+/// The most that can be asked for: mapped memory begins at a page.
+pub const MOST_ALIGNMENT: usize = 4096;
 /// Bytes around every region that nobody may write.
 const GUARD: usize = 4096;
 
@@ -27,13 +29,30 @@ pub struct Arena {
 impl Arena {
     /// An arena with a region of each of these sizes, zeroed; and where they lie.
     pub fn new(sizes: &[usize]) -> Result<(Arena, Vec<Region>), Fault> {
-        let mut regions = Vec::with_capacity(sizes.len());
+        let regions = Arena::plan(&sizes.iter().map(|size| (*size, ALIGNMENT)).collect::<Vec<_>>());
+        Ok((Arena::over(&regions)?, regions))
+    }
+
+    /// Where regions of these sizes and alignments (powers of two, up to [`MOST_ALIGNMENT`]) lie.
+    pub fn plan(wanted: &[(usize, usize)]) -> Vec<Region> {
+        let mut regions = Vec::with_capacity(wanted.len());
         let mut end = GUARD;
-        for size in sizes {
-            let start = end.next_multiple_of(ALIGNMENT);
+        for (size, alignment) in wanted {
+            let start = end.next_multiple_of(ALIGNMENT.max(*alignment));
             regions.push(start..start + size);
             end = start + size + GUARD;
         }
+        regions
+    }
+
+    /// Bytes that planned regions take, guards included.
+    pub fn end(regions: &[Region]) -> usize {
+        regions.last().map_or(GUARD, |last| last.end + GUARD)
+    }
+
+    /// An arena for regions that were planned, zeroed.
+    pub fn over(regions: &[Region]) -> Result<Arena, Fault> {
+        let end = Arena::end(regions);
         let fault = |e: io::Error| Fault::new(format!("making {end} bytes of shared memory"), e);
         let file = shared_file().map_err(fault)?;
         file.set_len(end as u64).map_err(fault)?;
@@ -41,7 +60,7 @@ impl Arena {
         // its contents as plain bytes, for which every value is valid, so a write by the other side cannot break a
         // guarantee of the language beyond the bytes being unexpected, which is what the judge looks for.
         let map = unsafe { MmapMut::map_mut(&file) }.map_err(fault)?;
-        Ok((Arena { file, map }, regions))
+        Ok(Arena { file, map })
     }
 
     /// A path by which a child process can open it.

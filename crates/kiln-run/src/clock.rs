@@ -71,7 +71,13 @@ mod tests {
     use super::*;
 
     fn timing(each: u64, samples: usize, untimed: u64) -> Timing {
-        Timing { nanoseconds: vec![each; samples], calls: 1, wall_nanoseconds: 0, untimed_nanoseconds: untimed }
+        Timing {
+            nanoseconds: vec![each; samples],
+            calls: 1,
+            wall_nanoseconds: 0,
+            untimed_nanoseconds: untimed,
+            preemptions: vec![],
+        }
     }
 
     const MS: u64 = 1_000_000;

@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
 
-use libloading::{Library, Symbol};
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 use memmap2::MmapRaw;
 
 use crate::cold::Cold;
@@ -95,13 +95,14 @@ impl Backend {
     }
 
     fn load(&mut self, path: &str, symbol: &str) -> Result<(), String> {
+        // Every symbol is looked up now: one that is missing is named here, and does not end the process in a call.
         // SAFETY: loading runs the library's initialisers, foreign code that may do anything. That is the purpose of this
         // process, which holds nothing of value and is thrown away when it misbehaves.
-        let library = unsafe { Library::new(path) }.map_err(|e| format!("{path}: {e}"))?;
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| words(path, &e))?;
         // SAFETY: the library was built with the generated function of exactly this type; the pointer is kept only as
         // long as the library, which is never closed.
-        let found: Result<Symbol<'_, Entry>, _> = unsafe { library.get(symbol.as_bytes()) };
-        self.entry = Some(*found.map_err(|e| format!("{path}: {e}"))?);
+        let found: Result<Symbol<Entry>, _> = unsafe { library.get(symbol.as_bytes()) };
+        self.entry = Some(*found.map_err(|e| words(path, &e))?);
         // One loaded earlier may have threads that still run its code.
         if let Some(earlier) = self.library.replace(library) {
             std::mem::forget(earlier);
@@ -153,6 +154,11 @@ impl Backend {
         };
         measure(plan, prepare, || call(entry, &mut pointers))
     }
+}
+
+/// What the loader says lies one level below what the error says.
+fn words(path: &str, error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| format!("{path}: {error}"), |source| source.to_string())
 }
 
 fn within(what: &str, offset: usize, bytes: usize, length: usize) -> Result<(), String> {

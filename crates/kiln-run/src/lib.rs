@@ -12,6 +12,7 @@ mod lifeline;
 mod memory;
 mod pin;
 mod pipes;
+mod preemption;
 mod prefault;
 mod process;
 mod protocol;
@@ -21,7 +22,7 @@ mod spawn;
 mod stopwatch;
 mod worker;
 
-pub use arena::{ALIGNMENT, Arena, Region};
+pub use arena::{ALIGNMENT, Arena, MOST_ALIGNMENT, Region};
 pub use cpu::serve_cpu;
 pub use pin::pin_thread;
 pub use prefault::prefault;

@@ -65,6 +65,9 @@ pub struct Slot {
     pub shape: Vec<usize>,
     /// `in`, `out`, `inout`, `scratch` or `scalar`.
     pub role: String,
+    /// Elements from one index to the next, for each dimension; none when they lie one after another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strides: Option<Vec<usize>>,
 }
 
 /// Bytes copied inside the shared memory.
@@ -111,6 +114,9 @@ pub struct Timing {
     pub wall_nanoseconds: u64,
     /// Spent in between on putting memory back and on cooling caches.
     pub untimed_nanoseconds: u64,
+    /// For each sample how often the system gave its processor to somebody else; empty when that is not known.
+    #[serde(default)]
+    pub preemptions: Vec<u64>,
 }
 
 /// A numbered answer.

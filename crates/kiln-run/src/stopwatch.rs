@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::preemption::preempted;
 use crate::protocol::Timing;
 
 /// How often, and how many calls each.
@@ -17,23 +18,26 @@ pub(crate) fn measure(
     mut call: impl FnMut(),
 ) -> Result<Timing, String> {
     let mut nanoseconds = Vec::with_capacity(plan.samples.min(1 << 20) as usize);
+    let mut preemptions = Vec::with_capacity(nanoseconds.capacity());
     let mut untimed_nanoseconds = 0;
     let mut first = None;
     let mut last = Instant::now();
     for _ in 0..plan.samples {
         let preparing = Instant::now();
         prepare()?;
+        let before = preempted();
         let start = Instant::now();
         for _ in 0..plan.calls {
             call();
         }
         last = Instant::now();
+        preemptions.extend(before.zip(preempted()).map(|(before, after)| after.saturating_sub(before)));
         nanoseconds.push(last.duration_since(start).as_nanos() as u64);
         untimed_nanoseconds += start.duration_since(preparing).as_nanos() as u64;
         first.get_or_insert(start);
     }
     let wall_nanoseconds = first.map_or(0, |first| last.duration_since(first).as_nanos() as u64);
-    Ok(Timing { nanoseconds, calls: plan.calls, wall_nanoseconds, untimed_nanoseconds })
+    Ok(Timing { nanoseconds, calls: plan.calls, wall_nanoseconds, untimed_nanoseconds, preemptions })
 }
 
 #[cfg(test)]

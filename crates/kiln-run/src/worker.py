@@ -45,6 +45,19 @@ BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, 
 LINE = 64
 
 
+try:
+    import resource
+except ImportError:
+    resource = None
+
+
+def preempted():
+    """How often the system gave this thread's processor to somebody else; None where it does not tell."""
+    if resource is None or not hasattr(resource, "RUSAGE_THREAD"):
+        return None
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
+
+
 class Failed(Exception):
     """What could not be done, in words for the user."""
 
@@ -147,7 +160,7 @@ class Backend:
         for copy in restore:
             check_range("what is put back", copy["from"], copy["bytes"], len(memory))
             check_range("what is put back", copy["to"], copy["bytes"], len(memory))
-        nanoseconds, untimed, first, stop, result = [], 0, None, 0, None
+        nanoseconds, preemptions, untimed, first, stop, result = [], [], 0, None, 0, None
         repeats = range(calls)
         gc.disable()
         try:
@@ -160,10 +173,13 @@ class Backend:
                     self.cool(flush)
                 # What the last sample returned is given back here, not on this one's clock.
                 result = None
+                before = preempted()
                 start = clock()
                 for _ in repeats:
                     result = call()
                 stop = clock()
+                if before is not None:
+                    preemptions.append(preempted() - before)
                 nanoseconds.append(stop - start)
                 untimed += start - begin
                 first = start if first is None else first
@@ -178,6 +194,7 @@ class Backend:
             "calls": calls,
             "wall_nanoseconds": wall,
             "untimed_nanoseconds": untimed,
+            "preemptions": preemptions,
         }
 
     def cool(self, size):
@@ -210,7 +227,7 @@ def check_slot(slot, length):
     check_range("`%s`" % slot["name"], slot["offset"], slot["bytes"], length)
     if slot["dtype"] not in DTYPES:
         raise Failed("`%s`: unknown dtype %s" % (slot["name"], slot["dtype"]))
-    wanted = BYTES.get(slot["dtype"], 1) * count(slot)
+    wanted = BYTES.get(slot["dtype"], 1) * reach(slot)
     if slot["bytes"] != wanted:
         raise Failed("`%s`: %s%s needs %d bytes, not %d" % (
             slot["name"], slot["dtype"], slot["shape"], wanted, slot["bytes"]))
@@ -223,6 +240,13 @@ def count(slot):
     return product
 
 
+def reach(slot):
+    """Elements from the first to the last, padding in between included."""
+    if not slot.get("strides") or count(slot) == 0:
+        return count(slot)
+    return 1 + sum((size - 1) * stride for size, stride in zip(slot["shape"], slot["strides"]))
+
+
 def numpy_array(memory, slot, read_only):
     dtype = DTYPES[slot["dtype"]][0]
     # NumPy has no such type; PyTorch may.
@@ -232,7 +256,10 @@ def numpy_array(memory, slot, read_only):
         import numpy
     except ImportError:
         raise Failed("NumPy is not installed in %s; hint: %s -m pip install numpy" % (sys.executable, sys.executable))
-    array = numpy.ndarray(tuple(slot["shape"]), dtype, buffer=memory, offset=slot["offset"])
+    strides = slot.get("strides")
+    if strides:
+        strides = [stride * BYTES.get(slot["dtype"], 1) for stride in strides]
+    array = numpy.ndarray(tuple(slot["shape"]), dtype, buffer=memory, offset=slot["offset"], strides=strides)
     array.flags.writeable = not read_only
     return array
 
@@ -251,8 +278,8 @@ def torch_tensor(memory, slot, _read_only):
         return torch.empty(slot["shape"], dtype=dtype)
     # Some dtypes cannot be made from a buffer, but all can be seen as another of the same size.
     plain = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[BYTES.get(slot["dtype"], 1)]
-    flat = torch.frombuffer(memory, dtype=plain, count=count(slot), offset=slot["offset"])
-    return flat.view(dtype).reshape(slot["shape"])
+    flat = torch.frombuffer(memory, dtype=plain, count=reach(slot), offset=slot["offset"]).view(dtype)
+    return flat.as_strided(slot["shape"], slot["strides"]) if slot.get("strides") else flat.reshape(slot["shape"])
 
 
 def scalar(memory, slot):

@@ -43,7 +43,11 @@ impl fmt::Display for BenchView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Align::{Left, Right};
         let (name, target, cache) = (self.kernel.name(), self.kernel.target(), self.settings.cache.name());
-        writeln!(f, "{name}, target {target}, {cache} cache, {} thread(s), {}", self.settings.threads, self.processor)?;
+        let threads = match self.settings.threads {
+            1 => "1 thread".to_string(),
+            count => format!("{count} threads"),
+        };
+        writeln!(f, "{name}, target {target}, {cache} cache, {threads}, {}", self.processor)?;
         writeln!(f, "  {}", self.config)?;
         for w in self.figures {
             writeln!(f, "\n{}", w.workload)?;

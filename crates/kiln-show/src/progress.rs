@@ -82,7 +82,9 @@ impl Progress {
                 self.close(&mut state);
                 state.phase = (*phase).into();
                 (state.planned, state.done, state.trials, state.phase_began) = (*planned, 0, 0, Instant::now());
-                self.refresh(&mut state, false);
+                if *planned > 0 {
+                    self.refresh(&mut state, false);
+                }
             }
             Event::Trial { evaluation, best, phase, .. } => {
                 state.done += 1;
@@ -150,7 +152,11 @@ impl Progress {
 
 impl State {
     fn words(&self, under_way: bool) -> String {
-        let mut words = format!("{:<10} {}/{}", self.phase, self.done, self.planned);
+        // A benchmark may go on beyond its plan, until it knows enough.
+        let mut words = match self.done > self.planned {
+            true => format!("{:<10} {}, until intervals are narrow enough", self.phase, self.done),
+            false => format!("{:<10} {}/{}", self.phase, self.done, self.planned),
+        };
         if let Some(best) = self.best {
             words.push_str(&format!("  best {}", duration(best)));
             if let Some(default) = self.default {

@@ -1,13 +1,13 @@
 // Softmax of every row, one block a row: y[r][c] = exp(x[r][c] - max) / sum.
-// Tunables arrive as -DTHREADS=128 -DLANES=8 -DFUSED=1.
+// Tunables arrive as -DTHREADS=128 -DLANES=8 -DKEEP=1.
 #ifndef THREADS
 #define THREADS 128
 #endif
 #ifndef LANES
 #define LANES 4
 #endif
-#ifndef FUSED
-#define FUSED 0
+#ifndef KEEP
+#define KEEP 0
 #endif
 
 static_assert((THREADS & (THREADS - 1)) == 0, "the reduction halves the block");
@@ -34,20 +34,18 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     float max = -INFINITY, sum = 0.0f;
     // A thread reads LANES neighbouring columns at a time.
     for (long long c = threadIdx.x * LANES; c < cols; c += THREADS * LANES)
-        for (int l = 0; l < LANES; l++) {
-            float v = in[c + l], m = fmaxf(max, v);
-            if (FUSED)
-                sum = sum * __expf(max - m) + __expf(v - m);
-            max = m;
-        }
+        for (int l = 0; l < LANES; l++)
+            max = fmaxf(max, in[c + l]);
     const float row_max = reduce(max, partial, [](float a, float b) { return fmaxf(a, b); });
-    if (FUSED)
-        sum = max == -INFINITY ? 0.0f : sum * __expf(max - row_max);
-    else
-        for (long long c = threadIdx.x * LANES; c < cols; c += THREADS * LANES)
-            for (int l = 0; l < LANES; l++)
-                sum += __expf(in[c + l] - row_max);
+    for (long long c = threadIdx.x * LANES; c < cols; c += THREADS * LANES)
+        for (int l = 0; l < LANES; l++) {
+            float e = __expf(in[c + l] - row_max);
+            sum += e;
+            if (KEEP)
+                out[c + l] = e;
+        }
+    // A reduction waits for the whole block, so what other threads kept in `out` is there after it.
     const float scale = 1.0f / reduce(sum, partial, [](float a, float b) { return a + b; });
     for (long long c = threadIdx.x; c < cols; c += THREADS)
-        out[c] = __expf(in[c] - row_max) * scale;
+        out[c] = (KEEP ? out[c] : __expf(in[c] - row_max)) * scale;
 }

@@ -1,17 +1,25 @@
 /* What this processor can do at best on one thread, measured by loops that do nothing else: fused multiply-adds on values
- * that stay in registers, and a walk over memory that fits no cache. */
+ * that stay in registers, and a walk over memory. PROBE_BYTES is the width of a vector. */
 #include <stdint.h>
+#include <string.h>
 
-#define LANES 128
+typedef PROBE_TYPE vector __attribute__((vector_size(PROBE_BYTES)));
 
-/* state: LANES numbers; rounds: how often each is multiplied and added to. 2 * LANES * rounds operations. */
+/* Independent sums: enough to keep two units busy through their latency, few enough to stay in registers. */
+#define CHAINS 10
+
+/* state: CHAINS vectors; rounds: how often each number is multiplied and added to. */
 void multiply_add(PROBE_TYPE *state, int64_t rounds) {
-    PROBE_TYPE local[LANES];
-    for (int i = 0; i < LANES; i++) local[i] = state[i];
+    vector local[CHAINS];
+    vector factor = {0}, term = {0};
+    factor += (PROBE_TYPE)0.999;
+    term += (PROBE_TYPE)0.001;
+    memcpy(local, state, sizeof local);
     for (int64_t r = 0; r < rounds; r++) {
-        for (int i = 0; i < LANES; i++) local[i] = local[i] * (PROBE_TYPE)0.999 + (PROBE_TYPE)0.001;
+#pragma GCC unroll 10
+        for (int i = 0; i < CHAINS; i++) local[i] = local[i] * factor + term;
     }
-    for (int i = 0; i < LANES; i++) state[i] = local[i];
+    memcpy(state, local, sizeof local);
 }
 
 /* sum: one number; data: count numbers, each read once. */

@@ -1,0 +1,102 @@
+//! Builds: candidates ahead of need, on processors that do not measure; everything else at once. In: a configuration. Out: a
+//! [`Subject`], or the compiler's refusal. Ctrl-C ends compilers too.
+
+use std::time::{Duration, Instant};
+
+use kiln_build::{Compiler, Limits, Pool, Request, Ticket};
+use kiln_core::{Config, Fault, Outcome};
+use kiln_spec::TargetKind;
+
+use crate::bench::Bench;
+use crate::compile::request;
+use crate::event::Event;
+use crate::kernel::Kernel;
+use crate::seat::Subject;
+
+/// How often somebody who waits for a build looks up.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A build that was asked for, or what needs none.
+pub(crate) enum Build {
+    Asked(Ticket, Config),
+    Ready(Subject),
+}
+
+/// A configuration of a kernel in Python, where nothing is built.
+pub(crate) fn python_subject(bench: &Bench<'_>, kernel: &Kernel<'_>, config: &Config) -> Result<Subject, Fault> {
+    let python = bench.python.as_ref().map_err(Clone::clone)?;
+    let (file, function) = kernel.python_entry()?;
+    Ok(Subject::Python { interpreter: python.interpreter.clone(), file, function, config: config.clone() })
+}
+
+impl Bench<'_> {
+    pub(crate) fn build_limits(&self) -> Limits {
+        Limits { timeout: Duration::from_secs_f64(self.settings.build_timeout), ..Limits::default() }
+    }
+
+    /// Asks for a candidate's build.
+    pub(crate) fn build(&mut self, config: &Config) -> Result<Build, Fault> {
+        let target = self.kernel.selection.target;
+        if target.kind == TargetKind::Python {
+            return Ok(Build::Ready(python_subject(self, self.kernel, config)?));
+        }
+        let request = request(self.kernel, config)?;
+        let compiler = self.compiler.as_ref().map_err(Clone::clone)?;
+        if self.pool.is_none() {
+            let cpus = if self.settings.pin { self.machine.building(self.settings.threads) } else { Vec::new() };
+            let threads = if cpus.is_empty() { self.machine.cpus.len().saturating_sub(1).max(1) } else { cpus.len() };
+            // A builder's processes run where the builder does, away from what is being measured.
+            let start = move || {
+                let _ = kiln_run::pin_thread(&cpus);
+            };
+            self.pool = Some(Pool::new(threads, compiler.clone(), self.cache.clone(), self.build_limits(), start));
+        }
+        match &self.pool {
+            Some(pool) => Ok(Build::Asked(pool.ask(request), config.clone())),
+            None => Err(Fault::new("building", "there is no builder")),
+        }
+    }
+
+    /// Keeps the build cache within its bound.
+    pub fn trim_cache(&self) -> Result<(), Fault> {
+        self.cache.trim().map(|_| ())
+    }
+
+    /// Waits until no build is running, so that nothing disturbs what is measured next.
+    pub(crate) fn quiet(&mut self) {
+        self.pool = None;
+    }
+
+    /// Waits for a build, and says so when that takes long.
+    pub(crate) fn built(&self, build: Build) -> Result<Outcome<Subject>, Fault> {
+        let (ticket, config) = match build {
+            Build::Ready(subject) => return Ok(Outcome::Passed(subject)),
+            Build::Asked(ticket, config) => (ticket, config),
+        };
+        let (started, silence) = (Instant::now(), self.build_limits().silence);
+        let mut alarm = silence;
+        loop {
+            if let Some(built) = ticket.wait_for(GLANCE) {
+                return Ok(built?.map(|a| Subject::Library { path: a.library, key: a.key, config }));
+            }
+            self.go_on()?;
+            if started.elapsed() > alarm {
+                (self.listener)(&Event::Silence { seconds: started.elapsed().as_secs_f64() });
+                alarm += silence;
+            }
+        }
+    }
+
+    /// Builds something that is no candidate, at once.
+    pub(crate) fn build_now(&self, compiler: &Compiler, request: &Request) -> Result<Outcome<Subject>, Fault> {
+        let silent = |time: Duration| (self.listener)(&Event::Silence { seconds: time.as_secs_f64() });
+        let built = self.cache.build_until(compiler, request, self.build_limits(), &silent, self.stopped)?;
+        Ok(built.map(|a| Subject::Library { path: a.library, key: a.key, config: Config::default() }))
+    }
+
+    /// Builds a configuration and waits for it.
+    pub fn subject(&mut self, config: &Config) -> Result<Outcome<Subject>, Fault> {
+        let build = self.build(config)?;
+        self.built(build)
+    }
+}

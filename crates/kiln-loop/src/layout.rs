@@ -1,0 +1,106 @@
+//! Where the arguments of a workload lie in shared memory. In: a signature. Out: slots for a worker, regions for an exam,
+//! fresh memory. Behind what exams see lie copies of arguments that are read and written, to be put back before every
+//! timed call. Refuses an alignment that mapped memory cannot have.
+
+use std::ops::Range;
+
+use kiln_core::Fault;
+use kiln_judge::{Exam, Inputs, Outside, Rules, Signature};
+use kiln_run::{Arena, Copy, MOST_ALIGNMENT, Slot};
+use kiln_spec::Role;
+
+/// A signature and its places.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub(crate) signature: Signature,
+    pub(crate) slots: Vec<Slot>,
+    /// What is copied back before every timed call.
+    pub(crate) restore: Vec<Copy>,
+    /// The arguments, then the copies.
+    regions: Vec<Range<usize>>,
+    /// Bytes that exams see.
+    total: usize,
+}
+
+impl Layout {
+    pub(crate) fn new(signature: Signature) -> Result<Layout, Fault> {
+        if let Some(slot) = signature.slots.iter().find(|s| s.alignment > MOST_ALIGNMENT) {
+            let why = format!("{} asks for an alignment of {} bytes", slot.name, slot.alignment);
+            let fault = Fault::new("laying out the arguments", why);
+            return Err(fault.hint(format!("up to {MOST_ALIGNMENT} bytes are possible here")));
+        }
+        let both: Vec<usize> = (0..signature.slots.len()).filter(|i| signature.slots[*i].role == Role::Inout).collect();
+        let mut wanted: Vec<(usize, usize)> = signature.slots.iter().map(|s| (s.bytes(), s.alignment)).collect();
+        wanted.extend(both.iter().map(|i| wanted[*i]).collect::<Vec<_>>());
+        let regions = Arena::plan(&wanted);
+        let (own, copies) = regions.split_at(signature.slots.len());
+        let total = match copies.first() {
+            Some(first) => first.start,
+            None => Arena::end(own),
+        };
+        let restore = both.iter().zip(copies);
+        let restore =
+            restore.map(|(i, from)| Copy { from: from.start, to: own[*i].start, bytes: from.len() }).collect();
+        let slots = signature.slots.iter().zip(own).map(|(slot, region)| Slot {
+            name: slot.name.clone(),
+            offset: region.start,
+            bytes: region.len(),
+            dtype: slot.dtype.name().into(),
+            shape: slot.shape.clone(),
+            role: role_name(slot.role).into(),
+            strides: (!slot.is_packed()).then(|| slot.strides.clone()),
+        });
+        let slots = slots.collect();
+        Ok(Layout { signature, slots, restore, regions, total })
+    }
+
+    /// Fresh memory for it.
+    pub(crate) fn arena(&self) -> Result<Arena, Fault> {
+        Arena::over(&self.regions)
+    }
+
+    /// Fresh memory with room for a second question behind everything, and how that one is put in the first one's place.
+    pub(crate) fn arena_with_spare(&self) -> Result<(Arena, Copy), Fault> {
+        let start = Arena::end(&self.regions);
+        let mut regions = self.regions.clone();
+        regions.push(start..start + self.total);
+        Ok((Arena::over(&regions)?, Copy { from: start, to: 0, bytes: self.total }))
+    }
+
+    /// A question about it.
+    pub(crate) fn exam(&self, rules: &Rules, inputs: Inputs, outside: Option<Outside<'_>>) -> Result<Exam, Fault> {
+        Exam::new(&self.signature, rules, inputs, self.own(), self.total, outside)
+    }
+
+    /// A question about the same arguments that was laid out otherwise.
+    pub(crate) fn relaid(&self, exam: &Exam) -> Result<Exam, Fault> {
+        exam.relaid(&self.signature, self.own(), self.total)
+    }
+
+    /// Puts a question into memory.
+    pub(crate) fn lay(&self, exam: &Exam, arena: &mut Arena) {
+        let bytes = arena.bytes_mut();
+        exam.lay(&mut bytes[..self.total]);
+        for copy in &self.restore {
+            bytes.copy_within(copy.to..copy.to + copy.bytes, copy.from);
+        }
+    }
+
+    /// The part of memory an exam judges.
+    pub(crate) fn seen<'a>(&self, arena: &'a Arena) -> &'a [u8] {
+        &arena.bytes()[..self.total]
+    }
+
+    /// Bytes of all arguments and copies.
+    pub(crate) fn bytes(&self) -> usize {
+        self.regions.iter().map(Range::len).sum()
+    }
+
+    fn own(&self) -> &[Range<usize>] {
+        &self.regions[..self.signature.slots.len()]
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    Role::ALL.iter().find(|(_, r)| *r == role).map_or("in", |(name, _)| name)
+}

@@ -1,0 +1,124 @@
+//! docs/json.md names every key that a verb prints with `--json`, and no other. An object whose keys the document does not
+//! list (a configuration, the environment) is taken as a whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kiln_core::Gate;
+use kiln_loop::TuneVerdict;
+use kiln_stats::Verdict;
+use serde_json::Value;
+
+use crate::{alone, document, empty_folder, shell};
+
+/// Keys listed under each heading `## kiln VERB`, as paths, `workloads[].name`, and whether they may be missing.
+fn documented() -> BTreeMap<String, BTreeMap<String, bool>> {
+    let mut sections: BTreeMap<String, BTreeMap<String, bool>> = BTreeMap::new();
+    let mut verb = None;
+    for line in document("docs/json.md").lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            verb = heading.strip_prefix("kiln ").map(String::from);
+        }
+        let key = line.strip_prefix("| `").and_then(|rest| rest.split_once('`'));
+        if let (Some(verb), Some((key, rest))) = (&verb, key) {
+            let optional = rest.split('|').nth(1).is_some_and(|value| value.trim().ends_with("optional"));
+            let old = sections.entry(verb.clone()).or_default().insert(key.into(), optional);
+            assert!(old.is_none(), "docs/json.md lists {key} of kiln {verb} twice");
+        }
+    }
+    sections
+}
+
+/// What a verb printed, gone through along the documented paths: keys that are there, and paths whose parent is not.
+#[derive(Default)]
+struct Keys {
+    there: BTreeSet<String>,
+    /// Objects and lists that are empty or null here, so that nothing is known of what they hold.
+    hollow: BTreeSet<String>,
+}
+
+impl Keys {
+    fn walk(&mut self, value: &Value, prefix: &str, documented: &BTreeMap<String, bool>) {
+        let listed = |path: &str| documented.keys().any(|key| key.starts_with(path));
+        match value {
+            Value::Object(map) => {
+                for (key, inner) in map {
+                    let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                    self.there.insert(path.clone());
+                    if listed(&format!("{path}.")) || listed(&format!("{path}[")) {
+                        self.walk(inner, &path, documented);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let path = format!("{prefix}[]");
+                for item in items {
+                    self.walk(item, &path, documented);
+                }
+                if items.is_empty() {
+                    self.hollow.insert(prefix.into());
+                }
+            }
+            Value::Null => {
+                self.hollow.insert(prefix.into());
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_json_reference_names_every_key() {
+    let _alone = alone();
+    let folder = empty_folder("guide-json");
+    let documented = documented();
+    shell(&folder, "kiln init sample");
+    let runs = [
+        ("space", "kiln space sample --sample 2 --json"),
+        ("gate", "kiln gate sample --json"),
+        ("check", "kiln check sample --json"),
+        ("bench", "kiln bench sample --samples 25 --max-samples 25 --json"),
+        ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
+        ("history", "kiln history --json"),
+        ("show", "kiln show last --json"),
+        ("doctor", "kiln doctor --json"),
+        ("cache", "kiln cache --json"),
+    ];
+    let verbs: BTreeSet<&str> = runs.iter().map(|(verb, _)| *verb).collect();
+    assert_eq!(documented.keys().map(String::as_str).collect::<BTreeSet<_>>(), verbs);
+    for (verb, line) in runs {
+        let text = shell(&folder, &format!("{line} 2>log"));
+        let object: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{line}: {e}\n{text}"));
+        let (mut keys, documented) = (Keys::default(), &documented[verb]);
+        keys.walk(&object, "", documented);
+        let unknown: Vec<&String> = keys.there.iter().filter(|key| !documented.contains_key(*key)).collect();
+        assert!(unknown.is_empty(), "docs/json.md does not name these keys of kiln {verb}: {unknown:?}");
+        let within = |key: &str, outer: &String| {
+            key.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with(['.', '[']))
+        };
+        let absent = documented.iter().filter(|(key, optional)| !**optional && !keys.there.contains(*key));
+        let absent = absent.map(|(key, _)| key);
+        let absent: Vec<&String> = absent.filter(|key| !keys.hollow.iter().any(|outer| within(key, outer))).collect();
+        assert!(absent.is_empty(), "kiln {verb} does not print these keys of docs/json.md: {absent:?}");
+    }
+}
+
+/// The names in the first column of the table under a heading.
+fn list(heading: &str) -> Vec<String> {
+    let text = document("docs/json.md");
+    let rest = text.split(&format!("## {heading}\n")).nth(1).unwrap_or_else(|| panic!("no heading {heading}"));
+    let rows = rest.split("\n## ").next().unwrap_or_default().lines();
+    rows.filter_map(|l| Some(l.strip_prefix("| `")?.split_once('`')?.0.to_string())).collect()
+}
+
+#[test]
+fn the_closed_lists_are_complete() {
+    assert_eq!(list("Verdicts of a study"), TuneVerdict::ALL.map(|v| v.name().to_string()));
+    assert_eq!(list("Verdicts of a comparison"), Verdict::ALL.map(|v| v.name().to_string()));
+    assert_eq!(list("Gates"), Gate::ALL.iter().map(|g| g.name().to_string()).collect::<Vec<_>>());
+    let folder = empty_folder("guide-refusal");
+    shell(&folder, "kiln init sample");
+    let text = shell(&folder, "kiln gate sample --config LANES=16 --json");
+    let object: Value = serde_json::from_str(&text).unwrap();
+    let refusal = object["rules"][0]["refusal"].as_object().unwrap();
+    assert_eq!(refusal.keys().cloned().collect::<Vec<_>>(), list("A refusal"));
+}
