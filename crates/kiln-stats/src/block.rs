@@ -6,6 +6,7 @@
 //! placed then differs between blocks and is part of the noise, instead of a constant that looks like a speedup.
 
 use crate::error::{StatsError, positive};
+use crate::order;
 
 /// Samples of both sides taken close together in time; both in the order measured, not necessarily equally many.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,9 @@ pub struct Block {
     pub candidate: Vec<f64>,
 }
 
+/// Samples of a side that a block needs to have a level.
+const LEVELLED: usize = 3;
+
 /// Both sides as flat series in time order, with the block each sample belongs to.
 pub(crate) struct Blocks {
     pub(crate) baseline: Side,
@@ -24,6 +28,7 @@ pub(crate) struct Blocks {
 }
 
 /// One side's samples, block after block.
+#[derive(Debug, Clone)]
 pub(crate) struct Side {
     pub(crate) samples: Vec<f64>,
     /// Where each block starts, and at last where the last one ends.
@@ -58,6 +63,25 @@ impl Blocks {
         })
     }
 
+    /// Both sides relative to the level of their block, the geometric mean of its two medians: what slowed a whole block, on
+    /// both sides alike, is gone. None when a block holds too few samples to have a level apart from them.
+    pub(crate) fn levelled(&self) -> Option<Blocks> {
+        let mut sides = [self.baseline.clone(), self.candidate.clone()];
+        for block in 0..self.count {
+            let ranges = [self.baseline.block(block), self.candidate.block(block)];
+            if ranges.iter().any(|range| range.len() < LEVELLED) {
+                return None;
+            }
+            let median = |side: &Side, range: &std::ops::Range<usize>| order::median(&side.samples[range.clone()]);
+            let level = (median(&self.baseline, &ranges[0]) * median(&self.candidate, &ranges[1])).sqrt();
+            for (side, range) in sides.iter_mut().zip(ranges) {
+                side.samples[range].iter_mut().for_each(|sample| *sample /= level);
+            }
+        }
+        let [baseline, candidate] = sides;
+        Some(Blocks { baseline, candidate, count: self.count })
+    }
+
     /// Sample i of one side was measured next to sample i of the other.
     pub(crate) fn paired(baseline: &[f64], candidate: &[f64]) -> Result<Blocks, StatsError> {
         if baseline.len() != candidate.len() {
@@ -84,6 +108,21 @@ mod tests {
         let laid = Blocks::new(&blocks).unwrap();
         assert_eq!((laid.baseline.samples.as_slice(), laid.baseline.block(1)), (&[1.0, 2.0, 4.0][..], 2..3));
         assert_eq!((laid.candidate.block(0), laid.candidate.block(1)), (0..1, 1..3));
+    }
+
+    #[test]
+    fn what_a_block_shares_is_taken_out_and_what_differs_stays() {
+        let slow = |times: f64| Block {
+            baseline: [1.0, 1.1, 1.2].map(|v| v * times).to_vec(),
+            candidate: [2.0, 2.2, 2.4].map(|v| v * times).to_vec(),
+        };
+        let levelled = Blocks::new(&[slow(1.0), slow(7.0)]).unwrap().levelled().unwrap();
+        for side in [&levelled.baseline, &levelled.candidate] {
+            let (first, second) = side.samples.split_at(3);
+            assert!(first.iter().zip(second).all(|(a, b)| (a - b).abs() < 1e-12));
+        }
+        assert!((levelled.candidate.samples[1] / levelled.baseline.samples[1] - 2.0).abs() < 1e-12);
+        assert!(Blocks::paired(&[1.0, 2.0], &[1.0, 2.0]).unwrap().levelled().is_none());
     }
 
     #[test]

@@ -51,7 +51,8 @@ use crate::verdict::Verdict;
 pub struct Comparison {
     /// The verdict.
     pub verdict: Verdict,
-    /// Median of the baseline over median of the candidate: above 1 the candidate is faster.
+    /// Median of the baseline over median of the candidate, within blocks where these have a level of their own: above 1 the
+    /// candidate is faster.
     pub speedup: f64,
     /// Its 95 % interval, from resampled blocks.
     pub speedup_ci95: Interval,
@@ -103,7 +104,8 @@ pub fn compare_apart(
     thresholds.check()?;
     let sides = [Side::new(baseline.chunks(1))?, Side::new(candidate.chunks(1))?];
     let drawn = Ratio::apart(&sides[0], &sides[1], thresholds.resamples, seed)?;
-    let mut comparison = judge([baseline, candidate], &drawn, baseline.len().min(candidate.len()), thresholds)?;
+    let mut comparison =
+        judge([baseline, candidate], [baseline, candidate], &drawn, baseline.len().min(candidate.len()), thresholds)?;
     comparison.warnings.push(Warning::NotInterleaved);
     Ok(comparison)
 }
@@ -111,10 +113,21 @@ pub fn compare_apart(
 fn interleaved(blocks: &Blocks, thresholds: &Thresholds, seed: u64) -> Result<Comparison, StatsError> {
     thresholds.check()?;
     let drawn = Ratio::interleaved(blocks, thresholds.resamples, seed)?;
-    judge([&blocks.baseline.samples, &blocks.candidate.samples], &drawn, blocks.count, thresholds)
+    let levelled = blocks.levelled();
+    let ranked = levelled.as_ref().unwrap_or(blocks);
+    let sides = |blocks: &'_ Blocks| [blocks.baseline.samples.clone(), blocks.candidate.samples.clone()];
+    let ([baseline, candidate], [level_b, level_c]) = (sides(blocks), sides(ranked));
+    judge([&baseline, &candidate], [&level_b, &level_c], &drawn, blocks.count, thresholds)
 }
 
-fn judge(sides: [&[f64]; 2], drawn: &Ratio, blocks: usize, limits: &Thresholds) -> Result<Comparison, StatsError> {
+/// `ranked` are the samples that sides are told apart by: relative to their block where it has a level.
+fn judge(
+    sides: [&[f64]; 2],
+    ranked: [&[f64]; 2],
+    drawn: &Ratio,
+    blocks: usize,
+    limits: &Thresholds,
+) -> Result<Comparison, StatsError> {
     let [baseline, candidate] = sides;
     let seen = Evidence {
         speedup: drawn.ratio.value(),
@@ -122,8 +135,8 @@ fn judge(sides: [&[f64]; 2], drawn: &Ratio, blocks: usize, limits: &Thresholds) 
         strict: drawn.ratio.widened(limits.confidence, std::f64::consts::SQRT_2),
         baseline: drawn.baseline.interval(limits.confidence),
         candidate: drawn.candidate.interval(limits.confidence),
-        cliffs_delta: cliffs_delta(baseline, candidate)?,
-        p_value: mann_whitney(baseline, candidate, Alternative::TwoSided)?.p_value,
+        cliffs_delta: cliffs_delta(ranked[0], ranked[1])?,
+        p_value: mann_whitney(ranked[0], ranked[1], Alternative::TwoSided)?.p_value,
         blocks,
     };
     let (verdict, reasons) = decide(&seen, limits);

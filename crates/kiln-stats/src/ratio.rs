@@ -20,7 +20,7 @@ use crate::stretches::{Stretches, pull};
 /// Speedup of interleaved samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Speedup {
-    /// Median of the baseline over median of the candidate.
+    /// Median of the baseline over median of the candidate, within blocks where these hold three samples of each or more.
     pub ratio: Estimate,
     /// Median of the baseline.
     pub baseline: Estimate,
@@ -61,7 +61,16 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
+    /// The ratio within blocks where they have a level of their own, and over all samples where they do not; medians as
+    /// they are.
     pub(crate) fn interleaved(blocks: &Blocks, resamples: usize, seed: u64) -> Result<Ratio, StatsError> {
+        let raw = Ratio::pooled(blocks, resamples, seed)?;
+        let Some(levelled) = blocks.levelled() else { return Ok(raw) };
+        let within = Ratio::pooled(&levelled, resamples, seed)?;
+        Ok(Ratio { ratio: within.ratio, block_length: within.block_length, ..raw })
+    }
+
+    fn pooled(blocks: &Blocks, resamples: usize, seed: u64) -> Result<Ratio, StatsError> {
         some("resamples", resamples)?;
         let sides = [&blocks.baseline, &blocks.candidate];
         let [baseline, candidate] = sides.map(pull);
