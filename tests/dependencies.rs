@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-formats", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-build", &["kiln-core"]),
     ("kiln-run", &["kiln-core"]),
-    ("kiln-judge", &["kiln-core", "kiln-spec"]),
+    ("kiln-judge", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-space", &["kiln-core", "kiln-device", "kiln-expr", "kiln-spec"]),
     ("kiln-search", &["kiln-core", "kiln-space"]),
     ("kiln-store", &["kiln-core"]),

@@ -9,6 +9,7 @@ use crate::allowed::{Allowed, Bound, Source};
 use crate::derive::derive;
 use crate::distribution::Distribution;
 use crate::element::{is_float, round_to};
+use crate::elementwise::elementwise;
 use crate::exam::Outside;
 use crate::expected::Expected;
 use crate::inputs::Inputs;
@@ -40,6 +41,9 @@ pub(crate) fn answers(
 ) -> Result<Vec<Answer>, Fault> {
     let outputs: Vec<&Slot> = signature.outputs().map(|(_, slot)| slot).collect();
     let mut answers = match (rules.builtin, outside) {
+        (None, _) if !rules.expressions.is_empty() => {
+            fetched(rules, inputs, &outputs, elementwise(signature, inputs, &rules.expressions)?)?
+        }
         (Some(builtin), _) => known(builtin, signature, rules, inputs, &outputs)?,
         (None, Some(outside)) => fetched(rules, inputs, &outputs, outside(signature, inputs)?)?,
         (None, None) => return Err(Fault::new("computing the right answer", "the reference lies outside kiln")),

@@ -8,6 +8,7 @@ mod check;
 mod derive;
 mod distribution;
 mod element;
+mod elementwise;
 mod evaluate;
 mod exam;
 mod expected;

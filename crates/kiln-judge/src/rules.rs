@@ -3,18 +3,24 @@
 //! does not fit it.
 
 use kiln_core::Report;
+use kiln_expr::Expression;
 use kiln_spec::{Argument, Origin, Role, Selection};
 
 use crate::allowed::Allowed;
 use crate::reference::Builtin;
 
+/// The builtin whose operation the file writes down.
+const ELEMENTWISE: &str = "elementwise";
+
 /// What is right, and how exactly.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Rules {
     origin: Origin,
     pub(crate) builtin: Option<Builtin>,
     stated: Vec<(String, Allowed)>,
     pub(crate) deterministic: bool,
+    /// Of `elementwise`: each output's expression.
+    pub(crate) expressions: Vec<(String, Expression)>,
 }
 
 impl Rules {
@@ -26,6 +32,7 @@ impl Rules {
             return Err(report.hint("add [reference] with builtin, python or kernel"));
         };
         let builtin = match &reference.origin {
+            Origin::Builtin(name) if name == ELEMENTWISE => None,
             Origin::Builtin(name) => Some(builtin(selection, name)?),
             _ => None,
         };
@@ -34,12 +41,13 @@ impl Rules {
             builtin,
             stated: reference.tolerance.iter().map(|(name, t)| (name.clone(), Allowed::from(*t))).collect(),
             deterministic: reference.deterministic,
+            expressions: reference.expressions.iter().map(|(n, f)| (n.clone(), f.expression.clone())).collect(),
         })
     }
 
     /// Where the right answers must be fetched; none when kiln knows them itself.
     pub fn needs_outside(&self) -> Option<&Origin> {
-        self.builtin.is_none().then_some(&self.origin)
+        (self.builtin.is_none() && self.expressions.is_empty()).then_some(&self.origin)
     }
 
     /// What the file states for an output.

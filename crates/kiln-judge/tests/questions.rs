@@ -54,10 +54,35 @@ fn scratch_may_depend_on_the_configuration() {
 fn references_that_say_nothing_are_refused() {
     let rules = |text: &str| Rules::of(&spec(text).select(Choice::default()).unwrap()).unwrap_err().to_string();
     let tensor = [("x", "f32[N]", IN), ("y", "f32[N]", OUT)];
-    let words = rules(&file("N = 4", &tensor, "builtin = \"elementwise\""));
-    assert!(words.contains("^^^^^^^^^^^^^ expected attention") && words.contains("reference.py:function"), "{words}");
     let words = rules(&file("N = 4", &tensor, "builtin = \"matmul\""));
     assert!(words.contains("the kernel has 1 inputs and 1 outputs"), "{words}");
+}
+
+#[test]
+fn elementwise_is_what_the_file_writes_down() {
+    let tensors = [
+        ("x", "f32[N, 3]", IN),
+        ("b", "f32[3]", IN),
+        ("a", "f32", "role = \"scalar\"\nvalue = \"0.5\""),
+        ("y", "f32[N, 3]", OUT),
+    ];
+    let text = file("N = 4", &tensors, "builtin = \"elementwise\"\nexpressions = { y = \"max(a * x + b, 0)\" }");
+    let desk = Desk::new(&text);
+    assert!(desk.rules.needs_outside().is_none());
+    let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
+    let found = |name: &str| inputs.tensors().find(|(n, _)| *n == name).unwrap().1.data.clone();
+    let (x, b) = (found("x"), found("b"));
+    let exam = Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, None).unwrap();
+    let right = exam.answers()[0].expected.computed();
+    assert_eq!(right.len(), 12);
+    for (i, right) in right.iter().enumerate() {
+        assert!((right - (0.5 * x[i] + b[i % 3]).max(0.0)).abs() < 1e-12, "{i}");
+    }
+    let short = [("x", "f32[2]", IN), ("y", "f32[N, 3]", OUT)];
+    let desk = Desk::new(&file("N = 4", &short, "builtin = \"elementwise\"\nexpressions = { y = \"x\" }"));
+    let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
+    let fault = Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, None).unwrap_err();
+    assert!(fault.why.contains("x has shape [2], y has [4, 3]"), "{fault}");
 }
 
 #[test]

@@ -368,6 +368,8 @@ pub struct Reference {
     pub tolerance: Vec<(String, Tolerance)>,
     /// False when two runs may differ within the tolerance.
     pub deterministic: bool,
+    /// For the builtin `elementwise`: each output's element from those of the inputs, by their names.
+    pub expressions: Vec<(String, Formula)>,
 }
 
 /// Where reference answers come from.

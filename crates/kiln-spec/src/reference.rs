@@ -7,14 +7,15 @@ use crate::argument::{ArgumentDraft, word};
 use crate::callable::{PYTHON, read_callable};
 use crate::item::Item;
 use crate::log::expected_one_of;
-use crate::model::{Origin, Reference, Role, Tolerance};
+use crate::model::{Formula, Origin, Reference, Role, Tolerance};
+use crate::resolve::each_name;
 use crate::section::Section;
 
 /// The operations kiln knows itself.
 pub const BUILTINS: [&str; 5] = ["attention", "matmul", "softmax", "reduction", "elementwise"];
 
 pub(crate) fn read_reference(item: &Item, arguments: &[ArgumentDraft]) -> Option<Reference> {
-    let section = Section::open(item, &["builtin", "python", "kernel", "tolerance", "deterministic"])?;
+    let section = Section::open(item, &["builtin", "python", "kernel", "expressions", "tolerance", "deterministic"])?;
     let deterministic = section.get("deterministic").and_then(Item::boolean).unwrap_or(true);
     let tolerance = section.get("tolerance").map(|i| read_tolerances(i, arguments)).unwrap_or_default();
     let origins: Vec<_> = section.entries.iter().filter(|e| ["builtin", "python", "kernel"].contains(&e.key)).collect();
@@ -36,13 +37,58 @@ pub(crate) fn read_reference(item: &Item, arguments: &[ArgumentDraft]) -> Option
                 "python" => Origin::Python(read_callable(&first.item, PYTHON)?),
                 _ => Origin::Kernel(first.item.string()?.to_owned()),
             };
-            Some(Reference { origin, tolerance, deterministic })
+            let expressions = read_expressions(&section, &origin, arguments);
+            Some(Reference { origin, tolerance, deterministic, expressions })
         }
     }
 }
 
 fn read_builtin(item: &Item) -> Option<String> {
     item.word(&BUILTINS.map(|name| (name, name))).map(str::to_owned)
+}
+
+/// The expressions of `elementwise`: one for each output, in the names of inputs and scalars.
+fn read_expressions(section: &Section, origin: &Origin, arguments: &[ArgumentDraft]) -> Vec<(String, Formula)> {
+    let elementwise = matches!(origin, Origin::Builtin(name) if name == "elementwise");
+    let with = |roles: &[Role]| -> Vec<&str> {
+        let fits = |a: &&ArgumentDraft| a.role.is_some_and(|role| roles.contains(&role));
+        arguments.iter().filter(fits).map(|a| a.name.as_str()).collect()
+    };
+    let (known, outputs) = (with(&[Role::In, Role::Inout, Role::Scalar]), with(&[Role::Out, Role::Inout]));
+    let Some(item) = section.get("expressions") else {
+        if elementwise {
+            let report = Report::error("elementwise does not say what is computed");
+            let example = outputs.first().copied().unwrap_or("y");
+            let report = report.label("expected expressions, one for each output");
+            let hint = format!("add expressions = {{ {example} = \"max({}, 0)\" }}", known.first().unwrap_or(&"x"));
+            section.log.add(section.span.clone(), report.hint(hint));
+        }
+        return Vec::new();
+    };
+    if !elementwise {
+        item.error(Report::error("expressions belong to builtin = \"elementwise\"").label("expected only with it"));
+    }
+    let mut expressions = Vec::new();
+    for entry in Section::free(item).iter().flat_map(|s| &s.entries) {
+        if !outputs.contains(&entry.key) {
+            let report = Report::error(format!("{} is no output", entry.key)).label(expected_one_of(&outputs));
+            let near = item.log.did_you_mean(entry.key, outputs.clone());
+            item.log.add(entry.key_span.clone(), report.maybe_hint(near));
+        }
+        let Some(formula) = entry.item.formula() else { continue };
+        each_name(formula.expression.root(), &mut |name, span| {
+            if !known.contains(&&**name) {
+                let report = Report::error(format!("{name} is neither an input nor a scalar"));
+                let near = item.log.did_you_mean(name, known.clone());
+                item.log.add(formula.part(span.clone()), report.label(expected_one_of(&known)).maybe_hint(near));
+            }
+        });
+        expressions.push((entry.key.to_owned(), formula));
+    }
+    for output in outputs.iter().filter(|o| elementwise && !expressions.iter().any(|(name, _)| name == *o)) {
+        item.error(Report::error(format!("expressions lack {output}")).label("expected one for each output"));
+    }
+    expressions
 }
 
 fn read_tolerances(item: &Item, arguments: &[ArgumentDraft]) -> Vec<(String, Tolerance)> {
