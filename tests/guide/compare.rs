@@ -3,6 +3,7 @@
 //! - `[..]` stands for anything within a line, a line of `...` for any number of lines;
 //! - what is measured equals whatever else is measured: numbers with a decimal point, with an `x` behind them or a unit after
 //!   them, dates and times of day, and the values in a configuration (`LANES=8,KEEP=true`), since what wins is measured too;
+//! - verdicts, and what is to be done next after one, follow from times and count as equal too;
 //! - how wide columns are, blank lines at the end, and lines of progress do not count: how many trials a phase takes, and
 //!   whether there is a run-off at all, follows from times.
 
@@ -71,12 +72,21 @@ fn fits(pattern: &str, line: &str) -> bool {
 
 /// A line with single blanks, and with `#` for what is measured.
 fn plain(line: &str) -> String {
+    // A verdict follows from times, and what to do next from the verdict.
+    if line.starts_with("reached:") || line.starts_with("not_reached:") {
+        return "ended".into();
+    }
+    if line.starts_with("  kiln bench ") || line.starts_with("  kiln tune ") {
+        return "kiln next".into();
+    }
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut out: Vec<String> = Vec::new();
     for (i, word) in words.iter().enumerate() {
         let core = core(word);
         let next = words.get(i + 1).map_or("", |next| self::core(next));
-        if is_measured(core) || (is_number(core) && UNITS.contains(&next)) {
+        if VERDICTS.contains(&core) {
+            out.push(word.replacen(core, "verdict", 1));
+        } else if is_measured(core) || (is_number(core) && UNITS.contains(&next)) {
             out.push(word.replacen(core, "#", 1));
         } else if TIMES.contains(&core) && i > 0 && is_number(self::core(words[i - 1])) {
             // As many nanoseconds here as seconds there.
@@ -91,6 +101,8 @@ fn plain(line: &str) -> String {
     out.join(" ")
 }
 
+/// Words that stand for what was measured.
+const VERDICTS: [&str; 6] = ["faster", "slower", "same", "too_noisy", "reached", "not_reached"];
 /// Units of time.
 const TIMES: [&str; 5] = ["ns", "us", "ms", "s", "min"];
 /// Units that whole numbers are measured in.
@@ -135,7 +147,8 @@ mod tests {
     #[test]
     fn measured_numbers_are_alike_and_words_are_not() {
         assert!(same("small  28.3 us  14.56x  [13.33, 15.03]  faster", "small 1.2 ms 3.00x [2.90, 3.10] faster\n"));
-        assert!(!same("small  28.3 us  14.56x  faster", "small 1.2 ms 3.00x slower\n"));
+        assert!(same("small  28.3 us  14.56x  faster", "small 1.2 ms 3.00x too_noisy\n"));
+        assert!(!same("small  28.3 us  14.56x  faster", "large 1.2 ms 3.00x faster\n"));
         assert!(same("2026-03-01 14:05  took 8 s", "2027-11-15 09:10  took 9.1 s\n"));
         assert!(!same("valid 16 (80.0 %)", "valid 15 (75.0 %)\n"));
     }
