@@ -76,8 +76,9 @@ fn plain(line: &str) -> String {
     if line.starts_with("reached:") || line.starts_with("not_reached:") {
         return "ended".into();
     }
-    if line.starts_with("  kiln bench ") || line.starts_with("  kiln tune ") {
-        return "kiln next".into();
+    let benches = line.starts_with("  kiln bench ") && line.contains(" --study ");
+    if benches || (line.starts_with("  kiln tune ") && line.contains(" --trials ")) {
+        return "what to do next".into();
     }
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut out: Vec<String> = Vec::new();
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders() {
+    fn dots_stand_for_anything_and_progress_for_nothing() {
         assert!(same("study [..], seed [..]", "study 01a1, seed 7\n"));
         assert!(!same("study [..], seed [..]", "study 01a1\n"));
         assert!(same("a\n...\nd", "a\nb\nc\nd\n") && same("a\n...\nd", "a\nd\n"));

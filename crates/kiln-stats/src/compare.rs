@@ -21,6 +21,9 @@
 //! | each side its own memory, 0.8 | 1.7 / 1.7 / 1.7 | 0 / 0.2 / 0.9 | 100 / 87.4 / 51.9 |
 //! | one pair of workers, placement 1 % | 62.5 / 38.1 / 18.9 | 3.7 / 5 / 7 | 90.7 / 89.9 / 89.3 |
 //!
+//! All rows but those of pairs of workers are of single samples taken in turn. The row of 20 pairs was taken before blocks were
+//! levelled (see `Blocks::levelled`), which only matters to noise that both sides of a block share.
+//!
 //! The last three are beyond what statistics can mend. Noise that neither cancels nor averages out leaves 10 to 30 samples'
 //! worth of knowledge in 100, and mostly ends in `too_noisy`, as it should. Where a worker's memory happens to lie stays the
 //! same for its life, so that two workers of one kernel truly differ: take few samples from each pair of workers and start
