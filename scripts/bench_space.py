@@ -52,7 +52,8 @@ the tools in turn, checks that all find the same number of valid configurations,
 table and the targets.
 
 What is timed:
-  construct   the whole valid space ready, by the tool's own clock: no process start, no imports
+  construct   from the file's text to the whole valid space, by the tool's own clock: no process start,
+              no imports
   process     spawn to exit with the output read; kiln's is the median of 20 further runs
   peak        the most resident memory any repeat took (MB of 10^6 bytes)
 
@@ -223,7 +224,7 @@ def bench(path, kiln, repeats):
     """All samples of one space, and what is wrong with their counts."""
     name = path.stem
     try:
-        params, _ = t1.load(path)
+        params, _ = t1.parse(t1.read(path))
     except Exception as problem:  # bad JSON, missing keys, a Values expression that fails
         die(f"{path}: not a T1 space: {type(problem).__name__}: {problem}")
     python = str(VENV / "bin/python")

@@ -7,10 +7,14 @@ import json
 NAMES = {"__builtins__": {}, "range": range, "list": list, "True": True, "False": False}
 
 
-def load(path):
-    """Return ({parameter: [values]}, [condition text]), both in the order of the file."""
+def read(path):
     with open(path, encoding="utf-8") as file:
-        space = json.load(file)["ConfigurationSpace"]
+        return file.read()
+
+
+def parse(text):
+    """Return ({parameter: [values]}, [condition text]), both in the order of the file."""
+    space = json.loads(text)["ConfigurationSpace"]
     params = {}
     for param in space["TuningParameters"]:
         values = param["Values"]

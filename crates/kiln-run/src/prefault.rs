@@ -23,6 +23,12 @@ mod linux {
         // through the last argument, which may therefore be null.
         unsafe { libc::dl_iterate_phdr(Some(first_object), ptr::null_mut()) };
         heap();
+        // Small blocks otherwise wait in lists that the next large request sweeps up, and there are many of both.
+        // SAFETY: sets a number of the allocator, before there is a second thread.
+        #[cfg(target_env = "gnu")]
+        unsafe {
+            libc::mallopt(libc::M_MXFAST, 0)
+        };
     }
 
     /// The heap that grows at the program's end, from some small block to where it ends now.
