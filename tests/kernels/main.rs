@@ -125,10 +125,11 @@ fn start(artifact: &Artifact, arena: &Arena, regions: &[Region], what: &str) -> 
     let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
     command.args(["worker", "cpu"]);
     let mut worker = Worker::start(command, Limits::default()).unwrap();
-    let load = Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None };
+    let load =
+        Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
     // A C function needs to know no more than where its arguments lie.
     let slots = regions.iter().map(|r| Slot { offset: r.start, bytes: r.len(), ..Slot::default() }).collect();
-    for ask in [load, Ask::Map { arena: arena.path(), slots }] {
+    for ask in [load, Ask::Map { arena: arena.path(), slots, launches: Vec::new() }] {
         assert_eq!(worker.ask(ask).unwrap(), Outcome::Passed(Answer::Done), "{what}");
     }
     worker

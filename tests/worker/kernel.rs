@@ -55,9 +55,10 @@ pub(crate) fn load(body: &str) -> Loaded {
 
     let (arena, regions, slots) = memory();
     let mut worker = start();
-    let load = Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None };
+    let load =
+        Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
     assert_eq!(passed(worker.ask(load)), Answer::Done);
-    assert_eq!(passed(worker.ask(Ask::Map { arena: arena.path(), slots })), Answer::Done);
+    assert_eq!(passed(worker.ask(Ask::Map { arena: arena.path(), slots, launches: Vec::new() })), Answer::Done);
     Loaded { _folder: folder, worker, arena, regions }
 }
 
@@ -77,6 +78,7 @@ pub(crate) fn memory() -> (Arena, Vec<Region>, Vec<Slot>) {
         shape,
         role: role.into(),
         strides: None,
+        tensormap: None,
     });
     let slots = slots.collect();
     (arena, regions, slots)

@@ -96,6 +96,6 @@ fn a_worker_that_answers_without_reading_does_not_block_the_parent() {
     let mut command = Command::new("sh");
     command.args(["-c", r#"echo '{"id":0,"answer":{"ready":2}}'; sleep 1000"#]);
     let mut worker = Worker::start(command, Limits { time: Duration::from_millis(300), memory: 1 << 30 }).unwrap();
-    let ask = Ask::Load { library: "x".repeat(1 << 20), symbol: "f".into(), config: None };
+    let ask = Ask::Load { library: "x".repeat(1 << 20), symbol: "f".into(), config: None, device: false };
     assert_eq!(refused(worker.ask(ask)).gate, Gate::Timeout);
 }

@@ -28,7 +28,7 @@ fn with_numpy() -> Option<Python> {
 
 pub(crate) fn load(worker: &mut Worker, file: &Path, function: &str) {
     let library = file.to_str().unwrap().to_string();
-    let ask = Ask::Load { library, symbol: function.into(), config: None };
+    let ask = Ask::Load { library, symbol: function.into(), config: None, device: false };
     assert_eq!(passed(worker.ask_within(ask, Duration::from_secs(60))), Answer::Done);
 }
 
@@ -48,7 +48,7 @@ impl Subject {
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
         load(&mut worker, &file, "f");
         let (arena, regions, slots) = memory();
-        let map = Ask::Map { arena: arena.path(), slots };
+        let map = Ask::Map { arena: arena.path(), slots, launches: Vec::new() };
         assert_eq!(passed(worker.ask_within(map, Duration::from_secs(60))), Answer::Done);
         Subject { folder, worker, arena, regions }
     }
@@ -143,11 +143,15 @@ fn files_that_cannot_be_loaded_are_said_with_their_place() {
         ("g = 1\n", "no function `f`"),
     ] {
         fs::write(&file, text).unwrap();
-        let why = failed(worker.ask(Ask::Load { library: library.clone(), symbol: "f".into(), config: None }));
+        let why =
+            failed(worker.ask(Ask::Load { library: library.clone(), symbol: "f".into(), config: None, device: false }));
         assert!(why.contains(words), "{why}");
     }
     let library = "/nowhere.py".to_string();
-    assert!(failed(worker.ask(Ask::Load { library, symbol: "f".into(), config: None })).contains("no such file"));
+    assert!(
+        failed(worker.ask(Ask::Load { library, symbol: "f".into(), config: None, device: false }))
+            .contains("no such file")
+    );
     assert!(failed(worker.ask(Ask::Call)).contains("no function"));
     assert!(failed(worker.ask(Ask::Pin { cpus: vec![100_000] })).contains("processors"));
     assert_eq!(passed(worker.ask(Ask::Pin { cpus: (0..1024).collect() })), Answer::Done);
@@ -198,14 +202,15 @@ def check(inputs, scalars, outputs):
         shape: shape.to_vec(),
         role: (*role).into(),
         strides: None,
+        tensormap: None,
     });
     let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
     // The order does not matter.
-    let map = Ask::Map { arena: arena.path(), slots: slots.collect() };
+    let map = Ask::Map { arena: arena.path(), slots: slots.collect(), launches: Vec::new() };
     assert_eq!(passed(worker.ask(map)), Answer::Done);
     let library = file.to_str().unwrap().to_string();
     let config = Some(json!({"TILE": 8, "fast": true}));
-    let load = Ask::Load { library, symbol: "f".into(), config };
+    let load = Ask::Load { library, symbol: "f".into(), config, device: false };
     assert_eq!(passed(worker.ask_within(load, Duration::from_secs(60))), Answer::Done);
     let copy = Copy { from: regions[8].start, to: regions[4].start, bytes: 8 };
     let ask = Ask::Time { samples: 5, calls: 1, restore: vec![copy], flush: 0 };
@@ -228,8 +233,11 @@ fn what_does_not_fit_is_said() {
         shape: vec![4],
         role: "in".into(),
         strides: None,
+        tensormap: None,
     };
-    let mut map = |slot| failed(subject.worker.ask(Ask::Map { arena: subject.arena.path(), slots: vec![slot] }));
+    let mut map = |slot| {
+        failed(subject.worker.ask(Ask::Map { arena: subject.arena.path(), slots: vec![slot], launches: Vec::new() }))
+    };
     assert!(map(slot("f32", 8)).contains("f32[4] needs 16 bytes, not 8"));
     assert!(map(slot("f32", 1 << 40)).contains("outside"));
     assert!(map(slot("f7", 16)).contains("unknown dtype f7"));
@@ -257,11 +265,12 @@ fn a_baseline_of_the_repository_runs_in_both_precisions() {
             shape,
             role: role.into(),
             strides: None,
+            tensormap: None,
         });
         let slots = slots.collect();
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
         load(&mut worker, &file, "numpy");
-        assert_eq!(passed(worker.ask(Ask::Map { arena: arena.path(), slots })), Answer::Done);
+        assert_eq!(passed(worker.ask(Ask::Map { arena: arena.path(), slots, launches: Vec::new() })), Answer::Done);
         assert_eq!(passed(worker.ask(Ask::Call)), Answer::Done);
         let three: Vec<u8> = if size == 4 { 3_f32.to_ne_bytes().into() } else { 3_f64.to_ne_bytes().into() };
         assert_eq!(arena.bytes()[regions[2].clone()], three.repeat(4));
@@ -277,7 +286,7 @@ fn tensors_without_numpy_are_a_clear_failure() {
     let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
     load(&mut worker, &file, "f");
     let (arena, _, slots) = memory();
-    let why = failed(worker.ask(Ask::Map { arena: arena.path(), slots }));
+    let why = failed(worker.ask(Ask::Map { arena: arena.path(), slots, launches: Vec::new() }));
     assert!(why.contains("NumPy is not installed in"), "{why}");
 }
 
@@ -306,11 +315,12 @@ fn a_file_that_uses_torch_gets_tensors() {
         shape: vec![2, 2],
         role: role.into(),
         strides: None,
+        tensormap: None,
     });
     let slots = slots.collect();
     let mut subject =
         Subject::new(&python, "def f(inputs, scalars, outputs):\n    outputs['y'].copy_(inputs['x'] * 2)\n");
-    let map = Ask::Map { arena: arena.path(), slots };
+    let map = Ask::Map { arena: arena.path(), slots, launches: Vec::new() };
     assert_eq!(passed(subject.worker.ask_within(map, Duration::from_secs(60))), Answer::Done);
     subject.call();
     assert_eq!(arena.bytes()[regions[1].clone()], [0x40, 0x40].repeat(4));

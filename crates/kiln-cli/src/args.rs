@@ -309,10 +309,16 @@ pub(crate) struct WorkerArgs {
     /// What it runs
     #[arg(value_enum)]
     pub(crate) kind: WorkerKind,
+    /// For nvrtc: the file that says what to compile
+    pub(crate) order: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum WorkerKind {
     /// Shared libraries on this machine's processor
     Cpu,
+    /// Kernels on a GPU
+    Cuda,
+    /// One compilation by NVRTC
+    Nvrtc,
 }

@@ -6,6 +6,11 @@ use crate::exit::{Failure, Success};
 pub(crate) fn run(args: &WorkerArgs) -> Result<Success, Failure> {
     match args.kind {
         WorkerKind::Cpu => kiln_run::serve_cpu()?,
+        WorkerKind::Cuda => kiln_run::serve_cuda()?,
+        WorkerKind::Nvrtc => {
+            let order = args.order.as_deref().ok_or_else(|| anyhow::anyhow!("an order is needed"))?;
+            return Ok(if kiln_run::serve_nvrtc(order)? { Success::Done } else { Success::Refused });
+        }
     }
     Ok(Success::Done)
 }

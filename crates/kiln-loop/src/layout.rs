@@ -49,6 +49,7 @@ impl Layout {
             shape: slot.shape.clone(),
             role: role_name(slot.role).into(),
             strides: (!slot.is_packed()).then(|| slot.strides.clone()),
+            tensormap: None,
         });
         let slots = slots.collect();
         Ok(Layout { signature, slots, restore, regions, total })

@@ -113,11 +113,11 @@ impl Seating {
         }
         let load = match subject {
             Subject::Library { path, .. } => {
-                Ask::Load { library: path.to_string(), symbol: SHIM_SYMBOL.into(), config: None }
+                Ask::Load { library: path.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false }
             }
             Subject::Python { file, function, config, .. } => {
                 let config = (!config.is_empty()).then(|| serde_json::json!(config));
-                Ask::Load { library: file.to_string(), symbol: function.clone(), config }
+                Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: false }
             }
         };
         Ok(seat.done(load)?.map(|()| seat))
@@ -136,7 +136,7 @@ impl Seat {
     /// Gives the subject its arguments.
     pub(crate) fn map(&mut self, layout: &Layout, arena: &Arena) -> Result<Outcome<()>, Fault> {
         self.restore = layout.restore.clone();
-        self.done(Ask::Map { arena: arena.path(), slots: layout.slots.clone() })
+        self.done(Ask::Map { arena: arena.path(), slots: layout.slots.clone(), launches: Vec::new() })
     }
 
     /// One call.

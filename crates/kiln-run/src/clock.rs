@@ -76,7 +76,7 @@ mod tests {
             calls: 1,
             wall_nanoseconds: 0,
             untimed_nanoseconds: untimed,
-            preemptions: vec![],
+            ..Timing::default()
         }
     }
 

@@ -1,13 +1,19 @@
-//! What parent and worker say to each other: one JSON object a line, numbered, versioned in the greeting. A worker for C
-//! and one for Python speak the same.
+//! What parent and worker say to each other: one JSON object a line, numbered, versioned in the greeting. Workers for C,
+//! for CUDA and for Python speak the same.
+//!
+//! A worker with a device has memory of its own there: a mirror of the shared memory, byte for byte at the same offsets,
+//! in which calls read and write. `Upload` keeps the shared memory's present bytes on the device as a numbered image, `Lay`
+//! copies an image into the mirror, `Fetch` copies the mirror back into the shared memory; `restore` copies inside the
+//! mirror. So a question is sent once and put to any number of candidates. On a worker without a device calls work in
+//! the shared memory itself, and these three are not understood.
 
 use serde::{Deserialize, Serialize};
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// What the parent asks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Ask {
     /// Keep the whole worker, threads it has and will have, to these processors.
@@ -17,13 +23,18 @@ pub enum Ask {
     },
     /// Load what is to be called.
     Load {
-        /// The path of a shared library, or of a Python file.
+        /// The path of a shared library, of a cubin, or of a Python file.
         library: String,
-        /// The function's name: of C, one that takes an array of pointers; of Python, `f(inputs, scalars, outputs)`.
+        /// The function's name: of C, one that takes an array of pointers; of a library of host launchers, one that takes
+        /// an array of pointers and a stream; of Python, `f(inputs, scalars, outputs)`. Empty for a cubin, whose kernels
+        /// are named by the launches.
         symbol: String,
         /// Python only: a keyword argument for each tunable, an object from names to values.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         config: Option<serde_json::Value>,
+        /// Python only: whether PyTorch tensors lie on the GPU, and times are taken there.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        device: bool,
     },
     /// Map the shared memory and remember where the arguments lie in it.
     Map {
@@ -31,8 +42,25 @@ pub enum Ask {
         arena: String,
         /// The arguments, in order.
         slots: Vec<Slot>,
+        /// For a cubin: the launches that make one call, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        launches: Vec<Launch>,
     },
-    /// Call the function once.
+    /// Keep the shared memory's bytes on the device under this number, in place of what had it.
+    Upload {
+        /// Any number.
+        image: u64,
+    },
+    /// Copy an image into the mirror. Scalars are those the image holds.
+    Lay {
+        /// The number it was kept under.
+        image: u64,
+    },
+    /// Copy the mirror into the shared memory.
+    Fetch,
+    /// Say what the device is and how it feels.
+    Describe,
+    /// Call the function once, and wait until everything it began has ended.
     Call,
     /// Time the function: `samples` times, each the time of `calls` calls.
     Time {
@@ -44,7 +72,8 @@ pub enum Ask {
         /// be 1 when there is any.
         #[serde(default)]
         restore: Vec<Copy>,
-        /// Bytes of private memory walked before every sample, untimed, so that caches are cold; 0 leaves them warm.
+        /// Bytes of private memory walked before every sample, untimed, so that caches are cold; 0 leaves them warm. A
+        /// device takes any number above 0 as twice its second-level cache.
         #[serde(default)]
         flush: u64,
     },
@@ -63,11 +92,51 @@ pub struct Slot {
     pub dtype: String,
     /// Its dimensions; none for a scalar.
     pub shape: Vec<usize>,
-    /// `in`, `out`, `inout`, `scratch` or `scalar`.
+    /// `in`, `out`, `inout`, `scratch`, `scalar` or `tensormap`.
     pub role: String,
     /// Elements from one index to the next, for each dimension; none when they lie one after another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strides: Option<Vec<usize>>,
+    /// What a `tensormap` describes; it has the described tensor's dtype, shape and strides, and no bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tensormap: Option<TensorMap>,
+}
+
+/// A TMA descriptor, to be made by the worker.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TensorMap {
+    /// The name of the slot it describes.
+    pub tensor: String,
+    /// The box copied at a time, outermost dimension first as in the shape.
+    #[serde(rename = "box")]
+    pub box_shape: Vec<u32>,
+    /// `none`, `32B`, `64B` or `128B`.
+    pub swizzle: String,
+    /// L2 promotion: `none`, `64B`, `128B` or `256B`.
+    pub promotion: String,
+}
+
+/// One launch of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Launch {
+    /// The kernel's symbol in the cubin.
+    pub symbol: String,
+    /// Blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    #[serde(default)]
+    pub shared: u32,
+    /// Blocks of a cluster along x, y, z; none for no clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<[u32; 3]>,
+    /// Whether all blocks must run at once.
+    #[serde(default)]
+    pub cooperative: bool,
+    /// Names of slots filled with zeros before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zero: Vec<String>,
 }
 
 /// Bytes copied inside the shared memory.
@@ -90,7 +159,7 @@ pub(crate) struct Question {
 }
 
 /// What the worker answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// The worker is there and speaks this version.
@@ -99,12 +168,14 @@ pub enum Answer {
     Done,
     /// The times that were asked for.
     Times(Timing),
+    /// What the device is.
+    Device(Box<Gpu>),
     /// It could not be done; the worker is still there.
     Failed(String),
 }
 
 /// Measured times.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Timing {
     /// Nanoseconds of each sample, all its calls together.
     pub nanoseconds: Vec<u64>,
@@ -117,6 +188,62 @@ pub struct Timing {
     /// For each sample how often the system gave its processor to somebody else; empty when that is not known.
     #[serde(default)]
     pub preemptions: Vec<u64>,
+    /// The device's state just after the last sample, where there is a device that tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<GpuState>,
+    /// Whether the calls were replayed from a graph, and not launched one by one.
+    #[serde(default)]
+    pub graph: bool,
+}
+
+/// How a GPU feels.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct GpuState {
+    /// Clock of the multiprocessors in MHz.
+    pub sm_mhz: Option<u32>,
+    /// Clock of the memory in MHz.
+    pub memory_mhz: Option<u32>,
+    /// Degrees Celsius.
+    pub temperature: Option<u32>,
+    /// Watts.
+    pub power: Option<f64>,
+    /// Why clocks are held down, by name: `hw_slowdown`, `hw_thermal_slowdown`, `hw_power_brake_slowdown`,
+    /// `sw_thermal_slowdown`, `sw_power_cap`.
+    #[serde(default)]
+    pub throttled: Vec<String>,
+}
+
+/// What a GPU is, as its driver says.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Its name.
+    pub name: String,
+    /// Its UUID as `nvidia-smi` writes it.
+    pub uuid: String,
+    /// Compute capability.
+    pub capability: (u32, u32),
+    /// Multiprocessors.
+    pub sms: u32,
+    /// Bytes of memory, in all and free.
+    pub memory: u64,
+    /// Bytes free now.
+    pub memory_free: u64,
+    /// Bytes of the second-level cache.
+    pub l2: u64,
+    /// Bytes of shared memory a block may ask for.
+    pub smem_per_block: u64,
+    /// Bytes of shared memory of a multiprocessor.
+    pub smem_per_sm: u64,
+    /// Registers of a multiprocessor.
+    pub registers_per_sm: u32,
+    /// Threads of a multiprocessor.
+    pub threads_per_sm: u32,
+    /// The driver's version, `580.159.04`.
+    pub driver: String,
+    /// The newest CUDA the driver runs, `13.0`.
+    pub cuda: String,
+    /// How it feels.
+    pub state: GpuState,
 }
 
 /// A numbered answer.

@@ -37,7 +37,14 @@ pub(crate) fn measure(
         first.get_or_insert(start);
     }
     let wall_nanoseconds = first.map_or(0, |first| last.duration_since(first).as_nanos() as u64);
-    Ok(Timing { nanoseconds, calls: plan.calls, wall_nanoseconds, untimed_nanoseconds, preemptions })
+    Ok(Timing {
+        nanoseconds,
+        calls: plan.calls,
+        wall_nanoseconds,
+        untimed_nanoseconds,
+        preemptions,
+        ..Timing::default()
+    })
 }
 
 #[cfg(test)]

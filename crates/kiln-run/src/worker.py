@@ -22,7 +22,7 @@ import os
 from functools import partial
 from time import perf_counter_ns as clock
 
-PROTOCOL = 2
+PROTOCOL = 3
 # NumPy's name, struct's letter and PyTorch's name of each dtype.
 DTYPES = {
     "f64": ("float64", "d", "float64"),

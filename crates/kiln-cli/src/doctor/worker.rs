@@ -34,8 +34,9 @@ fn answered(built: Option<&Built>) -> Result<&'static str, Fault> {
     let Some(built) = built else { return Ok("starts and answers; there was no library to load") };
     let (arena, regions) = Arena::new(&[size_of::<i64>()])?;
     let slots = regions.iter().map(|r| Slot { offset: r.start, bytes: r.len(), ..Slot::default() }).collect();
-    let load = Ask::Load { library: built.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None };
-    for ask in [load, Ask::Map { arena: arena.path(), slots }, Ask::Call] {
+    let load =
+        Ask::Load { library: built.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
+    for ask in [load, Ask::Map { arena: arena.path(), slots, launches: Vec::new() }, Ask::Call] {
         match worker.ask(ask)? {
             Outcome::Passed(Answer::Done) => {}
             Outcome::Passed(Answer::Failed(why)) => return Err(fault(why)),
