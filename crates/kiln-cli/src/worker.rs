@@ -8,7 +8,9 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<Success, Failure> {
         WorkerKind::Cpu => kiln_run::serve_cpu()?,
         WorkerKind::Cuda => kiln_run::serve_cuda()?,
         WorkerKind::Nvrtc => {
-            let order = args.order.as_deref().ok_or_else(|| anyhow::anyhow!("an order is needed"))?;
+            let order = args.order.as_deref().ok_or_else(|| {
+                kiln_core::Report::error("kiln worker nvrtc needs the file that says what to compile")
+            })?;
             return Ok(if kiln_run::serve_nvrtc(order)? { Success::Done } else { Success::Refused });
         }
     }
