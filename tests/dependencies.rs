@@ -27,6 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "kiln-build",
             "kiln-core",
+            "kiln-device",
             "kiln-judge",
             "kiln-run",
             "kiln-search",

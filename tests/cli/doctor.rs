@@ -26,6 +26,9 @@ fn a_machine_that_can_build_is_fit() {
     let (object, code) = findings(&folder, &["doctor"], ("KILN_TEST", ""));
     assert_eq!((code, &object["healthy"]), (0, &Value::Bool(true)), "{object}");
     let ids: Vec<&str> = object["findings"].as_array().unwrap().iter().map(|f| f["id"].as_str().unwrap()).collect();
+    // What only a GPU or a machine in a cloud has.
+    let everywhere = |id: &&str| !id.starts_with("gpu_") && *id != "spot";
+    let ids: Vec<&str> = ids.into_iter().filter(everywhere).collect();
     let all = [
         "compiler",
         "disk",
@@ -34,16 +37,43 @@ fn a_machine_that_can_build_is_fit() {
         "build",
         "worker",
         "python",
+        "torch",
+        "triton",
         "load",
         "processors",
         "frequency",
         "store",
         "cache",
+        "driver",
         "gpu",
+        "nvcc",
+        "nvrtc",
+        "profiler",
+        "sanitizer",
     ];
     assert_eq!(ids, all);
     assert_eq!(of(&object, "worker"), ("ok", "starts, loads the library and calls it"));
     assert!(!folder.join(".kiln").exists(), "looking changes nothing");
+}
+
+#[test]
+fn a_gpu_is_described_or_it_is_said_what_works_without() {
+    let folder = empty_folder("doctor_gpu");
+    let (object, code) = findings(&folder, &["doctor"], ("CUDA_VISIBLE_DEVICES", ""));
+    assert_eq!(code, 0, "{object}");
+    let (state, what) = of(&object, "gpu");
+    if of(&object, "driver").1.contains("runs programs up to CUDA") {
+        assert!(state == "warn" && what.contains("CUDA_VISIBLE_DEVICES=\"\" hides every GPU"), "{what}");
+        let topics = ["gpu_state", "gpu_processes", "gpu_ecc", "gpu_mig", "gpu_persistence"];
+        assert!(topics.iter().all(|id| !of(&object, id).1.is_empty()), "{object}");
+    } else {
+        assert!(state == "ok" && what.starts_with("none to run on: "), "{what}");
+        assert!(what.contains("kernels of the cpu and python targets run as ever"), "{what}");
+        let nvcc = of(&object, "nvcc");
+        assert_eq!(nvcc.0, "ok", "nothing to compile for, nothing to warn of");
+        let compiles = what.contains("compiling for any architecture works with");
+        assert_eq!(compiles, [nvcc, of(&object, "nvrtc")].iter().any(|f| !f.1.starts_with("looking for")), "{object}");
+    }
 }
 
 #[test]

@@ -64,6 +64,7 @@ fn build(cache: &Cache, folder: &Utf8Path, selection: &Selection<'_>, config: &C
         flags: selection.target.compile.flags.clone(),
         config: config.clone(),
         shim: shim(entry, &passing),
+        ..Request::default()
     };
     let compiler = Compiler::named(vec!["cc".into()]).unwrap();
     match cache.build(&compiler, &request, BuildLimits::default(), &|_| {}).unwrap() {

@@ -48,6 +48,7 @@ pub(crate) fn load(body: &str) -> Loaded {
         flags: vec!["-w".into(), "-O1".into(), "-pthread".into()],
         config: Config::default(),
         shim: shim("f", &[Passing::Pointer, Passing::Pointer, Passing::Value("int64_t")]),
+        ..Request::default()
     };
     let compiler = Compiler::named(vec!["cc".into()]).unwrap();
     let built = Cache::at(root.join("cache")).build(&compiler, &request, BuildLimits::default(), &|_| {}).unwrap();

@@ -1,24 +1,23 @@
-//! Built libraries by the hash of what they were built from. An entry is a folder that appears whole, by one rename: a
+//! Built libraries and cubins by the hash of what they were built from. An entry is a folder that appears whole, by one rename: a
 //! build that is killed, or loses a race to another, leaves nothing half done. The oldest entries go when the cache
 //! outgrows its bound.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Fault, Outcome};
 
 use crate::artifact::Artifact;
 use crate::compile::{Limits, compile};
-use crate::compiler::Compiler;
 use crate::key::key;
+use crate::process::Watch;
 use crate::request::Request;
+use crate::toolchain::Toolchain;
 
 /// Bytes a cache may hold unless told otherwise.
 const BOUND: u64 = 2 << 30;
-/// The file in an entry that users of it load.
-const LIBRARY: &str = "library.so";
 
 /// A folder of built libraries.
 #[derive(Debug, Clone)]
@@ -57,49 +56,49 @@ impl Cache {
     /// compiler is asked again, so that a flaky machine is never blamed on a configuration for ever.
     pub fn build(
         &self,
-        compiler: &Compiler,
+        toolchain: impl Into<Toolchain>,
         request: &Request,
         limits: Limits,
         on_silence: &dyn Fn(Duration),
     ) -> Result<Outcome<Artifact>, Fault> {
-        self.build_until(compiler, request, limits, on_silence, &AtomicBool::new(false))
+        self.build_until(toolchain, request, limits, on_silence, &AtomicBool::new(false))
     }
 
     /// The same, given up with a fault as soon as `stopped` is set; the compiler is then ended.
     pub fn build_until(
         &self,
-        compiler: &Compiler,
+        toolchain: impl Into<Toolchain>,
         request: &Request,
         limits: Limits,
         on_silence: &dyn Fn(Duration),
         stopped: &AtomicBool,
     ) -> Result<Outcome<Artifact>, Fault> {
-        let key = key(compiler, request)?;
+        let toolchain = toolchain.into();
+        let key = key(&toolchain, request)?;
         let entry = self.entry(&key);
-        let library = entry.join(LIBRARY);
-        if library.is_file() {
+        let product = request.product();
+        // One that cannot be read may just be going: it is built again.
+        if entry.join(product).is_file()
+            && let Ok(artifact) = Artifact::read(&entry, product, &key, None)
+        {
             touch(&entry);
-            return Ok(Outcome::Passed(Artifact { library, key, built_in: None }));
+            return Ok(Outcome::Passed(artifact));
         }
         let fault = |e: io::Error| Fault::new(format!("writing to the build cache {}", self.root), e);
         let work = self.root.join("tmp").join(format!("{key}.{}.{}", std::process::id(), unique()));
         fs_err::create_dir_all(&work).map_err(fault)?;
-        let started = std::time::Instant::now();
-        let outcome = compile(compiler, request, &work, limits, on_silence, stopped);
-        let built = match outcome {
-            Ok(Outcome::Passed(_)) => {
-                let _ = fs_err::remove_file(work.join("stderr"));
-                self.publish(&work, &entry).map_err(fault)
-            }
-            Ok(Outcome::Refused(refusal)) => {
-                let _ = fs_err::remove_dir_all(&work);
-                return Ok(Outcome::Refused(refusal));
-            }
+        let watch = Watch { limits, on_silence, stopped, started: Instant::now() };
+        let built = match compile(&toolchain, request, &work, &watch) {
+            Ok(Outcome::Passed(symbols)) => Artifact::write_symbols(&work, &symbols)
+                .and_then(|()| self.publish(&work, &entry, product))
+                .map_err(fault)
+                .and_then(|()| Artifact::read(&entry, product, &key, Some(watch.started.elapsed())))
+                .map(Outcome::Passed),
+            Ok(Outcome::Refused(refusal)) => Ok(Outcome::Refused(refusal)),
             Err(e) => Err(e),
         };
         let _ = fs_err::remove_dir_all(&work);
-        built?;
-        Ok(Outcome::Passed(Artifact { library, key, built_in: Some(started.elapsed()) }))
+        built
     }
 
     fn entry(&self, key: &str) -> Utf8PathBuf {
@@ -107,12 +106,12 @@ impl Cache {
     }
 
     /// One rename; losing it to another builder of the same entry is no failure.
-    fn publish(&self, work: &Utf8Path, entry: &Utf8Path) -> io::Result<()> {
+    fn publish(&self, work: &Utf8Path, entry: &Utf8Path, product: &str) -> io::Result<()> {
         if let Some(parent) = entry.parent() {
             fs_err::create_dir_all(parent)?;
         }
         match fs_err::rename(work, entry) {
-            Err(_) if entry.join(LIBRARY).is_file() => Ok(()),
+            Err(_) if entry.join(product).is_file() => Ok(()),
             other => other,
         }
     }
@@ -198,7 +197,7 @@ fn touch(entry: &Utf8Path) {
 }
 
 /// A number no other build in this process has.
-fn unique() -> u64 {
+pub(crate) fn unique() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -1,19 +1,19 @@
-//! One run of the compiler. In: a request and a folder to build in. Out: the library there, or a refusal with the
-//! compiler's words. The compiler runs in its own process group, which is killed whole when it takes too long.
+//! One build. In: a toolchain, a request and an empty folder. Out: the product in that folder with the compiler's words
+//! beside it in `log`, and the symbols of the entries; or a refusal with the compiler's words. What no source can help (no
+//! host compiler, a full disk, an architecture the toolkit does not know) is a fault.
 
-use std::fs::File;
-use std::io::Read;
-use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::process::ExitStatus;
+use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
-use process_wrap::std::{CommandWrap, ProcessGroup};
 
+use crate::artifact::{LOG, Symbols};
 use crate::compiler::Compiler;
 use crate::message::complaint;
+use crate::process::Watch;
 use crate::request::Request;
+use crate::toolchain::Toolchain;
 
 /// How patient a build is.
 #[derive(Debug, Clone, Copy)]
@@ -30,68 +30,86 @@ impl Default for Limits {
     }
 }
 
-/// How often a running compiler is looked at.
-const GLANCE: Duration = Duration::from_millis(2);
+/// What a kernel file's mistake in naming kernels is answered with.
+const ENTRIES: &str = "an entry is the name of a __global__ function, or an instance of one such as `matmul<float, 4>`";
 
 pub(crate) fn compile(
+    toolchain: &Toolchain,
+    request: &Request,
+    folder: &Utf8Path,
+    watch: &Watch<'_>,
+) -> Result<Outcome<Symbols>, Fault> {
+    match toolchain {
+        Toolchain::C(compiler) => c_library(compiler, request, folder, watch),
+        Toolchain::Nvcc(nvcc) => nvcc.compile(request, folder, watch),
+        Toolchain::Nvrtc(nvrtc) => nvrtc.compile(request, folder, watch),
+    }
+}
+
+fn c_library(
     compiler: &Compiler,
     request: &Request,
     folder: &Utf8Path,
-    limits: Limits,
-    on_silence: &dyn Fn(Duration),
-    stopped: &AtomicBool,
-) -> Result<Outcome<Utf8PathBuf>, Fault> {
-    let library = folder.join("library.so");
-    let log = folder.join("stderr");
-    let failed = |e: std::io::Error| Fault::new("running the C compiler", e);
+    watch: &Watch<'_>,
+) -> Result<Outcome<Symbols>, Fault> {
     let mut command = compiler.start();
-    command.args(request.arguments()).arg("-o").arg(&library).args(&request.sources);
-    if !request.shim.is_empty() {
-        let shim = folder.join("shim.c");
-        std::fs::write(&shim, &request.shim).map_err(failed)?;
-        command.arg(shim);
+    command.args(request.arguments()).arg("-o").arg(folder.join(request.product())).args(&request.sources);
+    command.args(written_shim(request, folder)?).arg("-lm");
+    let log = folder.join(LOG);
+    let status = watch.run(command, &log)?;
+    Ok(ended(status, &log, watch)?.map_or(Outcome::Passed(Vec::new()), Outcome::Refused))
+}
+
+/// The generated caller as a file, where there is one.
+pub(crate) fn written_shim(request: &Request, folder: &Utf8Path) -> Result<Option<camino::Utf8PathBuf>, Fault> {
+    if request.shim.is_empty() {
+        return Ok(None);
     }
-    command.arg("-lm");
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    // Into a file, not a pipe: a compiler that says much never waits for a reader.
-    command.stderr(File::create(&log).map_err(failed)?);
-    let started = Instant::now();
-    let mut child = CommandWrap::from(command).wrap(ProcessGroup::leader()).spawn().map_err(failed)?;
-    let mut alarm = limits.silence;
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(failed)? {
-            break status;
-        }
-        let elapsed = started.elapsed();
-        // The group is killed and waited for, so that nothing is left behind.
-        if stopped.load(Ordering::Relaxed) {
-            child.kill().map_err(failed)?;
-            return Err(Fault::new("building", "interrupted"));
-        }
-        if elapsed > limits.timeout {
-            child.kill().map_err(failed)?;
-            return Ok(Outcome::Refused(too_long(limits.timeout)));
-        }
-        if elapsed > alarm {
-            on_silence(elapsed);
-            alarm += limits.silence;
-        }
-        std::thread::sleep(GLANCE);
-    };
+    let shim = folder.join("shim.c");
+    fs_err::write(&shim, &request.shim).map_err(|e| Fault::new("writing the generated caller", e))?;
+    Ok(Some(shim))
+}
+
+/// What a compiler's end means: none when it did what it was asked, else the refusal.
+pub(crate) fn ended(status: Option<ExitStatus>, log: &Utf8Path, watch: &Watch<'_>) -> Result<Option<Refusal>, Fault> {
+    let Some(status) = status else { return Ok(Some(too_long(watch.limits.timeout))) };
     if status.success() {
-        return Ok(Outcome::Passed(library));
+        return Ok(None);
     }
-    let mut stderr = String::new();
-    File::open(&log).and_then(|f| f.take(1 << 20).read_to_string(&mut stderr)).map_err(failed)?;
-    let complaint = complaint(&stderr);
-    Ok(Outcome::Refused(Refusal {
+    let words = words(log)?;
+    if let Some(fault) = blameless(&words) {
+        return Err(fault);
+    }
+    let complaint = complaint(&words);
+    // A compiler that was killed or crashed has no error line of its own.
+    let measured = if complaint.marked { complaint.headline } else { format!("{}, {status}", complaint.headline) };
+    Ok(Some(Refusal {
         gate: Gate::BuildFailed,
         rule: String::new(),
-        measured: complaint.headline,
+        measured,
         limit: "a compilation without errors".into(),
         evidence: complaint.excerpt,
-        hint: None,
+        hint: complaint.of_entries.then(|| ENTRIES.into()),
     }))
+}
+
+/// What a compiler wrote, whatever bytes it holds.
+pub(crate) fn words(log: &Utf8Path) -> Result<String, Fault> {
+    let bytes = fs_err::read(log).map_err(|e| Fault::new("reading the compiler's words", e))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Failures that no source can be blamed for.
+fn blameless(words: &str) -> Option<Fault> {
+    let line = |part: &str| words.lines().find(|l| l.contains(part)).map(str::trim);
+    if let Some(line) = line("No space left on device") {
+        return Some(Fault::new("building", line).hint("free some disk space, `kiln cache --clear` helps"));
+    }
+    if let Some(line) = line("Failed to preprocess host compiler").or_else(|| line("Cannot find compiler")) {
+        return Some(Fault::new("starting the host compiler for nvcc", line).hint("install gcc, or set NVCC_CCBIN"));
+    }
+    let unknown = line("Unsupported gpu architecture").or_else(|| line("invalid value for --gpu-architecture"));
+    unknown.map(|line| Fault::new("compiling for the architecture", line).hint("use a CUDA toolkit that knows it"))
 }
 
 fn too_long(timeout: Duration) -> Refusal {

@@ -5,14 +5,14 @@ use blake3::Hasher;
 use camino::Utf8PathBuf;
 use kiln_core::Fault;
 
-use crate::compiler::Compiler;
 use crate::include::included;
 use crate::request::Request;
+use crate::toolchain::Toolchain;
 
 /// Changed when what is hashed changes, so that old entries are not taken for new ones.
-const FORMAT: &[u8] = b"kiln-build 1";
+const FORMAT: &[u8] = b"kiln-build 2";
 
-pub(crate) fn key(compiler: &Compiler, request: &Request) -> Result<String, Fault> {
+pub(crate) fn key(toolchain: &Toolchain, request: &Request) -> Result<String, Fault> {
     let mut hasher = Hasher::new();
     let mut part = |bytes: &[u8]| {
         // Lengths first: `ab` + `c` must not read like `a` + `bc`.
@@ -20,8 +20,14 @@ pub(crate) fn key(compiler: &Compiler, request: &Request) -> Result<String, Faul
         hasher.update(bytes);
     };
     part(FORMAT);
-    compiler.words().iter().for_each(|word| part(word.as_bytes()));
-    part(compiler.version().as_bytes());
+    let mut list = |words: &[String]| {
+        part(&(words.len() as u64).to_le_bytes());
+        words.iter().for_each(|word| part(word.as_bytes()));
+    };
+    list(&toolchain.identity());
+    list(&request.entries);
+    part(request.arch.as_deref().unwrap_or_default().as_bytes());
+    part(&[u8::from(request.host)]);
     part(request.shim.as_bytes());
     // Folders name places, not contents: what is found in them is hashed below.
     request.arguments().iter().filter(|a| !a.starts_with("-I")).for_each(|argument| part(argument.as_bytes()));

@@ -12,8 +12,8 @@ use kiln_core::{Fault, Outcome};
 use crate::artifact::Artifact;
 use crate::cache::Cache;
 use crate::compile::Limits;
-use crate::compiler::Compiler;
 use crate::request::Request;
+use crate::toolchain::Toolchain;
 
 /// How a build ended.
 pub type Built = Result<Outcome<Artifact>, Fault>;
@@ -62,17 +62,18 @@ impl Pool {
     /// processors it wants to run: compilers run where their builder does.
     pub fn new(
         threads: usize,
-        compiler: Compiler,
+        toolchain: impl Into<Toolchain>,
         cache: Cache,
         limits: Limits,
         start: impl Fn() + Clone + Send + 'static,
     ) -> Pool {
+        let toolchain = toolchain.into();
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
         let stopped = Arc::new(AtomicBool::new(false));
         let workers = (0..threads.max(1))
             .map(|_| {
-                let (queue, compiler, cache) = (Arc::clone(&queue), compiler.clone(), cache.clone());
+                let (queue, toolchain, cache) = (Arc::clone(&queue), toolchain.clone(), cache.clone());
                 let (start, stopped) = (start.clone(), Arc::clone(&stopped));
                 std::thread::spawn(move || {
                     start();
@@ -81,7 +82,7 @@ impl Pool {
                         if stopped.load(Ordering::Relaxed) {
                             break;
                         }
-                        let built = cache.build_until(&compiler, &job.request, limits, &|_| {}, &stopped);
+                        let built = cache.build_until(&toolchain, &job.request, limits, &|_| {}, &stopped);
                         // Nobody may be waiting any more; the artifact is in the cache all the same.
                         let _ = job.answer.send(built);
                     }

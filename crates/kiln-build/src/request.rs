@@ -1,10 +1,10 @@
 //! What to build: one source set with one configuration.
 
-use camino::Utf8PathBuf;
-use kiln_core::{Config, Value};
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::{Config, Fault, Value};
 
 /// Everything that decides what comes out of the compiler.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Source files.
     pub sources: Vec<Utf8PathBuf>,
@@ -18,6 +18,12 @@ pub struct Request {
     pub config: Config,
     /// Generated C that is compiled along with the sources; empty for none.
     pub shim: String,
+    /// For CUDA: the exact architecture, such as `sm_90a`.
+    pub arch: Option<String>,
+    /// For a cubin: the kernels wanted, by name or as instances of templates such as `matmul<float, 4>`.
+    pub entries: Vec<String>,
+    /// For CUDA: a library of host launchers, not a cubin.
+    pub host: bool,
 }
 
 impl Request {
@@ -38,7 +44,30 @@ impl Request {
         defines
     }
 
-    /// All flags in the order they are given.
+    /// The name of what comes out.
+    pub(crate) fn product(&self) -> &'static str {
+        if self.arch.is_some() && !self.host { "kernel.cubin" } else { "library.so" }
+    }
+
+    /// The architecture, which CUDA cannot do without.
+    pub(crate) fn architecture(&self) -> Result<&str, Fault> {
+        self.arch
+            .as_deref()
+            .ok_or_else(|| Fault::new("building", "no architecture was named").hint("say --arch sm_90a"))
+    }
+
+    /// The source of a cubin, which is made from one file.
+    pub(crate) fn only_source(&self) -> Result<&Utf8Path, Fault> {
+        match self.sources.as_slice() {
+            [source] => Ok(source),
+            sources => {
+                Err(Fault::new("building", format!("a cubin is made from one source, here are {}", sources.len()))
+                    .hint("name one and let it include the others"))
+            }
+        }
+    }
+
+    /// All flags in the order they are given, for a C compiler.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let mut arguments: Vec<String> =
             ["-O3", "-march=native", "-fPIC", "-shared", "-fno-diagnostics-color"].map(String::from).to_vec();

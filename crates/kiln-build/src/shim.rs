@@ -18,20 +18,43 @@ pub fn shim(entry: &str, arguments: &[Passing]) -> String {
     let list = |f: &dyn Fn(usize, &Passing) -> String| -> String {
         arguments.iter().enumerate().map(|(i, a)| f(i, a)).collect::<Vec<_>>().join(", ")
     };
-    let types = list(&|_, a| match a {
-        Passing::Pointer => "void *".into(),
-        Passing::Value(kind) => (*kind).into(),
-    });
-    let values = list(&|i, a| match a {
-        Passing::Pointer => format!("arguments[{i}]"),
-        Passing::Value(kind) => format!("*({kind} *)arguments[{i}]"),
-    });
+    let types = list(&|_, a| a.c_type().into());
+    let values = list(&|i, a| a.unpacked(i));
     let types = if types.is_empty() { "void".into() } else { types };
     format!(
         "#include <stdbool.h>\n#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
          void {entry}({types});\nvoid {SHIM_SYMBOL}(void **arguments) {{\n    (void)arguments;\n    {entry}({values});\n}}\n\
          #ifdef __cplusplus\n}}\n#endif\n"
     )
+}
+
+/// The source that calls a host function which launches by itself: it takes the stream to launch on behind the kernel's
+/// arguments, and returns 0 or an error's number. The generated function is `int kiln_call(void **arguments, void *stream)`.
+pub fn launcher_shim(entry: &str, arguments: &[Passing]) -> String {
+    let types: String = arguments.iter().map(|a| format!("{}, ", a.c_type())).collect();
+    let values: String = arguments.iter().enumerate().map(|(i, a)| format!("{}, ", a.unpacked(i))).collect();
+    format!(
+        "#include <stdbool.h>\n#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
+         int {entry}({types}void *);\nint {SHIM_SYMBOL}(void **arguments, void *stream) {{\n    (void)arguments;\n    \
+         return {entry}({values}stream);\n}}\n#ifdef __cplusplus\n}}\n#endif\n"
+    )
+}
+
+impl Passing {
+    fn c_type(&self) -> &'static str {
+        match self {
+            Passing::Pointer => "void *",
+            Passing::Value(kind) => kind,
+        }
+    }
+
+    /// The argument of this number, taken from the array.
+    fn unpacked(&self, number: usize) -> String {
+        match self {
+            Passing::Pointer => format!("arguments[{number}]"),
+            Passing::Value(kind) => format!("*({kind} *)arguments[{number}]"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -47,5 +70,12 @@ mod tests {
             text.contains("softmax(arguments[0], arguments[1], *(int64_t *)arguments[2], *(float *)arguments[3]);")
         );
         assert!(shim("nothing", &[]).contains("void nothing(void);"));
+    }
+
+    #[test]
+    fn launchers_get_the_stream_last() {
+        let text = launcher_shim("gemm", &[Passing::Pointer, Passing::Value("int64_t")]);
+        assert!(text.contains("int gemm(void *, int64_t, void *);"), "{text}");
+        assert!(text.contains("return gemm(arguments[0], *(int64_t *)arguments[1], stream);"), "{text}");
     }
 }

@@ -32,14 +32,7 @@ impl Bench {
     }
 
     fn request(&self, source: &Utf8Path, config: &str) -> Request {
-        Request {
-            sources: vec![source.to_owned()],
-            includes: vec![],
-            std: None,
-            flags: vec![],
-            config: Config::parse(config).unwrap(),
-            shim: String::new(),
-        }
+        Request { sources: vec![source.to_owned()], config: Config::parse(config).unwrap(), ..Request::default() }
     }
 
     fn build(&self, request: &Request) -> Outcome<Artifact> {

@@ -59,14 +59,14 @@ impl Verb {
 }
 
 /// Which of the kernel's targets, architectures and workloads is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Selecting {
     /// A kernel's folder, its kernel.toml, a T1 file or a Kernel Tuner cache (.json, .json.gz)
     pub(crate) path: Utf8PathBuf,
     /// Target: cuda, cpu or python [default: the file's first; where something is run, its first that can be]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// GPU architecture, such as sm_80, sm_89 or sm_90a [default: the target's first, else sm_80]
+    /// GPU architecture, such as sm_80, sm_89 or sm_90a [default: this machine's GPU, else the target's first, else sm_80]
     #[arg(long, value_name = "SM")]
     pub(crate) arch: Option<String>,
     /// Workload, or `all` for what is valid on every tuned workload at once [default: all]
@@ -75,6 +75,16 @@ pub(crate) struct Selecting {
     /// Dtype of a type variable, such as T=bf16 [default: the first of each]
     #[arg(long, value_name = "T=DTYPE")]
     pub(crate) variant: Option<String>,
+    /// GPU: its number among those CUDA_VISIBLE_DEVICES shows, its UUID, or a MIG slice's [default: 0]
+    #[arg(long, value_name = "GPU")]
+    pub(crate) device: Option<String>,
+}
+
+/// How far a command goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Until {
+    /// Compile and look at what the compiler says; run nothing
+    Build,
 }
 
 #[derive(Debug, Args)]
@@ -100,7 +110,7 @@ pub(crate) struct SpaceArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln gate kernels/attention --config \"BLOCK_M=64,WARPS=4\"\n  kiln gate kernels/attention --arch sm_89 --json"
+    after_help = "Examples:\n  kiln gate kernels/attention --config \"BLOCK_M=64,WARPS=4\"\n  kiln gate kernels/matmul --arch sm_89 --until build"
 )]
 pub(crate) struct GateArgs {
     #[command(flatten)]
@@ -111,6 +121,9 @@ pub(crate) struct GateArgs {
     /// Only the rules of the kernel file: build and run nothing
     #[arg(long)]
     pub(crate) r#static: bool,
+    /// Stop after this step; needs no GPU
+    #[arg(long, value_enum, conflicts_with = "static")]
+    pub(crate) until: Option<Until>,
     /// Print one JSON object instead
     #[arg(long)]
     pub(crate) json: bool,
@@ -122,9 +135,12 @@ pub(crate) struct Measuring {
     /// Samples on each side, five from each pair of fresh workers
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) samples: usize,
-    /// Flush the caches before every sample
-    #[arg(long)]
+    /// Flush the caches before every sample [default on a GPU]
+    #[arg(long, conflicts_with = "warm")]
     pub(crate) cold: bool,
+    /// Leave the caches as the call before left them [default on a processor]
+    #[arg(long)]
+    pub(crate) warm: bool,
     /// Threads a kernel may use, the same on both sides
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
@@ -138,7 +154,7 @@ pub(crate) struct Measuring {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Phases: the default configuration, a seed of 20, a search of 100, finals (full check on fresh inputs, run against each other), confirmation against the baseline, ablation. Everything is recorded under .kiln as it happens.\n\nExamples:\n  kiln tune kernels/attention\n  kiln tune kernels/softmax --trials 60 --minutes 2 --baseline numpy\n  kiln tune kernels/attention --resume"
+    after_help = "Phases: the default configuration, a seed of 20, a search of 100, finals (full check on fresh inputs, run against each other), confirmation against the baseline, ablation. Everything is recorded under .kiln as it happens.\n\nExamples:\n  kiln tune kernels/attention\n  kiln tune kernels/softmax --trials 60 --minutes 2 --baseline numpy\n  kiln tune kernels/attention --resume\n  kiln tune kernels/matmul --arch sm_90a --until build"
 )]
 pub(crate) struct TuneArgs {
     #[command(flatten)]
@@ -163,6 +179,9 @@ pub(crate) struct TuneArgs {
     /// Speedup to reach [default: the file's, else 1.10]
     #[arg(long, value_name = "X")]
     pub(crate) target_speedup: Option<f64>,
+    /// Stop after this step: build what would be tried, say what would be refused, run nothing; needs no GPU
+    #[arg(long, value_enum, conflicts_with_all = ["resume", "replay"])]
+    pub(crate) until: Option<Until>,
     /// Search strategy: tpe, random or latin
     #[arg(long, value_name = "NAME", default_value = "tpe")]
     pub(crate) strategy: String,

@@ -1,7 +1,7 @@
 //! `kiln bench`: one configuration against baselines, measured and compared.
 
 use kiln_core::{Config, Fault, Outcome, Report};
-use kiln_loop::{Baselines, Bench, CacheState, Event, Kernel, Settings, peaks, versus};
+use kiln_loop::{Baselines, Bench, Event, Kernel, Settings, peaks, versus};
 use kiln_show::{BenchView, Progress};
 use kiln_stats::Thresholds;
 use kiln_store::{Store, Study};
@@ -17,8 +17,9 @@ use crate::work;
 pub(crate) fn run(args: &BenchArgs) -> Result<Success, Failure> {
     let loaded = load(&args.selecting.path)?;
     output::warnings(&loaded.warnings);
-    let kernel = work::kernel(work::runnable(&loaded, &args.selecting)?, &args.selecting.path)?;
-    work::preflight(&kernel.selection)?;
+    let (selection, card) = work::runnable(&loaded, &args.selecting)?;
+    let kernel = work::kernel(selection, &args.selecting.path)?;
+    work::preflight(&kernel.selection, &args.selecting)?;
     let config = config(args, &kernel)?;
     work::baseline(&kernel, args.baseline.as_deref())?;
     let defaults = Settings::default();
@@ -27,14 +28,15 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Success, Failure> {
         pairs: args.measuring.samples.div_ceil(defaults.pair_samples).max(5),
         most_pairs: args.max_samples.div_ceil(defaults.pair_samples),
         width: args.width / 100.0,
-        cache: if args.measuring.cold { CacheState::Cold } else { CacheState::Warm },
+        cache: work::cache_state(&args.measuring, card.as_ref()),
         threads: work::threads(&args.measuring)?,
         pin: !args.measuring.no_pin,
         ..defaults
     };
     let progress = Progress::new();
     let listener = |event: &Event<'_>| progress.hear(event);
-    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true)?)?;
+    let _held = work::lock(card.as_ref())?;
+    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true, card.as_ref())?)?;
     bench.peaks = peaks(&bench).ok();
     let baselines = Baselines::find(&bench, args.baseline.as_deref())?;
     for (name, why) in &baselines.skipped {
@@ -61,7 +63,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Success, Failure> {
         kernel: &kernel,
         config: &config,
         settings: &settings,
-        processor: &bench.machine.processor,
+        processor: bench.hardware(),
         figures: &figures,
     };
     output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;

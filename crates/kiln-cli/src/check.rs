@@ -16,8 +16,9 @@ use crate::work;
 pub(crate) fn run(args: &CheckArgs) -> Result<Success, Failure> {
     let loaded = load(&args.selecting.path)?;
     output::warnings(&loaded.warnings);
-    let kernel = work::kernel(work::runnable(&loaded, &args.selecting)?, &args.selecting.path)?;
-    work::preflight(&kernel.selection)?;
+    let (selection, card) = work::runnable(&loaded, &args.selecting)?;
+    let kernel = work::kernel(selection, &args.selecting.path)?;
+    work::preflight(&kernel.selection, &args.selecting)?;
     let (config, _) = complete(&kernel.selection, &args.config)?;
     if !kernel.space.locate(&config).is_some_and(|point| kernel.space.contains(&point)) {
         return Err(Report::error(format!("{config} breaks a rule of the kernel file"))
@@ -30,7 +31,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Success, Failure> {
             eprintln!("note: {text}");
         }
     };
-    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true)?)?;
+    let _held = work::lock(card.as_ref())?;
+    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true, card.as_ref())?)?;
     let level = if args.full { Level::Suite } else { Level::Full };
     let mut reports: Vec<CheckReport> = Vec::new();
     let refused = match bench.subject(&config)? {

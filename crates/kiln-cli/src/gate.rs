@@ -1,14 +1,15 @@
 //! `kiln gate`: one configuration up the ladder: the static rules, then build, launch, check and a first measurement.
 
-use kiln_core::{Config, Report, Value, nearest};
-use kiln_loop::{Bench, Evaluation, Event, Settings};
-use kiln_show::{GateView, LadderView};
+use kiln_core::{Config, Outcome, Report, Value, nearest};
+use kiln_loop::{Bench, CacheState, Evaluation, Event, Forged, Settings};
+use kiln_show::{BuiltView, GateView, LadderView};
 use kiln_space::Problem;
-use kiln_spec::{Selection, Target, TargetKind, Tunable};
+use kiln_spec::{Selection, TargetKind, Tunable};
 
-use crate::args::GateArgs;
+use crate::args::{GateArgs, Selecting, Until};
 use crate::exit::{Failure, Success};
-use crate::load::load;
+use crate::forge;
+use crate::load::{Loaded, load};
 use crate::output;
 use crate::seed::seed;
 use crate::work;
@@ -20,52 +21,102 @@ pub(crate) fn run(args: &GateArgs) -> Result<Success, Failure> {
     let (config, defaulted) = complete(&selection, &args.config)?;
     let judgements = problem.judge(&config);
     let view = GateView { selection: &selection, config: &config, defaulted: &defaulted, judgements: &judgements };
-    let ladder = if view.passed() && !args.r#static { climb(args, &selection, &config)? } else { None };
-    let ladder = ladder.as_ref().map(|evaluation| LadderView { evaluation });
+    let way = if view.passed() { climb(args, &loaded, &selection, &config)? } else { Way::Static };
+    let passed = view.passed() && way.passed();
     if args.json {
         let mut object = view.json();
-        if let (Some(map), Some(ladder)) = (object.as_object_mut(), &ladder) {
-            map.insert("passed".into(), ladder.passed().into());
-            map.insert("ladder".into(), ladder.json());
+        if let Some(map) = object.as_object_mut() {
+            map.insert("passed".into(), passed.into());
+            match &way {
+                Way::Static => {}
+                Way::Built(forged, _) => {
+                    map.insert("build".into(), BuiltView { forged }.json());
+                }
+                Way::Climbed(evaluation) => {
+                    map.insert("ladder".into(), LadderView { evaluation }.json());
+                }
+            }
         }
         output::data(&format!("{object}\n"))?;
     } else {
         output::warnings(&loaded.warnings);
         output::data(&view.to_string())?;
-        if let Some(ladder) = &ladder {
-            output::data(&ladder.to_string())?;
-        } else if view.passed() && !args.r#static && selection.target.kind == TargetKind::Cuda {
-            output::note(&unclimbed(&loaded.spec.targets));
+        match &way {
+            Way::Static => {}
+            Way::Built(forged, note) => {
+                output::data(&BuiltView { forged }.to_string())?;
+                if let Some(note) = note {
+                    output::note(note);
+                }
+            }
+            Way::Climbed(evaluation) => output::data(&LadderView { evaluation }.to_string())?,
         }
     }
-    let passed = view.passed() && ladder.is_none_or(|l| l.passed());
     Ok(if passed { Success::Done } else { Success::Refused })
 }
 
-/// Why the ladder ends at the static rules, and which target goes further.
-fn unclimbed(targets: &[Target]) -> String {
-    let here = targets.iter().map(|t| t.kind).find(|kind| *kind != TargetKind::Cuda);
-    let further = here.map_or(String::new(), |kind| format!("; --target {} takes that one further", kind.name()));
-    format!("this version of kiln does not build or run cuda targets{further}")
+/// How far a configuration was taken.
+enum Way {
+    /// The rules alone.
+    Static,
+    /// Built; why no further, where that was not asked for.
+    Built(Box<Forged>, Option<String>),
+    /// All the way.
+    Climbed(Box<Evaluation>),
 }
 
-/// Builds, runs, checks and measures it, where the target can be run here and the file says what is right.
-fn climb(args: &GateArgs, selection: &Selection<'_>, config: &Config) -> Result<Option<Evaluation>, Failure> {
+impl Way {
+    fn passed(&self) -> bool {
+        match self {
+            Way::Static => true,
+            Way::Built(forged, _) => matches!(forged.outcome, Outcome::Passed(_)),
+            Way::Climbed(evaluation) => evaluation.refusal().is_none(),
+        }
+    }
+}
+
+/// Builds, runs, checks and measures it, as far as is asked for, the target can be run here and the file says what is right.
+fn climb(args: &GateArgs, loaded: &Loaded, selection: &Selection<'_>, config: &Config) -> Result<Way, Failure> {
     let kind = selection.target.kind;
     // A kernel in Python may name its file in the entry.
     let without_source = selection.target.sources.is_empty() && kind != TargetKind::Python;
-    if kind == TargetKind::Cuda || without_source || selection.spec.reference.is_none() {
-        return Ok(None);
+    if args.r#static || without_source {
+        return Ok(Way::Static);
     }
-    let kernel = work::kernel(selection.clone(), &args.selecting.path)?;
-    let settings = Settings { seed: seed(None)?, ..Settings::default() };
+    let build = |note: Option<String>| -> Result<Way, Failure> {
+        let kernel = forge::kernel(loaded, &args.selecting)?;
+        Ok(Way::Built(Box::new(forge::one(&kernel, config)?), note))
+    };
+    if args.until == Some(Until::Build) {
+        return build(None);
+    }
+    if selection.spec.reference.is_none() {
+        return if kind == TargetKind::Cuda {
+            build(Some("the file has no [reference]".into()))
+        } else {
+            Ok(Way::Static)
+        };
+    }
+    // The target is the one whose rules were shown, whatever else could be run here.
+    let meant = Selecting { target: Some(kind.name().into()), ..args.selecting.clone() };
+    let (runnable, card) = match work::runnable(loaded, &meant) {
+        Ok(found) => found,
+        Err(_) if kind == TargetKind::Cuda => {
+            return build(Some("the ladder ends here: there is no GPU for this code to run on".into()));
+        }
+        Err(failure) => return Err(failure),
+    };
+    let kernel = work::kernel(runnable, &args.selecting.path)?;
+    let cache = if card.is_some() { CacheState::Cold } else { CacheState::Warm };
+    let settings = Settings { seed: seed(None)?, cache, ..Settings::default() };
     let listener = |event: &Event<'_>| {
         if let Event::Note { text } = event {
             eprintln!("note: {text}");
         }
     };
-    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true)?)?;
-    Ok(Some(bench.ladder(config)?))
+    let _held = work::lock(card.as_ref())?;
+    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, true, card.as_ref())?)?;
+    Ok(Way::Climbed(Box::new(bench.ladder(config)?)))
 }
 
 /// The given values with the rest from the default, in declaration order, and the names that were filled in.

@@ -6,6 +6,7 @@ mod cache;
 mod check;
 mod doctor;
 mod exit;
+mod forge;
 mod gate;
 mod history;
 mod init;

@@ -2,15 +2,15 @@
 
 use camino::Utf8PathBuf;
 use kiln_core::{Fault, Report};
-use kiln_loop::{
-    Bench, Budget, CacheState, Event, Kernel, Record, Settings, TuneVerdict, environment, peaks, tune, write_best,
-};
+use kiln_loop::{Bench, Budget, Event, Kernel, Record, Settings, TuneVerdict, environment, peaks, tune, write_best};
+use kiln_run::Card;
 use kiln_show::{Progress, SummaryView};
 use kiln_store::{State, Store, Study};
 use serde_json::json;
 
-use crate::args::TuneArgs;
+use crate::args::{TuneArgs, Until};
 use crate::exit::{Failure, Success};
+use crate::forge;
 use crate::load::load;
 use crate::output;
 use crate::resume;
@@ -18,12 +18,16 @@ use crate::seed::seed;
 use crate::work;
 
 pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
+    if let Some(Until::Build) = args.until {
+        return forge::run(args);
+    }
     let store = Store::open(&work::store())?;
     let loaded = load(&args.selecting.path)?;
     output::warnings(&loaded.warnings);
-    let kernel = work::kernel(work::runnable(&loaded, &args.selecting)?, &args.selecting.path)?;
+    let (selection, card) = work::runnable(&loaded, &args.selecting)?;
+    let kernel = work::kernel(selection, &args.selecting.path)?;
     if args.replay.is_none() {
-        work::preflight(&kernel.selection)?;
+        work::preflight(&kernel.selection, &args.selecting)?;
     }
     let begun = match (&args.replay, &args.resume) {
         (Some(name), _) => Some(store.find(name)?),
@@ -32,7 +36,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     };
     let settings = match &begun {
         Some(study) => resume::settings(study, &kernel, &spec_hash(&kernel), &args.selecting)?,
-        None => settings(args, &kernel)?,
+        None => settings(args, &kernel, card.as_ref())?,
     };
     let folder: Utf8PathBuf =
         args.out.clone().unwrap_or_else(|| format!("{}/best/{}", work::FOLDER, kernel.name()).into());
@@ -44,7 +48,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     let progress = Progress::new();
     let listener = |event: &Event<'_>| progress.hear(event);
     let live = args.replay.is_none();
-    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, live)?)?;
+    let card = card.filter(|_| live);
+    let _held = work::lock(card.as_ref())?;
+    let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, live, card.as_ref())?)?;
     let spent = begun.as_ref().map_or(0.0, |s| s.seconds);
     let study = match begun {
         Some(study) => study,
@@ -110,7 +116,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     if live {
         let object = json!(summary);
         store.finish(&study.id, State::Finished, Some(summary.verdict.name()), Some(&object), now, seconds)?;
-        if let Some(written) = write_best(&kernel, &summary, &bench.machine.processor, &folder)? {
+        if let Some(written) = write_best(&kernel, &summary, bench.hardware(), &folder)? {
             files = vec![written.toml.to_string(), written.header.to_string()];
         }
         // A cache that is too large is no reason to lose the result.
@@ -131,7 +137,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     })
 }
 
-fn settings(args: &TuneArgs, kernel: &Kernel<'_>) -> Result<Settings, Failure> {
+fn settings(args: &TuneArgs, kernel: &Kernel<'_>, card: Option<&Card>) -> Result<Settings, Failure> {
     sensible(args, kernel)?;
     let defaults = Settings::default();
     let (seed_trials, search_trials) = match args.trials {
@@ -155,7 +161,9 @@ fn settings(args: &TuneArgs, kernel: &Kernel<'_>) -> Result<Settings, Failure> {
         workload: args.selecting.workload.clone(),
         baseline: args.baseline.clone(),
         stop_rule: !args.no_stop,
-        cache: if args.measuring.cold { CacheState::Cold } else { CacheState::Warm },
+        cache: work::cache_state(&args.measuring, card),
+        // Compilers for a GPU run on every processor, and must have something to do.
+        ahead: if card.is_some() { kiln_loop::Machine::look().cpus.len().max(defaults.ahead) } else { defaults.ahead },
         threads: work::threads(&args.measuring)?,
         pin: !args.measuring.no_pin,
         ablation: !args.no_ablation,

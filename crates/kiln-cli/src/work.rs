@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_build::Cache;
 use kiln_core::{Fault, Report, nearest};
-use kiln_loop::{Kernel, Listener, Surroundings, Trouble};
+use kiln_loop::{CacheState, Kernel, Listener, Surroundings, Trouble};
+use kiln_run::{Card, DeviceLock};
 use kiln_show::Health;
 use kiln_spec::{Choice, Selection, TargetKind};
 
@@ -14,6 +15,7 @@ use crate::args::{Measuring, Selecting};
 use crate::doctor;
 use crate::exit::Failure;
 use crate::load::Loaded;
+use crate::output;
 
 /// Where kiln keeps things, under the folder it is run in.
 pub(crate) const FOLDER: &str = ".kiln";
@@ -37,27 +39,76 @@ impl From<Trouble> for Failure {
     }
 }
 
-/// What the flags select, on a target that can be run here: the one asked for, else the file's first that can be.
-pub(crate) fn runnable<'a>(loaded: &'a Loaded, selecting: &Selecting) -> Result<Selection<'a>, Failure> {
-    let mut target = selecting.target.as_deref();
-    if target.is_none() {
-        let kinds = loaded.spec.targets.iter().map(|t| t.kind);
-        let here = kinds.into_iter().find(|kind| *kind != TargetKind::Cuda);
-        target = Some(here.map(TargetKind::name).ok_or_else(|| {
-            Report::error("none of the kernel's targets can be run here")
-                .label("the file has only cuda, and this kiln runs cpu and python so far")
-        })?);
-    }
-    Ok(loaded.spec.select(Choice {
+/// What the flags select, on a target that can be run here, and the GPU it runs on, if it does: the target asked for,
+/// else the file's first that can be.
+pub(crate) fn runnable<'a>(
+    loaded: &'a Loaded,
+    selecting: &Selecting,
+) -> Result<(Selection<'a>, Option<Card>), Failure> {
+    let card = card(selecting);
+    let targets = &loaded.spec.targets;
+    let asked = selecting.target.as_deref();
+    let wanted = asked.and_then(|name| targets.iter().find(|t| t.kind.name() == name));
+    let here = || targets.iter().find(|t| !t.on_gpu || card.is_ok());
+    let (card, target) = match (wanted, &card) {
+        (Some(target), Err(why)) if target.on_gpu => return Err(no_gpu(target.kind, why)),
+        (Some(target), _) => (card.ok().filter(|_| target.on_gpu), Some(target.kind.name())),
+        // A name the file does not have: the selection says so.
+        (None, _) if asked.is_some() => (None, asked),
+        (None, _) => match (here(), targets.first(), &card) {
+            (Some(target), _, _) => (card.ok().filter(|_| target.on_gpu), Some(target.kind.name())),
+            (None, Some(target), Err(why)) => return Err(no_gpu(target.kind, why)),
+            _ => (None, None),
+        },
+    };
+    let own = card.as_ref().and_then(|card| kiln_device::Arch::of_capability(card.capability.0, card.capability.1));
+    let arch = selecting.arch.as_deref().or(own.as_ref().map(kiln_device::Arch::name));
+    let arch = arch.filter(|_| selecting.arch.is_some() || target == Some(TargetKind::Cuda.name()));
+    let selection = loaded.spec.select(Choice {
         target,
-        arch: selecting.arch.as_deref(),
+        arch,
         workload: selecting.workload.as_deref(),
         variant: selecting.variant.as_deref(),
-    })?)
+    })?;
+    if let (Some(card), Some(arch)) = (&card, selection.arch)
+        && arch.compute_capability() != card.capability
+    {
+        let report = Report::error(format!("code for {arch} does not run on {}", card.name));
+        return Err(report.hint("leave --arch away, or stop at the compiler with --until build").into());
+    }
+    Ok((selection, card))
 }
 
-/// Refuses to start on an environment that cannot work, with what to do about it.
-pub(crate) fn preflight(selection: &Selection<'_>) -> Result<(), Failure> {
+/// The GPU meant by the flags and the environment, or why there is none.
+fn card(selecting: &Selecting) -> Result<Card, Report> {
+    doctor::quick(selecting.device.as_deref()).map(|ready| ready.card)
+}
+
+fn no_gpu(kind: TargetKind, why: &Report) -> Failure {
+    let why = if why.label.is_empty() { &why.message } else { &why.label };
+    Report::error(format!("target {} needs a GPU: {why}", kind.name()))
+        .hint("`kiln doctor` tells more; --until build compiles without one")
+        .into()
+}
+
+/// Keeps the GPU for this process until it is dropped, so that no other kiln measures there meanwhile.
+pub(crate) fn lock(card: Option<&Card>) -> Result<Option<DeviceLock>, Failure> {
+    let Some(card) = card else { return Ok(None) };
+    let waiting = || eprintln!("note: another kiln measures on {}; waiting for it", card.name);
+    Ok(Some(DeviceLock::take(&card.uuid, stopped(), waiting)?))
+}
+
+/// Whether caches are warm or cold: as asked, else cold on a GPU, where kernels are compared by their memory traffic too.
+pub(crate) fn cache_state(measuring: &Measuring, card: Option<&Card>) -> CacheState {
+    let cold = measuring.cold || (card.is_some() && !measuring.warm);
+    if cold { CacheState::Cold } else { CacheState::Warm }
+}
+
+/// Refuses to start on an environment that cannot work, with what to do about it, and warns of one that disturbs.
+pub(crate) fn preflight(selection: &Selection<'_>, selecting: &Selecting) -> Result<(), Failure> {
+    if selection.target.on_gpu {
+        output::warnings(&doctor::quick(selecting.device.as_deref())?.warnings);
+    }
     let needs_compiler = selection.target.kind == TargetKind::Cpu;
     let broken = doctor::preflight().into_iter().filter(|f| f.state == Health::Fail);
     match broken.into_iter().find(|f| needs_compiler || f.id != "compiler") {
@@ -96,11 +147,19 @@ pub(crate) fn baseline(kernel: &Kernel<'_>, name: Option<&str>) -> Result<(), Fa
 }
 
 /// What a bench needs from around it.
-pub(crate) fn surroundings(listener: Listener<'_>, live: bool) -> Result<Surroundings<'_>, Failure> {
-    let program = std::env::current_exe()?;
-    let program = Utf8PathBuf::from_path_buf(program)
-        .map_err(|path| Fault::new("finding the kiln binary", format!("{} is not UTF-8", path.display())))?;
-    Ok(Surroundings { program, cache: cache(), listener, stopped: stopped(), live })
+pub(crate) fn surroundings<'a>(
+    listener: Listener<'a>,
+    live: bool,
+    card: Option<&Card>,
+) -> Result<Surroundings<'a>, Failure> {
+    let gpu = card.map(|card| card.uuid.clone());
+    Ok(Surroundings { program: program()?, cache: cache(), listener, stopped: stopped(), gpu, live })
+}
+
+/// The kiln binary, which is also its own worker.
+pub(crate) fn program() -> Result<Utf8PathBuf, Failure> {
+    let program = Utf8PathBuf::from_path_buf(std::env::current_exe()?);
+    Ok(program.map_err(|path| Fault::new("finding the kiln binary", format!("{} is not UTF-8", path.display())))?)
 }
 
 static STOPPED: AtomicBool = AtomicBool::new(false);

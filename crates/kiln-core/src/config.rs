@@ -35,6 +35,20 @@ impl Config {
         self.entries.len()
     }
 
+    /// A text with the values of names in braces, `maxrregcount={REGISTERS}`; booleans are 1 and 0. Braces around
+    /// anything else stay as they are.
+    pub fn fill(&self, text: &str) -> String {
+        let mut filled = text.to_string();
+        for (name, value) in self.iter() {
+            let value = match value {
+                Value::Bool(v) => u8::from(*v).to_string(),
+                other => other.to_string(),
+            };
+            filled = filled.replace(&format!("{{{name}}}"), &value);
+        }
+        filled
+    }
+
     /// True when nothing is set.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

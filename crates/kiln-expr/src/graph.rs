@@ -2,8 +2,10 @@
 //! constants folded. In: expressions and a resolver for their names. Out: node numbers whose children always have
 //! smaller numbers, so that a single pass in order evaluates everything.
 
+use std::hash::BuildHasher;
+
 use kiln_core::Value;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 
 use crate::ast::{BinaryOp, CompareOp, Expr, Kind, UnaryOp};
 use crate::function::Function;
@@ -80,28 +82,53 @@ impl Op {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     ops: Vec<Op>,
-    known: FxHashMap<Op, NodeId>,
+    /// The numbers of the nodes, each at a place that follows from its operation's hash, or at the next free one. A map
+    /// from operations to numbers would keep every operation twice.
+    places: Vec<u32>,
 }
+
+/// A place without a node.
+const FREE: u32 = u32::MAX;
 
 impl Graph {
     /// An empty graph with room for this many nodes.
     pub fn with_capacity(nodes: usize) -> Graph {
-        Graph { ops: Vec::with_capacity(nodes), known: FxHashMap::with_capacity_and_hasher(nodes, FxBuildHasher) }
+        Graph { ops: Vec::with_capacity(nodes), places: vec![FREE; (2 * nodes).next_power_of_two()] }
     }
 
     /// The node for `op`: an existing one where the same was added before, a constant where the operands are constants.
     pub fn add(&mut self, op: Op) -> NodeId {
-        if let Some(id) = self.known.get(&op) {
-            return *id;
+        if let Some(id) = self.find(&op) {
+            return id;
         }
         let op = match self.fold(op) {
             Ok(node) => return node,
             Err(op) => op,
         };
+        // At least half of the places stay free, so that a search is short.
+        if self.places.len() < 2 * (self.ops.len() + 1) {
+            self.places = vec![FREE; 4 * (self.ops.len() + 1).next_power_of_two()];
+            for number in 0..self.ops.len() {
+                let place = self.place(&self.ops[number]);
+                self.places[place] = number as u32;
+            }
+        }
         let id = NodeId(self.ops.len() as u32);
-        self.ops.push(op.clone());
-        self.known.insert(op, id);
+        let place = self.place(&op);
+        self.places[place] = id.0;
+        self.ops.push(op);
         id
+    }
+
+    /// Where the number of `op` stands, or would stand; there is a free place.
+    fn place(&self, op: &Op) -> usize {
+        // As many places as a power of two.
+        let last = self.places.len() - 1;
+        let mut place = FxBuildHasher.hash_one(op) as usize & last;
+        while self.places[place] != FREE && self.ops[self.places[place] as usize] != *op {
+            place = (place + 1) & last;
+        }
+        place
     }
 
     /// A constant's node.
@@ -124,7 +151,10 @@ impl Graph {
 
     /// The node that computes `op`, if it was added.
     pub fn find(&self, op: &Op) -> Option<NodeId> {
-        self.known.get(op).copied()
+        if self.places.is_empty() {
+            return None;
+        }
+        Some(self.places[self.place(op)]).filter(|number| *number != FREE).map(NodeId)
     }
 
     /// How many nodes there are.

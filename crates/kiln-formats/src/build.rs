@@ -29,6 +29,7 @@ impl Builder {
                 kind: TargetKind::Cuda,
                 entry: None,
                 host: false,
+                on_gpu: true,
                 sources: vec![],
                 compile: Compile::default(),
                 archs: vec![],
@@ -91,7 +92,7 @@ impl Builder {
     }
 
     /// Adds a condition; names must be tunables.
-    pub(crate) fn condition(&mut self, name: String, text: &str) {
+    pub(crate) fn condition(&mut self, name: &str, text: &str) {
         let show = |e: &kiln_expr::ExprError, source: &Source| match source.text.find(&format!("\"{text}\"")) {
             Some(at) => {
                 let at = at + 1;

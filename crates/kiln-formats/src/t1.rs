@@ -2,7 +2,7 @@
 //! JSON list), its conditions Python expressions. Keys outside the schema are common in the wild and passed over.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write};
 
 use kiln_core::{Report, Value};
 use kiln_expr::evaluate_list;
@@ -213,8 +213,12 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
             builder.default(&parameter.name, default);
         }
     }
+    let mut name_of_condition = String::with_capacity(32);
     for (i, condition) in file.space.conditions.iter().enumerate() {
-        builder.condition(format!("condition_{}", i + 1), &condition.expression);
+        name_of_condition.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(name_of_condition, "condition_{}", i + 1);
+        builder.condition(&name_of_condition, &condition.expression);
     }
     let mut title = file.general.and_then(|g| g.name).map(Cow::into_owned);
     if let Some(kernel) = file.kernel {

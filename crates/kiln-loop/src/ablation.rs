@@ -10,8 +10,8 @@ use crate::finals::medians;
 use crate::machine::now_ms;
 use crate::objective::geomean;
 use crate::record::{Defeat, Entry, Record};
-use crate::seat::Subject;
 use crate::stage::{Stage, Trouble};
+use crate::subject::Subject;
 use crate::summary::Ablated;
 
 /// Rounds and samples: enough to tell what a choice is worth to a few per cent.

@@ -13,6 +13,8 @@ const ALONE: f64 = 2.5;
 const ALONE_SLACK: f64 = 2e-6;
 /// The same where several threads work: those that have gone to sleep are woken first.
 const WAKING: f64 = 200e-6;
+/// The same on a GPU: a launch alone shows what a row of them hides.
+const LAUNCHING: f64 = 15e-6;
 /// The parent may wait this many times what the worker claims, in the middle of all samples.
 const WAITED: f64 = 2.0;
 /// And this much more, in seconds, for question and answer.
@@ -47,7 +49,7 @@ impl Evidence {
     }
 
     /// Why the times are not believed.
-    pub(crate) fn doubt(&self, threads: usize) -> Option<Refusal> {
+    pub(crate) fn doubt(&self, threads: usize, on_device: bool) -> Option<Refusal> {
         if let (Ok(claimed), Ok(waited)) = (median(&self.claimed), median(&self.waited))
             && waited > WAITED * claimed + WAITED_SLACK
         {
@@ -56,7 +58,11 @@ impl Evidence {
             return Some(refusal(measured, limit, "a kernel must not touch the clock"));
         }
         let (row, alone) = (median(&self.samples).ok()?, median(&self.alone).ok()?);
-        let slack = if threads > 1 { WAKING } else { ALONE_SLACK };
+        let slack = match (on_device, threads) {
+            (true, _) => LAUNCHING,
+            (false, 0 | 1) => ALONE_SLACK,
+            (false, _) => WAKING,
+        };
         (alone > ALONE * row + slack).then(|| {
             let measured = format!("{} a call in a row, {} alone with new inputs", shown(row), shown(alone));
             refusal(measured, "times that do not depend on what came before".into(), "is an answer remembered?")
@@ -88,14 +94,14 @@ mod tests {
 
     #[test]
     fn honest_times_are_believed() {
-        assert_eq!(evidence(1e-6, 400, 5e-4, 2e-6).doubt(1), None);
-        assert_eq!(evidence(1e-2, 1, 1.1e-2, 1.3e-2).doubt(1), None);
+        assert_eq!(evidence(1e-6, 400, 5e-4, 2e-6).doubt(1, false), None);
+        assert_eq!(evidence(1e-2, 1, 1.1e-2, 1.3e-2).doubt(1, false), None);
         // Threads that were asleep.
-        assert_eq!(evidence(1e-5, 40, 5e-4, 1e-4).doubt(2), None);
+        assert_eq!(evidence(1e-5, 40, 5e-4, 1e-4).doubt(2, false), None);
         // Nothing measured alone, nothing to compare.
         let mut few = Evidence::default();
         few.sample(1e-3, 1, None);
-        assert_eq!(few.doubt(1), None);
+        assert_eq!(few.doubt(1, false), None);
     }
 
     #[test]
@@ -103,14 +109,14 @@ mod tests {
         let mut one = evidence(1e-6, 400, 5e-4, 1e-6);
         one.sample(1e-6, 400, Some(0.5));
         one.alone(1e-2);
-        assert_eq!(one.doubt(1), None);
+        assert_eq!(one.doubt(1, false), None);
     }
 
     #[test]
     fn remembered_answers_and_wrong_clocks_are_doubted() {
-        let remembered = evidence(1e-7, 4000, 5e-4, 5e-5).doubt(1).unwrap();
+        let remembered = evidence(1e-7, 4000, 5e-4, 5e-5).doubt(1, false).unwrap();
         assert!(remembered.measured.contains("0.10 us a call in a row, 50.00 us alone"), "{}", remembered.measured);
-        let clock = evidence(1e-7, 4000, 8e-3, 1e-7).doubt(1).unwrap();
+        let clock = evidence(1e-7, 4000, 8e-3, 1e-7).doubt(1, false).unwrap();
         assert!(clock.limit.contains("8.00 ms"), "{}", clock.limit);
     }
 }

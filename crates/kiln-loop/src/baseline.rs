@@ -2,12 +2,13 @@
 //! had here is skipped with a note; one that is wrong is not a baseline.
 
 use camino::Utf8Path;
+use kiln_build::{Nvcc, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 
 use crate::bench::Bench;
 use crate::compile::request_of;
 use crate::evaluation::{Ended, Evaluation};
-use crate::seat::Subject;
+use crate::subject::Subject;
 
 /// A baseline that can be run.
 #[derive(Debug, Clone)]
@@ -69,14 +70,18 @@ fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Result<Subject
             file: path,
             function: function.into(),
             config: Config::default(),
+            // What has no tensors for a GPU works on the processor, and is measured there.
+            device: bench.kernel.on_gpu() && (imports(&source, "torch") || imports(&source, "triton")),
         }));
     }
-    let compiler = match &bench.compiler {
-        Ok(compiler) => compiler,
-        Err(fault) => return Ok(Err(fault.why.clone())),
-    };
     let request = request_of(bench.kernel, vec![path], function, Config::default())?;
-    Ok(match bench.build_now(compiler, &request)? {
+    // On a GPU a function in C++ launches by itself, and that is host code.
+    let toolchain = if request.host { Nvcc::find().map(Toolchain::Nvcc) } else { bench.toolchain() };
+    let toolchain = match toolchain {
+        Ok(toolchain) => toolchain,
+        Err(fault) => return Ok(Err(fault.why)),
+    };
+    Ok(match bench.build_now(&toolchain, &request)? {
         Outcome::Passed(subject) => Ok(subject),
         Outcome::Refused(refusal) => Err(format!("it does not build: {}", refusal.measured)),
     })

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use kiln_build::{Cache, Compiler, Pool};
+use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
 use kiln_judge::{Level, Rules};
-use kiln_run::{Limits, Python, find_python};
+use kiln_run::{Gpu, Limits, Python, find_python};
+use kiln_spec::TargetKind;
 
 use crate::check::questions;
 use crate::drawing::derive;
@@ -20,6 +21,7 @@ use crate::peak::Peaks;
 use crate::seat::Seating;
 use crate::settings::Settings;
 use crate::stage::{Stage, Trouble};
+use crate::toolchain::cuda_toolchain;
 
 /// Bytes a worker may take beyond four times its buffers: an interpreter with its libraries fits, a leak does not.
 const ROOM: u64 = 1 << 30;
@@ -36,6 +38,10 @@ pub struct Bench<'a> {
     pub python: Result<Python, Fault>,
     /// The C compiler, where there is one.
     pub compiler: Result<Compiler, Fault>,
+    /// The CUDA compiler, where the target needs one and there is one.
+    pub cuda: Result<Toolchain, Fault>,
+    /// The GPU, for targets that work on one.
+    pub gpu: Option<Gpu>,
     /// What this machine can do at best; known after it was measured.
     pub peaks: Option<Peaks>,
     pub(crate) rules: Rules,
@@ -58,6 +64,8 @@ pub struct Surroundings<'a> {
     pub listener: Listener<'a>,
     /// Set when the user wants to stop.
     pub stopped: &'a AtomicBool,
+    /// The UUID of the GPU to use; the first when none.
+    pub gpu: Option<String>,
     /// False when nothing will be run, and no questions are needed.
     pub live: bool,
 }
@@ -70,13 +78,20 @@ impl<'a> Bench<'a> {
         let cpus = if settings.pin { machine.measuring(settings.threads) } else { Vec::new() };
         let memory = settings.memory.unwrap_or(machine.memory_available / 5 * 4);
         let limits = Limits { time: Duration::from_secs(60), memory };
-        let seating = Seating::new(around.program, cpus, settings, limits);
+        let cuda = match kernel.selection.target.kind {
+            TargetKind::Cuda if around.live => cuda_toolchain(kernel.selection.target, &around.program),
+            _ => Err(Fault::new("looking for a CUDA compiler", "it was not needed")),
+        };
+        let mut seating = Seating::new(around.program, cpus, settings, limits);
+        seating.gpu = around.gpu;
         let mut bench = Bench {
             kernel,
             settings,
             machine,
             python: find_python(),
             compiler: Compiler::find(),
+            cuda,
+            gpu: None,
             peaks: None,
             rules,
             stages: Vec::new(),
@@ -89,6 +104,9 @@ impl<'a> Bench<'a> {
         };
         if around.live {
             kernel.check_files()?;
+            if kernel.on_gpu() {
+                bench.gpu = Some(bench.seating.describe()?);
+            }
             bench.oracle = Oracle::find(&bench)?;
         }
         let mut workloads: Vec<Option<&'a Workload>> = kernel.selection.workloads.iter().map(|w| Some(*w)).collect();
@@ -100,7 +118,8 @@ impl<'a> Bench<'a> {
             bench.stages.push(bench.stage(workload, "quick", &questions)?);
         }
         bench.stages.sort_by(|a, b| size(a).total_cmp(&size(b)));
-        if settings.memory.is_none() {
+        // What a driver and its libraries take of the host's memory is nobody's leak.
+        if settings.memory.is_none() && !kernel.on_gpu() {
             let most = bench.stages.iter().map(|s| s.layout.bytes()).max().unwrap_or(0) as u64;
             bench.seating.limits.memory = memory.min(ROOM + 4 * most);
         }
@@ -159,6 +178,11 @@ impl<'a> Bench<'a> {
             Some(oracle) => oracle.answer(self, signature, inputs),
             None => Err(Fault::new("asking the reference", "there is none")),
         }
+    }
+
+    /// What does the work: the GPU, or the processor.
+    pub fn hardware(&self) -> &str {
+        self.gpu.as_ref().map_or(&self.machine.processor, |gpu| &gpu.name)
     }
 
     pub(crate) fn seating(&self) -> &Seating {

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_build::{Compiler, Limits, Pool, Request, Ticket};
+use kiln_build::{Artifact, Limits, Pool, Request, Ticket, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 use kiln_spec::TargetKind;
 
@@ -11,7 +11,7 @@ use crate::bench::Bench;
 use crate::compile::request;
 use crate::event::Event;
 use crate::kernel::Kernel;
-use crate::seat::Subject;
+use crate::subject::Subject;
 
 /// How often somebody who waits for a build looks up.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -26,7 +26,18 @@ pub(crate) enum Build {
 pub(crate) fn python_subject(bench: &Bench<'_>, kernel: &Kernel<'_>, config: &Config) -> Result<Subject, Fault> {
     let python = bench.python.as_ref().map_err(Clone::clone)?;
     let (file, function) = kernel.python_entry()?;
-    Ok(Subject::Python { interpreter: python.interpreter.clone(), file, function, config: config.clone() })
+    let device = kernel.on_gpu();
+    Ok(Subject::Python { interpreter: python.interpreter.clone(), file, function, config: config.clone(), device })
+}
+
+/// What was built, as something to call.
+pub(crate) fn subject_of(kernel: &Kernel<'_>, request_host: bool, artifact: Artifact, config: Config) -> Subject {
+    let Artifact { library: path, key, symbols, usage, .. } = artifact;
+    match (kernel.selection.target.kind, request_host) {
+        (TargetKind::Cuda, true) => Subject::Launcher { path, key, config },
+        (TargetKind::Cuda, false) => Subject::Cubin { path, key, config, symbols, usage },
+        _ => Subject::Library { path, key, config },
+    }
 }
 
 impl Bench<'_> {
@@ -41,7 +52,7 @@ impl Bench<'_> {
             return Ok(Build::Ready(python_subject(self, self.kernel, config)?));
         }
         let request = request(self.kernel, config)?;
-        let compiler = self.compiler.as_ref().map_err(Clone::clone)?;
+        let toolchain = self.toolchain()?;
         if self.pool.is_none() {
             let cpus = if self.settings.pin { self.machine.building(self.settings.threads) } else { Vec::new() };
             let threads = if cpus.is_empty() { self.machine.cpus.len().saturating_sub(1).max(1) } else { cpus.len() };
@@ -49,7 +60,7 @@ impl Bench<'_> {
             let start = move || {
                 let _ = kiln_run::pin_thread(&cpus);
             };
-            self.pool = Some(Pool::new(threads, compiler.clone(), self.cache.clone(), self.build_limits(), start));
+            self.pool = Some(Pool::new(threads, toolchain, self.cache.clone(), self.build_limits(), start));
         }
         match &self.pool {
             Some(pool) => Ok(Build::Asked(pool.ask(request), config.clone())),
@@ -77,7 +88,8 @@ impl Bench<'_> {
         let mut alarm = silence;
         loop {
             if let Some(built) = ticket.wait_for(GLANCE) {
-                return Ok(built?.map(|a| Subject::Library { path: a.library, key: a.key, config }));
+                let host = self.kernel.selection.target.host;
+                return Ok(built?.map(|artifact| subject_of(self.kernel, host, artifact, config)));
             }
             self.go_on()?;
             if started.elapsed() > alarm {
@@ -88,10 +100,23 @@ impl Bench<'_> {
     }
 
     /// Builds something that is no candidate, at once.
-    pub(crate) fn build_now(&self, compiler: &Compiler, request: &Request) -> Result<Outcome<Subject>, Fault> {
+    pub(crate) fn build_now(&self, toolchain: &Toolchain, request: &Request) -> Result<Outcome<Subject>, Fault> {
         let silent = |time: Duration| (self.listener)(&Event::Silence { seconds: time.as_secs_f64() });
-        let built = self.cache.build_until(compiler, request, self.build_limits(), &silent, self.stopped)?;
-        Ok(built.map(|a| Subject::Library { path: a.library, key: a.key, config: Config::default() }))
+        let built = self.cache.build_until(toolchain, request, self.build_limits(), &silent, self.stopped)?;
+        Ok(built.map(|artifact| match toolchain {
+            Toolchain::C(_) => {
+                Subject::Library { path: artifact.library, key: artifact.key, config: Config::default() }
+            }
+            _ => subject_of(self.kernel, request.host, artifact, Config::default()),
+        }))
+    }
+
+    /// What candidates are compiled with.
+    pub(crate) fn toolchain(&self) -> Result<Toolchain, Fault> {
+        match self.kernel.selection.target.kind {
+            TargetKind::Cuda => self.cuda.clone(),
+            _ => self.compiler.clone().map(Toolchain::C),
+        }
     }
 
     /// Builds a configuration and waits for it.

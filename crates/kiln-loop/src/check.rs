@@ -6,8 +6,9 @@ use kiln_core::{Fault, Outcome, Refusal, Workload};
 use kiln_judge::{Distribution, Level, Marks, Plan};
 
 use crate::bench::Bench;
-use crate::seat::{Seat, Subject};
+use crate::seat::Seat;
 use crate::stage::{Stage, Trouble};
+use crate::subject::Subject;
 
 /// One question's outcome.
 #[derive(Debug, Clone)]
@@ -24,14 +25,14 @@ pub struct CheckReport {
 
 /// The quick check: two questions, and the first once more. `first` picks which is asked first.
 pub(crate) fn quick(stage: &mut Stage<'_>, seat: &mut Seat, first: usize) -> Result<Outcome<()>, Fault> {
-    let before = match stage.pose(first, || seat.call())? {
+    let before = match stage.pose(first, seat, |_, seat| seat.call())? {
         Outcome::Passed(outputs) => outputs,
         Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
     };
-    if let Outcome::Refused(refusal) = stage.pose(first + 1, || seat.call())? {
+    if let Outcome::Refused(refusal) = stage.pose(first + 1, seat, |_, seat| seat.call())? {
         return Ok(Outcome::Refused(refusal));
     }
-    match stage.pose(first, || seat.call())? {
+    match stage.pose(first, seat, |_, seat| seat.call())? {
         Outcome::Passed(again) => Ok(stage.exams[first % stage.exams.len()].rerun(&before, &again)),
         Outcome::Refused(refusal) => Ok(Outcome::Refused(refusal)),
     }
@@ -73,7 +74,7 @@ pub fn examine(
             Outcome::Refused(refusal) => return Ok(Some((refusal, name.into()))),
         };
         stage.fit(subject.config())?;
-        if let Outcome::Refused(refusal) = seat.map(&stage.layout, &stage.arena)? {
+        if let Outcome::Refused(refusal) = stage.map(&mut seat, subject)? {
             return Ok(Some((refusal, name.into())));
         }
         for (which, distribution) in questions.iter().enumerate() {
@@ -100,13 +101,13 @@ pub fn examine(
 
 /// One question, and again, and again.
 fn question(stage: &mut Stage<'_>, seat: &mut Seat, which: usize, reruns: usize) -> Result<Outcome<Marks>, Fault> {
-    let first = match stage.pose(which, || seat.call())? {
+    let first = match stage.pose(which, seat, |_, seat| seat.call())? {
         Outcome::Passed(outputs) => outputs,
         Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
     };
     let marks = stage.exams[which].judge(stage.layout.seen(&stage.arena));
     for _ in 0..reruns {
-        let again = match stage.pose(which, || seat.call())? {
+        let again = match stage.pose(which, seat, |_, seat| seat.call())? {
             Outcome::Passed(outputs) => outputs,
             Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
         };

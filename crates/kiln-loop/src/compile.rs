@@ -1,23 +1,24 @@
 //! From a kernel file to what the compiler is asked: sources, flags, the configuration and the variant as defines, and the
-//! generated caller.
+//! generated caller. Tunables may stand in flags and in the names of kernels too.
 
 use camino::Utf8PathBuf;
-use kiln_build::{Passing, Request, shim};
-use kiln_core::{Config, Fault};
-use kiln_spec::{Argument, Dtype, ElementType, Role, Selection};
+use kiln_build::{Passing, Request, launcher_shim, shim};
+use kiln_core::{Config, Fault, Value};
+use kiln_spec::{Argument, Dtype, ElementType, Role, Selection, TargetKind};
 
 use crate::kernel::Kernel;
 
 /// The request for a candidate.
 pub(crate) fn request(kernel: &Kernel<'_>, config: &Config) -> Result<Request, Fault> {
-    let selection = &kernel.selection;
-    let entry = selection.target.entry.as_ref().or(selection.spec.entry.as_ref());
-    let entry = entry.ok_or_else(|| Fault::new("building", "the kernel file names no entry"))?;
-    let sources = selection.target.sources.iter().map(|s| kernel.folder.join(s)).collect();
-    request_of(kernel, sources, entry, config.clone())
+    let target = kernel.selection.target;
+    let sources = target.sources.iter().map(|s| kernel.folder.join(s)).collect();
+    if target.kind == TargetKind::Cuda && !target.host {
+        return Ok(Request { entries: entries(kernel, config)?, ..plain(kernel, sources, config.clone()) });
+    }
+    request_of(kernel, sources, kernel.entry()?, config.clone())
 }
 
-/// The request for any C function that takes the kernel's arguments.
+/// The request for any host function that takes the kernel's arguments: on a cuda target, one that launches by itself.
 pub(crate) fn request_of(
     kernel: &Kernel<'_>,
     sources: Vec<Utf8PathBuf>,
@@ -27,23 +28,61 @@ pub(crate) fn request_of(
     let selection = &kernel.selection;
     let passing: Vec<Passing> =
         selection.spec.arguments.iter().map(|a| passing(selection, a)).collect::<Result<_, _>>()?;
+    let host = selection.target.kind == TargetKind::Cuda;
+    let shim = if host { launcher_shim(entry, &passing) } else { shim(entry, &passing) };
+    Ok(Request { shim, host, ..plain(kernel, sources, config) })
+}
+
+/// What every request says.
+fn plain(kernel: &Kernel<'_>, sources: Vec<Utf8PathBuf>, config: Config) -> Request {
+    let selection = &kernel.selection;
     let compile = &selection.target.compile;
     let mut flags: Vec<String> = Vec::new();
     for (name, dtype) in &selection.variant {
-        if let Some(c_type) = c_type(*dtype) {
-            flags.push(format!("-D{name}={c_type}"));
-        }
+        let word = if selection.target.kind == TargetKind::Cuda { cuda_type(*dtype) } else { c_type(*dtype) };
+        flags.extend(word.map(|word| format!("-D{name}={word}")));
         flags.push(format!("-D{name}_{}=1", dtype.name()));
     }
-    flags.extend(compile.flags.iter().cloned());
-    Ok(Request {
+    flags.extend(compile.flags.iter().filter_map(|flag| given(flag, &config)));
+    Request {
         sources,
         includes: compile.include.iter().map(|i| kernel.folder.join(i)).collect(),
         std: compile.std.clone(),
         flags,
         config,
-        shim: shim(entry, &passing),
-    })
+        arch: selection.arch.map(|arch| arch.name().to_string()),
+        ..Request::default()
+    }
+}
+
+/// A flag under a configuration: values for names in braces, and nothing where `if NAME` does not hold.
+fn given(flag: &str, config: &Config) -> Option<String> {
+    let (flag, condition) = flag.rsplit_once(" if ").map_or((flag, None), |(flag, name)| (flag, Some(name.trim())));
+    let holds = match condition.and_then(|name| config.get(name)) {
+        Some(Value::Bool(holds)) => *holds,
+        Some(Value::Int(number)) => *number != 0,
+        Some(Value::Float(number)) => *number != 0.0,
+        Some(Value::Str(word)) => !word.is_empty(),
+        // Without a configuration (a baseline, a reference) nothing is switched on.
+        None => condition.is_none(),
+    };
+    holds.then(|| config.fill(flag.trim()))
+}
+
+/// The kernels of all launches, each once.
+fn entries(kernel: &Kernel<'_>, config: &Config) -> Result<Vec<String>, Fault> {
+    let mut entries = Vec::new();
+    for launch in &kernel.selection.target.launches {
+        let entry = match &launch.entry {
+            Some(entry) => entry,
+            None => kernel.entry()?,
+        };
+        let entry = config.fill(entry);
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
 }
 
 fn passing(selection: &Selection<'_>, argument: &Argument) -> Result<Passing, Fault> {
@@ -80,4 +119,38 @@ fn c_type(dtype: Dtype) -> Option<&'static str> {
         Dtype::U8 => "uint8_t",
         Dtype::Bool => "bool",
     })
+}
+
+/// What a dtype is called in CUDA, by headers the source includes.
+fn cuda_type(dtype: Dtype) -> Option<&'static str> {
+    Some(match dtype {
+        Dtype::F16 => "__half",
+        Dtype::BF16 => "__nv_bfloat16",
+        Dtype::F8E4M3 => "__nv_fp8_e4m3",
+        Dtype::F8E5M2 => "__nv_fp8_e5m2",
+        // Without headers, which NVRTC has none of.
+        Dtype::I64 => "long long",
+        Dtype::I32 => "int",
+        Dtype::I16 => "short",
+        Dtype::I8 => "signed char",
+        Dtype::U64 => "unsigned long long",
+        Dtype::U32 => "unsigned int",
+        Dtype::U16 => "unsigned short",
+        Dtype::U8 => "unsigned char",
+        other => return c_type(other),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_follow_the_configuration() {
+        let config = Config::parse("REGISTERS=64,FAST=true,MODE=slow").unwrap_or_default();
+        assert_eq!(given("--maxrregcount={REGISTERS}", &config).as_deref(), Some("--maxrregcount=64"));
+        assert_eq!(given("--use_fast_math if FAST", &config).as_deref(), Some("--use_fast_math"));
+        assert_eq!(given("--use_fast_math if SLOW", &config), None);
+        assert_eq!(given("-DX={unknown}", &config).as_deref(), Some("-DX={unknown}"));
+    }
 }

@@ -12,8 +12,8 @@ use crate::duel::{Duel, Turns};
 use crate::face::{Match, face};
 use crate::finals::{Finalist, medians};
 use crate::record::Record;
-use crate::seat::Subject;
 use crate::stage::{Stage, Trouble};
+use crate::subject::Subject;
 use crate::summary::Confirmed;
 
 /// Input sets that the rounds take turns with.

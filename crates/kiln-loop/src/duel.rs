@@ -15,8 +15,9 @@ use crate::bench::Bench;
 use crate::drawing::{generator, shuffle};
 use crate::layout::Layout;
 use crate::measure::{Pace, turn, warm_up};
-use crate::seat::{Seat, Subject};
+use crate::seat::Seat;
 use crate::stage::Stage;
+use crate::subject::Subject;
 
 /// Bytes of arguments up to which memory has room for a second question.
 const SMALL: usize = 64 << 20;
@@ -74,14 +75,18 @@ pub(crate) fn duel(
     let mut evidence: Vec<Evidence> = vec![Evidence::default(); stages.len()];
     let mut planned = plan.rounds;
     let mut round = 0;
+    let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
-        let mut seats = Vec::with_capacity(plan.subjects.len());
-        for (place, (_, subject)) in plan.subjects.iter().enumerate() {
-            match bench.seating().take(subject)? {
-                Outcome::Passed(seat) => seats.push(seat),
-                Outcome::Refused(refusal) => {
-                    return Ok(Err(Lost { subject: place, refusal, workload: String::new() }));
+        // A worker with a device keeps its place: what it calls lives in device memory, which is fresh in every round.
+        if seats.is_empty() || !seats.iter().all(Seat::on_device) {
+            seats.clear();
+            for (place, (_, subject)) in plan.subjects.iter().enumerate() {
+                match bench.seating().take(subject)? {
+                    Outcome::Passed(seat) => seats.push(seat),
+                    Outcome::Refused(refusal) => {
+                        return Ok(Err(Lost { subject: place, refusal, workload: String::new() }));
+                    }
                 }
             }
         }
@@ -100,7 +105,8 @@ pub(crate) fn duel(
     }
     // Whoever is judged here is at place 0; the others were, or will be.
     for (stage, evidence) in stages.iter().zip(&evidence) {
-        if let Some(refusal) = evidence.doubt(bench.settings.threads) {
+        let on_device = seats.first().is_some_and(Seat::on_device);
+        if let Some(refusal) = evidence.doubt(bench.settings.threads, on_device) {
             return Ok(Err(Lost { subject: 0, refusal, workload: stage.name().into() }));
         }
     }
@@ -109,6 +115,7 @@ pub(crate) fn duel(
 
 /// One subject in one round on one workload.
 struct Side<'s> {
+    stage: &'s Stage<'s>,
     seat: &'s mut Seat,
     layout: Cow<'s, Layout>,
     exams: Cow<'s, [Exam]>,
@@ -127,36 +134,57 @@ impl<'s> Side<'s> {
         round: usize,
     ) -> Result<Outcome<Side<'s>>, Fault> {
         let (layout, exams) = stage.fitted(subject.config())?;
-        let (mut arena, spare) = match layout.bytes() {
-            small if small <= SMALL => layout.arena_with_spare().map(|(arena, copy)| (arena, Some(copy)))?,
-            _ => (layout.arena()?, None),
+        let small = layout.bytes() <= SMALL && !seat.on_device();
+        let (arena, spare) = if small {
+            layout.arena_with_spare().map(|(arena, copy)| (arena, Some(copy)))?
+        } else {
+            (layout.arena()?, None)
         };
-        let exam = &exams[round % exams.len()];
-        layout.lay(exam, &mut arena);
-        passed!(seat.map(&layout, &arena)?);
-        let pace = passed!(warm_up(seat)?);
+        let slots = stage.slots(&layout, subject)?;
+        let pace = Pace { calls: 1, estimate: f64::INFINITY };
+        passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?)?);
+        let mut side = Side { stage, seat, layout, exams, arena, spare, pace };
+        passed!(side.lay(round)?);
+        side.pace = passed!(warm_up(side.seat)?);
         // What the warm-up wrote must not pass for what the timed calls write.
-        layout.lay(exam, &mut arena);
-        Ok(Outcome::Passed(Side { seat, layout, exams, arena, spare, pace }))
+        passed!(side.lay(round)?);
+        Ok(Outcome::Passed(side))
+    }
+
+    /// Puts a question into memory.
+    fn lay(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
+        let exam = &self.exams[which % self.exams.len()];
+        // Questions laid out for one configuration alone are not kept: the next subject has others.
+        let image = match self.exams {
+            Cow::Borrowed(_) => self.stage.image(which),
+            Cow::Owned(_) => u64::MAX,
+        };
+        if image == u64::MAX {
+            self.seat.forget(image);
+        }
+        self.seat.lay(&self.layout, exam, &mut self.arena, image)
     }
 
     /// Judges what the timed calls left.
-    fn judge(&self, which: usize) -> Outcome<()> {
+    fn judge(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
+        passed!(self.seat.fetch()?);
         // As it is now: a thread left behind may still be writing.
         let seen = self.layout.seen(&self.arena).to_vec();
-        self.exams[which % self.exams.len()].judge(&seen).map(|_| ())
+        Ok(self.exams[which % self.exams.len()].judge(&seen).map(|_| ()))
     }
 
     /// Times one call on another question, with everything exchanged just before it, and judges its answer.
     fn alone(&mut self, which: usize) -> Result<Outcome<f64>, Fault> {
-        let exam = &self.exams[which % self.exams.len()];
         match self.spare {
             // The worker itself puts it in place, so that it lies in the caches as it does in a row of calls.
-            Some(spare) => exam.lay(&mut self.arena.bytes_mut()[spare.from..spare.from + spare.bytes]),
-            None => self.layout.lay(exam, &mut self.arena),
+            Some(spare) => {
+                let exam = &self.exams[which % self.exams.len()];
+                exam.lay(&mut self.arena.bytes_mut()[spare.from..spare.from + spare.bytes]);
+            }
+            None => passed!(self.lay(which)?),
         }
         let seconds = passed!(self.seat.time_alone(self.spare)?);
-        Ok(self.judge(which).map(|()| seconds))
+        Ok(self.judge(which)?.map(|()| seconds))
     }
 }
 
@@ -194,8 +222,8 @@ fn bout(
             }
         }
     }
-    for (place, side) in sides.iter().enumerate() {
-        if let Outcome::Refused(refusal) = side.judge(round) {
+    for (place, side) in sides.iter_mut().enumerate() {
+        if let Outcome::Refused(refusal) = side.judge(round)? {
             return Ok(Err(lost(place, refusal)));
         }
     }

@@ -19,6 +19,8 @@ pub fn environment(bench: &Bench<'_>) -> Value {
         "megahertz": bench.machine.megahertz(),
         "governor": governor,
         "system": text("/proc/sys/kernel/osrelease"),
+        "gpu": bench.gpu,
+        "cuda": bench.cuda.as_ref().ok().map(|toolchain| toolchain.version().to_string()),
         "compiler": bench.compiler.as_ref().ok().map(|c| c.version().to_string()),
         "python": bench.python.as_ref().ok().map(|p| json!({
             "version": p.version, "numpy": p.numpy, "torch": p.torch,

@@ -4,6 +4,8 @@ use kiln_core::Refusal;
 use kiln_stats::median;
 use serde::Serialize;
 
+use crate::resources::Resources;
+
 /// One configuration's way up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
@@ -11,6 +13,8 @@ pub struct Evaluation {
     pub outcome: Ended,
     /// The build's key; none when it was not built.
     pub artifact: Option<String>,
+    /// What each kernel takes of the GPU, as the compiler says; empty elsewhere, and when taken from a record.
+    pub resources: Vec<Resources>,
     /// Seconds spent waiting for the build.
     pub build_s: f64,
     /// Seconds spent checking, calls included.

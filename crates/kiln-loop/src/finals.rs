@@ -13,8 +13,8 @@ use crate::face::{Match, face};
 use crate::objective::geomean;
 use crate::proposals::Attempts;
 use crate::record::Record;
-use crate::seat::Subject;
 use crate::stage::{Stage, Trouble};
+use crate::subject::Subject;
 
 /// How many times the wanted number of finalists are looked at before giving up.
 const DEPTH: usize = 5;

@@ -21,11 +21,8 @@ pub struct Kernel<'a> {
 }
 
 impl<'a> Kernel<'a> {
-    /// The kernel of a selection. Refuses a space that cannot be built or is empty, and targets there is no backend for.
+    /// The kernel of a selection. Refuses a space that cannot be built or is empty.
     pub fn new(selection: Selection<'a>, folder: &Utf8Path) -> Result<Kernel<'a>, Report> {
-        if selection.target.kind == TargetKind::Cuda {
-            return Err(Report::error("target cuda cannot be run by this kiln yet").hint("choose --target cpu"));
-        }
         let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
         let space = Space::build(&problem).map_err(|e| e.report(&selection))?;
         if space.is_empty() {
@@ -78,6 +75,21 @@ impl<'a> Kernel<'a> {
         self.default_config().or_else(first).unwrap_or_default()
     }
 
+    /// The function or kernel the file names.
+    pub(crate) fn entry(&self) -> Result<&'a str, Fault> {
+        let target = self.selection.target;
+        let entry = target.entry.as_ref().or(self.selection.spec.entry.as_ref());
+        entry.map(String::as_str).ok_or_else(|| {
+            let place = format!("[target.{}]", target.kind.name());
+            no_entry(&format!("add entry to {place} or [kernel]"))
+        })
+    }
+
+    /// Whether it works on a GPU.
+    pub fn on_gpu(&self) -> bool {
+        self.selection.target.on_gpu
+    }
+
     /// The file and the function of a kernel in Python: `file.py:function`, or a function of the only source.
     pub(crate) fn python_entry(&self) -> Result<(Utf8PathBuf, String), Fault> {
         let target = self.selection.target;
@@ -118,10 +130,19 @@ impl<'a> Kernel<'a> {
                 return Err(Fault::new("looking for the kernel", "the target has no source")
                     .hint(format!("add source to [target.{}]", self.target())));
             }
-            _ if target.entry.as_ref().or(self.selection.spec.entry.as_ref()).is_none() => {
-                return Err(no_entry(&format!("add entry to [target.{}] or [kernel]", self.target())));
+            // Each launch may name its own kernel.
+            TargetKind::Cuda if !target.host => {
+                if target.launches.is_empty() {
+                    return Err(Fault::new("looking for the kernel", "the target has no launch")
+                        .hint("add [[target.cuda.launches]] with grid and block, or host = true"));
+                }
+                if target.launches.iter().any(|launch| launch.entry.is_none()) {
+                    self.entry()?;
+                }
             }
-            _ => {}
+            _ => {
+                self.entry()?;
+            }
         }
         match files.iter().find(|file| !file.is_file()) {
             Some(file) => Err(Fault::new("looking for the kernel", format!("{file}: no such file"))

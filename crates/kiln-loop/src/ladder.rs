@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use kiln_core::{Config, Fault, Gate, Outcome, Refusal};
+use kiln_core::{Config, Fault, Outcome, Refusal};
 use kiln_search::{Bound, Decision, Race};
 
 use crate::bench::{Bench, interrupted};
@@ -12,18 +12,17 @@ use crate::builder::Build;
 use crate::check::quick;
 use crate::evaluation::{Ended, Evaluation, Measured};
 use crate::machine::now_ms;
-use crate::measure::warm_up;
+use crate::measure::{Pace, warm_up};
 use crate::objective::cost;
-use crate::peak::Peaks;
-use crate::seat::{Seat, Subject};
+use crate::resources::judge_resources;
+use crate::seat::Seat;
 use crate::stage::Stage;
+use crate::subject::Subject;
 
 /// Samples taken between two looks at the race.
 const LAP: u32 = 3;
 /// Of several workloads, being this much slower on one does not yet rule a candidate out.
 const MARGIN_OF_SEVERAL: f64 = 0.3;
-/// Times below this share of what the arithmetic alone takes at the measured peak are not believed.
-const BELIEVABLE: f64 = 0.7;
 
 impl Bench<'_> {
     /// The quick check on every workload; the refusal and its workload, if it fails.
@@ -34,7 +33,7 @@ impl Bench<'_> {
         };
         for stage in &mut self.stages {
             stage.fit(subject.config())?;
-            let mut outcome = seat.map(&stage.layout, &stage.arena)?;
+            let mut outcome = stage.map(&mut seat, subject)?;
             if matches!(outcome, Outcome::Passed(())) {
                 outcome = quick(stage, &mut seat, 0)?;
             }
@@ -62,6 +61,7 @@ impl Bench<'_> {
         let mut way = Evaluation {
             outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
             artifact: None,
+            resources: Vec::new(),
             build_s: 0.0,
             check_s: 0.0,
             measure_s: 0.0,
@@ -73,7 +73,13 @@ impl Bench<'_> {
         match subject {
             Outcome::Passed(subject) => {
                 way.artifact = subject.key().map(String::from);
-                self.climb(&subject, number, best, &mut way)?;
+                match judge_resources(self.kernel, &subject)? {
+                    Outcome::Passed(resources) => {
+                        way.resources = resources;
+                        self.climb(&subject, number, best, &mut way)?;
+                    }
+                    Outcome::Refused(refusal) => way.outcome = Ended::Refused(refusal, None),
+                }
             }
             Outcome::Refused(refusal) => way.outcome = Ended::Refused(refusal, None),
         }
@@ -108,7 +114,8 @@ impl Bench<'_> {
             stage.fit(subject.config())?;
             let bound = best.and_then(|b| Bound::samples(&b.get(place)?.samples));
             let samples = self.settings.search_samples as u32;
-            match rung(stage, &mut seat, number as usize, samples, &race, bound, way)? {
+            let rung = Rung { first: number as usize, samples, race: &race, bound };
+            match rung.climb(stage, &mut seat, subject, way)? {
                 Outcome::Passed((found, given_up)) => {
                     measured.push(found);
                     hopeless = given_up;
@@ -118,7 +125,8 @@ impl Bench<'_> {
                     return Ok(());
                 }
             }
-            if let Some(refusal) = unbelievable(stage, self.peaks.as_ref(), measured.last()) {
+            let seconds = measured.last().map_or(f64::INFINITY, Measured::median);
+            if let Some(refusal) = self.peaks.as_ref().and_then(|p| p.doubt(stage.flops, stage.bytes, seconds)) {
                 way.outcome = Ended::Refused(refusal, Some(stage.name().into()));
                 return Ok(());
             }
@@ -132,58 +140,93 @@ impl Bench<'_> {
     }
 }
 
-/// One workload: check, warm up, sample in laps, check what the timed calls left.
-fn rung(
-    stage: &mut Stage<'_>,
-    seat: &mut Seat,
+/// How one workload's samples are taken.
+struct Rung<'r> {
     first: usize,
     samples: u32,
-    race: &Race,
+    race: &'r Race,
     bound: Option<Bound>,
-    way: &mut Evaluation,
-) -> Result<Outcome<(Measured, bool)>, Fault> {
-    let checking = Instant::now();
-    passed!(seat.map(&stage.layout, &stage.arena)?);
-    let checked = quick(stage, seat, first);
-    way.check_s += checking.elapsed().as_secs_f64();
-    passed!(checked?);
-
-    let measuring = Instant::now();
-    let mut found = Measured { workload: stage.name().into(), samples: Vec::new(), calls: 1 };
-    let mut hopeless = false;
-    let mut pace = None;
-    let warmed = stage.pose(first, || {
-        pace = Some(passed!(warm_up(seat)?));
-        Ok(Outcome::Passed(()))
-    });
-    passed!(warmed?);
-    let Some(pace) = pace else { return Err(Fault::new("warming up", "nothing was measured")) };
-    found.calls = pace.calls;
-    // Another question for the timed calls: what the warm-up left, or remembered, must not pass for their answer.
-    let outcome = stage.pose(first + 1, || {
-        passed!(seat.call()?);
-        while (found.samples.len() as u32) < samples && !hopeless {
-            let lap = LAP.min(samples - found.samples.len() as u32);
-            found.samples.extend(passed!(seat.time(lap, pace.calls)?));
-            hopeless = bound.is_some_and(|bound| race.decide(bound, &found.samples) == Decision::Hopeless);
-        }
-        Ok(Outcome::Passed(()))
-    });
-    way.measure_s += measuring.elapsed().as_secs_f64();
-    passed!(outcome?);
-    Ok(Outcome::Passed((found, hopeless)))
 }
 
-/// A time that the arithmetic alone cannot be done in.
-fn unbelievable(stage: &Stage<'_>, peaks: Option<&Peaks>, measured: Option<&Measured>) -> Option<Refusal> {
-    let (flops, peaks, seconds) = (stage.flops?, peaks?, measured?.median());
-    let floor = flops / peaks.flops;
-    (seconds < BELIEVABLE * floor).then(|| Refusal {
-        gate: Gate::BelowRoofline,
-        rule: "flops".into(),
-        measured: format!("{seconds:.3e} s"),
-        limit: format!("{floor:.3e} s at the {:.1} GFLOP/s this machine was measured to do", peaks.flops / 1e9),
-        evidence: format!("{flops:.3e} floating-point operations by [cost]"),
-        hint: Some("does the kernel do all the work? is [cost] flops right?".into()),
-    })
+impl Rung<'_> {
+    /// One workload: check, warm up, sample in laps, check what the timed calls left.
+    fn climb(
+        &self,
+        stage: &mut Stage<'_>,
+        seat: &mut Seat,
+        subject: &Subject,
+        way: &mut Evaluation,
+    ) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let checking = Instant::now();
+        passed!(stage.map(seat, subject)?);
+        if seat.on_device() {
+            return self.climb_on_device(stage, seat, way);
+        }
+        let checked = quick(stage, seat, self.first);
+        way.check_s += checking.elapsed().as_secs_f64();
+        passed!(checked?);
+
+        let measuring = Instant::now();
+        let mut pace = None;
+        let warmed = stage.pose(self.first, seat, |_, seat| {
+            pace = Some(passed!(warm_up(seat)?));
+            Ok(Outcome::Passed(()))
+        });
+        passed!(warmed?);
+        let pace = pace.ok_or_else(|| Fault::new("warming up", "nothing was measured"))?;
+        let mut found = None;
+        // Another question for the timed calls: what the warm-up left, or remembered, must not pass for their answer.
+        let outcome = stage.pose(self.first + 1, seat, |stage, seat| {
+            passed!(seat.call()?);
+            found = Some(passed!(self.sample(stage.name(), seat, pace)?));
+            Ok(Outcome::Passed(()))
+        });
+        way.measure_s += measuring.elapsed().as_secs_f64();
+        passed!(outcome?);
+        found.map(Outcome::Passed).ok_or_else(|| Fault::new("sampling", "nothing was measured"))
+    }
+
+    /// The same with fewer looks at memory, since on a device a look takes longer than a call: two questions and the first
+    /// once more, the second answered by the timed calls themselves. What the warm-up left is wiped before them.
+    fn climb_on_device(
+        &self,
+        stage: &mut Stage<'_>,
+        seat: &mut Seat,
+        way: &mut Evaluation,
+    ) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let checking = Instant::now();
+        let before = stage.pose(self.first, seat, |_, seat| seat.call());
+        way.check_s += checking.elapsed().as_secs_f64();
+        let before = passed!(before?);
+
+        let measuring = Instant::now();
+        let mut found = None;
+        let second = self.first + 1;
+        let outcome = stage.pose(second, seat, |stage, seat| {
+            let pace = passed!(warm_up(seat)?);
+            passed!(stage.lay(second, seat)?);
+            found = Some(passed!(self.sample(stage.name(), seat, pace)?));
+            Ok(Outcome::Passed(()))
+        });
+        way.measure_s += measuring.elapsed().as_secs_f64();
+        passed!(outcome?);
+
+        let checking = Instant::now();
+        let again = stage.pose(self.first, seat, |_, seat| seat.call());
+        way.check_s += checking.elapsed().as_secs_f64();
+        passed!(stage.exams[self.first % stage.exams.len()].rerun(&before, &passed!(again?)));
+        found.map(Outcome::Passed).ok_or_else(|| Fault::new("sampling", "nothing was measured"))
+    }
+
+    /// Samples in laps, until there are enough or it is hopeless.
+    fn sample(&self, workload: &str, seat: &mut Seat, pace: Pace) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let mut found = Measured { workload: workload.into(), samples: Vec::new(), calls: pace.calls };
+        let mut hopeless = false;
+        while (found.samples.len() as u32) < self.samples && !hopeless {
+            let lap = LAP.min(self.samples - found.samples.len() as u32);
+            found.samples.extend(passed!(seat.time(lap, pace.calls)?));
+            hopeless = self.bound.is_some_and(|bound| self.race.decide(bound, &found.samples) == Decision::Hopeless);
+        }
+        Ok(Outcome::Passed((found, hopeless)))
+    }
 }

@@ -16,6 +16,9 @@ const AGREE: f64 = 0.05;
 /// Calls shorter than this are made once untimed before a sample when somebody else ran in between.
 const PRIMED_BELOW: f64 = 5e-3;
 
+/// Calls of a sample on a device are one graph, and making it takes time too.
+const MOST_IN_A_GRAPH: u32 = 500;
+
 /// How a subject is sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pace {
@@ -40,7 +43,11 @@ pub(crate) fn warm_up(seat: &mut Seat) -> Result<Outcome<Pace>, Fault> {
         let recent = &times[times.len().saturating_sub(STABLE)..];
         let low = recent.iter().copied().fold(f64::INFINITY, f64::min);
         let high = recent.iter().copied().fold(0.0, f64::max);
-        calls = if seat.single() { 1 } else { calls_for(low) };
+        calls = match (seat.single(), seat.on_device()) {
+            (true, _) => 1,
+            (false, true) => calls_for(low).min(MOST_IN_A_GRAPH),
+            (false, false) => calls_for(low),
+        };
         let stable = recent.len() == STABLE && high <= low * (1.0 + AGREE);
         if stable || spent > WARM_UP_SECONDS {
             return Ok(Outcome::Passed(Pace { calls, estimate: low }));

@@ -1,6 +1,7 @@
 //! Right answers from elsewhere: a Python function in double precision, or another kernel in its default configuration.
 
 use camino::Utf8PathBuf;
+use kiln_build::Toolchain;
 use kiln_core::{Config, Fault, Outcome};
 use kiln_judge::{Inputs, Signature, Tensor, decode, encode, gather, scatter};
 use kiln_run::Arena;
@@ -11,8 +12,8 @@ use crate::builder::python_subject;
 use crate::compile::request;
 use crate::kernel::Kernel;
 use crate::layout::Layout;
-use crate::seat::Subject;
 use crate::stage::Trouble;
+use crate::subject::Subject;
 
 /// Something that knows the right answers.
 pub(crate) struct Oracle {
@@ -33,7 +34,7 @@ impl Oracle {
                 let what = format!("the reference {}:{}", callable.file, callable.function);
                 let interpreter = python.interpreter.clone();
                 let (function, config) = (callable.function.clone(), Config::default());
-                let subject = Subject::Python { interpreter, file, function, config };
+                let subject = Subject::Python { interpreter, file, function, config, device: false };
                 Ok(Some(Oracle { subject, double: true, what }))
             }
             Some(Origin::Kernel(path)) => {
@@ -67,7 +68,7 @@ impl Oracle {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => return Err(failed(refusal)),
         };
-        for step in [seat.map(&layout, &arena)?, seat.call()?] {
+        for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new())?, seat.call()?] {
             if let Outcome::Refused(refusal) = step {
                 return Err(failed(refusal));
             }
@@ -133,8 +134,13 @@ fn other_kernel(bench: &Bench<'_>, path: &str) -> Result<Subject, Trouble> {
     if kernel.selection.target.kind == TargetKind::Python {
         return Ok(python_subject(bench, &kernel, &default)?);
     }
-    let compiler = bench.compiler.as_ref().map_err(Clone::clone)?;
-    match bench.build_now(compiler, &request(&kernel, &default)?)? {
+    if kernel.on_gpu() {
+        return Err(Fault::new(format!("using {path} as the reference"), "it would work on the GPU")
+            .hint("on a GPU a reference is builtin or a Python function")
+            .into());
+    }
+    let toolchain = Toolchain::C(bench.compiler.clone()?);
+    match bench.build_now(&toolchain, &request(&kernel, &default)?)? {
         Outcome::Passed(subject) => Ok(subject),
         Outcome::Refused(refusal) => {
             Err(Fault::new(format!("building the reference {path}"), refusal.measured).hint(refusal.evidence).into())

@@ -1,16 +1,19 @@
-//! What this machine can do at best, measured here and now: the yardstick for baselines, and the bound below which a time is
-//! not believed.
+//! What this machine can do at best: the yardstick for baselines, and the bound below which a time is not believed. A
+//! processor is measured here and now; of a GPU the board's datasheet is taken, which no kernel can beat.
 
 use camino::Utf8PathBuf;
-use kiln_build::{Passing, Request, shim};
-use kiln_core::{Config, Fault, Outcome};
+use kiln_build::{Passing, Request, Toolchain, shim};
+use kiln_core::{Config, Fault, Gate, Outcome, Refusal};
+use kiln_device::Device;
 use kiln_judge::{Signature, Slot};
+use kiln_run::Gpu;
 use kiln_spec::{Dtype, Init, Role};
 use serde::Serialize;
 
 use crate::bench::Bench;
 use crate::layout::Layout;
-use crate::seat::Subject;
+use crate::settings::CacheState;
+use crate::subject::Subject;
 
 /// Rounds of the arithmetic probe: a millisecond or so.
 const ROUNDS: usize = 100_000;
@@ -24,12 +27,20 @@ const MOST_BYTES: usize = 256 << 20;
 const LEAST_BYTES: usize = 16 << 10;
 /// Samples of each; the fastest counts.
 const SAMPLES: u32 = 5;
+/// A probe may miss what the processor can really do: up to this share of it.
+const BELIEVABLE: f64 = 0.7;
 
-/// Measured limits of one thread.
+/// What can be done at best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Peaks {
-    /// Floating-point operations a second.
+    /// Floating-point operations a second, in the kernel's type.
     pub flops: f64,
+    /// Whether they were measured here, and not looked up.
+    pub measured: bool,
+    /// Floating-point operations a second that no kernel can do more than, whatever it uses.
+    pub most_flops: f64,
+    /// Bytes a second between memory and chip, and bytes that may stay on the chip, where calls begin with cold caches.
+    pub cold: Option<(f64, f64)>,
     /// Bytes a second when this many bytes are read again and again: small sets come from a cache, large ones do not.
     pub bandwidths: Vec<(f64, f64)>,
 }
@@ -41,17 +52,48 @@ impl Peaks {
         let arithmetic = flops.map(|f| f / self.flops);
         let memory = bytes.and_then(|b| {
             let smaller = self.bandwidths.iter().filter(|(set, _)| *set <= b * 1.001);
-            let nearest = smaller.max_by(|a, b| a.0.total_cmp(&b.0)).or(self.bandwidths.first())?;
+            // A processor's caches were measured, and the smallest set stands for all below it.
+            let smallest = self.bandwidths.first().filter(|_| self.measured);
+            let nearest = smaller.max_by(|a, b| a.0.total_cmp(&b.0)).or(smallest)?;
             Some(b / nearest.1)
         });
         let floor = arithmetic.unwrap_or(0.0).max(memory.unwrap_or(0.0));
         (floor > 0.0).then_some(floor / seconds)
     }
+
+    /// The refusal of a time in which the work cannot be done.
+    pub(crate) fn doubt(&self, flops: Option<f64>, bytes: Option<f64>, seconds: f64) -> Option<Refusal> {
+        let believed = if self.measured { "this machine was measured to do" } else { "the board can do" };
+        let hint = "does the kernel do all the work? is [cost] right?";
+        let refusal = |rule: &str, limit: String, evidence: String| Refusal {
+            gate: Gate::BelowRoofline,
+            rule: rule.into(),
+            measured: format!("{seconds:.3e} s"),
+            limit,
+            evidence,
+            hint: Some(hint.into()),
+        };
+        if let Some(flops) = flops.filter(|flops| seconds < flops / self.most_flops) {
+            let peak = if self.measured { self.flops } else { self.most_flops };
+            let limit = format!("{:.3e} s at the {:.1} GFLOP/s {believed}", flops / peak, peak / 1e9);
+            return Some(refusal("flops", limit, format!("{flops:.3e} floating-point operations by [cost]")));
+        }
+        // What is written may stay on the chip until later.
+        let (bandwidth, stays) = self.cold?;
+        let moved = (bytes? - stays).max(0.0);
+        (seconds < moved / bandwidth).then(|| {
+            let limit = format!("{:.3e} s at {:.2} TB/s with cold caches", moved / bandwidth, bandwidth / 1e12);
+            refusal("bytes", limit, format!("{moved:.3e} bytes by [cost], less what the cache may keep"))
+        })
+    }
 }
 
 /// Measures them with the C compiler there is; for kernels in double precision with doubles.
 pub fn peaks(bench: &Bench<'_>) -> Result<Peaks, Fault> {
-    let compiler = bench.compiler.as_ref().map_err(Clone::clone)?;
+    if let Some(gpu) = &bench.gpu {
+        return of_board(bench, gpu);
+    }
+    let toolchain = Toolchain::C(bench.compiler.clone()?);
     let written = |e: std::io::Error| Fault::new("writing a probe", e);
     let folder = tempfile::tempdir().map_err(written)?;
     let source = Utf8PathBuf::from_path_buf(folder.path().join("probe.c"));
@@ -72,8 +114,9 @@ pub fn peaks(bench: &Bench<'_>) -> Result<Peaks, Fault> {
             ],
             config: Config::default(),
             shim: shim(entry, passing),
+            ..Request::default()
         };
-        match bench.build_now(compiler, &request)? {
+        match bench.build_now(&toolchain, &request)? {
             Outcome::Passed(subject) => Ok(subject),
             Outcome::Refused(refusal) => Err(Fault::new("building a probe", refusal.measured)),
         }
@@ -104,17 +147,42 @@ pub fn peaks(bench: &Bench<'_>) -> Result<Peaks, Fault> {
         let bytes = (8 * count) as f64;
         bandwidths.push((bytes, bytes / fastest(bench, &memory, slots)?));
     }
-    Ok(Peaks { flops: flops * bench.settings.threads.max(1) as f64, bandwidths })
+    let flops = flops * bench.settings.threads.max(1) as f64;
+    Ok(Peaks { flops, measured: true, most_flops: flops / BELIEVABLE, cold: None, bandwidths })
+}
+
+/// The figures of a GPU's datasheet.
+fn of_board(bench: &Bench<'_>, gpu: &Gpu) -> Result<Peaks, Fault> {
+    let unknown = |why: String| Fault::new("looking up what the GPU can do", why);
+    let board = Device::find(&gpu.name).ok_or_else(|| unknown(format!("{} is not in the table", gpu.name)))?;
+    let narrowest = bench.kernel.selection.spec.arguments.iter().filter(|a| a.role != Role::Scalar);
+    let narrowest = narrowest.filter_map(|a| dtype(bench, a)).min_by_key(|d| d.bytes());
+    let name = narrowest.map_or("f32", Dtype::name);
+    let tensor = board.peak_flops(name, true);
+    let plain = board.peak_flops(name, false);
+    let most_flops = tensor.into_iter().chain(plain).fold(0.0, f64::max);
+    // Full floats on tensor cores lose half their digits, so that the yardstick for them is what plain arithmetic does.
+    let flops = if matches!(name, "f32" | "f64") { plain.or(tensor) } else { tensor.or(plain) };
+    let flops = flops.ok_or_else(|| unknown(format!("{} has no rate for {name}", board.name)))?;
+    let l2 = if gpu.l2 > 0 { gpu.l2 } else { board.l2_bytes } as f64;
+    let cold = (bench.settings.cache == CacheState::Cold).then_some((board.memory_bandwidth, l2));
+    // What lies in the second-level cache comes faster than from memory; how much faster is not in the table.
+    let bandwidths =
+        if cold.is_some() { vec![(0.0, board.memory_bandwidth)] } else { vec![(l2, board.memory_bandwidth)] };
+    Ok(Peaks { flops, measured: false, most_flops: most_flops.max(flops), cold, bandwidths })
 }
 
 fn is_double(bench: &Bench<'_>, argument: &kiln_spec::Argument) -> bool {
-    let dtype = match &argument.kind.element {
+    argument.role != Role::Scalar && dtype(bench, argument) == Some(Dtype::F64)
+}
+
+fn dtype(bench: &Bench<'_>, argument: &kiln_spec::Argument) -> Option<Dtype> {
+    match &argument.kind.element {
         kiln_spec::ElementType::Dtype(dtype) => Some(*dtype),
         kiln_spec::ElementType::Variable(name) => {
             bench.kernel.selection.variant.iter().find(|(n, _)| n == name).map(|(_, d)| *d)
         }
-    };
-    argument.role != Role::Scalar && dtype == Some(Dtype::F64)
+    }
 }
 
 fn slot(name: &str, role: Role, dtype: Dtype, shape: &[usize]) -> Slot {
@@ -152,7 +220,7 @@ fn fastest(bench: &Bench<'_>, subject: &Subject, slots: Vec<Slot>) -> Result<f64
         Outcome::Passed(seat) => seat,
         Outcome::Refused(refusal) => return Err(failed(refusal)),
     };
-    if let Outcome::Refused(refusal) = seat.map(&layout, &arena)? {
+    if let Outcome::Refused(refusal) = seat.map(&layout, layout.slots.clone(), &arena, Vec::new())? {
         return Err(failed(refusal));
     }
     // Short calls are repeated, so that what is measured is not the clock.
@@ -172,11 +240,29 @@ mod tests {
 
     #[test]
     fn the_tighter_of_arithmetic_and_memory_counts() {
-        let peaks = Peaks { flops: 1e9, bandwidths: vec![(1e3, 1e10), (1e6, 1e9)] };
+        let cold = None;
+        let peaks = Peaks {
+            flops: 1e9,
+            measured: true,
+            most_flops: 1e9 / BELIEVABLE,
+            cold,
+            bandwidths: vec![(1e3, 1e10), (1e6, 1e9)],
+        };
         assert_eq!(peaks.share(Some(1e6), Some(1e3), 2e-3), Some(0.5));
         assert_eq!(peaks.share(Some(1e6), Some(2e6), 4e-3), Some(0.5));
         // A set smaller than any measured is taken at the speed of the smallest.
         assert_eq!(peaks.share(None, Some(500.0), 1e-7), Some(0.5));
         assert_eq!(peaks.share(None, None, 1.0), None);
+    }
+
+    #[test]
+    fn times_below_what_is_possible_are_doubted() {
+        let peaks =
+            Peaks { flops: 1e12, measured: false, most_flops: 2e12, cold: Some((1e12, 1e6)), bandwidths: vec![] };
+        assert_eq!(peaks.doubt(Some(1e9), Some(2e6), 1e-3), None);
+        assert_eq!(peaks.doubt(Some(2e9), None, 0.9e-3).map(|r| r.rule), Some("flops".into()));
+        assert_eq!(peaks.doubt(None, Some(1.001e9), 0.9e-3).map(|r| r.rule), Some("bytes".into()));
+        // A small output may never have left the cache.
+        assert_eq!(peaks.doubt(None, Some(1e6), 1e-9), None);
     }
 }

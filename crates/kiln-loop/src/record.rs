@@ -105,6 +105,7 @@ impl<'a> Record<'a> {
         Ok(Some(Evaluation {
             outcome,
             artifact: trial.artifact.clone(),
+            resources: Vec::new(),
             build_s: trial.build_s,
             check_s: trial.check_s,
             measure_s: trial.measure_s,

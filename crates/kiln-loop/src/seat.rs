@@ -1,69 +1,32 @@
 //! A worker with a subject loaded, and memory mapped. In: a subject. Out: calls and times, or a refusal after which the
 //! worker is gone.
+//!
+//! Workers for the processor are fresh for every subject. One with a device is used again after a subject that did no
+//! harm: making a context takes longer than everything else, and a kernel on the device has no hold on its process.
 
+use std::collections::HashSet;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use kiln_build::SHIM_SYMBOL;
-use kiln_core::{Config, Fault, Gate, Outcome, Refusal};
-use kiln_run::{Answer, Arena, Ask, Limits, Timing, Worker, python_command};
+use kiln_core::{Fault, Gate, Outcome, Refusal};
+use kiln_judge::Exam;
+use kiln_run::{Answer, Arena, Ask, Gpu, Launch, Limits, Slot, Timing, Worker, python_command};
 
+use crate::idle::{Idle, Rested};
 use crate::layout::Layout;
 use crate::settings::{CacheState, Settings};
-
-/// Something that can be called with the kernel's arguments.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Subject {
-    /// A built library.
-    Library {
-        /// Its path.
-        path: Utf8PathBuf,
-        /// The build's key.
-        key: String,
-        /// The configuration it was built with; empty for references and baselines.
-        config: Config,
-    },
-    /// A Python function.
-    Python {
-        /// The interpreter's command.
-        interpreter: String,
-        /// The file.
-        file: Utf8PathBuf,
-        /// The function in it.
-        function: String,
-        /// Tunables, passed by name; empty for references and baselines.
-        config: Config,
-    },
-}
-
-impl Subject {
-    /// Stands for a subject where nothing is run.
-    pub(crate) fn nothing() -> Subject {
-        Subject::Library { path: Utf8PathBuf::new(), key: String::new(), config: Config::default() }
-    }
-
-    /// Its tunables; empty for references and baselines.
-    pub(crate) fn config(&self) -> &Config {
-        match self {
-            Subject::Library { config, .. } | Subject::Python { config, .. } => config,
-        }
-    }
-
-    /// The hash of what was built; none where nothing is.
-    pub(crate) fn key(&self) -> Option<&str> {
-        match self {
-            Subject::Library { key, .. } => Some(key),
-            Subject::Python { .. } => None,
-        }
-    }
-}
+use crate::subject::Subject;
 
 /// Bytes walked before a sample when the caches must be cold: more than any processor's last level holds.
 const FLUSH: u64 = 256 << 20;
 
 /// How often a disturbed sample is taken again.
 const RETAKES: usize = 3;
+
+/// A worker with a device may take this long to load and map: the first question makes its context, and PyTorch is large.
+const FIRST: Duration = Duration::from_secs(120);
 
 /// What every worker of a study shares.
 #[derive(Debug, Clone)]
@@ -75,68 +38,182 @@ pub(crate) struct Seating {
     pub(crate) threads: usize,
     pub(crate) limits: Limits,
     pub(crate) cache: CacheState,
+    /// The UUID of the GPU, for workers with a device.
+    pub(crate) gpu: Option<String>,
+    /// Workers with a device that wait for their next subject.
+    idle: Idle,
 }
 
 impl Seating {
     pub(crate) fn new(program: Utf8PathBuf, cpus: Vec<usize>, settings: &Settings, limits: Limits) -> Seating {
-        Seating { program, cpus, threads: settings.threads, limits, cache: settings.cache }
+        let (threads, cache) = (settings.threads, settings.cache);
+        Seating { program, cpus, threads, limits, cache, gpu: None, idle: Idle::default() }
     }
 
     fn command(&self, subject: &Subject) -> Command {
         let mut command = match subject {
-            Subject::Library { .. } => {
-                let mut command = Command::new(&self.program);
-                command.args(["worker", "cpu"]);
-                command
-            }
+            Subject::Library { .. } => self.worker("cpu"),
+            Subject::Cubin { .. } | Subject::Launcher { .. } => self.worker("cuda"),
             Subject::Python { interpreter, .. } => python_command(interpreter),
         };
         let threads = self.threads.to_string();
         for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"] {
             command.env(name, &threads);
         }
+        if let (true, Some(uuid)) = (subject.on_device(), &self.gpu) {
+            command.env("CUDA_VISIBLE_DEVICES", uuid);
+        }
         command
     }
 
-    /// Starts a worker and loads the subject there.
+    fn worker(&self, kind: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["worker", kind]);
+        command
+    }
+
+    /// What the GPU is, by its driver. The worker that said so waits for its first subject.
+    pub(crate) fn describe(&self) -> Result<Gpu, Fault> {
+        let fault = |why: String| Fault::new("asking the GPU what it is", why).hint("`kiln doctor` tells more");
+        let mut command = self.worker("cuda");
+        if let Some(uuid) = &self.gpu {
+            command.env("CUDA_VISIBLE_DEVICES", uuid);
+        }
+        let mut worker = Worker::start(command, self.limits)?;
+        match worker.ask_within(Ask::Describe, FIRST)? {
+            Outcome::Passed(Answer::Device(gpu)) => {
+                self.idle.put("cuda".into(), Rested { worker, images: HashSet::new() });
+                Ok(*gpu)
+            }
+            Outcome::Passed(Answer::Failed(why)) => Err(fault(why)),
+            Outcome::Passed(other) => Err(fault(format!("it answered {other:?}"))),
+            Outcome::Refused(refusal) => Err(fault(format!("{} {}", refusal.measured, refusal.evidence))),
+        }
+    }
+
+    /// Starts a worker, or takes one that waits, and loads the subject there.
     pub(crate) fn take(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
-        let worker = Worker::start(self.command(subject), self.limits)?;
+        let kind = match subject {
+            Subject::Library { .. } => None,
+            Subject::Cubin { .. } | Subject::Launcher { .. } => Some("cuda".to_string()),
+            Subject::Python { interpreter, device, .. } => device.then(|| interpreter.clone()),
+        };
+        let rested = kind.as_ref().and_then(|kind| self.idle.get(kind));
+        let fresh = rested.is_none();
+        let Rested { worker, images } = match rested {
+            Some(rested) => rested,
+            None => Rested { worker: Worker::start(self.command(subject), self.limits)?, images: HashSet::new() },
+        };
         let mut seat = Seat {
-            worker,
+            rested: Some(Rested { worker, images }),
+            time: self.limits.time,
             flush: if self.cache == CacheState::Cold { FLUSH } else { 0 },
             restore: Vec::new(),
             waited: 0.0,
+            device: kind.is_some(),
+            home: kind.map(|kind| (kind, self.idle.clone())),
+            disturbed: 0,
         };
-        if !self.cpus.is_empty() {
+        if !self.cpus.is_empty() && fresh && !subject.on_device() {
             // Where pinning is not allowed, times scatter more and the statistics say so.
-            let _ = seat.worker.ask(Ask::Pin { cpus: self.cpus.clone() })?;
+            let _ = seat.ask(Ask::Pin { cpus: self.cpus.clone() })?;
         }
         let load = match subject {
-            Subject::Library { path, .. } => {
+            Subject::Library { path, .. } | Subject::Launcher { path, .. } => {
                 Ask::Load { library: path.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false }
             }
-            Subject::Python { file, function, config, .. } => {
+            Subject::Cubin { path, .. } => {
+                Ask::Load { library: path.to_string(), symbol: String::new(), config: None, device: true }
+            }
+            Subject::Python { file, function, config, device, .. } => {
                 let config = (!config.is_empty()).then(|| serde_json::json!(config));
-                Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: false }
+                Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: *device }
             }
         };
-        Ok(seat.done(load)?.map(|()| seat))
+        Ok(seat.first(load)?.map(|()| seat))
     }
 }
 
 /// A worker with a subject.
 pub(crate) struct Seat {
-    worker: Worker,
+    /// Always there until the seat is given up.
+    rested: Option<Rested>,
+    time: Duration,
     flush: u64,
     restore: Vec<kiln_run::Copy>,
     waited: f64,
+    /// Whether calls work in a device's memory.
+    device: bool,
+    /// Where the worker goes afterwards; none for one that is used once.
+    home: Option<(String, Idle)>,
+    disturbed: u64,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        // A seat that had a refusal has no home any more, and its worker ends here.
+        if let (Some((kind, idle)), Some(rested)) = (self.home.take(), self.rested.take()) {
+            idle.put(kind, rested);
+        }
+    }
 }
 
 impl Seat {
-    /// Gives the subject its arguments.
-    pub(crate) fn map(&mut self, layout: &Layout, arena: &Arena) -> Result<Outcome<()>, Fault> {
+    /// Gives the subject its arguments and, for kernels, the launches of a call.
+    pub(crate) fn map(
+        &mut self,
+        layout: &Layout,
+        slots: Vec<Slot>,
+        arena: &Arena,
+        launches: Vec<Launch>,
+    ) -> Result<Outcome<()>, Fault> {
         self.restore = layout.restore.clone();
-        self.done(Ask::Map { arena: arena.path(), slots: layout.slots.clone(), launches: Vec::new() })
+        self.first(Ask::Map { arena: arena.path(), slots, launches })
+    }
+
+    /// Whether calls work in a device's memory.
+    pub(crate) fn on_device(&self) -> bool {
+        self.device
+    }
+
+    /// Puts a question where calls will find it. On a device it is sent once and kept there under `image`.
+    pub(crate) fn lay(
+        &mut self,
+        layout: &Layout,
+        exam: &Exam,
+        arena: &mut Arena,
+        image: u64,
+    ) -> Result<Outcome<()>, Fault> {
+        if !self.on_device() {
+            layout.lay(exam, arena);
+            return Ok(Outcome::Passed(()));
+        }
+        let known = self.rested.as_ref().is_some_and(|r| r.images.contains(&image));
+        if known {
+            match self.ask(Ask::Lay { image })? {
+                // Memory on the device was needed for others.
+                Outcome::Passed(Answer::Failed(why)) if why.starts_with("no image") => {}
+                answer => return Ok(self.is_done(answer)),
+            }
+        }
+        layout.lay(exam, arena);
+        passed!(self.done(Ask::Upload { image })?);
+        if let Some(rested) = &mut self.rested {
+            rested.images.insert(image);
+        }
+        self.done(Ask::Lay { image })
+    }
+
+    /// Takes a number for an image back, so that the next question under it is sent.
+    pub(crate) fn forget(&mut self, image: u64) {
+        if let Some(rested) = &mut self.rested {
+            rested.images.remove(&image);
+        }
+    }
+
+    /// Brings what calls left to where it can be seen.
+    pub(crate) fn fetch(&mut self) -> Result<Outcome<()>, Fault> {
+        if self.on_device() { self.done(Ask::Fetch) } else { Ok(Outcome::Passed(())) }
     }
 
     /// One call.
@@ -151,15 +228,18 @@ impl Seat {
             .map(|timing| timing.nanoseconds.iter().map(|ns| seconds(*ns, timing.calls)).collect()))
     }
 
-    /// One sample, taken again a few times while the system keeps giving the processor to somebody else meanwhile. Whether
-    /// that happens does not depend on what is being timed, so that it favours neither side.
+    /// One sample, taken again a few times while the system keeps giving the processor to somebody else meanwhile, or the
+    /// GPU slows down to protect itself. Whether that happens does not depend on what is being timed, so that it favours
+    /// neither side.
     pub(crate) fn sample(&mut self, calls: u32) -> Result<Outcome<f64>, Fault> {
         for attempt in 0..=RETAKES {
             let timing = passed!(self.timing(1, calls)?);
-            if attempt == RETAKES || timing.preemptions.iter().all(|times| *times == 0) {
+            let slowed = timing.gpu.as_ref().is_some_and(kiln_run::GpuState::is_slowed);
+            if attempt == RETAKES || (timing.preemptions.iter().all(|times| *times == 0) && !slowed) {
                 let time = timing.nanoseconds.first().map_or(f64::INFINITY, |ns| seconds(*ns, timing.calls));
                 return Ok(Outcome::Passed(time));
             }
+            self.disturbed += 1;
         }
         Ok(Outcome::Passed(f64::INFINITY))
     }
@@ -178,13 +258,13 @@ impl Seat {
 
     fn timed(&mut self, samples: u32, calls: u32, restore: Vec<kiln_run::Copy>) -> Result<Outcome<Timing>, Fault> {
         let started = Instant::now();
-        let answer = self.worker.ask(Ask::Time { samples, calls, restore, flush: self.flush })?;
+        let answer = self.ask(Ask::Time { samples, calls, restore, flush: self.flush })?;
         self.waited = started.elapsed().as_secs_f64();
         Ok(match answer {
             Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == samples as usize => {
                 Outcome::Passed(timing)
             }
-            Outcome::Passed(answer) => Outcome::Refused(unexpected(answer)),
+            Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
         })
     }
@@ -201,16 +281,60 @@ impl Seat {
 
     /// Bytes of memory the worker took at most.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
-        self.worker.peak_memory()
+        self.rested.as_ref()?.worker.peak_memory()
+    }
+
+    /// A question that may have to wait for a context or an interpreter.
+    fn first(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
+        let within = if self.on_device() { self.time.max(FIRST) } else { self.time };
+        let answer = self.ask_within(ask, within)?;
+        Ok(self.is_done(answer))
     }
 
     fn done(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
-        Ok(match self.worker.ask(ask)? {
-            Outcome::Passed(Answer::Done) => Outcome::Passed(()),
-            Outcome::Passed(answer) => Outcome::Refused(unexpected(answer)),
-            Outcome::Refused(refusal) => Outcome::Refused(refusal),
-        })
+        let answer = self.ask(ask)?;
+        Ok(self.is_done(answer))
     }
+
+    fn ask(&mut self, ask: Ask) -> Result<Outcome<Answer>, Fault> {
+        self.ask_within(ask, self.time)
+    }
+
+    fn ask_within(&mut self, ask: Ask, within: Duration) -> Result<Outcome<Answer>, Fault> {
+        let Some(rested) = &mut self.rested else { return Err(Fault::new("asking a worker", "it was given up")) };
+        let answer = rested.worker.ask_within(ask, within)?;
+        if matches!(answer, Outcome::Refused(_)) {
+            self.home = None;
+        }
+        Ok(answer)
+    }
+
+    fn is_done(&mut self, answer: Outcome<Answer>) -> Outcome<()> {
+        match answer {
+            Outcome::Passed(Answer::Done) => Outcome::Passed(()),
+            Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
+            Outcome::Refused(refusal) => Outcome::Refused(refusal),
+        }
+    }
+
+    /// What the worker said instead of doing it. Whatever it was, this worker gets no other subject.
+    fn unexpected(&mut self, answer: Answer) -> Refusal {
+        self.home = None;
+        let (gate, measured) = match answer {
+            Answer::Failed(why) => {
+                (if self.device && faulted(&why) { Gate::RuntimeFailed } else { Gate::LaunchFailed }, why)
+            }
+            other => (Gate::WorkerProtocol, format!("the worker answered {other:?}")),
+        };
+        Refusal { gate, rule: String::new(), measured, limit: "done".into(), evidence: String::new(), hint: None }
+    }
+}
+
+/// Whether a device's complaint is about something that was running, and not about its launch.
+fn faulted(why: &str) -> bool {
+    const AT_LAUNCH: [&str; 5] = ["cuLaunch", "cuFunc", "cuModule", "cuTensorMap", "cuOccupancy"];
+    let at_launch = AT_LAUNCH.iter().any(|call| why.starts_with(call));
+    (why.starts_with("cu") && !at_launch) || why.contains("CUDA error") || why.contains("illegal memory access")
 }
 
 /// A clock that did not move measured nothing: half a tick is the most that can be said.
@@ -218,11 +342,16 @@ fn seconds(nanoseconds: u64, calls: u32) -> f64 {
     (nanoseconds as f64).max(0.5) * 1e-9 / f64::from(calls.max(1))
 }
 
-/// What the worker said instead of doing it.
-fn unexpected(answer: Answer) -> Refusal {
-    let (gate, measured) = match answer {
-        Answer::Failed(why) => (Gate::LaunchFailed, why),
-        other => (Gate::WorkerProtocol, format!("the worker answered {other:?}")),
-    };
-    Refusal { gate, rule: String::new(), measured, limit: "done".into(), evidence: String::new(), hint: None }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ran_into_trouble_is_told_from_what_could_not_be_launched() {
+        assert!(faulted("cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS"));
+        assert!(faulted("k.py:3: RuntimeError: CUDA error: misaligned address"));
+        assert!(!faulted("cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE"));
+        assert!(!faulted("cuModuleLoadData: CUDA_ERROR_NO_BINARY_FOR_GPU"));
+        assert!(!faulted("k.py:3: TypeError: softmax() got an unexpected keyword"));
+    }
 }

@@ -2,16 +2,19 @@
 //! candidate. Scratch whose size is tuned is laid out anew for each candidate; the questions stay.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use kiln_core::{Config, Fault, Outcome, Report, Workload};
-use kiln_judge::{Distribution, Exam, Inputs, Outside, Rules, Signature};
-use kiln_run::Arena;
+use kiln_judge::{Distribution, Exam, Geometry, Inputs, Outside, Rules, Signature, boxes, geometry};
+use kiln_run::{Arena, Launch, Slot, TensorMap};
 use kiln_space::Constants;
 use kiln_spec::{Formula, Selection};
 
 use crate::drawing::derive;
 use crate::kernel::Kernel;
 use crate::layout::Layout;
+use crate::seat::Seat;
+use crate::subject::Subject;
 
 /// A workload with its memory and its questions.
 pub struct Stage<'a> {
@@ -27,6 +30,17 @@ pub struct Stage<'a> {
     kernel: &'a Kernel<'a>,
     /// Whether the layout depends on the configuration.
     tuned: bool,
+    /// Numbers its questions among those of all stages, for workers that keep them.
+    images: u64,
+}
+
+/// Questions a stage has at most.
+const MOST_QUESTIONS: u64 = 1 << 16;
+
+/// A number that no other stage, and no other layout of this one, has.
+fn new_images() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed) * MOST_QUESTIONS
 }
 
 impl<'a> Stage<'a> {
@@ -58,12 +72,12 @@ impl<'a> Stage<'a> {
         let cost = |formula: &Option<Formula>| cost(selection, workload, formula.as_ref()?);
         let (flops, bytes) = (cost(&selection.spec.cost.flops), cost(&selection.spec.cost.bytes));
         let arena = layout.arena()?;
-        Ok(Stage { workload, flops, bytes, layout, exams, arena, kernel, tuned })
+        Ok(Stage { workload, flops, bytes, layout, exams, arena, kernel, tuned, images: new_images() })
     }
 
     /// The layout a configuration needs, where that is not the stage's own.
     fn other_layout(&self, config: &Config) -> Result<Option<Layout>, Fault> {
-        // Without a configuration (a baseline, a reference) any size of scratch will do.
+        // Without a configuration (a baseline, a reference) any size of scratch and any box will do.
         if !self.tuned || config.is_empty() {
             return Ok(None);
         }
@@ -78,6 +92,7 @@ impl<'a> Stage<'a> {
             self.exams = self.exams.iter().map(|exam| layout.relaid(exam)).collect::<Result<_, _>>()?;
             self.arena = layout.arena()?;
             self.layout = layout;
+            self.images = new_images();
         }
         Ok(())
     }
@@ -103,19 +118,74 @@ impl<'a> Stage<'a> {
         self.workload.map_or(1.0, |w| w.weight)
     }
 
+    /// Gives a seat this workload's memory.
+    pub(crate) fn map(&self, seat: &mut Seat, subject: &Subject) -> Result<Outcome<()>, Fault> {
+        let slots = self.slots(&self.layout, subject)?;
+        seat.map(&self.layout, slots, &self.arena, self.launches(subject)?)
+    }
+
+    /// The arguments as a worker is told of them, descriptors included.
+    pub(crate) fn slots(&self, layout: &Layout, subject: &Subject) -> Result<Vec<Slot>, Fault> {
+        let mut slots = layout.slots.clone();
+        let selection = &self.kernel.selection;
+        if !matches!(subject, Subject::Cubin { .. }) || selection.spec.arguments.iter().all(|a| a.tensormap.is_none()) {
+            return Ok(slots);
+        }
+        let fault = |report: Report| Fault::new("laying out the descriptors", report);
+        let boxes = boxes(selection, self.workload, subject.config()).map_err(fault)?;
+        for (slot, argument) in slots.iter_mut().zip(&selection.spec.arguments) {
+            let box_shape = boxes.iter().find(|(name, _)| *name == slot.name).map(|(_, sides)| sides.clone());
+            slot.tensormap = argument.tensormap.as_ref().zip(box_shape).map(|(map, box_shape)| TensorMap {
+                tensor: map.tensor.clone(),
+                box_shape,
+                swizzle: map.swizzle.clone(),
+                promotion: map.promotion.clone(),
+            });
+        }
+        Ok(slots)
+    }
+
+    /// The launches that make one call of a subject here; none for what launches by itself.
+    pub(crate) fn launches(&self, subject: &Subject) -> Result<Vec<Launch>, Fault> {
+        let Subject::Cubin { config, symbols, .. } = subject else { return Ok(Vec::new()) };
+        let fault = |report: Report| Fault::new(format!("laying out the launches of {config}"), report);
+        let launches = geometry(&self.kernel.selection, self.workload, config).map_err(fault)?;
+        let launch = |g: Geometry| {
+            let symbol =
+                symbols.iter().find(|(entry, _)| *entry == g.entry).map_or(g.entry, |(_, symbol)| symbol.clone());
+            let Geometry { grid, block, shared, cluster, cooperative, zero, .. } = g;
+            Launch { symbol, grid, block, shared, cluster, cooperative, zero }
+        };
+        Ok(launches.into_iter().map(launch).collect())
+    }
+
+    /// The number of a question for workers that keep them.
+    pub(crate) fn image(&self, which: usize) -> u64 {
+        self.images + (which % self.exams.len().max(1)) as u64
+    }
+
+    /// Puts a question into a seat's memory.
+    pub(crate) fn lay(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
+        let image = self.image(which);
+        let exam = &self.exams[which % self.exams.len().max(1)];
+        seat.lay(&self.layout, exam, &mut self.arena, image)
+    }
+
     /// Puts a question and memory together, and judges what `act` left.
     pub(crate) fn pose(
         &mut self,
         which: usize,
-        act: impl FnOnce() -> Result<Outcome<()>, Fault>,
+        seat: &mut Seat,
+        act: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
     ) -> Result<Outcome<Vec<u8>>, Fault> {
+        passed!(self.lay(which, seat)?);
+        passed!(act(self, seat)?);
+        passed!(seat.fetch()?);
         let exam = &self.exams[which % self.exams.len().max(1)];
-        self.layout.lay(exam, &mut self.arena);
-        if let Outcome::Refused(refusal) = act()? {
-            return Ok(Outcome::Refused(refusal));
-        }
-        // As it is now: a thread left behind may still be writing.
-        let seen = self.layout.seen(&self.arena).to_vec();
+        let seen = self.layout.seen(&self.arena);
+        // As it is now: a thread left behind in this process's memory may still be writing. On a device everything has
+        // ended, and nothing but the worker writes here.
+        let seen = if seat.on_device() { Cow::Borrowed(seen) } else { Cow::Owned(seen.to_vec()) };
         Ok(match exam.judge(&seen) {
             Outcome::Passed(_) => Outcome::Passed(exam.outputs(&seen)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),

@@ -21,8 +21,8 @@ use crate::event::Event;
 use crate::finals::finals;
 use crate::proposals::{Attempts, Phase, Source, Tried, run, trial};
 use crate::record::Record;
-use crate::seat::Subject;
 use crate::stage::Trouble;
+use crate::subject::Subject;
 use crate::summary::{Ablated, Confirmed, Summary, TuneVerdict};
 
 /// Below this share of the baseline's speed, after the seed phase, searching on is not worth the time.

@@ -15,8 +15,8 @@ use crate::bench::Bench;
 use crate::drawing::derive;
 use crate::duel::{Duel, Lost, Rounds, Turns, duel};
 use crate::event::Event;
-use crate::seat::Subject;
 use crate::stage::{Stage, Trouble};
+use crate::subject::Subject;
 
 /// Input sets that the rounds take turns with.
 const SETS: usize = 4;
@@ -155,12 +155,12 @@ fn from_outside(
 ) -> Result<Outcome<(f64, Option<u64>)>, Fault> {
     let mut seat = passed!(bench.seating().take(subject)?);
     stage.fit(subject.config())?;
-    stage.layout.lay(&stage.exams[0], &mut stage.arena);
-    passed!(seat.map(&stage.layout, &stage.arena)?);
+    passed!(stage.map(&mut seat, subject)?);
+    passed!(stage.lay(0, &mut seat)?);
     passed!(seat.call()?);
     let mut times = Vec::with_capacity(OUTSIDE);
     for _ in 0..OUTSIDE {
-        stage.layout.lay(&stage.exams[0], &mut stage.arena);
+        passed!(stage.lay(0, &mut seat)?);
         let started = Instant::now();
         passed!(seat.call()?);
         times.push(started.elapsed().as_secs_f64());

@@ -13,6 +13,11 @@ const PER_SAMPLE: Duration = Duration::from_micros(2);
 /// Memory is put back and caches are cooled at least this fast, so more time than that is not owed to it.
 const SLOWEST_BYTES_PER_SECOND: u64 = 200 << 20;
 
+/// A worker with a device has more to do beside: it records a graph and replays it once, and finds memory to cool caches.
+const DEVICE: Duration = Duration::from_millis(50);
+/// For every sample such a worker cools caches the device's way, waits for the device twice and for two events.
+const DEVICE_PER_SAMPLE: Duration = Duration::from_micros(200);
+
 /// The part of a [`crate::Ask::Time`] that bounds the answer.
 pub(crate) struct Asked {
     samples: u32,
@@ -52,7 +57,12 @@ impl Asked {
         }
         // Time spent on memory is a claim too, and bounded by what there was to do.
         let moving = Duration::from_nanos(self.moved.saturating_mul(1000) / (SLOWEST_BYTES_PER_SECOND / 1_000_000));
-        let untimed = Duration::from_nanos(timing.untimed_nanoseconds).min(moving);
+        // A worker that has a device says how it feels, or that its calls were replayed from a graph.
+        let beside = match timing.gpu.is_some() || timing.graph {
+            true => DEVICE.saturating_add(DEVICE_PER_SAMPLE.saturating_mul(self.samples)),
+            false => Duration::ZERO,
+        };
+        let untimed = Duration::from_nanos(timing.untimed_nanoseconds).min(moving.saturating_add(beside));
         let unasked = waited.saturating_sub(SLACK).saturating_sub(PER_SAMPLE * self.samples);
         (timed.saturating_add(untimed).saturating_mul(2) < unasked).then(|| Doubt::Unexplained(says()))
     }
@@ -69,6 +79,7 @@ fn shown(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::GpuState;
 
     fn timing(each: u64, samples: usize, untimed: u64) -> Timing {
         Timing {
@@ -124,6 +135,22 @@ mod tests {
         assert!(untold.doubt(&timing(MS, 10, 300 * MS), waited(312)).is_some());
         let small = Asked::new(10, 1, &[Copy { from: 0, to: 64, bytes: 64 }], 0);
         assert!(small.doubt(&timing(MS, 10, 300 * MS), waited(312)).is_some());
+    }
+
+    #[test]
+    fn a_device_may_take_time_beside_its_calls_but_not_any_time() {
+        let device =
+            |each, samples, untimed| Timing { gpu: Some(GpuState::default()), ..timing(each, samples, untimed) };
+        let asked = Asked::new(1, 1, &[], 0);
+        // A graph was recorded for a kernel of 5 us.
+        assert_eq!(asked.doubt(&device(5_000, 1, 45 * MS), waited(60)), None);
+        assert!(asked.doubt(&timing(5_000, 1, 45 * MS), waited(60)).is_some());
+        assert!(asked.doubt(&device(5_000, 1, 200 * MS), waited(200)).is_some());
+        // What is not claimed explains nothing.
+        assert!(asked.doubt(&device(5_000, 1, 0), waited(60)).is_some());
+        let many = Asked::new(1000, 1, &[], 0);
+        assert_eq!(many.doubt(&device(5_000, 1000, 180 * MS), waited(190)), None);
+        assert!(many.doubt(&device(5_000, 1000, 1800 * MS), waited(1900)).is_some());
     }
 
     #[test]

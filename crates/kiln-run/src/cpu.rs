@@ -2,17 +2,16 @@
 //! to. Runs in a process of its own; whatever the function does, it does here.
 
 use std::ffi::c_void;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::fs::OpenOptions;
+use std::io;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 use memmap2::MmapRaw;
 
 use crate::cold::Cold;
-use crate::lifeline::tie;
 use crate::pin::pin;
-use crate::protocol::{Answer, Ask, Copy, PROTOCOL, Question, Reply, Slot, Timing};
+use crate::protocol::{Answer, Ask, Copy, Slot, Timing};
+use crate::serve::serve;
 use crate::stopwatch::{Plan, measure};
 
 /// The generated function of a built library.
@@ -31,53 +30,8 @@ struct Backend {
 
 /// Answers questions on stdin until it is closed.
 pub fn serve_cpu() -> io::Result<()> {
-    tie();
     let mut backend = Backend::default();
-    let questions = BufReader::new(private_stdin()?);
-    say(&Reply { id: 0, answer: Answer::Ready(PROTOCOL) })?;
-    for line in questions.lines() {
-        let reply = match serde_json::from_str::<Question>(&line?) {
-            Ok(question) => Reply { id: question.id, answer: backend.answer(question.ask) },
-            Err(e) => Reply { id: 0, answer: Answer::Failed(format!("not a question: {e}")) },
-        };
-        flush_c_streams();
-        say(&reply)?;
-    }
-    Ok(())
-}
-
-/// Standard input under another number, with nothing in its place: a function that reads it must not swallow questions.
-fn private_stdin() -> io::Result<File> {
-    // SAFETY: duplicates a descriptor; the new one belongs to nobody else and is owned by the file from here on.
-    let copy = unsafe {
-        let copy = libc::fcntl(0, libc::F_DUPFD_CLOEXEC, 3);
-        if copy < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        File::from_raw_fd(copy)
-    };
-    let nothing = File::open("/dev/null")?;
-    // SAFETY: both are open descriptors of this process; nothing of ours reads number 0 from here on.
-    match unsafe { libc::dup2(nothing.as_raw_fd(), 0) } {
-        0 => Ok(copy),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-fn say(reply: &Reply) -> io::Result<()> {
-    let mut line = serde_json::to_vec(reply)?;
-    line.push(b'\n');
-    let mut out = io::stdout().lock();
-    out.write_all(&line)?;
-    out.flush()
-}
-
-/// What the function printed must come out before the answer, not at some later call.
-fn flush_c_streams() {
-    // SAFETY: fflush with a null stream flushes all of C's output streams; it takes no other memory of ours.
-    unsafe {
-        libc::fflush(std::ptr::null_mut());
-    }
+    serve(io::stdout(), |ask| backend.answer(ask))
 }
 
 impl Backend {
@@ -160,11 +114,12 @@ impl Backend {
 }
 
 /// What the loader says lies one level below what the error says.
-fn words(path: &str, error: &libloading::Error) -> String {
+pub(crate) fn words(path: &str, error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| format!("{path}: {error}"), |source| source.to_string())
 }
 
-fn within(what: &str, offset: usize, bytes: usize, length: usize) -> Result<(), String> {
+/// Whether a range lies in the shared memory.
+pub(crate) fn within(what: &str, offset: usize, bytes: usize, length: usize) -> Result<(), String> {
     match offset.checked_add(bytes) {
         Some(end) if end <= length => Ok(()),
         _ => Err(format!("{what}: {bytes} bytes at offset {offset} lie outside the {length} shared bytes")),

@@ -213,6 +213,13 @@ pub struct GpuState {
     pub throttled: Vec<String>,
 }
 
+impl GpuState {
+    /// Whether it runs slower than asked to protect itself. A cap on power is the card's ordinary limit, and is not that.
+    pub fn is_slowed(&self) -> bool {
+        self.throttled.iter().any(|reason| reason != "sw_power_cap")
+    }
+}
+
 /// What a GPU is, as its driver says.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Gpu {

@@ -11,10 +11,10 @@ const SOURCE: &str = include_str!("worker.py");
 /// Names the interpreter to use.
 const VARIABLE: &str = "KILN_PYTHON";
 /// Packages are looked for but not imported: importing some takes seconds.
-const LOOK: &str = "
+const LOOK: &str = r#"
 import sys
 sys.path[:] = [p for p in sys.path if p]
-import importlib.util, importlib.metadata, json
+import importlib.util, importlib.metadata, json, os, re
 def version(name):
     if importlib.util.find_spec(name) is None:
         return None
@@ -22,14 +22,27 @@ def version(name):
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return 'of unknown version'
+def torch_cuda():
+    spec = importlib.util.find_spec('torch')
+    if spec is None or not spec.origin:
+        return None
+    try:
+        with open(os.path.join(os.path.dirname(spec.origin), 'version.py'), encoding='utf-8') as file:
+            text = file.read()
+    except (OSError, ValueError):
+        return None
+    found = re.search(r'^cuda\s*(?::[^=]*)?=\s*[\'\"]([^\'\"]+)', text, re.MULTILINE)
+    return found and found.group(1)
 print(json.dumps({
     'executable': sys.executable or None,
     'version': '.'.join(map(str, sys.version_info[:3])),
     'new_enough': sys.version_info >= (3, 9),
     'numpy': version('numpy'),
     'torch': version('torch'),
+    'torch_cuda': torch_cuda(),
+    'triton': version('triton'),
 }))
-";
+"#;
 
 /// A Python interpreter and what it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +55,10 @@ pub struct Python {
     pub numpy: Option<String>,
     /// PyTorch's version, when it is installed.
     pub torch: Option<String>,
+    /// The CUDA that PyTorch is built for, such as `13.0`; none when it is built for processors alone.
+    pub torch_cuda: Option<String>,
+    /// Triton's version, when it is installed.
+    pub triton: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +68,8 @@ struct Looked {
     new_enough: bool,
     numpy: Option<String>,
     torch: Option<String>,
+    torch_cuda: Option<String>,
+    triton: Option<String>,
 }
 
 /// The command of a Python worker, of an interpreter as [`find_python`] gives it.
@@ -78,17 +97,48 @@ fn look_at(interpreter: String) -> Result<Python, Fault> {
         let said = String::from_utf8_lossy(&output.stderr);
         fault(said.trim().lines().last().unwrap_or("it did not say its version").to_string())
     })?;
-    let Looked { executable, version, new_enough, numpy, torch } = looked;
+    let Looked { executable, version, new_enough, numpy, torch, torch_cuda, triton } = looked;
     if !new_enough {
         return Err(fault(format!("it is version {version}")));
     }
     let interpreter = executable.unwrap_or(interpreter);
-    Ok(Python { interpreter, version, numpy, torch })
+    Ok(Python { interpreter, version, numpy, torch, torch_cuda, triton })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packages_are_known_without_being_imported() {
+        let Ok(found) = find_python() else {
+            println!("skipped: no Python");
+            return;
+        };
+        let folder = std::env::temp_dir().join(format!("kiln-packages-{}", std::process::id()));
+        let package = |name: &str, version: &str| {
+            std::fs::create_dir_all(folder.join(name)).unwrap();
+            std::fs::write(folder.join(name).join("__init__.py"), "raise SystemExit('imported')").unwrap();
+            std::fs::write(folder.join(name).join("version.py"), version).unwrap();
+        };
+        package("triton", "");
+        let look = || {
+            let mut command = Command::new(&found.interpreter);
+            let output = command.args(["-c", LOOK]).env("PYTHONPATH", &folder).output().unwrap();
+            serde_json::from_slice::<Looked>(&output.stdout).unwrap()
+        };
+        for (line, cuda) in [
+            ("cuda: Optional[str] = '13.0'", Some("13.0")),
+            ("cuda = \"12.8\"", Some("12.8")),
+            ("cuda: Optional[str] = None\nhip = '6.0'", None),
+        ] {
+            package("torch", &format!("__version__ = '2.11.0'\n{line}\n"));
+            let looked = look();
+            assert!(looked.torch.is_some() && looked.triton.is_some());
+            assert_eq!(looked.torch_cuda.as_deref(), cuda, "{line}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn what_is_no_interpreter_is_a_fault_with_a_hint() {

@@ -77,6 +77,7 @@ impl Worker {
             Ask::Time { samples, calls, restore, flush } => Some(Asked::new(*samples, *calls, restore, *flush)),
             _ => None,
         };
+        let describes = ask == Ask::Describe;
         let mut attempt = 1;
         loop {
             let started = Instant::now();
@@ -84,7 +85,8 @@ impl Worker {
             let waited = started.elapsed();
             let wrong = match (&outcome, &asked) {
                 (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
-                (Outcome::Passed(Answer::Done), None) => None,
+                (Outcome::Passed(Answer::Done), None) if !describes => None,
+                (Outcome::Passed(Answer::Device(_)), None) if describes => None,
                 (Outcome::Passed(Answer::Times(timing)), Some(asked)) => match asked.doubt(timing, waited) {
                     Some(Doubt::Unexplained(_)) if attempt < ATTEMPTS => {
                         attempt += 1;

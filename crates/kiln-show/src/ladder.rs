@@ -5,6 +5,7 @@ use std::fmt;
 use kiln_loop::{Ended, Evaluation};
 use serde_json::{Value, json};
 
+use crate::forge::in_words;
 use crate::number::duration;
 use crate::refusal::refusal;
 use crate::table::{Align, lines};
@@ -33,6 +34,7 @@ impl LadderView<'_> {
         json!({
             "passed": self.passed(),
             "artifact": self.evaluation.artifact,
+            "resources": self.evaluation.resources,
             "build_s": self.evaluation.build_s,
             "check_s": self.evaluation.check_s,
             "refusal": refusal,
@@ -55,6 +57,7 @@ impl fmt::Display for LadderView<'_> {
                     vec!["passes".to_string(), "build".into(), duration(way.build_s)],
                     vec!["passes".into(), "run and check".into(), duration(way.check_s)],
                 ];
+                rows.extend(way.resources.iter().map(|r| vec![String::new(), r.kernel.clone(), in_words(r)]));
                 for w in workloads {
                     let samples = format!("{} median of {} samples", duration(w.median()), w.samples.len());
                     rows.push(vec!["passes".into(), w.workload.clone(), samples]);

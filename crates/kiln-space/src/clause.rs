@@ -7,6 +7,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use kiln_core::Value;
 use kiln_expr::{BinaryOp, Column, CompareOp, Evaluator, Expr, Graph, NodeId, Op, Range, UnaryOp, truth};
 
+use crate::domain::Domains;
 use crate::error::SpaceError;
 use crate::order::operands;
 use crate::problem::{Constants, Problem};
@@ -41,7 +42,7 @@ pub(crate) struct Clauses {
     /// Bounds on each node's values, by node number.
     pub(crate) ranges: Vec<Range>,
     /// The values each tunable keeps, as indices into its list.
-    pub(crate) domains: Vec<Vec<u32>>,
+    pub(crate) domains: Domains,
     /// Clauses of two or more tunables, and single ones that fail for some value.
     pub(crate) clauses: Vec<Clause>,
     /// True when some clause can never hold.
@@ -70,7 +71,7 @@ impl Clauses {
         let mut clauses = Clauses {
             masks: vec![],
             ranges: vec![],
-            domains: problem.dimensions.iter().map(|d| (0..d.values.len() as u32).collect()).collect(),
+            domains: Domains::new(problem),
             clauses: vec![],
             empty: problem.dimensions.iter().any(|d| d.values.is_empty()),
             graph,
@@ -127,6 +128,8 @@ impl Clauses {
 
     /// Computes mask and range of every node that does not have them yet.
     pub(crate) fn extend_tables(&mut self, problem: &Problem) {
+        self.masks.reserve(self.graph.len() - self.masks.len());
+        self.ranges.reserve(self.graph.len() - self.ranges.len());
         for index in self.masks.len()..self.graph.len() {
             let mut mask = 0;
             match self.graph.op(NodeId(index as u32)) {
@@ -160,9 +163,8 @@ impl Clauses {
                 return true;
             }
             let tunable = mask.trailing_zeros() as usize;
-            let domain = &mut self.domains[tunable];
             let values: Vec<_> =
-                domain.iter().map(|v| problem.dimensions[tunable].values[*v as usize].clone()).collect();
+                self.domains[tunable].iter().map(|v| problem.dimensions[tunable].values[*v as usize].clone()).collect();
             let mut evaluator = Evaluator::new(&self.graph, &[*node], &[]);
             let input = self.graph.find(&Op::Input(tunable as u32));
             if let Some(input) = input {
@@ -174,13 +176,9 @@ impl Clauses {
                 return true;
             }
             let column = evaluator.column(*node);
-            let mut row = 0;
-            domain.retain(|_| {
-                row += 1;
-                column.truth(row - 1)
-            });
-            shorter |= domain.len() < values.len();
-            self.empty |= domain.is_empty();
+            self.domains.retain(tunable, |position| column.truth(position));
+            shorter |= self.domains[tunable].len() < values.len();
+            self.empty |= self.domains[tunable].is_empty();
             false
         });
         shorter

@@ -12,6 +12,7 @@ mod bind;
 mod bounds;
 mod clause;
 mod diagram;
+mod domain;
 mod error;
 mod from_spec;
 mod group;

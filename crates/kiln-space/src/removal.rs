@@ -42,7 +42,7 @@ fn removal(alone: &Problem) -> Removal {
     // What bounds alone decide needs no counting.
     let decided_always = clauses.clauses.is_empty()
         && !clauses.empty
-        && clauses.domains.iter().zip(&alone.dimensions).all(|(left, d)| left.len() == d.values.len());
+        && alone.dimensions.iter().enumerate().all(|(t, d)| clauses.domains[t].len() == d.values.len());
     let Some(raw) = alone.raw() else {
         return Removal { always: decided_always, never: clauses.empty, ..unknown };
     };

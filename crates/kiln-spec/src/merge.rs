@@ -38,6 +38,7 @@ fn merge(log: &Log, draft: &Draft, target: &TargetDraft, order: &[usize]) -> Tar
         kind: target.kind,
         entry: target.entry.clone(),
         host: target.host.unwrap_or(draft.kernel.host),
+        on_gpu: target.on_gpu,
         sources: target.sources.clone(),
         compile: target.compile.clone(),
         archs: target.archs.clone(),

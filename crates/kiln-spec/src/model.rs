@@ -63,6 +63,8 @@ pub struct Target {
     pub entry: Option<String>,
     /// True when that entry is a host launcher.
     pub host: bool,
+    /// True when a Python function works on a GPU.
+    pub on_gpu: bool,
     /// Source files, beside the kernel file.
     pub sources: Vec<String>,
     /// Compiler settings.
@@ -118,8 +120,24 @@ pub struct Compile {
     pub include: Vec<String>,
     /// The language standard, e.g. `c++17`.
     pub std: Option<String>,
-    /// Further flags, as they are.
+    /// Further flags: `{NAME}` stands for a tunable's value, and `FLAG if NAME` is given only where NAME is true.
     pub flags: Vec<String>,
+    /// The CUDA compiler: NVRTC where there is one when none is named.
+    pub compiler: Option<CudaCompiler>,
+}
+
+/// The CUDA compilers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CudaCompiler {
+    /// The library: fast, device code only.
+    Nvrtc,
+    /// The program: host code too.
+    Nvcc,
+}
+
+impl CudaCompiler {
+    /// Every compiler with its word in the file.
+    pub const ALL: [(&'static str, CudaCompiler); 2] = [("nvrtc", CudaCompiler::Nvrtc), ("nvcc", CudaCompiler::Nvcc)];
 }
 
 /// A tunable and the values it may take, in file order, without doubles.

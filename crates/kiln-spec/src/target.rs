@@ -11,13 +11,14 @@ use crate::kernel::read_variants;
 use crate::launch::{LaunchDraft, read_launch};
 use crate::layer::{Layer, Named, read_layer};
 use crate::log::expected_one_of;
-use crate::model::{Baseline, Compile, Dtype, TargetKind};
+use crate::model::{Baseline, Compile, CudaCompiler, Dtype, TargetKind};
 use crate::section::{Entry, Section};
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "source",
     "entry",
     "host",
+    "device",
     "compile",
     "archs",
     "variants",
@@ -35,6 +36,7 @@ pub(crate) struct TargetDraft {
     pub(crate) span: Span,
     pub(crate) entry: Option<String>,
     pub(crate) host: Option<bool>,
+    pub(crate) on_gpu: bool,
     pub(crate) sources: Vec<String>,
     pub(crate) compile: Compile,
     pub(crate) archs: Vec<Arch>,
@@ -52,6 +54,7 @@ impl TargetDraft {
             span: 0..0,
             entry: None,
             host: None,
+            on_gpu: false,
             sources: vec![],
             compile: Compile::default(),
             archs: vec![],
@@ -100,6 +103,7 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
         span: section.span.clone(),
         entry: section.get("entry").and_then(Item::string).map(str::to_owned),
         host: section.get("host").and_then(Item::boolean),
+        on_gpu: *kind == TargetKind::Cuda || section.get("device").is_some_and(read_device),
         sources: section.get("source").map(read_sources).unwrap_or_default(),
         compile: section.get("compile").and_then(read_compile).unwrap_or_default(),
         archs: section.get("archs").map(read_archs).unwrap_or_default(),
@@ -113,8 +117,8 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
 /// A key that would be read and then never used is a mistake worth a word.
 fn refuse_unfit(section: &Section, kind: TargetKind) {
     let (keys, why): (&[&str], &str) = match kind {
-        TargetKind::Cuda => return,
-        TargetKind::Cpu => (&["archs", "launches"], "only a cuda target has it"),
+        TargetKind::Cuda => (&["device"], "a cuda target is always on a GPU"),
+        TargetKind::Cpu => (&["archs", "launches", "device"], "a cpu target has none"),
         TargetKind::Python => (&["archs", "launches", "compile"], "a python function builds and launches itself"),
     };
     for entry in section.entries.iter().filter(|e| keys.contains(&e.key)) {
@@ -135,12 +139,18 @@ fn read_sources(item: &Item) -> Vec<String> {
 }
 
 fn read_compile(item: &Item) -> Option<Compile> {
-    let section = Section::open(item, &["include", "std", "flags"])?;
+    let section = Section::open(item, &["include", "std", "flags", "compiler"])?;
     Some(Compile {
         include: section.get("include").map(Item::strings).unwrap_or_default(),
         std: section.get("std").and_then(Item::string).map(str::to_owned),
         flags: section.get("flags").map(Item::strings).unwrap_or_default(),
+        compiler: section.get("compiler").and_then(|item| item.word(&CudaCompiler::ALL)),
     })
+}
+
+/// Where a Python function works: on the processor, or on a GPU.
+fn read_device(item: &Item) -> bool {
+    item.word(&[("cpu", false), ("cuda", true)]).unwrap_or(false)
 }
 
 fn read_archs(item: &Item) -> Vec<Arch> {

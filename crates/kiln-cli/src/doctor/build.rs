@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_build::{Cache, Compiler, Limits, Request, SHIM_SYMBOL};
-use kiln_core::{Config, Fault, Outcome};
+use kiln_core::{Fault, Outcome};
 use kiln_show::Finding;
 use tempfile::TempDir;
 
@@ -50,12 +50,8 @@ fn build(compiler: &Compiler) -> Result<Outcome<(Built, Duration)>, Fault> {
     let path = Utf8Path::from_path(folder.path())
         .ok_or_else(|| Fault::new("making a folder to build in", "its name is not UTF-8"))?;
     let request = Request {
-        sources: Vec::new(),
-        includes: Vec::new(),
-        std: None,
-        flags: Vec::new(),
-        config: Config::default(),
         shim: format!("#include <stdint.h>\nvoid {SHIM_SYMBOL}(void **a) {{ *(int64_t *)a[0] = {ANSWER}; }}\n"),
+        ..Request::default()
     };
     let limits = Limits { timeout: PATIENCE, silence: PATIENCE };
     let outcome = Cache::at(path).build(compiler, &request, limits, &|_| {})?;

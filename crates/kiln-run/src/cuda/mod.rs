@@ -1,8 +1,94 @@
-//! The worker's side of the CUDA backend.
+//! The worker's side of the CUDA backend: loads cubins and libraries of host launchers, keeps mirrors of the shared memory
+//! and images on the device, calls and times what it is told to. Runs in a process of its own; whatever a candidate does
+//! to the device's context, it does here.
+//!
+//! In: questions. Out: answers. A failure begins with the driver call that found it. After one that has spoiled the
+//! context every later question is answered with the same failure, and only a new process can go on.
+
+mod arguments;
+mod buffer;
+mod call;
+mod context;
+mod describe;
+mod device;
+mod driver;
+mod graph;
+mod image;
+mod launch;
+mod memory;
+mod module;
+mod recent;
+mod replay;
+mod stopwatch;
+mod tensormap;
 
 use std::io;
 
-/// Answers the parent until it hangs up.
+use device::Device;
+use driver::Trouble;
+
+use crate::pin::pin;
+use crate::protocol::{Answer, Ask};
+use crate::serve::{private_stdout, serve};
+use crate::stopwatch::Plan;
+
+/// Answers questions on stdin until it is closed.
 pub fn serve_cuda() -> io::Result<()> {
-    Err(io::Error::other("not there yet"))
+    let mut backend = Backend::default();
+    serve(private_stdout()?, |ask| backend.answer(ask))
+}
+
+#[derive(Default)]
+struct Backend {
+    /// Opened by the first question that needs it.
+    device: Option<Device>,
+    /// Why nothing works any more.
+    spent: Option<String>,
+}
+
+impl Backend {
+    fn answer(&mut self, ask: Ask) -> Answer {
+        if let Ask::Pin { cpus } = ask {
+            return pin(&cpus).map_or_else(Answer::Failed, |()| Answer::Done);
+        }
+        if let Some(words) = &self.spent {
+            return Answer::Failed(words.clone());
+        }
+        self.act(ask).unwrap_or_else(|trouble| self.fail(trouble))
+    }
+
+    fn act(&mut self, ask: Ask) -> Result<Answer, Trouble> {
+        let device = match &mut self.device {
+            Some(device) => device,
+            none => none.insert(Device::open()?),
+        };
+        device.context.enter()?;
+        let done = match ask {
+            Ask::Pin { cpus } => pin(&cpus).map_err(Trouble::from),
+            Ask::Load { library, symbol, .. } => device.load(&library, &symbol),
+            Ask::Map { arena, slots, launches } => device.map(&arena, slots, &launches),
+            Ask::Upload { image } => device.upload(image),
+            Ask::Lay { image } => device.lay(image),
+            Ask::Fetch => device.fetch(),
+            Ask::Call => device.call(),
+            Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
+            Ask::Time { samples, calls, restore, flush } => {
+                return device.time(&Plan { samples, calls }, &restore, flush > 0).map(Answer::Times);
+            }
+        };
+        done.map(|()| Answer::Done)
+    }
+
+    /// Tells what went wrong, and finds out whether anything can still be done.
+    fn fail(&mut self, mut trouble: Trouble) -> Answer {
+        if let (false, Some(device)) = (trouble.sticky, &self.device)
+            && let Err(cause) = device.context.enter().and_then(|()| device.context.synchronise())
+        {
+            trouble = Trouble { sticky: true, ..cause };
+        }
+        if trouble.sticky {
+            self.spent = Some(trouble.words.clone());
+        }
+        Answer::Failed(trouble.words)
+    }
 }

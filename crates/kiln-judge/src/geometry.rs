@@ -1,0 +1,103 @@
+//! A kernel's launches with everything evaluated. In: a selection, a workload and a configuration. Out: blocks, threads and
+//! bytes of shared memory of each launch, and the boxes of descriptors. Refuses, with the place in the kernel file,
+//! expressions that fail and sizes a launch cannot have.
+
+use kiln_core::{Config, Report, Workload};
+use kiln_spec::{Formula, Launch, Selection};
+
+use crate::evaluate::Names;
+
+/// One launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Geometry {
+    /// The kernel, as the file writes it.
+    pub entry: String,
+    /// Blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads along x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// Blocks of a cluster along x, y, z.
+    pub cluster: Option<[u32; 3]>,
+    /// Whether all blocks must run at once.
+    pub cooperative: bool,
+    /// Scratch that is zero before it.
+    pub zero: Vec<String>,
+}
+
+impl Geometry {
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().fold(1, |product: u32, size| product.saturating_mul(*size))
+    }
+}
+
+/// The launches of one call, in order.
+pub fn geometry(
+    selection: &Selection<'_>,
+    workload: Option<&Workload>,
+    config: &Config,
+) -> Result<Vec<Geometry>, Report> {
+    let names = Names::new(selection, workload, Some(config));
+    let entry = selection.target.entry.as_ref().or(selection.spec.entry.as_ref());
+    selection
+        .target
+        .launches
+        .iter()
+        .enumerate()
+        .map(|(number, launch)| {
+            let own = launch.entry.as_ref().or(entry);
+            let entry = own.ok_or_else(|| Report::error(format!("launch {} names no kernel", number + 1)))?;
+            let entry = config.fill(entry);
+            one(&names, launch, entry)
+        })
+        .collect()
+}
+
+fn one(names: &Names<'_>, launch: &Launch, entry: String) -> Result<Geometry, Report> {
+    let shared = launch.shared.as_ref().map(|formula| number(names, formula, "dynamic shared memory")).transpose()?;
+    let cluster = (!launch.cluster.is_empty()).then(|| axes(names, &launch.cluster, "a side of the cluster"));
+    Ok(Geometry {
+        entry,
+        grid: axes(names, &launch.grid, "a side of the grid")?,
+        block: axes(names, &launch.block, "a side of the block")?,
+        shared: shared.unwrap_or(0),
+        cluster: cluster.transpose()?,
+        cooperative: launch.cooperative,
+        zero: launch.zero.clone(),
+    })
+}
+
+/// Up to three sides; those left out are 1.
+fn axes(names: &Names<'_>, formulas: &[Formula], what: &str) -> Result<[u32; 3], Report> {
+    let mut axes = [1; 3];
+    for (axis, formula) in axes.iter_mut().zip(formulas) {
+        *axis = number(names, formula, what)?;
+    }
+    Ok(axes)
+}
+
+fn number(names: &Names<'_>, formula: &Formula, what: &str) -> Result<u32, Report> {
+    let size = names.sizes(std::slice::from_ref(formula), what)?.first().copied().unwrap_or(0);
+    u32::try_from(size).map_err(|_| {
+        let report = Report::error(format!("{what} is {size}"));
+        names.at_first(report, std::slice::from_ref(formula)).label("expected a number of 32 bits")
+    })
+}
+
+/// The boxes of the kernel's descriptors: each argument's name and the box copied at a time, outermost first.
+pub fn boxes(
+    selection: &Selection<'_>,
+    workload: Option<&Workload>,
+    config: &Config,
+) -> Result<Vec<(String, Vec<u32>)>, Report> {
+    let names = Names::new(selection, workload, Some(config));
+    let described = selection.spec.arguments.iter().filter_map(|a| Some((a, a.tensormap.as_ref()?)));
+    described
+        .map(|(argument, map)| {
+            let sides = map.box_shape.iter().map(|f| number(&names, f, &format!("a side of {}'s box", argument.name)));
+            Ok((argument.name.to_string(), sides.collect::<Result<_, _>>()?))
+        })
+        .collect()
+}

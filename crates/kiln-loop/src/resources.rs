@@ -1,0 +1,121 @@
+//! What a built kernel takes of the GPU, and whether that is too much. In: the compiler's figures and the launches. Out:
+//! registers, shared memory and occupancy of each kernel, or a refusal before anything runs. Spills and low occupancy
+//! refuse only where the kernel file says so: good kernels often run at an eighth of the warps.
+
+use kiln_build::Usage;
+use kiln_core::{Fault, Gate, Outcome, Refusal};
+use kiln_device::{Arch, Demand};
+use kiln_judge::{Geometry, geometry};
+use serde::Serialize;
+
+use crate::kernel::Kernel;
+use crate::subject::Subject;
+
+/// One kernel's share of a multiprocessor.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Resources {
+    /// The kernel, as the file writes it.
+    pub kernel: String,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes written to and read from memory because registers ran out.
+    pub spilled_bytes: u64,
+    /// Bytes of a thread's stack.
+    pub stack_bytes: u64,
+    /// Bytes of shared memory of a block, static and dynamic.
+    pub shared_bytes: u64,
+    /// Blocks of a multiprocessor.
+    pub blocks_per_sm: u32,
+    /// Its warps over the most there can be.
+    pub occupancy: f64,
+    /// What stops one more block.
+    pub limited_by: String,
+    /// Whether the compiler made matrix instructions wait for each other.
+    pub wgmma_serialized: bool,
+}
+
+/// What a subject takes, under the workload where it takes most.
+pub fn judge_resources(kernel: &Kernel<'_>, subject: &Subject) -> Result<Outcome<Vec<Resources>>, Fault> {
+    let (Subject::Cubin { config, symbols, usage, .. }, Some(arch)) = (subject, kernel.selection.arch) else {
+        return Ok(Outcome::Passed(Vec::new()));
+    };
+    let mut workloads: Vec<_> = kernel.selection.workloads.iter().map(|w| Some(*w)).collect();
+    if workloads.is_empty() {
+        workloads.push(None);
+    }
+    let mut found: Vec<Resources> = Vec::new();
+    for workload in workloads {
+        let launches = geometry(&kernel.selection, workload, config)
+            .map_err(|report| Fault::new(format!("laying out the launches of {config}"), report))?;
+        for launch in launches {
+            let symbol = symbols.iter().find(|(entry, _)| *entry == launch.entry).map(|(_, symbol)| symbol);
+            let Some(usage) = usage.iter().find(|u| Some(&u.symbol) == symbol) else { continue };
+            let resources = passed!(judge(kernel, arch, &launch, usage));
+            match found.iter_mut().find(|r| r.kernel == resources.kernel) {
+                Some(known) if known.occupancy <= resources.occupancy => {}
+                Some(known) => *known = resources,
+                None => found.push(resources),
+            }
+        }
+    }
+    Ok(Outcome::Passed(found))
+}
+
+fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage) -> Outcome<Resources> {
+    let limits = arch.limits();
+    let refuse = |gate: Gate, measured: String, limit: String, hint: &str| {
+        let (rule, evidence) = (launch.entry.clone(), format!("{} by the compiler, for {arch}", usage.symbol));
+        Outcome::Refused(Refusal { gate, rule, measured, limit, evidence, hint: Some(hint.into()) })
+    };
+    let shared = usage.shared + u64::from(launch.shared);
+    if shared > u64::from(limits.smem_per_block) {
+        let measured = format!("{shared} bytes of shared memory ({} static, {} dynamic)", usage.shared, launch.shared);
+        let limit = format!("{} bytes", limits.smem_per_block);
+        return refuse(Gate::SmemOverflow, measured, limit, "smaller tiles or fewer stages need less shared memory");
+    }
+    let demand =
+        Demand { threads_per_block: launch.threads(), regs_per_thread: usage.registers, smem_per_block: shared as u32 };
+    let occupancy = limits.occupancy(&demand);
+    if occupancy.blocks_per_sm == 0 {
+        let measured = format!("{} threads of {} registers", launch.threads(), usage.registers);
+        let limit = format!("one block on a multiprocessor; {} run out", occupancy.limiter);
+        return refuse(
+            Gate::LaunchLimits,
+            measured,
+            limit,
+            "__launch_bounds__ tells the compiler how many threads there are",
+        );
+    }
+    let gates = kernel.selection.spec.gates;
+    let spilled = usage.spill_stores + usage.spill_loads;
+    if gates.spills && spilled > 0 {
+        let measured =
+            format!("{} bytes stored and {} loaded for want of registers", usage.spill_stores, usage.spill_loads);
+        return refuse(
+            Gate::Spills,
+            measured,
+            "no spills".into(),
+            "smaller tiles, or fewer threads, leave more registers",
+        );
+    }
+    if let Some(least) = gates.occupancy.filter(|least| occupancy.fraction < *least) {
+        let measured = format!("{:.0} % of the warps, limited by {}", 100.0 * occupancy.fraction, occupancy.limiter);
+        return refuse(
+            Gate::Occupancy,
+            measured,
+            format!("{:.0} %", 100.0 * least),
+            "less of what limits it lets more blocks in",
+        );
+    }
+    Outcome::Passed(Resources {
+        kernel: launch.entry.clone(),
+        registers: usage.registers,
+        spilled_bytes: spilled,
+        stack_bytes: usage.stack,
+        shared_bytes: shared,
+        blocks_per_sm: occupancy.blocks_per_sm,
+        occupancy: occupancy.fraction,
+        limited_by: occupancy.limiter.to_string(),
+        wgmma_serialized: usage.wgmma_serialized,
+    })
+}

@@ -1,0 +1,88 @@
+//! Something that can be called with the kernel's arguments.
+
+use camino::Utf8PathBuf;
+use kiln_build::Usage;
+use kiln_core::Config;
+
+/// What is called.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Subject {
+    /// A built library for the processor.
+    Library {
+        /// Its path.
+        path: Utf8PathBuf,
+        /// The build's key.
+        key: String,
+        /// The configuration it was built with; empty for references and baselines.
+        config: Config,
+    },
+    /// Kernels for a GPU.
+    Cubin {
+        /// The path of the cubin.
+        path: Utf8PathBuf,
+        /// The build's key.
+        key: String,
+        /// The configuration it was built with.
+        config: Config,
+        /// Each kernel as the file writes it, and its symbol.
+        symbols: Vec<(String, String)>,
+        /// What the compiler says each kernel takes.
+        usage: Vec<Usage>,
+    },
+    /// A library that launches on the GPU by itself.
+    Launcher {
+        /// Its path.
+        path: Utf8PathBuf,
+        /// The build's key.
+        key: String,
+        /// The configuration it was built with; empty for baselines.
+        config: Config,
+    },
+    /// A Python function.
+    Python {
+        /// The interpreter's command.
+        interpreter: String,
+        /// The file.
+        file: Utf8PathBuf,
+        /// The function in it.
+        function: String,
+        /// Tunables, passed by name; empty for references and baselines.
+        config: Config,
+        /// Whether it works on the GPU.
+        device: bool,
+    },
+}
+
+impl Subject {
+    /// Stands for a subject where nothing is run.
+    pub(crate) fn nothing() -> Subject {
+        Subject::Library { path: Utf8PathBuf::new(), key: String::new(), config: Config::default() }
+    }
+
+    /// Its tunables; empty for references and baselines.
+    pub(crate) fn config(&self) -> &Config {
+        match self {
+            Subject::Library { config, .. }
+            | Subject::Cubin { config, .. }
+            | Subject::Launcher { config, .. }
+            | Subject::Python { config, .. } => config,
+        }
+    }
+
+    /// The hash of what was built; none where nothing is.
+    pub(crate) fn key(&self) -> Option<&str> {
+        match self {
+            Subject::Library { key, .. } | Subject::Cubin { key, .. } | Subject::Launcher { key, .. } => Some(key),
+            Subject::Python { .. } => None,
+        }
+    }
+
+    /// Whether it works in a GPU's memory.
+    pub(crate) fn on_device(&self) -> bool {
+        match self {
+            Subject::Library { .. } => false,
+            Subject::Cubin { .. } | Subject::Launcher { .. } => true,
+            Subject::Python { device, .. } => *device,
+        }
+    }
+}

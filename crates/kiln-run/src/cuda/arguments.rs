@@ -1,0 +1,169 @@
+//! What is passed to kernels and host launchers. In: the slots, where the mirror begins, the scalars' bytes. Out: pointers
+//! in the order of the slots: for a kernel to each argument's value, for a host launcher the device pointer of a tensor
+//! itself and the address of anything passed by value. Refuses a tensor map of a tensor that is not there.
+
+use std::ffi::c_void;
+
+use cudarc::driver::sys::{CUdeviceptr, CUtensorMap};
+
+use super::driver::Trouble;
+use super::tensormap;
+use crate::protocol::Slot;
+
+/// One argument, where the driver can read it.
+enum Argument {
+    /// The address of a tensor.
+    Tensor(CUdeviceptr),
+    /// A number: its bytes, aligned for any type and with some to spare, and how many count.
+    Scalar(Vec<u128>, usize),
+    /// A TMA descriptor, which must lie at a multiple of 64.
+    Map(Box<CUtensorMap>),
+}
+
+/// The arguments of a call.
+pub(super) struct Arguments {
+    list: Vec<Argument>,
+}
+
+impl Arguments {
+    /// The arguments of these slots, with tensors in a mirror that begins at `base`.
+    pub(super) fn of(
+        slots: &[Slot],
+        base: CUdeviceptr,
+        scalar: impl Fn(&Slot) -> Vec<u8>,
+    ) -> Result<Arguments, Trouble> {
+        let mut list = Vec::with_capacity(slots.len());
+        for slot in slots {
+            list.push(match slot.role.as_str() {
+                "scalar" => number(&scalar(slot)),
+                "tensormap" => {
+                    let tensor = described(slot, slots)?;
+                    Argument::Map(Box::new(tensormap::encode(slot, base + tensor.offset as u64)?))
+                }
+                _ => Argument::Tensor(base + slot.offset as u64),
+            });
+        }
+        Ok(Arguments { list })
+    }
+
+    /// Other bytes for the scalars; whether any changed.
+    pub(super) fn set_scalars(
+        &mut self,
+        slots: &[Slot],
+        scalar: impl Fn(&Slot) -> Result<Vec<u8>, Trouble>,
+    ) -> Result<bool, Trouble> {
+        let mut changed = false;
+        for (slot, argument) in slots.iter().zip(&mut self.list) {
+            if let Argument::Scalar(held, _) = argument {
+                let Argument::Scalar(words, bytes) = number(&scalar(slot)?) else { continue };
+                changed |= *held != words;
+                *argument = Argument::Scalar(words, bytes);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The bytes of each argument when passed to a kernel.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.list.iter().map(|argument| match argument {
+            Argument::Tensor(_) => size_of::<CUdeviceptr>(),
+            Argument::Scalar(_, bytes) => *bytes,
+            Argument::Map(_) => size_of::<CUtensorMap>(),
+        })
+    }
+
+    /// A pointer to the value of each, as kernels are given them. Good until the arguments change.
+    pub(super) fn for_kernel(&mut self) -> Vec<*mut c_void> {
+        let pointer = |argument: &mut Argument| match argument {
+            Argument::Tensor(address) => std::ptr::from_mut(address).cast(),
+            Argument::Scalar(words, _) => words.as_mut_ptr().cast(),
+            Argument::Map(map) => std::ptr::from_mut::<CUtensorMap>(map).cast(),
+        };
+        self.list.iter_mut().map(pointer).collect()
+    }
+
+    /// Tensors' own addresses, and pointers to what is passed by value. Good until the arguments change.
+    pub(super) fn for_launcher(&mut self) -> Vec<*mut c_void> {
+        let pointer = |argument: &mut Argument| match argument {
+            Argument::Tensor(address) => *address as *mut c_void,
+            Argument::Scalar(words, _) => words.as_mut_ptr().cast(),
+            Argument::Map(map) => std::ptr::from_mut::<CUtensorMap>(map).cast(),
+        };
+        self.list.iter_mut().map(pointer).collect()
+    }
+}
+
+fn number(bytes: &[u8]) -> Argument {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 16];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u128::from_ne_bytes(word)
+    };
+    let mut words: Vec<u128> = bytes.chunks(16).map(word).collect();
+    words.push(0);
+    Argument::Scalar(words, bytes.len())
+}
+
+/// The slot that a tensor map describes.
+fn described<'a>(slot: &Slot, slots: &'a [Slot]) -> Result<&'a Slot, Trouble> {
+    let name = slot.tensormap.as_ref().map_or("", |map| map.tensor.as_str());
+    let passed_by_value = |role: &str| matches!(role, "scalar" | "tensormap");
+    let found = slots.iter().find(|other| other.name == name && !passed_by_value(&other.role));
+    found.ok_or_else(|| format!("cuTensorMapEncodeTiled: `{}`: there is no tensor `{name}`", slot.name).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::TensorMap;
+
+    fn slot(name: &str, role: &str, offset: usize, bytes: usize) -> Slot {
+        Slot { name: name.into(), role: role.into(), offset, bytes, ..Slot::default() }
+    }
+
+    #[test]
+    fn tensors_are_addresses_and_scalars_are_values() {
+        let slots = [slot("x", "in", 0x40, 400), slot("n", "scalar", 0x400, 8), slot("y", "out", 0x1000, 400)];
+        let bytes = |_: &Slot| 1234_i64.to_ne_bytes().to_vec();
+        let mut arguments = Arguments::of(&slots, 0x7000_0000, bytes).unwrap();
+        assert_eq!(arguments.sizes().collect::<Vec<_>>(), [8, 8, 8]);
+        let kernel = arguments.for_kernel();
+        // SAFETY: each points to a value of eight bytes in the arguments, which live on.
+        let values: Vec<u64> = kernel.iter().map(|p| unsafe { *p.cast::<u64>() }).collect();
+        assert_eq!(values, [0x7000_0040, 1234, 0x7000_1000]);
+        let launcher = arguments.for_launcher();
+        assert_eq!((launcher[0] as usize, launcher[2] as usize), (0x7000_0040, 0x7000_1000));
+        // SAFETY: points to the scalar's bytes in the arguments, which live on.
+        assert_eq!(unsafe { *launcher[1].cast::<i64>() }, 1234);
+    }
+
+    #[test]
+    fn scalars_follow_the_image() {
+        let slots = [slot("x", "in", 0, 4), slot("s", "scalar", 64, 4)];
+        let mut arguments = Arguments::of(&slots, 0, |_| 1.5_f32.to_ne_bytes().to_vec()).unwrap();
+        assert_eq!(arguments.sizes().collect::<Vec<_>>(), [8, 4]);
+        let to = |value: f32| move |_: &Slot| Ok(value.to_ne_bytes().to_vec());
+        assert_eq!(arguments.set_scalars(&slots, to(1.5)), Ok(false));
+        assert_eq!(arguments.set_scalars(&slots, to(2.5)), Ok(true));
+        // SAFETY: points to the scalar's bytes in the arguments, which live on.
+        assert_eq!(unsafe { *arguments.for_kernel()[1].cast::<f32>() }, 2.5);
+        assert_eq!(arguments.set_scalars(&slots, |_| Err("gone".into())), Err("gone".into()));
+    }
+
+    #[test]
+    fn values_lie_where_any_type_may_lie() {
+        let slots = [slot("a", "scalar", 0, 1), slot("b", "scalar", 1, 20)];
+        let mut arguments = Arguments::of(&slots, 0, |slot| vec![7; slot.bytes]).unwrap();
+        assert_eq!(arguments.sizes().collect::<Vec<_>>(), [1, 20]);
+        assert!(arguments.for_kernel().iter().all(|p| (*p as usize).is_multiple_of(16)));
+        assert!(size_of::<CUtensorMap>() == 128 && align_of::<CUtensorMap>().is_multiple_of(64));
+    }
+
+    #[test]
+    fn a_map_of_nothing_is_said() {
+        let mut map = slot("m", "tensormap", 0, 0);
+        map.tensormap = Some(TensorMap { tensor: "gone".into(), ..TensorMap::default() });
+        let words = Arguments::of(&[map], 0, |_| vec![]).err().map(|trouble| trouble.words);
+        assert_eq!(words.as_deref(), Some("cuTensorMapEncodeTiled: `m`: there is no tensor `gone`"));
+    }
+}

@@ -1,0 +1,87 @@
+//! Memory on the device. In: a length. Out: a [`Buffer`] that begins at a page, as shared memory does, so that offsets
+//! keep their alignment; it is given back when dropped. Refuses when there is not that much.
+
+use cudarc::driver::sys::{self, CUdeviceptr, CUstream};
+
+use super::driver::{Trouble, check};
+use crate::arena::MOST_ALIGNMENT;
+
+pub(super) struct Buffer {
+    allocated: CUdeviceptr,
+    begin: CUdeviceptr,
+    length: usize,
+}
+
+impl Buffer {
+    pub(super) fn new(length: usize) -> Result<Buffer, Trouble> {
+        let words = |why: &str| format!("cuMemAlloc: {length} bytes: {why}");
+        let wanted = length.checked_add(MOST_ALIGNMENT).ok_or_else(|| words("more than there is"))?;
+        let mut allocated = 0;
+        // SAFETY: fills in one address; the memory is freed once, when this is dropped.
+        check("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&mut allocated, wanted) }).map_err(|mut trouble| {
+            trouble.words = words(trouble.words.trim_start_matches("cuMemAlloc: "));
+            trouble
+        })?;
+        Ok(Buffer { allocated, begin: allocated.next_multiple_of(MOST_ALIGNMENT as u64), length })
+    }
+
+    /// The address of a byte.
+    pub(super) fn at(&self, offset: usize) -> CUdeviceptr {
+        self.begin + offset as u64
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Overwrites all of it with a word.
+    pub(super) fn fill(&self, word: u32, stream: CUstream) -> Result<(), Trouble> {
+        // SAFETY: whole words within memory that this owns; the driver refuses what is not the device's.
+        check("cuMemsetD32Async", unsafe { sys::cuMemsetD32Async(self.begin, word, self.length / 4, stream) })
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // An error here is that of earlier work, and comes to light with the next call.
+        // SAFETY: allocated by `new` and freed only here; freeing waits for work that uses it.
+        let _ = unsafe { sys::cuMemFree_v2(self.allocated) };
+    }
+}
+
+/// Overwrites bytes of the device with zeros.
+pub(super) fn zero(to: CUdeviceptr, bytes: usize, stream: CUstream) -> Result<(), Trouble> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: no memory of this process; the driver refuses what is not the device's.
+    check("cuMemsetD8Async", unsafe { sys::cuMemsetD8Async(to, 0, bytes, stream) })
+}
+
+/// Copies inside the device. The ranges must not overlap.
+pub(super) fn copy(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: CUstream) -> Result<(), Trouble> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: no memory of this process; the driver refuses what is not the device's.
+    check("cuMemcpyDtoDAsync", unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream) })
+}
+
+/// Copies from the device and waits for it.
+pub(super) fn read(from: CUdeviceptr, bytes: usize) -> Result<Vec<u8>, Trouble> {
+    let mut to = vec![0; bytes];
+    if bytes > 0 {
+        // SAFETY: the vector is that long and outlives the copy, which has ended when the call returns.
+        check("cuMemcpyDtoH", unsafe { sys::cuMemcpyDtoH_v2(to.as_mut_ptr().cast(), from, bytes) })?;
+    }
+    Ok(to)
+}
+
+/// Copies to the device and waits for it.
+pub(super) fn write(to: CUdeviceptr, bytes: &[u8]) -> Result<(), Trouble> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: the slice is that long; the driver has read it when the call returns.
+    check("cuMemcpyHtoD", unsafe { sys::cuMemcpyHtoD_v2(to, bytes.as_ptr().cast(), bytes.len()) })
+}

@@ -1,0 +1,75 @@
+//! Images: questions kept on the device under numbers, so that each is sent once. In: shared memory, a number. Out: the
+//! image again, for as long as there is room; those unused for longest go first.
+
+use super::buffer::Buffer;
+use super::context::Context;
+use super::driver::Trouble;
+use super::memory::Shared;
+use super::recent::Recent;
+
+#[derive(Default)]
+pub(super) struct Images {
+    kept: Recent<u64, Buffer>,
+}
+
+impl Images {
+    /// Keeps the shared memory's present bytes under a number.
+    pub(super) fn upload(&mut self, number: u64, shared: &Shared, context: &Context) -> Result<(), Trouble> {
+        let length = shared.len();
+        let room = match self.kept.remove(&number) {
+            Some((_, earlier)) if earlier.len() == length => earlier,
+            _ => self.room(length, context.memory / 5 * 2)?,
+        };
+        shared.send(&room, context)?;
+        self.kept.insert(number, room);
+        Ok(())
+    }
+
+    /// An image of the length that is wanted.
+    pub(super) fn get(&mut self, number: u64, length: usize) -> Result<&Buffer, Trouble> {
+        let image = self.kept.touch(&number).ok_or_else(|| format!("no image {number}"))?;
+        if image.len() != length {
+            let held = image.len();
+            return Err(format!("image {number} holds {held} bytes, the shared memory {length}").into());
+        }
+        Ok(image)
+    }
+
+    /// Memory for one more. All of them together stay within `most`, but for a single one that is larger alone.
+    fn room(&mut self, length: usize, most: usize) -> Result<Buffer, Trouble> {
+        while exceeds(self.kept.values().map(Buffer::len), length, most) {
+            self.kept.drop_oldest();
+        }
+        loop {
+            match Buffer::new(length) {
+                Err(trouble) if trouble.full && self.kept.drop_oldest() => {}
+                other => return other,
+            }
+        }
+    }
+}
+
+/// Whether those that are kept must make room for one more.
+fn exceeds(kept: impl Iterator<Item = usize>, more: usize, most: usize) -> bool {
+    let held: usize = kept.sum();
+    held > 0 && held.saturating_add(more) > most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_make_room_only_as_far_as_there_are_any() {
+        assert!(!exceeds([40, 40].into_iter(), 20, 100));
+        assert!(exceeds([40, 40].into_iter(), 21, 100));
+        assert!(!exceeds([].into_iter(), 1000, 100));
+        assert!(exceeds([1].into_iter(), usize::MAX, 100));
+    }
+
+    #[test]
+    fn an_image_that_was_never_sent_is_missing_by_its_number() {
+        let words = Images::default().get(7, 64).err().map(|trouble| trouble.words);
+        assert_eq!(words.as_deref(), Some("no image 7"));
+    }
+}

@@ -1,0 +1,120 @@
+//! Shared memory and its mirrors on the device. In: a path that opens a shared file. Out: its mapping and a mirror of the
+//! same length, kept for the next time it is named. Refuses when the device has no room.
+
+use std::ffi::c_void;
+use std::fs::OpenOptions;
+use std::os::unix::fs::MetadataExt;
+
+use cudarc::driver::sys::{self, CUresult};
+use memmap2::MmapRaw;
+
+use super::buffer::{self, Buffer};
+use super::context::Context;
+use super::driver::{Trouble, check};
+use super::recent::Recent;
+
+/// Arenas kept mapped.
+const ARENAS: usize = 8;
+
+/// Device, inode and length: as long as a file is mapped, no other has them.
+type Key = (u64, u64, u64);
+
+/// A shared file, mapped, with its mirror.
+pub(super) struct Shared {
+    map: MmapRaw,
+    registered: bool,
+    pub(super) mirror: Buffer,
+}
+
+impl Shared {
+    pub(super) fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Bytes as they are now; the range was checked before.
+    pub(super) fn bytes(&self, offset: usize, bytes: usize) -> Vec<u8> {
+        let mut copy = vec![0; bytes];
+        if offset.checked_add(bytes).is_some_and(|end| end <= self.len()) {
+            // SAFETY: the range lies within the mapping, which others may write but only as plain bytes.
+            unsafe { std::ptr::copy_nonoverlapping(self.map.as_ptr().add(offset), copy.as_mut_ptr(), bytes) };
+        }
+        copy
+    }
+
+    /// Copies all of it to the device.
+    pub(super) fn send(&self, to: &Buffer, context: &Context) -> Result<(), Trouble> {
+        let from: *const c_void = self.map.as_ptr().cast();
+        let bytes = self.len().min(to.len());
+        // SAFETY: the mapping is that long and stays until the copy has ended, which is waited for.
+        check("cuMemcpyHtoDAsync", unsafe { sys::cuMemcpyHtoDAsync_v2(to.at(0), from, bytes, context.stream) })?;
+        context.synchronise()
+    }
+
+    /// Copies all of the mirror here.
+    pub(super) fn fetch(&self, context: &Context) -> Result<(), Trouble> {
+        let (to, bytes): (*mut c_void, usize) = (self.map.as_mut_ptr().cast(), self.len());
+        let from = self.mirror.at(0);
+        // SAFETY: mapping and mirror are that long; the mapping stays until the copy has ended, which is waited for.
+        check("cuMemcpyDtoHAsync", unsafe { sys::cuMemcpyDtoHAsync_v2(to, from, bytes, context.stream) })?;
+        context.synchronise()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.registered {
+            // SAFETY: it was registered under this address and is still mapped.
+            let _ = unsafe { sys::cuMemHostUnregister(self.map.as_mut_ptr().cast()) };
+        }
+    }
+}
+
+/// Every arena that is mapped.
+#[derive(Default)]
+pub(super) struct Arenas {
+    kept: Recent<Key, Shared>,
+    current: Option<Key>,
+}
+
+impl Arenas {
+    /// Makes the file at `path` the current one.
+    pub(super) fn open(&mut self, path: &str, context: &Context) -> Result<(), Trouble> {
+        let words = |e: std::io::Error| format!("{path}: {e}");
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(words)?;
+        let about = file.metadata().map_err(words)?;
+        let key = (about.dev(), about.ino(), about.len());
+        self.current = None;
+        if self.kept.touch(&key).is_none() {
+            let map = MmapRaw::map_raw(&file).map_err(words)?;
+            let mirror = self.mirror(map.len())?;
+            buffer::zero(mirror.at(0), mirror.len(), context.stream)?;
+            context.synchronise()?;
+            let address: *mut c_void = map.as_mut_ptr().cast();
+            // Copies are faster from registered memory; where that is not allowed they work all the same.
+            // SAFETY: the mapping is that long, and is unregistered before it goes.
+            let registered = unsafe { sys::cuMemHostRegister_v2(address, map.len(), 0) } == CUresult::CUDA_SUCCESS;
+            self.kept.insert(key, Shared { map, registered, mirror });
+            while self.kept.len() > ARENAS {
+                self.kept.drop_oldest();
+            }
+        }
+        self.current = Some(key);
+        Ok(())
+    }
+
+    /// Memory for a mirror; other arenas make room where there is none.
+    fn mirror(&mut self, length: usize) -> Result<Buffer, Trouble> {
+        loop {
+            match Buffer::new(length) {
+                Err(trouble) if trouble.full && self.kept.drop_oldest() => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// The arena mapped last.
+    pub(super) fn current(&self) -> Result<&Shared, Trouble> {
+        let found = self.current.as_ref().and_then(|key| self.kept.peek(key));
+        found.ok_or_else(|| "no memory is mapped".into())
+    }
+}

@@ -1,0 +1,69 @@
+//! What every worker of this binary does with its pipes. In: something that answers, and where answers go. It greets, then
+//! reads a question a line from standard input and writes an answer a line, until its input is closed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+
+use crate::lifeline::tie;
+use crate::protocol::{Answer, Ask, PROTOCOL, Question, Reply};
+
+/// Answers questions on stdin until it is closed.
+pub(crate) fn serve(mut out: impl Write, mut answer: impl FnMut(Ask) -> Answer) -> io::Result<()> {
+    tie();
+    let questions = BufReader::new(private_stdin()?);
+    say(&mut out, &Reply { id: 0, answer: Answer::Ready(PROTOCOL) })?;
+    for line in questions.lines() {
+        let reply = match serde_json::from_str::<Question>(&line?) {
+            Ok(question) => Reply { id: question.id, answer: answer(question.ask) },
+            Err(e) => Reply { id: 0, answer: Answer::Failed(format!("not a question: {e}")) },
+        };
+        flush_c_streams();
+        say(&mut out, &reply)?;
+    }
+    Ok(())
+}
+
+/// Standard input under another number, with nothing in its place: a function that reads it must not swallow questions.
+fn private_stdin() -> io::Result<File> {
+    let copy = private(0)?;
+    replace(0, File::open("/dev/null")?.as_raw_fd())?;
+    Ok(copy)
+}
+
+/// Standard output under another number, with standard error in its place: there the driver's prints for a kernel are heard
+/// as its last words.
+pub(crate) fn private_stdout() -> io::Result<File> {
+    let copy = private(1)?;
+    replace(1, 2)?;
+    Ok(copy)
+}
+
+/// The same open file under a number of our own.
+fn private(number: RawFd) -> io::Result<File> {
+    // SAFETY: duplicates a descriptor; the new one belongs to nobody else and is owned by the file from here on.
+    unsafe {
+        let copy = libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3);
+        if copy < 0 { Err(io::Error::last_os_error()) } else { Ok(File::from_raw_fd(copy)) }
+    }
+}
+
+fn replace(number: RawFd, by: RawFd) -> io::Result<()> {
+    // SAFETY: both are descriptors of this process; nothing of ours uses the replaced one from here on.
+    if unsafe { libc::dup2(by, number) } == number { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn say(out: &mut impl Write, reply: &Reply) -> io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    out.write_all(&line)?;
+    out.flush()
+}
+
+/// What the function printed must come out before the answer, not at some later call.
+fn flush_c_streams() {
+    // SAFETY: fflush with a null stream flushes all of C's output streams; it takes no other memory of ours.
+    unsafe {
+        libc::fflush(std::ptr::null_mut());
+    }
+}

@@ -1,0 +1,456 @@
+"""The Python worker's device code without a device: on PyTorch's processor tensors, and with a GPU played by them.
+
+In: the path of worker.py. Ends with an assertion's error when something is wrong.
+"""
+
+import contextlib
+import importlib.util
+import json
+import os
+import struct
+import sys
+import tempfile
+import types
+
+import torch
+
+sys.dont_write_bytecode = True
+spec = importlib.util.spec_from_file_location("worker", sys.argv[1])
+worker = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(worker)
+
+N = 16
+X, Y, SCALE, KEPT, SIZE = 4096, 8192, 12288, 12352, 16384
+KEEPER = tempfile.TemporaryDirectory()
+FOLDER = KEEPER.name
+
+
+class Shared:
+    """Shared memory with x, y and a scalar, as the parent makes it."""
+
+    def __init__(self, scale=2.0):
+        self.file = tempfile.TemporaryFile()
+        self.put(0, b"\0" * SIZE)
+        self.put(X, struct.pack("=16f", *range(N)))
+        self.put(SCALE, struct.pack("=f", scale))
+        self.path = "/proc/self/fd/%d" % self.file.fileno()
+
+    def put(self, offset, data):
+        os.pwrite(self.file.fileno(), data, offset)
+
+    def y(self):
+        return list(struct.unpack("=16f", os.pread(self.file.fileno(), 4 * N, Y)))
+
+    def slots(self, role="out"):
+        arguments = [
+            ("x", X, [N], "in", 64),
+            ("y", Y, [N], role, 64),
+            ("scale", SCALE, [], "scalar", 4),
+            ("map", 0, [N], "tensormap", 0),
+        ]
+        names = ("name", "offset", "shape", "role", "bytes")
+        return [dict(zip(names, argument), dtype="f32") for argument in arguments]
+
+
+class Event:
+    """Takes as long as the test says, for every test knows what it waits for."""
+
+    took = 0.0
+
+    def __init__(self, enable_timing):
+        assert enable_timing
+
+    def record(self):
+        pass
+
+    def synchronize(self):
+        pass
+
+    def elapsed_time(self, _other):
+        return Event.took
+
+
+class Graph:
+    """Records nothing: replays what the test says the function launches."""
+
+    made, replay_of = 0, None
+    capturing = False
+
+    def capture_begin(self):
+        Graph.made, Graph.capturing = Graph.made + 1, True
+
+    def capture_end(self):
+        Graph.capturing = False
+
+    def replay(self):
+        Graph.replay_of()
+
+
+class Played:
+    """PyTorch with a GPU that is the processor."""
+
+    def __init__(self, available=True, cuda="13.0"):
+        self.broken, self.pinned, self.swallowed = None, [], 0
+        self.refuses = False
+        self.memory = 80 << 30
+        self.version = types.SimpleNamespace(cuda=cuda)
+        self.__version__ = "2.11"
+        self.cuda = types.SimpleNamespace(
+            is_available=lambda: available, init=self.init, set_device=lambda number: None, Event=Event,
+            CUDAGraph=Graph, Stream=lambda: None, stream=lambda stream: contextlib.nullcontext(),
+            synchronize=self.synchronize, cudart=lambda: self, get_device_properties=lambda number: self.properties(),
+            mem_get_info=lambda: (5, 10))
+
+    def __getattr__(self, name):
+        return getattr(torch, name)
+
+    def init(self):
+        raise RuntimeError("No CUDA GPUs are available\nand advice")
+
+    def synchronize(self):
+        if self.broken:
+            raise self.broken
+
+    def cudaHostRegister(self, pointer, size, flags):
+        if self.refuses:
+            return 1
+        self.pinned.append(pointer)
+        return 0
+
+    def cudaHostUnregister(self, pointer):
+        self.pinned.remove(pointer)
+        return 0
+
+    def zeros(self, *sizes, device):
+        self.swallowed += 1
+        return torch.zeros(*sizes)
+
+    def properties(self):
+        return types.SimpleNamespace(
+            name="H", uuid="ab", major=9, minor=0, multi_processor_count=132, total_memory=self.memory,
+            L2_cache_size=60 << 20,
+            shared_memory_per_block=49152, shared_memory_per_block_optin=232448,
+            shared_memory_per_multiprocessor=233472, regs_per_multiprocessor=65536,
+            max_threads_per_multi_processor=2048)
+
+
+def played(**how):
+    """The GPU's own code, with tensors where there is room for them."""
+    device = worker.Cuda(Played(**how))
+    device.place = "cpu"
+    return device
+
+
+def subject(text, device):
+    backend = worker.Backend()
+    backend.open = lambda torch: device
+    path = os.path.join(FOLDER, "subject_%d.py" % len(os.listdir(FOLDER)))
+    with open(path, "w") as file:
+        file.write(text)
+    load(backend, path)
+    return backend, path
+
+
+def load(backend, path):
+    assert backend.answer({"do": "load", "library": path, "symbol": "f", "device": True}) == "done"
+
+
+def ask(backend, do, **rest):
+    return backend.answer(dict(rest, do=do))
+
+
+def failed(words, backend, do, **rest):
+    try:
+        ask(backend, do, **rest)
+    except worker.Failed as why:
+        assert words in str(why), why
+    else:
+        raise AssertionError("%s did not fail" % do)
+
+
+def doubled(scale=2.0):
+    return [scale * i for i in range(N)]
+
+
+IN_PLACE = """
+import torch
+def f(inputs, scalars, outputs):
+    torch.mul(inputs["x"], scalars["scale"], out=outputs["y"])
+"""
+RETURNS = "import torch\ndef f(inputs, scalars, outputs): return inputs['x'] * scalars['scale']\n"
+ADDS = "import torch\ndef f(inputs, scalars, outputs): outputs['y'].add_(inputs['x'])\n"
+
+
+def test_calls_work_in_the_mirror():
+    for text in (IN_PLACE, RETURNS):
+        for device in (worker.Device(torch, "cpu"), played()):
+            backend, _ = subject(text, device)
+            shared = Shared()
+            failed("no memory is mapped", backend, "upload", image=1)
+            ask(backend, "map", arena=shared.path, slots=shared.slots())
+            failed("no image 1", backend, "lay", image=1)
+            ask(backend, "upload", image=1)
+            ask(backend, "lay", image=1)
+            # The mirror is another memory: neither what is written here now nor what is called there is seen yet.
+            shared.put(X, b"\xff" * 64)
+            shared.put(SCALE, struct.pack("=f", 5.0))
+            assert ask(backend, "call") == "done"
+            assert shared.y() == [0.0] * N
+            assert ask(backend, "fetch") == "done"
+            assert shared.y() == doubled(), shared.y()
+
+
+def test_images_hold_their_scalars_and_survive_another_load():
+    device = worker.Device(torch, "cpu")
+    backend, path = subject(IN_PLACE, device)
+    shared = Shared()
+    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "upload", image=1)
+    shared.put(SCALE, struct.pack("=f", 3.0))
+    ask(backend, "upload", image=2)
+    load(backend, path)
+    for image, scale in ((1, 2.0), (2, 3.0), (1, 2.0)):
+        ask(backend, "lay", image=image)
+        ask(backend, "call")
+        ask(backend, "fetch")
+        assert shared.y() == doubled(scale), image
+    # A scalar that was no argument when the image was kept.
+    shared.put(KEPT, struct.pack("=f", 7.0))
+    ask(backend, "upload", image=3)
+    moved = [dict(s, offset=KEPT) if s["name"] == "scale" else s for s in shared.slots()]
+    ask(backend, "map", arena=shared.path, slots=moved)
+    ask(backend, "lay", image=3)
+    ask(backend, "call")
+    ask(backend, "fetch")
+    assert shared.y() == doubled(7.0)
+    assert len(device.mirrors) == 1
+
+
+def test_the_memory_used_longest_ago_is_dropped():
+    device = played()
+    backend, _ = subject(IN_PLACE, device)
+    shared = [Shared() for _ in range(10)]
+    for number, one in enumerate(shared):
+        ask(backend, "map", arena=one.path, slots=one.slots())
+        ask(backend, "upload", image=number)
+        # Used again and again, so never dropped.
+        ask(backend, "map", arena=shared[0].path, slots=shared[0].slots())
+    assert len(backend.arenas) == len(device.mirrors) == len(device.torch.pinned) == 8
+    assert sorted(device.images) == [0, 3, 4, 5, 6, 7, 8, 9]
+    failed("no image 1", backend, "lay", image=1)
+
+
+def test_images_unused_for_longest_make_room():
+    device = played()
+    # Room for two images.
+    device.torch.memory = 5 * SIZE
+    backend, _ = subject(IN_PLACE, device)
+    shared = Shared()
+    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "upload", image=1)
+    ask(backend, "upload", image=2)
+    ask(backend, "lay", image=1)
+    ask(backend, "upload", image=3)
+    failed("no image 2", backend, "lay", image=2)
+    ask(backend, "lay", image=1)
+    # One that is too large alone is kept alone.
+    device.torch.memory = SIZE
+    ask(backend, "upload", image=4)
+    assert list(device.images) == [4]
+
+
+def test_strides_empty_tensors_and_dtypes():
+    memory = torch.zeros(SIZE, dtype=torch.uint8)
+    slot = {"name": "a", "offset": 64, "bytes": 4 * 7, "dtype": "f32", "shape": [2, 3], "strides": [4, 1]}
+    tensor = worker.tensor_in(memory, slot, False)
+    assert tensor.stride() == (4, 1) and tensor.data_ptr() == memory.data_ptr() + 64
+    tensor[1, 2] = 1.0
+    assert memory[64 + 24 : 64 + 28].view(torch.float32).item() == 1.0
+    empty = worker.tensor_in(memory, {"name": "e", "offset": 0, "bytes": 0, "dtype": "bf16", "shape": [0, 4]}, False)
+    assert empty.shape == (0, 4) and empty.dtype == torch.bfloat16
+    for dtype, size in (("bool", 1), ("f16", 2), ("bf16", 2), ("i64", 8), ("f64", 8), ("u8", 1), ("i8", 1)):
+        one = {"name": "d", "offset": 128, "bytes": 3 * size, "dtype": dtype, "shape": [3]}
+        assert worker.tensor_in(memory, one, False).element_size() == size
+
+
+def timed(device, text, role="out", **how):
+    backend, path = subject(text, device)
+    shared = Shared()
+    ask(backend, "map", arena=shared.path, slots=shared.slots(role))
+    ask(backend, "upload", image=1)
+    ask(backend, "lay", image=1)
+    asked = dict({"samples": 3, "calls": 1, "restore": [], "flush": 0}, **how)
+    times = ask(backend, "time", **asked)["times"]
+    json.dumps(times)
+    assert len(times["nanoseconds"]) == asked["samples"] and times["calls"] == asked["calls"]
+    assert sum(times["nanoseconds"]) <= times["wall_nanoseconds"]
+    assert times["untimed_nanoseconds"] == times["wall_nanoseconds"] - sum(times["nanoseconds"])
+    assert times["gpu"] is None
+    ask(backend, "fetch")
+    return backend, shared, times
+
+
+def test_times_are_taken_and_memory_is_put_back():
+    put_back = [{"from": KEPT, "to": Y, "bytes": 4 * N}]
+    _, shared, times = timed(worker.Device(torch, "cpu"), ADDS, "inout", restore=put_back, samples=7, flush=1)
+    assert shared.y() == doubled(1.0) and times["graph"] is False
+    backend, shared, times = timed(worker.Device(torch, "cpu"), RETURNS, calls=4)
+    assert shared.y() == doubled()
+    failed("2 calls", backend, "time", samples=1, calls=2, restore=put_back, flush=0)
+    outside = [{"from": KEPT, "to": Y, "bytes": SIZE}]
+    failed("outside", backend, "time", samples=1, calls=1, restore=outside, flush=0)
+
+
+def test_graphs_are_kept_and_made_anew():
+    made, device = Graph.made, played()
+    ran = []
+    Graph.replay_of = lambda: ran.append(1)
+    Event.took = 0.0
+    backend, shared, times = timed(device, IN_PLACE, samples=5, calls=2)
+    assert times["graph"] is True and times["preemptions"] == [] and len(ran) == 5
+    # Warm-up calls wrote y, and a graph that computes nothing must not live on their answers.
+    assert Graph.made == made + 1 and shared.y() == [0.0] * N
+    again = dict(samples=1, calls=2, restore=[], flush=0)
+    ask(backend, "time", **again)
+    ask(backend, "lay", image=1)
+    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "time", **again)
+    assert Graph.made == made + 1
+    ask(backend, "time", **dict(again, calls=3))
+    assert Graph.made == made + 2
+    shared.put(SCALE, struct.pack("=f", 4.0))
+    ask(backend, "upload", image=2)
+    ask(backend, "lay", image=2)
+    ask(backend, "time", **again)
+    assert Graph.made == made + 3
+    other = Shared()
+    ask(backend, "map", arena=other.path, slots=other.slots())
+    ask(backend, "time", **again)
+    assert Graph.made == made + 4
+    load(backend, backend.path)
+    ask(backend, "time", **again)
+    assert Graph.made == made + 5
+    for calls in range(10, 20):
+        ask(backend, "time", **dict(again, calls=calls))
+    assert len(device.graphs) == worker.GRAPHS
+
+
+def test_what_a_graph_returns_is_delivered():
+    text = """
+import torch
+made = []
+def f(inputs, scalars, outputs):
+    made.append(torch.zeros_like(inputs["x"]))
+    return {"y": made[-1]}
+"""
+    device = played()
+    backend, path = subject(text, device)
+    Graph.replay_of = lambda: backend.module.made[-1].fill_(6.0)
+    shared = Shared()
+    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "upload", image=1)
+    ask(backend, "lay", image=1)
+    device.elsewhere = lambda result: ""
+    times = ask(backend, "time", samples=2, calls=3, restore=[], flush=1)["times"]
+    ask(backend, "fetch")
+    assert times["graph"] and shared.y() == [6.0] * N and len(device.cold) == 120 << 20
+
+
+def test_what_cannot_be_captured_is_called_plainly():
+    text = """
+import torch
+calls = []
+def f(inputs, scalars, outputs):
+    import worker_graph
+    calls.append(1)
+    if worker_graph.capturing:
+        raise RuntimeError("CUDA error: operation not permitted when stream is capturing\\nadvice")
+    return inputs["x"] * scalars["scale"]
+"""
+    sys.modules["worker_graph"] = Graph
+    made, device = Graph.made, played()
+    backend, shared, times = timed(device, text)
+    assert times["graph"] is False and shared.y() == doubled() and len(times["preemptions"]) == 3
+    ask(backend, "time", samples=1, calls=1, restore=[], flush=0)
+    # It is not tried again.
+    assert Graph.made == made + 1
+    # Nor is a graph trusted whose result is not computed on the device.
+    elsewhere = played()
+    elsewhere.place = "cuda"
+    assert elsewhere.elsewhere(torch.zeros(1)) and elsewhere.elsewhere({"y": 1.0}) and not elsewhere.elsewhere(None)
+
+
+def test_work_the_events_do_not_see_is_timed_by_the_host():
+    assert worker.of_calls(1_000_000, 1_020_000) == 1_000_000
+    assert worker.of_calls(1_000_000, 1_249_000) == 1_000_000
+    assert worker.of_calls(1_000_000, 1_251_000) == 1_251_000
+    assert worker.of_calls(1_000, 50_000) == 1_000
+    assert worker.of_calls(2_000, 1_990) == 1_990
+    assert worker.of_graph(2_000, 9_000) == 2_000
+    assert worker.of_graph(2_000, 60_000) == 62_000
+
+
+def test_errors_of_the_device_stay():
+    device = played()
+    text = "import torch\ndef f(inputs, scalars, outputs):\n    raise RuntimeError('CUDA error: an illegal\\nadvice')\n"
+    backend, path = subject(text, device)
+    shared = Shared()
+    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    try:
+        ask(backend, "call")
+    except RuntimeError as error:
+        # The device goes on, and so does the worker.
+        assert worker.describe(error, path) == "%s:3: RuntimeError: CUDA error: an illegal" % path
+    device.torch.broken = RuntimeError("CUDA error: unspecified launch failure\nadvice")
+    words = "subject_%s:3: RuntimeError: CUDA error: an illegal" % path.rsplit("subject_", 1)[1]
+    failed(words, backend, "call")
+    for do in ("call", "map", "describe", "pin"):
+        failed(words, backend, do)
+
+
+def test_what_was_noticed_late_is_said_without_a_place():
+    device = played()
+    backend, path = subject(IN_PLACE, device)
+    shared = Shared()
+    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    device.torch.broken = RuntimeError("CUDA error: unspecified launch failure\nadvice")
+    failed("RuntimeError: CUDA error: unspecified launch failure", backend, "call")
+    assert backend.broken == "RuntimeError: CUDA error: unspecified launch failure", backend.broken
+
+
+def test_no_gpu_has_its_reason():
+    for how, words in (
+        (dict(available=False), "PyTorch sees no GPU: No CUDA GPUs are available"),
+        (dict(available=False, cuda=None), "PyTorch sees no GPU: this PyTorch (2.11) is built without CUDA"),
+    ):
+        try:
+            played(**how)
+        except worker.Failed as why:
+            assert str(why) == words, why
+        else:
+            raise AssertionError(words)
+
+
+def test_a_gpu_is_described():
+    backend, _ = subject(IN_PLACE, played())
+    told = ask(backend, "describe")["device"]
+    assert told["name"] == "H" and told["uuid"] == "GPU-ab" and told["capability"] == [9, 0]
+    assert told["smem_per_block"] == 232448 and told["l2"] == 60 << 20 and told["memory_free"] == 5
+    assert told["cuda"] == "13.0" and told["driver"] == ""
+
+
+def test_memory_that_cannot_be_pinned_is_used_all_the_same():
+    device = played()
+    device.torch.refuses = True
+    backend, _ = subject(IN_PLACE, device)
+    shared = Shared()
+    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    assert device.torch.swallowed == 1
+    ask(backend, "upload", image=1)
+    ask(backend, "lay", image=1)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        print(name)
+        test()

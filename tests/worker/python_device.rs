@@ -1,0 +1,109 @@
+//! Python subjects on a GPU. Without one: the device's code on processor tensors, and what users are told instead.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use kiln_run::{Answer, Ask, Python, Worker, python_command};
+
+use super::{doubled, interpreter};
+use crate::kernel::{floats, memory};
+use crate::{failed, limits, passed};
+
+fn load(worker: &mut Worker, text: &str) -> Answer {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("subject.py");
+    fs::write(&file, text).unwrap();
+    let library = file.to_str().unwrap().to_string();
+    let ask = Ask::Load { library, symbol: "f".into(), config: None, device: true };
+    passed(worker.ask_within(ask, Duration::from_secs(120)))
+}
+
+fn start(python: &Python) -> Worker {
+    // Whoever uses a GPU maps gigabytes of libraries.
+    let limits = kiln_run::Limits { memory: 16 << 30, ..limits() };
+    Worker::start(python_command(&python.interpreter), limits).unwrap()
+}
+
+#[test]
+fn the_devices_code_works_without_one() {
+    let Some(python) = interpreter() else { return };
+    if python.torch.is_none() {
+        println!("skipped: {} has no PyTorch", python.interpreter);
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new(&python.interpreter);
+    command.arg(root.join("tests/worker/python_device.py")).arg(root.join("crates/kiln-run/src/worker.py"));
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+}
+
+#[test]
+fn a_file_for_the_device_must_work_with_its_tensors() {
+    let Some(python) = interpreter() else { return };
+    let mut worker = start(&python);
+    let Answer::Failed(why) = load(&mut worker, "def f(inputs, scalars, outputs): pass\n") else { panic!() };
+    assert!(why.contains("imports neither torch nor triton") && why.contains("hint: write `import torch`"), "{why}");
+    // Nothing is loaded for a device, so there is no mirror.
+    for ask in [Ask::Upload { image: 1 }, Ask::Lay { image: 1 }, Ask::Fetch] {
+        let why = failed(worker.ask(ask));
+        assert!(why.contains("needs a device, and no function is loaded for one"), "{why}");
+    }
+    if python.torch.is_none() {
+        // Whatever comes out of Triton says so.
+        let text = "import types\ntl = types.ModuleType('triton.language')\ndef f(inputs, scalars, outputs): pass\n";
+        let Answer::Failed(why) = load(&mut worker, text) else { panic!() };
+        assert!(why.contains("tensors on the GPU need PyTorch, which"), "{why}");
+    } else if python.torch_cuda.is_none() {
+        let Answer::Failed(why) = load(&mut worker, "import torch\ndef f(inputs, scalars, outputs): pass\n") else {
+            panic!()
+        };
+        assert!(why.contains("PyTorch sees no GPU: this PyTorch ("), "{why}");
+    }
+}
+
+#[test]
+fn a_function_runs_on_the_gpu_and_is_timed_there() {
+    let Some(python) = interpreter() else { return };
+    if python.torch_cuda.is_none() {
+        println!("skipped: {} has no PyTorch for CUDA", python.interpreter);
+        return;
+    }
+    for (body, graph) in [
+        ("torch.mul(inputs['x'], 2, out=outputs['y'])", true),
+        ("return inputs['x'] * 2", true),
+        ("outputs['y'].copy_(inputs['x'] * (1 + (inputs['x'][1].item())))", false),
+    ] {
+        let mut worker = start(&python);
+        let text = format!(
+            "import torch\ndef f(inputs, scalars, outputs):\n    assert inputs['x'].is_cuda and scalars['n'] == 1000\n    {body}\n"
+        );
+        match load(&mut worker, &text) {
+            Answer::Done => {}
+            Answer::Failed(why) if why.contains("PyTorch sees no GPU") => {
+                println!("skipped: {why}");
+                return;
+            }
+            other => panic!("{other:?}"),
+        }
+        let (mut arena, regions, slots) = memory();
+        let mut done = |ask| assert_eq!(passed(worker.ask_within(ask, Duration::from_secs(120))), Answer::Done);
+        done(Ask::Map { arena: arena.path(), slots, launches: Vec::new() });
+        done(Ask::Upload { image: 1 });
+        done(Ask::Lay { image: 1 });
+        done(Ask::Call);
+        assert_eq!(floats(&arena, &regions[1]), vec![0.0; doubled().len()]);
+        done(Ask::Fetch);
+        assert_eq!(floats(&arena, &regions[1]), doubled(), "{body}");
+        done(Ask::Lay { image: 1 });
+        let ask = Ask::Time { samples: 10, calls: 3, restore: vec![], flush: 1 };
+        let Answer::Times(timing) = passed(worker.ask_within(ask, Duration::from_secs(120))) else { panic!() };
+        assert!(timing.nanoseconds.len() == 10 && timing.graph == graph, "{body}: {timing:?}");
+        arena.bytes_mut()[regions[1].clone()].fill(0);
+        assert_eq!(passed(worker.ask(Ask::Fetch)), Answer::Done);
+        assert_eq!(floats(&arena, &regions[1]), doubled(), "{body}");
+    }
+}
