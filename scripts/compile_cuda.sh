@@ -1,26 +1,71 @@
 #!/usr/bin/env bash
-# Compiles the CUDA kernel that `kiln init` writes, in several configurations of its own space, for three architectures.
-# $NVCC names the compiler (default: nvcc on the PATH). No GPU is needed.
+# Compiles every CUDA kernel of this repository, and the one `kiln init` writes, for three architectures: several
+# configurations of each with NVRTC, the default one with nvcc too. All must build, and none may spill. No GPU is needed.
+# The toolkit is the one kiln finds; KILN names the binary (default: that of target/release).
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
-nvcc="${NVCC:-nvcc}"
-case "$nvcc" in /*) ;; */*) nvcc="$root/$nvcc" ;; esac
+kiln="${KILN:-${CARGO_TARGET_DIR:-$root/target}/release/kiln}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
+# What kiln builds lands in this folder's .kiln.
 cd "$work"
 
-kiln="${CARGO_TARGET_DIR:-$root/target}/release/kiln"
 "$kiln" init sample >/dev/null
+folders=("$work/sample")
+while read -r file; do
+  # What is planted there must be refused: tests/cli/planted.rs builds it.
+  case "$file" in */planted_cuda/*) continue ;; esac
+  # Only those with a source: a target may be no more than a space.
+  if awk '/^\[/ { inside = ($0 == "[target.cuda]") } inside && /^source *=/ { found = 1 } END { exit !found }' "$file"; then
+    folders+=("$(dirname "$file")")
+  fi
+done < <(find "$root/kernels" "$root/tests" -name kernel.toml | sort)
+# A search that failed would otherwise look like nothing to do.
+[ "${#folders[@]}" -ge 4 ] || { echo "expected four kernels at least, found ${folders[*]}" >&2; exit 1; }
+
+# Looks at what was built, on standard input, and prints how many configurations that were.
+cat >look.py <<'PY'
+import json, sys
+
+text = sys.stdin.read()
+try:
+    report = json.loads(text)
+    configurations = report["configurations"]
+except (ValueError, KeyError):
+    sys.exit(f"{sys.argv[1]}: not a report: {text}")
+wrong = [f"{c['config']}: {c['refusal']['gate']}: {c['refusal']['measured']}" for c in configurations if not c["passed"]]
+for c in configurations:
+    kernels = c["resources"]
+    if c["passed"] and not kernels:
+        wrong.append(f"{c['config']}: nothing is known of what it takes")
+    wrong += [f"{c['config']}: {k['kernel']} spills {k['spilled_bytes']} bytes" for k in kernels if k["spilled_bytes"]]
+if not report["compiler"].startswith(sys.argv[2]):
+    wrong.append(f"compiled by {report['compiler']}, not by {sys.argv[2]}")
+if not configurations or len(configurations) != report["tried"]:
+    wrong.append("nothing was tried, or not all of it is told")
+if wrong:
+    sys.exit("\n".join(f"{sys.argv[1]}: {line}" for line in wrong))
+print(len(configurations))
+PY
+
 count=0
-for arch in sm_80 sm_89 sm_90a; do
-  while read -r config; do
-    # NAME=VALUE,... to -DNAME=VALUE; booleans are 0 and 1 in C.
-    flags=$(echo "-D${config//,/ -D}" | sed 's/=true/=1/g; s/=false/=0/g')
-    # shellcheck disable=SC2086
-    "$nvcc" -arch="$arch" -std=c++17 -cubin $flags -o sample.cubin sample/sample.cu
-    count=$((count + 1))
-  done < <("$kiln" space sample --target cuda --arch "$arch" --sample 3)
+build() { # FOLDER ARCH TRIALS COMPILER
+  local built
+  built="$("$kiln" tune "$1" --target cuda --arch "$2" --until build --trials "$3" --seed 1 --json 2>log |
+    python3 look.py "$name for $2 by $4" "$4")" || { cat log >&2; exit 1; }
+  count=$((count + built))
+}
+for folder in "${folders[@]}"; do
+  name="${folder#"$root/"}"
+  # All the cases of a test, six of a kernel's configurations.
+  case "$name" in tests/*) trials=1000 ;; *) trials=6 ;; esac
+  by_nvcc="$work/by_nvcc/$(basename "$folder")"
+  mkdir -p "$work/by_nvcc"
+  cp -r "$folder" "$by_nvcc"
+  sed -i 's/^\[target\.cuda\]$/&\ncompile.compiler = "nvcc"/' "$by_nvcc/kernel.toml"
+  for arch in sm_80 sm_89 sm_90a; do
+    build "$folder" "$arch" "$trials" NVRTC
+    build "$by_nvcc" "$arch" 1 nvcc
+  done
 done
-# A listing that failed would otherwise look like nothing to do.
-[ "$count" = 9 ] || { echo "expected 9 compilations, made $count" >&2; exit 1; }
-echo "$count passed, 0 failed"
+echo "${#folders[@]} kernels, $count compilations passed, 0 failed"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs everything that can fail without a GPU: format, lints, dependency rules, all tests (with a Python that has NumPy), and a
-# real compilation of the CUDA sources. `--install` first fetches what is missing; without it, what is missing is named.
+# Runs everything that can fail without a GPU: format, lints, dependency rules, all tests (with a Python that has NumPy and
+# with CUDA's compilers), and a real compilation of the CUDA sources. `--install` first fetches what is missing; without it,
+# what is missing is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +12,7 @@ case "${1:-}" in
   *) echo "usage: scripts/test.sh [--install]" >&2; exit 2 ;;
 esac
 
-step() { printf '\n== %s\n' "$*"; }
+step() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 
 # What is needed: looked for first, all of it, so that everything missing is named at once.
 packages=()
@@ -21,16 +22,22 @@ need g++ g++
 need python3 python3
 need git git
 if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then packages+=(python3-venv); fi
-# NumPy, so that Python workers and NumPy baselines are tested and not skipped, and the CUDA compiler, both from PyPI.
+# NumPy, so that Python workers and NumPy baselines are tested and not skipped, and CUDA's compilers, all from PyPI.
 venv=target/venv
 python="$PWD/$venv/bin/python"
 numpy() { "$python" -c 'import numpy' 2>/dev/null; }
-nvcc() { compgen -G "$venv/lib/python3.*/site-packages/nvidia/cu13/bin/nvcc" | head -n 1; }
+# Every part, so that an environment made before one was needed gets it too.
+toolkit() {
+  local root="$venv/lib/python3.*/site-packages/nvidia/cu13" part
+  for part in bin/{nvcc,cuobjdump} nvvm/bin/cicc lib/libnvrtc.so.13 include/{crt,cccl,cuda_runtime.h}; do
+    compgen -G "$root/$part" >/dev/null || return 1
+  done
+}
 missing=()
 [ ${#packages[@]} -eq 0 ] || missing+=("system packages: ${packages[*]}")
 cargo deny --version >/dev/null 2>&1 || missing+=("cargo-deny (built from source, about four minutes)")
 numpy || missing+=("NumPy, in $venv")
-[ -n "$(nvcc)" ] || missing+=("the CUDA compiler wheels, in $venv")
+toolkit || missing+=("the CUDA compiler wheels, in $venv")
 
 if ! command -v cargo >/dev/null 2>&1; then
   echo "missing: cargo; hint: install Rust with rustup (https://rustup.rs)" >&2
@@ -59,12 +66,16 @@ if ! numpy; then
   step "installing NumPy into $venv"
   "$python" -m pip install --quiet numpy
 fi
-if [ -z "$(nvcc)" ]; then
-  step "installing the CUDA compiler into $venv"
-  # One minor version for all parts, or they do not fit each other.
+if ! toolkit; then
+  step "installing the CUDA compilers into $venv"
+  # One minor version for all parts, or they do not fit each other; cuobjdump only reads, and has no wheel of that version.
   "$python" -m pip install --quiet "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" \
-    "nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*"
+    "nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*" "nvidia-cuda-nvrtc==13.0.*" "nvidia-cuda-cuobjdump==13.2.*"
 fi
+# This interpreter and the toolkit beside it, even where another is installed. No test may be skipped for want of one.
+export KILN_PYTHON="$python" KILN_NEED_CUDA=1 INSTA_UPDATE=no
+CUDA_HOME="$(compgen -G "$PWD/$venv/lib/python3.*/site-packages/nvidia/cu13" | head -n 1)"
+export CUDA_HOME
 
 step "format"
 cargo fmt --all --check
@@ -76,10 +87,10 @@ step "licences, sources, bans"
 cargo deny --log-level error check bans licenses sources
 
 step "tests"
-KILN_PYTHON="$python" INSTA_UPDATE=no cargo test --workspace --quiet
+cargo test --workspace --quiet
 
 step "CUDA sources compile for sm_80, sm_89 and sm_90a"
 cargo build --release --quiet
-NVCC="$(nvcc)" scripts/compile_cuda.sh
+scripts/compile_cuda.sh
 
 step "all passed"

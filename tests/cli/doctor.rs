@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::run::{empty_folder, kiln_in};
+use crate::planted::toolkit;
+use crate::run::{empty_folder, kiln_in, root};
 
 /// The findings in a folder with an environment variable set, and the exit code.
 fn findings(folder: &Path, words: &[&str], variable: (&str, &str)) -> (Value, i32) {
@@ -73,6 +74,39 @@ fn a_gpu_is_described_or_it_is_said_what_works_without() {
         assert_eq!(nvcc.0, "ok", "nothing to compile for, nothing to warn of");
         let compiles = what.contains("compiling for any architecture works with");
         assert_eq!(compiles, [nvcc, of(&object, "nvrtc")].iter().any(|f| !f.1.starts_with("looking for")), "{object}");
+    }
+}
+
+/// What is said to work without a GPU does, and what does not says why.
+#[test]
+fn without_a_gpu_the_rest_works_as_the_doctor_says() {
+    let folder = empty_folder("doctor_promise");
+    let (object, _) = findings(&folder, &["doctor"], ("KILN_TEST", ""));
+    if !of(&object, "gpu").1.starts_with("none to run on: ") {
+        return;
+    }
+    let path = |name: &str| root().join("kernels").join(name).to_str().unwrap().to_string();
+    let (float, triton) = (path("matmul_float"), path("softmax_triton"));
+    for kernel in [&float, &triton] {
+        let ran = kiln_in(&folder, &["tune", kernel]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains("needs a GPU") && ran.err.contains("`kiln doctor` tells more"), "{}", ran.err);
+        assert_eq!(kiln_in(&folder, &["space", kernel]).code, 0);
+        let ran = kiln_in(&folder, &["gate", kernel]);
+        assert!(ran.code == 0 && ran.out.contains("static rule"), "{}{}", ran.out, ran.err);
+        assert!(ran.err.contains("there is no GPU for this code to run on"), "{}", ran.err);
+    }
+    // The second of its targets is taken, because it runs here.
+    let ran = kiln_in(&folder, &["check", &path("matmul")]);
+    assert!(ran.code == 0 && ran.out.contains("cpu"), "{}{}", ran.out, ran.err);
+    let ran = kiln_in(&folder, &["gate", &float, "--until", "build"]);
+    let compiles = of(&object, "gpu").1.contains("compiling for any architecture works with");
+    assert!(compiles || !toolkit(), "{object}");
+    if compiles {
+        assert!(ran.code == 0 && ran.out.contains("registers"), "{}{}", ran.out, ran.err);
+    } else {
+        assert!(of(&object, "gpu").1.contains("not compiled"), "{object}");
+        assert!(ran.code == 1 && ran.err.contains("pip install nvidia-cuda-nvrtc"), "{}{}", ran.out, ran.err);
     }
 }
 

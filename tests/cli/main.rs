@@ -8,5 +8,6 @@ mod errors;
 mod gate;
 mod history;
 mod init;
+mod planted;
 mod run;
 mod space;

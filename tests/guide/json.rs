@@ -8,7 +8,7 @@ use kiln_loop::TuneVerdict;
 use kiln_stats::Verdict;
 use serde_json::Value;
 
-use crate::{alone, document, empty_folder, shell};
+use crate::{alone, cuda, document, empty_folder, shell};
 
 /// Keys listed under each heading `## kiln VERB`, as paths, `workloads[].name`, and whether they may be missing.
 fn documented() -> BTreeMap<String, BTreeMap<String, bool>> {
@@ -28,15 +28,25 @@ fn documented() -> BTreeMap<String, BTreeMap<String, bool>> {
     sections
 }
 
-/// What a verb printed, gone through along the documented paths: keys that are there, and paths whose parent is not.
+/// What a verb printed, in all its runs, gone through along the documented paths.
 #[derive(Default)]
 struct Keys {
     there: BTreeSet<String>,
-    /// Objects and lists that are empty or null here, so that nothing is known of what they hold.
+    /// Objects and lists that were empty or null in some run: where no other filled them, nothing is known of what they hold.
     hollow: BTreeSet<String>,
 }
 
+/// Whether a path leads through another.
+fn within(key: &str, outer: &str) -> bool {
+    key.strip_prefix(outer).is_some_and(|rest| rest.starts_with(['.', '[']))
+}
+
 impl Keys {
+    fn known(&self, key: &str) -> bool {
+        let never_filled = |outer: &&String| !self.there.iter().any(|there| within(there, outer));
+        self.there.contains(key) || self.hollow.iter().filter(never_filled).any(|outer| within(key, outer))
+    }
+
     fn walk(&mut self, value: &Value, prefix: &str, documented: &BTreeMap<String, bool>) {
         let listed = |path: &str| documented.keys().any(|key| key.starts_with(path));
         match value {
@@ -72,12 +82,18 @@ fn the_json_reference_names_every_key() {
     let folder = empty_folder("guide-json");
     let documented = documented();
     shell(&folder, "kiln init sample");
+    // What is compiled for a GPU has more to say than what is compiled for the processor.
+    let target = if cuda() { "cuda" } else { "cpu" };
+    let built = format!("kiln gate sample --target {target} --until build --json");
+    let all_built = format!("kiln tune sample --target {target} --until build --trials 2 --json");
     let runs = [
         ("space", "kiln space sample --sample 2 --json"),
         ("gate", "kiln gate sample --json"),
+        ("gate", &built),
         ("check", "kiln check sample --json"),
         ("bench", "kiln bench sample --samples 25 --max-samples 25 --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
+        ("tune --until build", &all_built),
         ("history", "kiln history --json"),
         ("show", "kiln show last --json"),
         ("doctor", "kiln doctor --json"),
@@ -85,19 +101,19 @@ fn the_json_reference_names_every_key() {
     ];
     let verbs: BTreeSet<&str> = runs.iter().map(|(verb, _)| *verb).collect();
     assert_eq!(documented.keys().map(String::as_str).collect::<BTreeSet<_>>(), verbs);
+    let mut printed: BTreeMap<&str, Keys> = BTreeMap::new();
     for (verb, line) in runs {
         let text = shell(&folder, &format!("{line} 2>log"));
         let object: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{line}: {e}\n{text}"));
-        let (mut keys, documented) = (Keys::default(), &documented[verb]);
-        keys.walk(&object, "", documented);
+        assert!(object.get("errors").is_none(), "{line}: {object}");
+        printed.entry(verb).or_default().walk(&object, "", &documented[verb]);
+    }
+    for (verb, keys) in printed {
+        let documented = &documented[verb];
         let unknown: Vec<&String> = keys.there.iter().filter(|key| !documented.contains_key(*key)).collect();
         assert!(unknown.is_empty(), "docs/json.md does not name these keys of kiln {verb}: {unknown:?}");
-        let within = |key: &str, outer: &String| {
-            key.strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with(['.', '[']))
-        };
-        let absent = documented.iter().filter(|(key, optional)| !**optional && !keys.there.contains(*key));
-        let absent = absent.map(|(key, _)| key);
-        let absent: Vec<&String> = absent.filter(|key| !keys.hollow.iter().any(|outer| within(key, outer))).collect();
+        let absent = documented.iter().filter(|(key, optional)| !**optional && !keys.known(key));
+        let absent: Vec<&String> = absent.map(|(key, _)| key).collect();
         assert!(absent.is_empty(), "kiln {verb} does not print these keys of docs/json.md: {absent:?}");
     }
 }

@@ -13,11 +13,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
+use camino::Utf8Path;
+use kiln_build::Nvrtc;
+
 /// Both tests measure; beside each other they would only disturb.
 static MACHINE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     MACHINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Whether CUDA can be compiled here; with KILN_NEED_CUDA=1 it must be.
+fn cuda() -> bool {
+    match Nvrtc::find(Utf8Path::new(env!("CARGO_BIN_EXE_kiln"))) {
+        Ok(_) => true,
+        Err(fault) if std::env::var("KILN_NEED_CUDA").is_ok_and(|v| v == "1") => panic!("{fault}"),
+        Err(fault) => {
+            println!("skipped: {fault}");
+            false
+        }
+    }
 }
 
 /// A document of this repository.

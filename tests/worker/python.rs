@@ -84,11 +84,15 @@ fn a_function_writes_its_outputs_and_is_timed() {
     let mut subject = Subject::new(&python, IN_PLACE);
     subject.call();
     assert_eq!(subject.y(), doubled());
-    let ask = Ask::Time { samples: 20, calls: 3, restore: vec![], flush: 1 << 20 };
-    let Answer::Times(timing) = passed(subject.worker.ask(ask)) else { panic!() };
-    let total: u64 = timing.nanoseconds.iter().sum();
-    assert!(timing.nanoseconds.len() == 20 && timing.calls == 3 && total <= timing.wall_nanoseconds);
-    assert!(timing.untimed_nanoseconds > 0);
+    for (calls, flush) in [(3, 0), (1, 1 << 20)] {
+        let ask = Ask::Time { samples: 20, calls, restore: vec![], flush };
+        let Answer::Times(timing) = passed(subject.worker.ask(ask)) else { panic!() };
+        let total: u64 = timing.nanoseconds.iter().sum();
+        assert!(timing.nanoseconds.len() == 20 && timing.calls == calls && total <= timing.wall_nanoseconds);
+        assert!(timing.untimed_nanoseconds > 0);
+    }
+    let why = failed(subject.worker.ask(Ask::Time { samples: 1, calls: 2, restore: vec![], flush: 1 }));
+    assert_eq!(why, "2 calls in a sample, but caches are cooled before every call");
     assert!(!subject.folder.path().join("__pycache__").exists());
 }
 

@@ -1,12 +1,13 @@
 """The Python worker's device code without a device: on PyTorch's processor tensors, and with a GPU played by them.
 
-In: the path of worker.py. Ends with an assertion's error when something is wrong.
+In: the worker's program, whole or its pieces in order: worker_tensors.py worker_device.py worker_cuda.py worker.py.
+Ends with an assertion's error when something is wrong.
 """
 
 import contextlib
-import importlib.util
 import json
 import os
+import pathlib
 import struct
 import sys
 import tempfile
@@ -15,12 +16,14 @@ import types
 import torch
 
 sys.dont_write_bytecode = True
-spec = importlib.util.spec_from_file_location("worker", sys.argv[1])
-worker = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(worker)
+worker = types.ModuleType("worker")
+program = "\n".join(pathlib.Path(piece).read_text("utf-8") for piece in sys.argv[1:])
+exec(compile(program, "<string>", "exec"), vars(worker))
 
 N = 16
 X, Y, SCALE, KEPT, SIZE = 4096, 8192, 12288, 12352, 16384
+# What is put on the stream, in order.
+STREAM = []
 KEEPER = tempfile.TemporaryDirectory()
 FOLDER = KEEPER.name
 
@@ -61,7 +64,7 @@ class Event:
         assert enable_timing
 
     def record(self):
-        pass
+        STREAM.append("event")
 
     def synchronize(self):
         pass
@@ -83,13 +86,14 @@ class Graph:
         Graph.capturing = False
 
     def replay(self):
+        STREAM.append("graph")
         Graph.replay_of()
 
 
 class Played:
     """PyTorch with a GPU that is the processor."""
 
-    def __init__(self, available=True, cuda="13.0"):
+    def __init__(self, available=True, cuda="13.0", sleeps=True, **told):
         self.broken, self.pinned, self.swallowed = None, [], 0
         self.refuses = False
         self.memory = 80 << 30
@@ -100,6 +104,9 @@ class Played:
             CUDAGraph=Graph, Stream=lambda: None, stream=lambda stream: contextlib.nullcontext(),
             synchronize=self.synchronize, cudart=lambda: self, get_device_properties=lambda number: self.properties(),
             mem_get_info=lambda: (5, 10))
+        if sleeps:
+            self.cuda._sleep = lambda cycles: STREAM.append(cycles)
+        self.told = told
 
     def __getattr__(self, name):
         return getattr(torch, name)
@@ -131,7 +138,7 @@ class Played:
             L2_cache_size=60 << 20,
             shared_memory_per_block=49152, shared_memory_per_block_optin=232448,
             shared_memory_per_multiprocessor=233472, regs_per_multiprocessor=65536,
-            max_threads_per_multi_processor=2048)
+            max_threads_per_multi_processor=2048, **self.told)
 
 
 def played(**how):
@@ -145,8 +152,7 @@ def subject(text, device):
     backend = worker.Backend()
     backend.open = lambda torch: device
     path = os.path.join(FOLDER, "subject_%d.py" % len(os.listdir(FOLDER)))
-    with open(path, "w") as file:
-        file.write(text)
+    pathlib.Path(path).write_text(text)
     load(backend, path)
     return backend, path
 
@@ -296,7 +302,8 @@ def test_times_are_taken_and_memory_is_put_back():
     assert shared.y() == doubled(1.0) and times["graph"] is False
     backend, shared, times = timed(worker.Device(torch, "cpu"), RETURNS, calls=4)
     assert shared.y() == doubled()
-    failed("2 calls", backend, "time", samples=1, calls=2, restore=put_back, flush=0)
+    failed("2 calls in a sample, but memory", backend, "time", samples=1, calls=2, restore=put_back, flush=0)
+    failed("2 calls in a sample, but caches", backend, "time", samples=1, calls=2, restore=[], flush=1)
     outside = [{"from": KEPT, "to": Y, "bytes": SIZE}]
     failed("outside", backend, "time", samples=1, calls=1, restore=outside, flush=0)
 
@@ -307,7 +314,8 @@ def test_graphs_are_kept_and_made_anew():
     Graph.replay_of = lambda: ran.append(1)
     Event.took = 0.0
     backend, shared, times = timed(device, IN_PLACE, samples=5, calls=2)
-    assert times["graph"] is True and times["preemptions"] == [] and len(ran) == 5
+    # Five samples, and once untimed.
+    assert times["graph"] is True and times["preemptions"] == [] and len(ran) == 6
     # Warm-up calls wrote y, and a graph that computes nothing must not live on their answers.
     assert Graph.made == made + 1 and shared.y() == [0.0] * N
     again = dict(samples=1, calls=2, restore=[], flush=0)
@@ -335,6 +343,37 @@ def test_graphs_are_kept_and_made_anew():
     assert len(device.graphs) == worker.GRAPHS
 
 
+def test_a_sample_is_on_the_stream_before_the_gpu_reaches_it():
+    sample = ["event", "graph", "event"]
+    for how, hold in (
+        ({}, [300_000]),
+        (dict(clock_rate=1_980_000), [297_000]),
+        (dict(clock_rate=0), [300_000]),
+        (dict(sleeps=False), []),
+    ):
+        device = played(**how)
+        cool = device.cool
+        device.cool = lambda: (STREAM.append("cold"), cool())
+        backend, _ = subject(ADDS, device)
+        seen = []
+
+        def adds():
+            seen.append(backend.outputs["y"].tolist())
+            backend.outputs["y"].add_(backend.inputs["x"])
+
+        Graph.replay_of = adds
+        shared = Shared()
+        ask(backend, "map", arena=shared.path, slots=shared.slots("inout"))
+        ask(backend, "upload", image=1)
+        ask(backend, "lay", image=1)
+        # The graph's first replay is no sample, and what it wrote is put back.
+        for untimed in (["graph"], []):
+            del STREAM[:]
+            ask(backend, "time", samples=2, calls=1, restore=[], flush=1)
+            assert STREAM == untimed + 2 * (["cold"] + hold + sample), STREAM
+        assert seen[1:3] == [doubled(0.0), doubled(1.0)], seen
+
+
 def test_what_a_graph_returns_is_delivered():
     text = """
 import torch
@@ -351,7 +390,7 @@ def f(inputs, scalars, outputs):
     ask(backend, "upload", image=1)
     ask(backend, "lay", image=1)
     device.elsewhere = lambda result: ""
-    times = ask(backend, "time", samples=2, calls=3, restore=[], flush=1)["times"]
+    times = ask(backend, "time", samples=2, calls=1, restore=[], flush=1)["times"]
     ask(backend, "fetch")
     assert times["graph"] and shared.y() == [6.0] * N and len(device.cold) == 120 << 20
 
@@ -369,7 +408,10 @@ def f(inputs, scalars, outputs):
 """
     sys.modules["worker_graph"] = Graph
     made, device = Graph.made, played()
+    del STREAM[:]
     backend, shared, times = timed(device, text)
+    # Calls that may wait for the device themselves are not held.
+    assert STREAM == 3 * ["event", "event"], STREAM
     assert times["graph"] is False and shared.y() == doubled() and len(times["preemptions"]) == 3
     ask(backend, "time", samples=1, calls=1, restore=[], flush=0)
     # It is not tried again.

@@ -25,6 +25,16 @@ impl Toolchain {
         }
     }
 
+    /// Its name and its version.
+    pub fn title(&self) -> String {
+        match self {
+            // A C compiler's version begins with its name.
+            Toolchain::C(compiler) => compiler.version().to_string(),
+            Toolchain::Nvcc(nvcc) => format!("nvcc {}", nvcc.version()),
+            Toolchain::Nvrtc(nvrtc) => format!("NVRTC {}", nvrtc.version()),
+        }
+    }
+
     /// Everything about it that decides what comes out.
     pub(crate) fn identity(&self) -> Vec<String> {
         let mut words = match self {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kiln_build::Toolchain;
 use kiln_core::{Config, Outcome, Report};
 use kiln_loop::{Event, Forged, Kernel, forge, toolchain};
 use kiln_show::{ForgeView, Progress};
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     let seed = seed(args.measuring.seed)?;
     let configs = chosen(&kernel, wanted, seed);
     let toolchain = toolchain(&kernel, &work::program()?)?;
-    let (version, planned) = (toolchain.version().to_string(), configs.len());
+    let (title, planned) = (toolchain.title(), configs.len());
     let progress = Progress::new();
     let mut forged: Vec<Forged> = Vec::with_capacity(planned);
     progress.hear(&Event::Phase { phase: "build", planned });
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
             *refused.entry(refusal.gate).or_insert(0) += 1;
         }
     }
-    let view = ForgeView { kernel: &kernel, compiler: &version, forged: &forged, refused: &refused, seed };
+    let view = ForgeView { kernel: &kernel, compiler: &title, forged: &forged, refused: &refused, seed };
     output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
     Ok(if refused.values().sum::<usize>() < forged.len() { Success::Done } else { Success::Refused })
 }
@@ -69,8 +70,7 @@ fn chosen(kernel: &Kernel<'_>, wanted: usize, seed: u64) -> Vec<Config> {
 }
 
 /// One configuration, for `kiln gate`.
-pub(crate) fn one(kernel: &Kernel<'_>, config: &Config) -> Result<Forged, Failure> {
-    let toolchain = toolchain(kernel, &work::program()?)?;
+pub(crate) fn one(kernel: &Kernel<'_>, toolchain: Toolchain, config: &Config) -> Result<Forged, Failure> {
     let mut found = None;
     forge(kernel, toolchain, &work::cache(), work::stopped(), vec![config.clone()], |one| found = Some(one))?;
     found.ok_or_else(|| Report::error("nothing was built").into())

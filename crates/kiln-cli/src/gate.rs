@@ -1,7 +1,7 @@
 //! `kiln gate`: one configuration up the ladder: the static rules, then build, launch, check and a first measurement.
 
 use kiln_core::{Config, Outcome, Report, Value, nearest};
-use kiln_loop::{Bench, CacheState, Evaluation, Event, Forged, Settings};
+use kiln_loop::{Bench, CacheState, Evaluation, Event, Forged, Settings, toolchain};
 use kiln_show::{BuiltView, GateView, LadderView};
 use kiln_space::Problem;
 use kiln_spec::{Selection, TargetKind, Tunable};
@@ -16,19 +16,20 @@ use crate::work;
 
 pub(crate) fn run(args: &GateArgs) -> Result<Success, Failure> {
     let loaded = load(&args.selecting.path)?;
-    let selection = loaded.select(&args.selecting)?;
+    let selecting = work::for_this_gpu(&loaded, &args.selecting);
+    let selection = loaded.select(&selecting)?;
     let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
     let (config, defaulted) = complete(&selection, &args.config)?;
     let judgements = problem.judge(&config);
     let view = GateView { selection: &selection, config: &config, defaulted: &defaulted, judgements: &judgements };
-    let way = if view.passed() { climb(args, &loaded, &selection, &config)? } else { Way::Static };
+    let way = if view.passed() { climb(args, &loaded, &selection, &config)? } else { Way::Static(None) };
     let passed = view.passed() && way.passed();
     if args.json {
         let mut object = view.json();
         if let Some(map) = object.as_object_mut() {
             map.insert("passed".into(), passed.into());
             match &way {
-                Way::Static => {}
+                Way::Static(_) => {}
                 Way::Built(forged, _) => {
                     map.insert("build".into(), BuiltView { forged }.json());
                 }
@@ -42,14 +43,12 @@ pub(crate) fn run(args: &GateArgs) -> Result<Success, Failure> {
         output::warnings(&loaded.warnings);
         output::data(&view.to_string())?;
         match &way {
-            Way::Static => {}
-            Way::Built(forged, note) => {
-                output::data(&BuiltView { forged }.to_string())?;
-                if let Some(note) = note {
-                    output::note(note);
-                }
-            }
+            Way::Static(_) => {}
+            Way::Built(forged, _) => output::data(&BuiltView { forged }.to_string())?,
             Way::Climbed(evaluation) => output::data(&LadderView { evaluation }.to_string())?,
+        }
+        if let Way::Static(Some(note)) | Way::Built(_, Some(note)) = &way {
+            output::note(note);
         }
     }
     Ok(if passed { Success::Done } else { Success::Refused })
@@ -57,8 +56,8 @@ pub(crate) fn run(args: &GateArgs) -> Result<Success, Failure> {
 
 /// How far a configuration was taken.
 enum Way {
-    /// The rules alone.
-    Static,
+    /// The rules alone; why no further, where that was not asked for.
+    Static(Option<String>),
     /// Built; why no further, where that was not asked for.
     Built(Box<Forged>, Option<String>),
     /// All the way.
@@ -68,7 +67,7 @@ enum Way {
 impl Way {
     fn passed(&self) -> bool {
         match self {
-            Way::Static => true,
+            Way::Static(_) => true,
             Way::Built(forged, _) => matches!(forged.outcome, Outcome::Passed(_)),
             Way::Climbed(evaluation) => evaluation.refusal().is_none(),
         }
@@ -81,11 +80,18 @@ fn climb(args: &GateArgs, loaded: &Loaded, selection: &Selection<'_>, config: &C
     // A kernel in Python may name its file in the entry.
     let without_source = selection.target.sources.is_empty() && kind != TargetKind::Python;
     if args.r#static || without_source {
-        return Ok(Way::Static);
+        return Ok(Way::Static(None));
     }
     let build = |note: Option<String>| -> Result<Way, Failure> {
-        let kernel = forge::kernel(loaded, &args.selecting)?;
-        Ok(Way::Built(Box::new(forge::one(&kernel, config)?), note))
+        let kernel = forge::kernel(loaded, &work::for_this_gpu(loaded, &args.selecting))?;
+        let toolchain = match (toolchain(&kernel, &work::program()?), &note) {
+            // Nobody asked for a build: without a compiler the rules are what there is.
+            (Err(fault), Some(note)) => {
+                return Ok(Way::Static(Some(format!("{note}, and no compiler: {}", fault.why))));
+            }
+            (found, _) => found?,
+        };
+        Ok(Way::Built(Box::new(forge::one(&kernel, toolchain, config)?), note))
     };
     if args.until == Some(Until::Build) {
         return build(None);
@@ -94,15 +100,16 @@ fn climb(args: &GateArgs, loaded: &Loaded, selection: &Selection<'_>, config: &C
         return if kind == TargetKind::Cuda {
             build(Some("the file has no [reference]".into()))
         } else {
-            Ok(Way::Static)
+            Ok(Way::Static(None))
         };
     }
     // The target is the one whose rules were shown, whatever else could be run here.
     let meant = Selecting { target: Some(kind.name().into()), ..args.selecting.clone() };
     let (runnable, card) = match work::runnable(loaded, &meant) {
         Ok(found) => found,
-        Err(_) if kind == TargetKind::Cuda => {
-            return build(Some("the ladder ends here: there is no GPU for this code to run on".into()));
+        Err(_) if selection.target.on_gpu => {
+            let note = Some("the ladder ends here: there is no GPU for this code to run on".to_string());
+            return if kind == TargetKind::Cuda { build(note) } else { Ok(Way::Static(note)) };
         }
         Err(failure) => return Err(failure),
     };

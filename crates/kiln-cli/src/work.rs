@@ -9,7 +9,7 @@ use kiln_core::{Fault, Report, nearest};
 use kiln_loop::{CacheState, Kernel, Listener, Surroundings, Trouble};
 use kiln_run::{Card, DeviceLock};
 use kiln_show::Health;
-use kiln_spec::{Choice, Selection, TargetKind};
+use kiln_spec::{Choice, Selection, Target, TargetKind};
 
 use crate::args::{Measuring, Selecting};
 use crate::doctor;
@@ -49,15 +49,17 @@ pub(crate) fn runnable<'a>(
     let targets = &loaded.spec.targets;
     let asked = selecting.target.as_deref();
     let wanted = asked.and_then(|name| targets.iter().find(|t| t.kind.name() == name));
-    let here = || targets.iter().find(|t| !t.on_gpu || card.is_ok());
+    let here = || targets.iter().find(|t| (!t.on_gpu || card.is_ok()) && has_code(t));
     let (card, target) = match (wanted, &card) {
-        (Some(target), Err(why)) if target.on_gpu => return Err(no_gpu(target.kind, why)),
+        (Some(target), _) if !has_code(target) => return Err(no_code(targets, target)),
+        (Some(target), Err(why)) if target.on_gpu => return Err(no_gpu(targets, target, why)),
         (Some(target), _) => (card.ok().filter(|_| target.on_gpu), Some(target.kind.name())),
         // A name the file does not have: the selection says so.
         (None, _) if asked.is_some() => (None, asked),
         (None, _) => match (here(), targets.first(), &card) {
             (Some(target), _, _) => (card.ok().filter(|_| target.on_gpu), Some(target.kind.name())),
-            (None, Some(target), Err(why)) => return Err(no_gpu(target.kind, why)),
+            (None, Some(target), _) if !has_code(target) => return Err(no_code(targets, target)),
+            (None, Some(target), Err(why)) => return Err(no_gpu(targets, target, why)),
             _ => (None, None),
         },
     };
@@ -84,11 +86,41 @@ fn card(selecting: &Selecting) -> Result<Card, Report> {
     doctor::quick(selecting.device.as_deref()).map(|ready| ready.card)
 }
 
-fn no_gpu(kind: TargetKind, why: &Report) -> Failure {
+/// The same selection with the architecture of the GPU that is here, where none is asked for and a cuda target is meant.
+pub(crate) fn for_this_gpu(loaded: &Loaded, selecting: &Selecting) -> Selecting {
+    let mut selecting = selecting.clone();
+    let wanted = |t: &&Target| selecting.target.as_ref().is_none_or(|name| t.kind.name() == name);
+    let cuda = loaded.spec.targets.iter().find(wanted).is_some_and(|t| t.kind == TargetKind::Cuda);
+    if cuda && selecting.arch.is_none() {
+        let capability = card(&selecting).ok().map(|card| card.capability);
+        let arch = capability.and_then(|(major, minor)| kiln_device::Arch::of_capability(major, minor));
+        selecting.arch = arch.map(|arch| arch.name().to_string());
+    }
+    selecting
+}
+
+/// False for a target that is no more than a space. A kernel in Python may name its file in the entry.
+fn has_code(target: &Target) -> bool {
+    !target.sources.is_empty() || target.kind == TargetKind::Python
+}
+
+fn no_code(targets: &[Target], target: &Target) -> Failure {
+    let report = Report::error(format!("target {} has no source: there is nothing to run", target.kind.name()));
+    report.hint(format!("`kiln space` and `kiln gate` need none{}", without_gpu(targets))).into()
+}
+
+fn no_gpu(targets: &[Target], target: &Target, why: &Report) -> Failure {
     let why = if why.label.is_empty() { &why.message } else { &why.label };
-    Report::error(format!("target {} needs a GPU: {why}", kind.name()))
-        .hint("`kiln doctor` tells more; --until build compiles without one")
+    let until = if target.kind == TargetKind::Cuda { "; --until build compiles without one" } else { "" };
+    Report::error(format!("target {} needs a GPU: {why}", target.kind.name()))
+        .hint(format!("`kiln doctor` tells more{until}{}", without_gpu(targets)))
         .into()
+}
+
+/// The file's target that runs on any machine, for a hint.
+fn without_gpu(targets: &[Target]) -> String {
+    let other = targets.iter().find(|t| !t.on_gpu && has_code(t));
+    other.map_or(String::new(), |t| format!("; --target {} runs on the processor", t.kind.name()))
 }
 
 /// Keeps the GPU for this process until it is dropped, so that no other kiln measures there meanwhile.

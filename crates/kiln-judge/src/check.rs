@@ -2,6 +2,7 @@
 //! most: an element never written, NaN or infinity where none is right, numbers too far off.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use kiln_core::{Gate, Outcome, Refusal};
 use kiln_spec::Role;
@@ -9,6 +10,7 @@ use kiln_spec::Role;
 use crate::answer::Answer;
 use crate::element::{decode, decode_into, encode, is_float};
 use crate::memory::poison;
+use crate::parallel::in_parallel;
 use crate::signature::Slot;
 use crate::tally::Tally;
 use crate::tensor::place;
@@ -72,24 +74,49 @@ pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
     Outcome::Passed(Marks { worst: worst(|m| m.worst), rel_l2: worst(|m| m.rel_l2), outputs })
 }
 
-/// Decodes piece by piece, so that numbers stay in the first cache.
+/// A whole output, in shares that several processors may look at.
 fn tally(slot: &Slot, bytes: &[u8], answer: &Answer) -> Tally {
-    const PIECE: usize = 1024;
-    let mut tally = Tally::new(answer.bound.allowed);
-    let mut buffer = [0.0; PIECE];
-    let size = slot.dtype.bytes() as usize;
+    const SHARE: usize = 1 << 17;
+    let mut shares: Vec<(usize, Vec<Stretch<'_>>)> = Vec::new();
     for (range, right) in answer.expected.stretches() {
-        for from in range.clone().step_by(PIECE) {
-            let to = range.end.min(from + PIECE);
-            let found = &mut buffer[..to - from];
-            decode_into(slot.dtype, &bytes[from * size..to * size], found);
-            match right {
-                Some(right) => tally.add(found, &right[from - range.start..to - range.start], from),
-                None => tally.add_unknown(found, from),
+        for from in range.clone().step_by(SHARE) {
+            let to = range.end.min(from + SHARE);
+            let stretch = (from..to, right.map(|right| &right[from - range.start..to - range.start]));
+            // Short rows go together.
+            match shares.last_mut() {
+                Some((elements, share)) if *elements + (to - from) <= SHARE => {
+                    *elements += to - from;
+                    share.push(stretch);
+                }
+                _ => shares.push((to - from, vec![stretch])),
             }
         }
     }
-    tally
+    let parts = in_parallel(&shares, |(_, share)| {
+        let mut tally = Tally::new(answer.bound.allowed);
+        share.iter().for_each(|stretch| add(&mut tally, slot, bytes, stretch));
+        tally
+    });
+    parts.into_iter().fold(Tally::new(answer.bound.allowed), Tally::and)
+}
+
+/// Elements and what is right there, where that is known.
+type Stretch<'a> = (Range<usize>, Option<&'a [f64]>);
+
+/// Decodes piece by piece, so that numbers stay in the first cache.
+fn add(tally: &mut Tally, slot: &Slot, bytes: &[u8], (range, right): &Stretch<'_>) {
+    const PIECE: usize = 1024;
+    let mut buffer = [0.0; PIECE];
+    let size = slot.dtype.bytes() as usize;
+    for from in range.clone().step_by(PIECE) {
+        let to = range.end.min(from + PIECE);
+        let found = &mut buffer[..to - from];
+        decode_into(slot.dtype, &bytes[from * size..to * size], found);
+        match right {
+            Some(right) => tally.add(found, &right[from - range.start..to - range.start], from),
+            None => tally.add_unknown(found, from),
+        }
+    }
 }
 
 /// Elements that still hold the pattern they were filled with. Of an inout nothing can be said; an integer may be that

@@ -17,6 +17,7 @@ mod inputs;
 mod level;
 mod memory;
 mod null;
+mod parallel;
 mod reference;
 mod rerun;
 mod rules;

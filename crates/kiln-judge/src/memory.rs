@@ -9,11 +9,14 @@ use kiln_spec::Dtype;
 
 use crate::element::{encode, is_float};
 use crate::inputs::Inputs;
+use crate::parallel::in_parallel;
 use crate::signature::{Signature, Slot};
 use crate::strides::{offsets, scatter};
 
 /// NaN in every floating-point type, whatever the alignment.
 pub const POISON: u8 = 0xFF;
+/// Bytes compared at a time by one processor.
+const PIECE: usize = 1 << 20;
 /// In outputs of other types: neither a boolean nor as common a number as -1.
 const ODD: u8 = 0xA5;
 
@@ -84,10 +87,15 @@ impl Memory {
 
     /// Judges where a call wrote; what it wrote is looked at elsewhere.
     pub(crate) fn judge(&self, after: &[u8]) -> Outcome<()> {
-        let changed = |range: &Range<usize>| {
+        let differs = |range: &Range<usize>| {
             let (old, new) = (&self.before[range.clone()], &after[range.clone()]);
             // Whole stretches first: that is one fast comparison.
             if old == new { None } else { old.iter().zip(new).position(|(a, b)| a != b).map(|at| range.start + at) }
+        };
+        let changed = |range: &Range<usize>| {
+            let starts = range.clone().step_by(PIECE);
+            let pieces: Vec<Range<usize>> = starts.map(|from| from..range.end.min(from + PIECE)).collect();
+            in_parallel(&pieces, differs).into_iter().flatten().next()
         };
         if let Some(at) = self.guards.iter().chain(&self.padding).find_map(changed) {
             return refuse(Gate::OutOfBounds, "memory", self.words(at), "writes inside the outputs");

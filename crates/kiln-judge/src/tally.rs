@@ -30,6 +30,18 @@ impl Tally {
         if self.error == 0.0 { 0.0 } else { (self.error / self.right).sqrt() }
     }
 
+    /// Both together; `other` was seen after this.
+    pub(crate) fn and(mut self, other: Tally) -> Tally {
+        if other.worst > self.worst {
+            (self.worst, self.at) = (other.worst, other.at);
+        }
+        self.max_abs = self.max_abs.max(other.max_abs);
+        self.error += other.error;
+        self.right += other.right;
+        self.nonfinite = self.nonfinite.or(other.nonfinite);
+        self
+    }
+
     /// Adds elements from `base` on.
     pub(crate) fn add(&mut self, found: &[f64], right: &[f64], base: usize) {
         const LANES: usize = 8;

@@ -57,8 +57,13 @@ impl Bench<'_> {
             let cpus = if self.settings.pin { self.machine.building(self.settings.threads) } else { Vec::new() };
             let threads = if cpus.is_empty() { self.machine.cpus.len().saturating_sub(1).max(1) } else { cpus.len() };
             // A builder's processes run where the builder does, away from what is being measured.
+            let on_gpu = self.kernel.on_gpu();
             let start = move || {
                 let _ = kiln_run::pin_thread(&cpus);
+                // Whoever measures on a GPU has a processor to itself only if the compilers leave it one.
+                if on_gpu {
+                    kiln_run::step_back();
+                }
             };
             self.pool = Some(Pool::new(threads, toolchain, self.cache.clone(), self.build_limits(), start));
         }

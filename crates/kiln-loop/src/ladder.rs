@@ -21,6 +21,8 @@ use crate::subject::Subject;
 
 /// Samples taken between two looks at the race.
 const LAP: u32 = 3;
+/// Samples taken on a device before the first look.
+const FIRST_LAP: u32 = 7;
 /// Of several workloads, being this much slower on one does not yet rule a candidate out.
 const MARGIN_OF_SEVERAL: f64 = 0.3;
 
@@ -212,9 +214,9 @@ impl Rung<'_> {
         passed!(outcome?);
 
         let checking = Instant::now();
-        let again = stage.pose(self.first, seat, |_, seat| seat.call());
+        let again = stage.repeat(self.first, seat, &before);
         way.check_s += checking.elapsed().as_secs_f64();
-        passed!(stage.exams[self.first % stage.exams.len()].rerun(&before, &passed!(again?)));
+        passed!(again?);
         found.map(Outcome::Passed).ok_or_else(|| Fault::new("sampling", "nothing was measured"))
     }
 
@@ -223,7 +225,9 @@ impl Rung<'_> {
         let mut found = Measured { workload: workload.into(), samples: Vec::new(), calls: pace.calls };
         let mut hopeless = false;
         while (found.samples.len() as u32) < self.samples && !hopeless {
-            let lap = LAP.min(self.samples - found.samples.len() as u32);
+            // On a device samples are short and questions are not.
+            let lap = if seat.on_device() && found.samples.is_empty() { FIRST_LAP } else { LAP };
+            let lap = lap.min(self.samples - found.samples.len() as u32);
             found.samples.extend(passed!(seat.time(lap, pace.calls)?));
             hopeless = self.bound.is_some_and(|bound| self.race.decide(bound, &found.samples) == Decision::Hopeless);
         }

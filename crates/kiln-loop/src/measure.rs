@@ -34,12 +34,11 @@ pub(crate) fn warm_up(seat: &mut Seat) -> Result<Outcome<Pace>, Fault> {
     let mut calls = 1;
     let mut spent = 0.0;
     loop {
-        let time = match seat.time(1, calls)? {
-            Outcome::Passed(samples) => samples.first().copied().unwrap_or(f64::INFINITY),
-            Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
-        };
-        spent += time * f64::from(calls);
-        times.push(time);
+        // On a device samples are short and questions are not.
+        let samples = if seat.on_device() { STABLE as u32 } else { 1 };
+        let taken = passed!(seat.time(samples, calls)?);
+        spent += taken.iter().sum::<f64>() * f64::from(calls);
+        times.extend(taken);
         let recent = &times[times.len().saturating_sub(STABLE)..];
         let low = recent.iter().copied().fold(f64::INFINITY, f64::min);
         let high = recent.iter().copied().fold(0.0, f64::max);

@@ -64,11 +64,12 @@ impl<'a> Stage<'a> {
         let name = workload.map_or("", |w| &w.name);
         fits(&signature, name, distributions.len(), memory)?;
         let layout = Layout::new(signature)?;
-        let mut exams = Vec::with_capacity(distributions.len());
-        for (number, distribution) in distributions.iter().enumerate() {
-            let seed = derive(seed, &["inputs", name], number as u64);
-            exams.push(layout.exam(rules, Inputs::draw(&layout.signature, *distribution, seed), outside)?);
-        }
+        let seeds = (0..distributions.len() as u64).map(|number| derive(seed, &["inputs", name], number));
+        let drawn: Vec<(Distribution, u64)> = distributions.iter().copied().zip(seeds).collect();
+        let exams = match outside {
+            Some(_) => drawn.iter().map(|draw| exam(&layout, rules, *draw, outside)).collect::<Result<_, _>>()?,
+            None => exams(&layout, rules, &drawn)?,
+        };
         let cost = |formula: &Option<Formula>| cost(selection, workload, formula.as_ref()?);
         let (flops, bytes) = (cost(&selection.spec.cost.flops), cost(&selection.spec.cost.bytes));
         let arena = layout.arena()?;
@@ -171,6 +172,15 @@ impl<'a> Stage<'a> {
         seat.lay(&self.layout, exam, &mut self.arena, image)
     }
 
+    /// Puts a question again and holds the answer against the one given before.
+    pub(crate) fn repeat(&mut self, which: usize, seat: &mut Seat, before: &[u8]) -> Result<Outcome<()>, Fault> {
+        passed!(self.lay(which, seat)?);
+        passed!(seat.call()?);
+        passed!(seat.fetch()?);
+        let exam = &self.exams[which % self.exams.len().max(1)];
+        Ok(exam.judge_again(self.layout.seen(&self.arena), before))
+    }
+
     /// Puts a question and memory together, and judges what `act` left.
     pub(crate) fn pose(
         &mut self,
@@ -191,6 +201,25 @@ impl<'a> Stage<'a> {
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
         })
     }
+}
+
+/// One question with inputs drawn for it.
+fn exam(
+    layout: &Layout,
+    rules: &Rules,
+    (distribution, seed): (Distribution, u64),
+    outside: Option<Outside<'_>>,
+) -> Result<Exam, Fault> {
+    layout.exam(rules, Inputs::draw(&layout.signature, distribution, seed), outside)
+}
+
+/// Several questions whose answers kiln knows itself, each made on a processor of its own: large ones take seconds.
+fn exams(layout: &Layout, rules: &Rules, drawn: &[(Distribution, u64)]) -> Result<Vec<Exam>, Fault> {
+    std::thread::scope(|scope| {
+        let made: Vec<_> = drawn.iter().map(|draw| scope.spawn(move || exam(layout, rules, *draw, None))).collect();
+        let gone = |_| Err(Fault::new("making questions", "a thread ended before its time"));
+        made.into_iter().map(|one| one.join().unwrap_or_else(gone)).collect()
+    })
 }
 
 /// Why a stage could not be set up: the file's mistake, or the environment's fault.

@@ -15,8 +15,9 @@ const SLOWEST_BYTES_PER_SECOND: u64 = 200 << 20;
 
 /// A worker with a device has more to do beside: it records a graph and replays it once, and finds memory to cool caches.
 const DEVICE: Duration = Duration::from_millis(50);
-/// For every sample such a worker cools caches the device's way, waits for the device twice and for two events.
-const DEVICE_PER_SAMPLE: Duration = Duration::from_micros(200);
+/// For every sample such a worker cools caches the device's way, holds the device until all is enqueued, and waits for it
+/// twice and for two events.
+const DEVICE_PER_SAMPLE: Duration = Duration::from_micros(400);
 
 /// The part of a [`crate::Ask::Time`] that bounds the answer.
 pub(crate) struct Asked {
@@ -150,7 +151,7 @@ mod tests {
         assert!(asked.doubt(&device(5_000, 1, 0), waited(60)).is_some());
         let many = Asked::new(1000, 1, &[], 0);
         assert_eq!(many.doubt(&device(5_000, 1000, 180 * MS), waited(190)), None);
-        assert!(many.doubt(&device(5_000, 1000, 1800 * MS), waited(1900)).is_some());
+        assert!(many.doubt(&device(5_000, 1000, 2800 * MS), waited(2900)).is_some());
     }
 
     #[test]

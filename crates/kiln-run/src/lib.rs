@@ -34,7 +34,7 @@ pub use cuda::serve_cuda;
 pub use lock::DeviceLock;
 pub use nvml::{Card, cards};
 pub use nvrtc::serve_nvrtc;
-pub use pin::pin_thread;
+pub use pin::{pin_thread, step_back};
 pub use prefault::prefault;
 pub use protocol::{Answer, Ask, Copy, Gpu, GpuState, Launch, PROTOCOL, Slot, TensorMap, Timing};
 pub use python::{Python, find_python, python_command};

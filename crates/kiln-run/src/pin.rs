@@ -17,6 +17,13 @@ pub fn pin_thread(cpus: &[usize]) -> Result<(), String> {
     keep(0, cpus)
 }
 
+/// Lets everybody else go first: threads and processes the calling thread starts later inherit it.
+pub fn step_back() {
+    const NICE: i32 = 10;
+    // SAFETY: takes three numbers; 0 is the calling thread. Where it is not allowed, nothing changes.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+}
+
 fn words(cpus: &[usize], why: &dyn std::fmt::Display) -> String {
     format!("keeping to processors {cpus:?}: {why}")
 }

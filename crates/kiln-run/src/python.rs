@@ -6,8 +6,16 @@ use std::process::{Command, Stdio};
 use kiln_core::Fault;
 use serde::Deserialize;
 
-/// The worker's side, in Python.
-const SOURCE: &str = include_str!("worker.py");
+/// The worker's side, in Python: pieces of one program.
+const SOURCE: &str = concat!(
+    include_str!("worker_tensors.py"),
+    "\n\n",
+    include_str!("worker_device.py"),
+    "\n\n",
+    include_str!("worker_cuda.py"),
+    "\n\n",
+    include_str!("worker.py"),
+);
 /// Names the interpreter to use.
 const VARIABLE: &str = "KILN_PYTHON";
 /// Packages are looked for but not imported: importing some takes seconds.

@@ -78,7 +78,7 @@ pub(crate) fn in_words(r: &Resources) -> String {
 pub struct ForgeView<'a> {
     /// The kernel.
     pub kernel: &'a Kernel<'a>,
-    /// The compiler's version.
+    /// The compiler and its version.
     pub compiler: &'a str,
     /// In the order they were asked for.
     pub forged: &'a [Forged],

@@ -105,7 +105,7 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
         host: section.get("host").and_then(Item::boolean),
         on_gpu: *kind == TargetKind::Cuda || section.get("device").is_some_and(read_device),
         sources: section.get("source").map(read_sources).unwrap_or_default(),
-        compile: section.get("compile").and_then(read_compile).unwrap_or_default(),
+        compile: section.get("compile").and_then(|item| read_compile(item, *kind)).unwrap_or_default(),
         archs: section.get("archs").map(read_archs).unwrap_or_default(),
         variants: section.get("variants").and_then(read_variants).unwrap_or_default(),
         baselines: section.get("baselines").map(read_baselines).unwrap_or_default(),
@@ -116,12 +116,14 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
 
 /// A key that would be read and then never used is a mistake worth a word.
 fn refuse_unfit(section: &Section, kind: TargetKind) {
-    let (keys, why): (&[&str], &str) = match kind {
-        TargetKind::Cuda => (&["device"], "a cuda target is always on a GPU"),
-        TargetKind::Cpu => (&["archs", "launches", "device"], "a cpu target has none"),
-        TargetKind::Python => (&["archs", "launches", "compile"], "a python function builds and launches itself"),
+    let why = |key: &str| match (kind, key) {
+        (TargetKind::Cuda, "device") => Some("a cuda target is always on a GPU"),
+        (TargetKind::Cpu, "archs" | "launches") => Some("only a cuda target has it"),
+        (TargetKind::Cpu, "device") => Some("only a python target has it"),
+        (TargetKind::Python, "archs" | "launches" | "compile") => Some("a python function builds and launches itself"),
+        _ => None,
     };
-    for entry in section.entries.iter().filter(|e| keys.contains(&e.key)) {
+    for (entry, why) in section.entries.iter().filter_map(|e| Some((e, why(e.key)?))) {
         let report = Report::error(format!("{} does not fit a {} target", entry.key, kind.name()));
         section.log.add(entry.key_span.clone(), report.label(why));
     }
@@ -138,8 +140,12 @@ fn read_sources(item: &Item) -> Vec<String> {
     }
 }
 
-fn read_compile(item: &Item) -> Option<Compile> {
+fn read_compile(item: &Item, kind: TargetKind) -> Option<Compile> {
     let section = Section::open(item, &["include", "std", "flags", "compiler"])?;
+    if let (TargetKind::Cpu, Some(compiler)) = (kind, section.entries.iter().find(|e| e.key == "compiler")) {
+        let report = Report::error("compiler does not fit a cpu target").label("only a cuda target has it");
+        section.log.add(compiler.key_span.clone(), report.hint("the C compiler is $CC, or cc"));
+    }
     Some(Compile {
         include: section.get("include").map(Item::strings).unwrap_or_default(),
         std: section.get("std").and_then(Item::string).map(str::to_owned),

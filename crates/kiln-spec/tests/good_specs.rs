@@ -5,7 +5,8 @@
 use kiln_core::{Severity, Use, Value};
 use kiln_device::Arch;
 use kiln_spec::{
-    Callable, Dtype, ElementType, Formula, Init, KernelSpec, Origin, Role, Target, TargetKind, Tolerance, parse,
+    Callable, CudaCompiler, Dtype, ElementType, Formula, Init, KernelSpec, Origin, Role, Target, TargetKind, Tolerance,
+    parse,
 };
 
 const ATTENTION: &str = include_str!("good/attention.toml");
@@ -126,6 +127,8 @@ fn every_key_is_read() {
     assert_eq!((cuda.entry.as_deref(), cuda.host, cpu.host), (Some("run_cuda"), true, false));
     assert_eq!(cuda.sources, ["every.cu", "more.cu"]);
     assert_eq!(cuda.archs, [Arch::SM_80, Arch::SM_90A]);
+    assert_eq!(cuda.compile.compiler, Some(CudaCompiler::Nvcc));
+    assert!(cuda.on_gpu && !cpu.on_gpu && python.on_gpu);
     assert_eq!(python.entry.as_deref(), Some("every.py:run"));
     // A target's values stand in the place of the shared ones.
     let names: Vec<&str> = cuda.tunables.iter().map(|t| &*t.name).collect();

@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     extern __shared__ float partial[];
     const float *in = x + blockIdx.x * cols;
     float *out = y + blockIdx.x * cols;
-    float max = -INFINITY, sum = 0.0f;
+    float max = __uint_as_float(0xff800000), sum = 0.0f;  // minus infinity: NVRTC has no INFINITY
     // A thread reads LANES neighbouring columns at a time.
     for (long long c = threadIdx.x * LANES; c < cols; c += THREADS * LANES)
         for (int l = 0; l < LANES; l++)

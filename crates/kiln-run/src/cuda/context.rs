@@ -9,6 +9,7 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::{Trouble, check, present};
+use super::hold::Hold;
 
 /// A device that is ready. It stays so until the process ends.
 pub(super) struct Context {
@@ -19,6 +20,8 @@ pub(super) struct Context {
     pub(super) stream: CUstream,
     pub(super) start: CUevent,
     pub(super) stop: CUevent,
+    /// Keeps a sample together, where the device can wait.
+    pub(super) hold: Option<Hold>,
     /// Bytes of memory.
     pub(super) memory: usize,
     /// Bytes of the second-level cache.
@@ -45,7 +48,9 @@ impl Context {
         check("cuDeviceTotalMem", unsafe { sys::cuDeviceTotalMem_v2(&mut memory, device) })?;
         let l2 = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)? as usize;
         let shared = attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-        Ok(Context { device, context, stream: stream()?, start: event()?, stop: event()?, memory, l2, shared })
+        let stream = stream()?;
+        let hold = Hold::new(stream);
+        Ok(Context { device, context, stream, start: event()?, stop: event()?, hold, memory, l2, shared })
     }
 
     /// Makes it this thread's, whatever foreign code has made of that meanwhile.

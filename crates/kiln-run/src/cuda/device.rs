@@ -165,7 +165,7 @@ impl Device {
             Some(replay) => replay.enqueue(context),
             None => (0..plan.calls).try_for_each(|_| call.enqueue()),
         };
-        let timing = measure(context, plan, began, prepare, work)?;
+        let timing = measure(context, plan, began, replay.is_some(), prepare, work)?;
         let graph = replay.is_some();
         Ok(Timing { gpu: Some(self.health.state()), graph, ..timing })
     }

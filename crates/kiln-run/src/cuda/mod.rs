@@ -13,6 +13,7 @@ mod describe;
 mod device;
 mod driver;
 mod graph;
+mod hold;
 mod image;
 mod launch;
 mod memory;

@@ -13,11 +13,13 @@ use crate::stopwatch::Plan;
 /// What waiting for an idle device takes at most. Beyond it the device was still busy.
 const IDLE_WAIT: Duration = Duration::from_micros(20);
 
-/// Times `work`, with `prepare` before every sample. `began` is when the question came.
+/// Times `work`, with `prepare` before every sample. `began` is when the question came; `held` says that `work` only
+/// enqueues and waits for nothing, so that the device may be made to wait until all of it is there.
 pub(super) fn measure(
     context: &Context,
     plan: &Plan,
     began: Instant,
+    held: bool,
     mut prepare: impl FnMut() -> Result<(), Trouble>,
     mut work: impl FnMut() -> Result<(), Trouble>,
 ) -> Result<Timing, Trouble> {
@@ -30,9 +32,17 @@ pub(super) fn measure(
         context.synchronise()?;
         prepare()?;
         first.get_or_insert_with(Instant::now);
-        record(context, context.start)?;
-        work()?;
-        record(context, context.stop)?;
+        let hold = context.hold.as_ref().filter(|_| held);
+        if let Some(hold) = hold {
+            hold.begin(context.stream)?;
+        }
+        let enqueued =
+            record(context, context.start).and_then(|()| work()).and_then(|()| record(context, context.stop));
+        // Whatever went wrong, the device must not wait for ever.
+        if let Some(hold) = hold {
+            hold.release();
+        }
+        enqueued?;
         // SAFETY: the event is ours and recorded.
         check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(context.stop) })?;
         let stopped = Instant::now();

@@ -1,0 +1,220 @@
+"""The worker's third piece: the first GPU that can be seen, by way of PyTorch.
+
+Calls that can be captured are replayed from graphs and timed by the GPU's events, others are launched one by one.
+Refuses to open when PyTorch sees no GPU.
+"""
+
+import gc
+import sys
+from time import perf_counter_ns as clock
+
+# Graphs kept captured.
+GRAPHS = 4
+# Calls before a capture: what a function sets up on its first calls cannot be captured.
+WARM = 3
+# Nanoseconds in which a host notices that a device is idle.
+UNSEEN = 50_000
+# Nanoseconds in which a host puts a graph and its events on a stream, however long it was idle.
+HOLD = 150_000
+# A device's clock in kHz where PyTorch does not tell it: rather too fast, which makes the hold longer.
+FAST = 2_000_000
+
+
+class Cuda(Device):
+    """The first GPU that can be seen: copies from pinned memory, calls replayed from graphs, times by its events."""
+
+    def __init__(self, torch):
+        if not torch.cuda.is_available():
+            raise Failed("PyTorch sees no GPU: %s" % no_gpu(torch))
+        super().__init__(torch, "cuda")
+        torch.cuda.set_device(0)
+        self.graphs, self.eager = {}, False
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+        self.sleep = getattr(torch.cuda, "_sleep", None)
+        self.cycles = HOLD * (getattr(torch.cuda.get_device_properties(0), "clock_rate", 0) or FAST) // 1_000_000
+
+    def pin(self, mirror):
+        """Copies from and to pinned memory are several times as fast; without it they work all the same."""
+        try:
+            code = self.torch.cuda.cudart().cudaHostRegister(mirror.host.data_ptr(), len(mirror.host), 0)
+            mirror.pinned = int(code) == 0
+        except Exception:
+            pass
+        if not mirror.pinned:
+            self.swallow()
+
+    def unpin(self, mirror):
+        self.wait()
+        self.graphs = {key: run for key, run in self.graphs.items() if self.mirrors.get(key[0]) is not None}
+        if mirror.pinned and int(self.torch.cuda.cudart().cudaHostUnregister(mirror.host.data_ptr())) != 0:
+            self.swallow()
+
+    def swallow(self):
+        """The runtime reports an error once more at the next launch: this one."""
+        try:
+            self.torch.zeros(1, device=self.place).fill_(1)
+        except RuntimeError:
+            pass
+
+    def forget_graphs(self):
+        self.graphs, self.eager = {}, False
+
+    def prepare(self, call, calls, key, outputs):
+        if not self.eager and key not in self.graphs:
+            run = self.capture(call, calls, outputs)
+            if run is None:
+                self.eager = True
+            else:
+                while len(self.graphs) >= GRAPHS:
+                    del self.graphs[next(iter(self.graphs))]
+                self.graphs[key] = run
+        return super().prepare(call, calls, key, outputs) if self.eager else (self.graphs[key], True)
+
+    def capture(self, call, calls, outputs):
+        """A replay of these calls; None when they cannot be captured."""
+        cuda = self.torch.cuda
+        before = [output.clone() for output in outputs]
+        graph, stream, result, why = cuda.CUDAGraph(), cuda.Stream(), None, ""
+        try:
+            cuda.synchronize()
+            with cuda.stream(stream):
+                for _ in range(WARM):
+                    call()
+                cuda.synchronize()
+                # Freed in the middle of a capture, memory would end it. Collecting before would be as good, but with
+                # all that PyTorch has loaded takes longer than everything else here.
+                collecting = gc.isenabled()
+                gc.disable()
+                graph.capture_begin()
+                try:
+                    for _ in range(calls):
+                        result = call()
+                finally:
+                    graph.capture_end()
+                    if collecting:
+                        gc.enable()
+            why = self.elsewhere(result)
+            if not why:
+                # The first replay brings the graph to the device, which no sample shall pay for.
+                graph.replay()
+        # Whatever is wrong with the function itself shows again when it is called plainly.
+        except Exception as error:
+            why = first_line(error)
+        # The replay must find no answers that these calls left.
+        cuda.synchronize()
+        for output, old in zip(outputs, before):
+            output.copy_(old)
+        cuda.synchronize()
+        if why:
+            print("kiln: calls are launched one by one, not replayed from a graph: %s" % why, file=sys.stderr)
+            return None
+
+        def run():
+            graph.replay()
+            return result
+
+        return run
+
+    def elsewhere(self, result):
+        """A graph computes again only what lies on the device."""
+        values = list(result.values()) if isinstance(result, dict) else [] if result is None else [result]
+        there = all(getattr(getattr(value, "device", None), "type", None) == self.place for value in values)
+        return "" if there else "what the function returned is not on the GPU"
+
+    def measure(self, run, graph):
+        (start, stop), cuda = self.events, self.torch.cuda
+        # A graph comes after the first event for certain, so while memory is prepared it can be put behind that. Plain
+        # calls may use streams of their own, which would begin at once.
+        if graph:
+            self.hold()
+        else:
+            cuda.synchronize()
+        begin = clock()
+        start.record()
+        result = run()
+        stop.record()
+        stop.synchronize()
+        stopped = clock()
+        cuda.synchronize()
+        ended = clock()
+        event = max(0, round(start.elapsed_time(stop) * 1e6))
+        return result, of_graph(event, ended - stopped) if graph else of_calls(event, ended - begin)
+
+    def hold(self):
+        """Keeps the stream busy: a GPU that is at the first event before its graph is there waits on the clock."""
+        if self.sleep is not None:
+            self.sleep(self.cycles)
+
+    def wait(self):
+        self.torch.cuda.synchronize()
+
+    def cache(self):
+        return getattr(self.torch.cuda.get_device_properties(0), "L2_cache_size", 0)
+
+    def room(self):
+        return self.torch.cuda.get_device_properties(0).total_memory // 5 * 2
+
+    def wedged(self):
+        """The error that every use of the device now ends with, if there is one."""
+        try:
+            self.torch.cuda.synchronize()
+        except Exception as error:
+            return error
+        return None
+
+    def describe(self):
+        cuda = self.torch.cuda
+        properties = cuda.get_device_properties(0)
+
+        def told(*names):
+            return next((getattr(properties, name) for name in names if hasattr(properties, name)), 0)
+
+        uuid = str(told("uuid") or "")
+        return {
+            "name": properties.name,
+            "uuid": uuid if not uuid or uuid.startswith("GPU-") else "GPU-" + uuid,
+            "capability": [properties.major, properties.minor],
+            "sms": properties.multi_processor_count,
+            "memory": properties.total_memory,
+            "memory_free": cuda.mem_get_info()[0],
+            "l2": self.cache(),
+            "smem_per_block": told("shared_memory_per_block_optin", "shared_memory_per_block"),
+            "smem_per_sm": told("shared_memory_per_multiprocessor"),
+            "registers_per_sm": told("regs_per_multiprocessor"),
+            "threads_per_sm": told("max_threads_per_multi_processor"),
+            # PyTorch does not tell.
+            "driver": "",
+            "cuda": self.torch.version.cuda or "",
+            "state": {"throttled": []},
+        }
+
+
+def of_calls(event, waited):
+    """A sample's time, of what its stream took and what the host waited for the whole device."""
+    # Much later than its own stream: work went on where the events do not see it.
+    hidden = waited > event * 1.2 + UNSEEN
+    return waited if hidden else min(event, waited)
+
+
+def of_graph(event, late):
+    """A replay's time, with what went on after its end. The hold is over before it begins, so it is in neither."""
+    return event + late if late > UNSEEN else event
+
+
+def no_gpu(torch):
+    if torch.version.cuda is None:
+        return "this PyTorch (%s) is built without CUDA" % torch.__version__
+    try:
+        torch.cuda.init()
+    except Exception as error:
+        return first_line(error)
+    return "torch.cuda.is_available() is False"
+
+
+def first_line(error):
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def is_of_device(error):
+    """Whether PyTorch passes on an error of CUDA's."""
+    return isinstance(error, RuntimeError) and "CUDA" in str(error)
