@@ -117,7 +117,7 @@ print(json.dumps({"name": "softmax_triton tuned against torch, x", "value": s["s
 PY
 fi
 if wants itself; then
-  step itself 240 "$bin/probe" "$kiln" itself "$root/tests/gpu/itself" "${RUNS:-200}" 200
+  step itself 240 "$bin/probe" "$kiln" itself "$root/tests/gpu/itself" "${RUNS:-200}" "${SECONDS_ITSELF:-200}"
   grep '^{' "$out/itself.log" >> "$figures" || true
 fi
 cat "$figures"

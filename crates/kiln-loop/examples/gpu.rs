@@ -110,7 +110,10 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
     done(&mut worker, Ask::Lay { image: 1 })?;
     done(&mut worker, Ask::Call)?;
     let seconds = median(&mut worker, 21, 1, 1)?;
+    let fetching = Instant::now();
     done(&mut worker, Ask::Fetch)?;
+    let fetched = 2.0 * BYTES as f64 / fetching.elapsed().as_secs_f64() / 1e9;
+    line("fetching from the GPU, GB/s", fetched, "reported", true);
     let same = arena.bytes()[regions[0].clone()] == arena.bytes()[regions[1].clone()];
     let rate = 2.0 * BYTES as f64 / seconds / 1e12;
     line("copy of 1 GB, TB/s read and written", rate, "above 4", same && rate > 4.0);

@@ -1,6 +1,8 @@
 //! Memory on the device. In: a length. Out: a [`Buffer`] that begins at a page, as shared memory does, so that offsets
 //! keep their alignment; it is given back when dropped. Refuses when there is not that much.
 
+use std::hash::{BuildHasher, RandomState};
+
 use cudarc::driver::sys::{self, CUdeviceptr, CUstream};
 
 use super::driver::{Trouble, check};
@@ -12,17 +14,34 @@ pub(super) struct Buffer {
     length: usize,
 }
 
+/// How far apart two places of the same memory may lie.
+const SCATTER: usize = 2 << 20;
+
 impl Buffer {
     pub(super) fn new(length: usize) -> Result<Buffer, Trouble> {
+        Buffer::shifted(length, 0)
+    }
+
+    /// Memory that begins at another page each time. The driver gives the same place again and again, and where memory
+    /// lies shifts the times of short kernels by some per cent: that shall be noise, not bias.
+    pub(super) fn scattered(length: usize) -> Result<Buffer, Trouble> {
+        let pages = (SCATTER / MOST_ALIGNMENT) as u64;
+        let page = RandomState::new().hash_one(length) % pages;
+        Buffer::shifted(length, page as usize * MOST_ALIGNMENT)
+    }
+
+    fn shifted(length: usize, shift: usize) -> Result<Buffer, Trouble> {
         let words = |why: &str| format!("cuMemAlloc: {length} bytes: {why}");
-        let wanted = length.checked_add(MOST_ALIGNMENT).ok_or_else(|| words("more than there is"))?;
+        let room = shift.checked_add(MOST_ALIGNMENT).and_then(|room| length.checked_add(room));
+        let wanted = room.ok_or_else(|| words("more than there is"))?;
         let mut allocated = 0;
         // SAFETY: fills in one address; the memory is freed once, when this is dropped.
         check("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&mut allocated, wanted) }).map_err(|mut trouble| {
             trouble.words = words(trouble.words.trim_start_matches("cuMemAlloc: "));
             trouble
         })?;
-        Ok(Buffer { allocated, begin: allocated.next_multiple_of(MOST_ALIGNMENT as u64), length })
+        let begin = allocated.next_multiple_of(MOST_ALIGNMENT as u64) + shift as u64;
+        Ok(Buffer { allocated, begin, length })
     }
 
     /// The address of a byte.

@@ -105,7 +105,7 @@ impl Arenas {
     /// Memory for a mirror; other arenas make room where there is none.
     fn mirror(&mut self, length: usize) -> Result<Buffer, Trouble> {
         loop {
-            match Buffer::new(length) {
+            match Buffer::scattered(length) {
                 Err(trouble) if trouble.full && self.kept.drop_oldest() => {}
                 other => return other,
             }
