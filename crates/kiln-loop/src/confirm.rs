@@ -8,7 +8,7 @@ use kiln_stats::{Block, Thresholds, compare_blocks};
 use crate::baseline::Baseline;
 use crate::bench::Bench;
 use crate::drawing::derive;
-use crate::duel::{Duel, Turns};
+use crate::duel::{Duel, Turns, limits};
 use crate::face::{Match, face};
 use crate::finals::{Finalist, medians};
 use crate::record::Record;
@@ -69,7 +69,9 @@ pub(crate) fn confirm(
                 let mut confirmed = Vec::with_capacity(stages.len());
                 for (place, (stage, rounds)) in stages.iter().zip(&rounds).enumerate() {
                     let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
-                    let found = compare_blocks(&blocks(rounds), &Thresholds::default(), seed)
+                    let blocks = blocks(rounds);
+                    let limits = limits(&Thresholds::default(), bench.kernel.on_gpu(), &blocks);
+                    let found = compare_blocks(&blocks, &limits, seed)
                         .map_err(|e| Fault::new(format!("comparing on {}", stage.name()), e))?;
                     confirmed.push(Confirmed::new(stage.name(), stage.weight(), place >= tuned.len(), &found));
                 }

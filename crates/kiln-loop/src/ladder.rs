@@ -14,7 +14,7 @@ use crate::evaluation::{Ended, Evaluation, Measured};
 use crate::machine::now_ms;
 use crate::measure::{Pace, warm_up};
 use crate::objective::cost;
-use crate::resources::judge_resources;
+use crate::resources::{judge_resources, oom_risk};
 use crate::seat::Seat;
 use crate::stage::Stage;
 use crate::subject::Subject;
@@ -114,6 +114,11 @@ impl Bench<'_> {
                 return Err(interrupted());
             }
             stage.fit(subject.config())?;
+            let risk = self.gpu.as_ref().and_then(|gpu| oom_risk(gpu, stage.layout.bytes(), stage.exams.len()));
+            if let Some(refusal) = risk {
+                way.outcome = Ended::Refused(refusal, Some(stage.name().into()));
+                return Ok(());
+            }
             let bound = best.and_then(|b| Bound::samples(&b.get(place)?.samples));
             let samples = self.settings.search_samples as u32;
             let rung = Rung { first: number as usize, samples, race: &race, bound };

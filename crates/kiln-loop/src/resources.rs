@@ -6,6 +6,7 @@ use kiln_build::Usage;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_device::{Arch, Demand};
 use kiln_judge::{Geometry, geometry};
+use kiln_run::Gpu;
 use serde::Serialize;
 
 use crate::kernel::Kernel;
@@ -59,6 +60,20 @@ pub fn judge_resources(kernel: &Kernel<'_>, subject: &Subject) -> Result<Outcome
         }
     }
     Ok(Outcome::Passed(found))
+}
+
+/// Refuses memory that the GPU does not have: the arguments' mirror, and each question beside it.
+pub(crate) fn oom_risk(gpu: &Gpu, bytes: usize, questions: usize) -> Option<Refusal> {
+    let needed = bytes as u128 * (1 + questions as u128);
+    let gib = |bytes: u128| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
+    (needed > u128::from(gpu.memory_free)).then(|| Refusal {
+        gate: Gate::OomRisk,
+        rule: "memory".into(),
+        measured: format!("{} for the arguments and {questions} questions", gib(needed)),
+        limit: format!("{} free on {}", gib(gpu.memory_free.into()), gpu.name),
+        evidence: format!("{bytes} bytes of arguments, scratch included"),
+        hint: Some("less scratch, or a smaller workload, takes less memory".into()),
+    })
 }
 
 fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage) -> Outcome<Resources> {
@@ -118,4 +133,20 @@ fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage) -> O
         limited_by: occupancy.limiter.to_string(),
         wgmma_serialized: usage.wgmma_serialized,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_the_gpu_does_not_have_is_refused_beforehand() {
+        let gpu = Gpu { name: "small".into(), memory_free: 3 << 30, ..Gpu::default() };
+        assert_eq!(oom_risk(&gpu, 1 << 30, 2), None);
+        let refusal = oom_risk(&gpu, 1 << 30, 3);
+        assert_eq!(
+            refusal.map(|r| (r.gate, r.measured)),
+            Some((Gate::OomRisk, "4.0 GiB for the arguments and 3 questions".into()))
+        );
+    }
 }

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
@@ -40,6 +42,8 @@ pub(crate) struct Seating {
     pub(crate) cache: CacheState,
     /// The UUID of the GPU, for workers with a device.
     pub(crate) gpu: Option<String>,
+    /// Samples taken again because something disturbed them.
+    pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
     idle: Idle,
 }
@@ -47,7 +51,7 @@ pub(crate) struct Seating {
 impl Seating {
     pub(crate) fn new(program: Utf8PathBuf, cpus: Vec<usize>, settings: &Settings, limits: Limits) -> Seating {
         let (threads, cache) = (settings.threads, settings.cache);
-        Seating { program, cpus, threads, limits, cache, gpu: None, idle: Idle::default() }
+        Seating { program, cpus, threads, limits, cache, gpu: None, retaken: Arc::default(), idle: Idle::default() }
     }
 
     fn command(&self, subject: &Subject) -> Command {
@@ -112,7 +116,7 @@ impl Seating {
             waited: 0.0,
             device: kind.is_some(),
             home: kind.map(|kind| (kind, self.idle.clone())),
-            disturbed: 0,
+            retaken: Arc::clone(&self.retaken),
         };
         if !self.cpus.is_empty() && fresh && !subject.on_device() {
             // Where pinning is not allowed, times scatter more and the statistics say so.
@@ -146,7 +150,7 @@ pub(crate) struct Seat {
     device: bool,
     /// Where the worker goes afterwards; none for one that is used once.
     home: Option<(String, Idle)>,
-    disturbed: u64,
+    retaken: Arc<AtomicU64>,
 }
 
 impl Drop for Seat {
@@ -239,7 +243,7 @@ impl Seat {
                 let time = timing.nanoseconds.first().map_or(f64::INFINITY, |ns| seconds(*ns, timing.calls));
                 return Ok(Outcome::Passed(time));
             }
-            self.disturbed += 1;
+            self.retaken.fetch_add(1, Ordering::Relaxed);
         }
         Ok(Outcome::Passed(f64::INFINITY))
     }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::baseline::Baseline;
 use crate::bench::Bench;
 use crate::drawing::derive;
-use crate::duel::{Duel, Lost, Rounds, Turns, duel};
+use crate::duel::{Duel, Lost, Rounds, Turns, duel, limits};
 use crate::event::Event;
 use crate::stage::{Stage, Trouble};
 use crate::subject::Subject;
@@ -97,7 +97,9 @@ pub fn versus(
         let median: Estimate = series_median(&own, &bootstrap).map_err(fault)?;
         let mut against = Vec::with_capacity(baselines.len());
         for (place, baseline) in baselines.iter().enumerate() {
-            let comparison = compare_blocks(&blocks(rounds, place + 1), thresholds, seed).map_err(fault)?;
+            let blocks = blocks(rounds, place + 1);
+            let comparison =
+                compare_blocks(&blocks, &limits(thresholds, bench.kernel.on_gpu(), &blocks), seed).map_err(fault)?;
             let roofline =
                 bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
             against.push(Against { name: baseline.name.clone(), roofline, comparison });

@@ -51,6 +51,12 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
+    /// The same limits with a dead zone of at least this: for times that cannot be told apart more finely.
+    pub fn no_finer_than(self, fraction: f64) -> Thresholds {
+        let (dead_zone, improvement) = (self.dead_zone.max(fraction), self.improvement.max(fraction));
+        Thresholds { dead_zone, improvement, ..self }
+    }
+
     /// The same threshold for faster and slower. With a dead zone of 0 any difference counts.
     pub fn with_dead_zone(dead_zone: f64) -> Thresholds {
         Thresholds {
