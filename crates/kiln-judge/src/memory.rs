@@ -92,22 +92,21 @@ impl Memory {
             // Whole stretches first: that is one fast comparison.
             if old == new { None } else { old.iter().zip(new).position(|(a, b)| a != b).map(|at| range.start + at) }
         };
-        let changed = |range: &Range<usize>| {
-            let starts = range.clone().step_by(PIECE);
-            let pieces: Vec<Range<usize>> = starts.map(|from| from..range.end.min(from + PIECE)).collect();
-            in_parallel(&pieces, differs).into_iter().flatten().next()
-        };
-        if let Some(at) = self.guards.iter().chain(&self.padding).find_map(changed) {
+        let outside = || self.guards.iter().chain(&self.padding);
+        if let Some(at) = outside().find_map(differs) {
             return refuse(Gate::OutOfBounds, "memory", self.words(at), "writes inside the outputs");
         }
-        for (slot, range) in &self.slots {
-            let free = slot.is_output() || slot.role == kiln_spec::Role::Scratch;
-            if !free && let Some(at) = changed(range) {
-                let measured = format!("byte {} of {} was changed", at - range.start, slot.name);
-                return refuse(Gate::InputModified, &slot.name, measured, "inputs as they were");
-            }
-        }
-        Outcome::Passed(())
+        let kept = |slot: &Slot| !slot.is_output() && slot.role != kiln_spec::Role::Scratch;
+        let inputs = self.slots.iter().filter(|(slot, _)| kept(slot));
+        // All inputs together: there may be a lot of them, and little else.
+        let split = |r: &Range<usize>| r.clone().step_by(PIECE).map(|at| at..r.end.min(at + PIECE)).collect::<Vec<_>>();
+        let pieces: Vec<Range<usize>> = inputs.clone().flat_map(|(_, range)| split(range)).collect();
+        let Some(at) = in_parallel(&pieces, differs).into_iter().flatten().next() else { return Outcome::Passed(()) };
+        let Some((slot, range)) = inputs.clone().find(|(_, range)| range.contains(&at)) else {
+            return Outcome::Passed(());
+        };
+        let measured = format!("byte {} of {} was changed", at - range.start, slot.name);
+        refuse(Gate::InputModified, &slot.name, measured, "inputs as they were")
     }
 
     /// Where a stray byte lies, seen from the nearest slot.

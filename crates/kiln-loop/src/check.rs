@@ -25,14 +25,14 @@ pub struct CheckReport {
 
 /// The quick check: two questions, and the first once more. `first` picks which is asked first.
 pub(crate) fn quick(stage: &mut Stage<'_>, seat: &mut Seat, first: usize) -> Result<Outcome<()>, Fault> {
-    let before = match stage.pose(first, seat, |_, seat| seat.call())? {
+    let before = match stage.answer(first, seat)? {
         Outcome::Passed(outputs) => outputs,
         Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
     };
     if let Outcome::Refused(refusal) = stage.pose(first + 1, seat, |_, seat| seat.call())? {
         return Ok(Outcome::Refused(refusal));
     }
-    match stage.pose(first, seat, |_, seat| seat.call())? {
+    match stage.answer(first, seat)? {
         Outcome::Passed(again) => Ok(stage.exams[first % stage.exams.len()].rerun(&before, &again)),
         Outcome::Refused(refusal) => Ok(Outcome::Refused(refusal)),
     }
@@ -101,13 +101,13 @@ pub fn examine(
 
 /// One question, and again, and again.
 fn question(stage: &mut Stage<'_>, seat: &mut Seat, which: usize, reruns: usize) -> Result<Outcome<Marks>, Fault> {
-    let first = match stage.pose(which, seat, |_, seat| seat.call())? {
+    let first = match stage.answer(which, seat)? {
         Outcome::Passed(outputs) => outputs,
         Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
     };
     let marks = stage.exams[which].judge(stage.layout.seen(&stage.arena));
     for _ in 0..reruns {
-        let again = match stage.pose(which, seat, |_, seat| seat.call())? {
+        let again = match stage.answer(which, seat)? {
             Outcome::Passed(outputs) => outputs,
             Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
         };

@@ -187,7 +187,23 @@ impl<'a> Stage<'a> {
         which: usize,
         seat: &mut Seat,
         act: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
-    ) -> Result<Outcome<Vec<u8>>, Fault> {
+    ) -> Result<Outcome<()>, Fault> {
+        self.posed(which, seat, act, |_, _| ())
+    }
+
+    /// Puts a question once; the outputs, when they are right.
+    pub(crate) fn answer(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<Vec<u8>>, Fault> {
+        self.posed(which, seat, |_, seat| seat.call(), Exam::outputs)
+    }
+
+    /// Puts a question, lets somebody act, judges, and takes something from the memory that was judged.
+    fn posed<T>(
+        &mut self,
+        which: usize,
+        seat: &mut Seat,
+        act: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
+        take: impl FnOnce(&Exam, &[u8]) -> T,
+    ) -> Result<Outcome<T>, Fault> {
         passed!(self.lay(which, seat)?);
         passed!(act(self, seat)?);
         passed!(seat.fetch()?);
@@ -197,7 +213,7 @@ impl<'a> Stage<'a> {
         // ended, and nothing but the worker writes here.
         let seen = if seat.on_device() { Cow::Borrowed(seen) } else { Cow::Owned(seen.to_vec()) };
         Ok(match exam.judge(&seen) {
-            Outcome::Passed(_) => Outcome::Passed(exam.outputs(&seen)),
+            Outcome::Passed(_) => Outcome::Passed(take(exam, &seen)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
         })
     }
