@@ -244,6 +244,93 @@ fn what_the_assembler_says_agrees_with_cuobjdump() {
     assert_eq!(compared, 36);
 }
 
+/// What `kiln` says of a kernel of tests/gpu/kinds, in a folder of the test's own.
+fn said(folder: &Utf8Path, verb: &str, kind: &str, words: &str) -> serde_json::Value {
+    let kernel = format!("{}/../../tests/gpu/kinds/{kind}", env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    command.args([verb, &kernel, "--json"]).args(words.split_whitespace()).current_dir(folder);
+    let output = command.output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{kind} {words}: {e}\n{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// The kernels the GPU tests run: all that is planted in them but one is for a GPU to find, not for the compiler.
+#[test]
+fn every_kind_of_kernel_compiles_without_a_gpu() {
+    if nvrtc().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    for (kind, arch, tried, built) in [
+        ("tensormap", "sm_90a", 12, 12),
+        ("cluster", "sm_90a", 12, 12),
+        ("launches", "sm_90a", 9, 9),
+        ("launches", "sm_80", 9, 9),
+        ("instances", "sm_90a", 13, 12),
+        ("instances", "sm_80", 13, 12),
+    ] {
+        let object = said(&bench.root, "tune", kind, &format!("--arch {arch} --until build"));
+        assert_eq!((&object["tried"], &object["built"]), (&tried.into(), &built.into()), "{kind} {arch}: {object:#}");
+        for one in object["configurations"].as_array().unwrap() {
+            let none = serde_json::json!([]);
+            assert_eq!(one.get("warnings").unwrap_or(&none), &none, "{kind} {arch}: {one:#}");
+        }
+    }
+    // The headers of cooperative groups take their time.
+    for (arch, barrier) in [("sm_90a", "groups"), ("sm_80", "groups"), ("sm_90a", "counter")] {
+        let words = format!("--arch {arch} --until build --config BARRIER={barrier}");
+        let object = said(&bench.root, "gate", "cooperative", &words);
+        assert_eq!(object["passed"], true, "{arch} {barrier}: {object:#}");
+    }
+}
+
+#[test]
+fn host_launchers_compile_without_a_gpu() {
+    if wanted(Nvcc::find()).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    for (kind, config) in [("launcher", "TEMPORARY=pool"), ("streams", "STREAM=head_on_given")] {
+        let object = said(&bench.root, "gate", kind, &format!("--arch sm_90a --until build --config {config}"));
+        assert_eq!(object["passed"], true, "{kind} {config}: {object:#}");
+        assert_eq!(object["build"]["warnings"], serde_json::json!([]), "{kind} {config}");
+    }
+}
+
+#[test]
+fn tuned_flags_and_templates_reach_the_compiler() {
+    if nvrtc().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let registers = |limit: u32| {
+        let words = format!("--arch sm_90a --until build --config TILE=16,REGISTERS={limit}");
+        let object = said(&bench.root, "gate", "instances", &words);
+        let taken = &object["build"]["resources"][0];
+        assert_eq!(taken["kernel"], "slopes<16, float>", "{object:#}");
+        taken["registers"].as_u64().unwrap()
+    };
+    assert!(registers(32) <= 32);
+    assert!(registers(128) > 32);
+    let object = said(&bench.root, "gate", "instances", "--arch sm_90a --until build --config TILE=0,REGISTERS=32");
+    assert_eq!(object["build"]["refusal"]["gate"], "build_failed", "{object:#}");
+}
+
+#[test]
+fn clusters_and_boxes_that_cannot_be_are_refused_by_rules() {
+    let bench = Bench::new();
+    for (kind, words, gate, rule) in [
+        ("cluster", "--arch sm_80 --config CLUSTER=2", "launch_limits", "launch_limits"),
+        ("tensormap", "--arch sm_90a --config MAP=swizzled,BOX_X=64", "constraint", "one_swizzled_row"),
+    ] {
+        let object = said(&bench.root, "gate", kind, &format!("{words} --static"));
+        let refused: Vec<_> =
+            object["rules"].as_array().unwrap().iter().filter(|r| r["verdict"] == "refuses").collect();
+        assert_eq!(refused.len(), 1, "{object:#}");
+        assert_eq!((&refused[0]["refusal"]["gate"], &refused[0]["refusal"]["rule"]), (&gate.into(), &rule.into()));
+    }
+}
+
 /// That of `$KILN_CUOBJDUMP`, of the toolkit, or of the path.
 fn cuobjdump(nvcc: &Nvcc) -> Result<Utf8PathBuf, Fault> {
     let named = std::env::var("KILN_CUOBJDUMP").ok().map(Utf8PathBuf::from);

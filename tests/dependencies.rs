@@ -45,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kiln-expr",
             "kiln-judge",
             "kiln-loop",
+            "kiln-search",
             "kiln-space",
             "kiln-spec",
             "kiln-stats",

@@ -1,5 +1,7 @@
 /* Attention forward, o = softmax(scale * q k^T) v for every head, in one pass over the keys: a block of queries keeps a
- * running maximum and sum (online softmax), so that no row of scores is ever held as a whole.
+ * running maximum and sum (online softmax), so that no row of scores is ever held as a whole. lse is the logarithm of each
+ * row's sum of exponentials. With `causal`, query i sees the keys up to i + sk - sq; a row that sees none has o = 0 and
+ * lse = -inf. Rows are contiguous; where they begin is told in elements.
  *
  * Both products are the same little routine, `product`, with a tile of ROWS x COLS vectors of accumulators in registers.
  * LANES says what lies along a vector:
@@ -32,6 +34,7 @@
 #define MAX_D 256          /* columns of a head */
 #define WIDE (COLS * VEC)  /* lanes of a register tile */
 #define LOG2E 1.44269504088896340736f
+#define LN2 0.69314718055994530942f
 
 /* Vectors wider than the machine's change how they are passed; ours never are, every function that takes one is inlined. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -49,6 +52,7 @@ typedef int32_t bits __attribute__((vector_size(4 * VEC)));
 #endif
 
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 INLINE int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 INLINE vec load(const float *from) {
     vec v;
@@ -117,6 +121,23 @@ INLINE void tiles(int cols, int add, int64_t rows, int64_t depth, const float *a
 #endif
 }
 
+/* A block of queries of one head: where its rows lie, and what they see. */
+struct block {
+    const float *q, *k, *v;
+    float *o, *lse;
+    int64_t q_row, kv_row, o_row; /* elements from row to row */
+    int64_t seen, more, keys;     /* keys the first query sees, how many more each next one does, and how many there are */
+};
+
+INLINE int64_t sees(const struct block *at, int64_t m) { return most(least(at->seen + m * at->more, at->keys), 0); }
+
+/* One row of the answer; its sums are `apart` from each other. */
+INLINE void finish(const struct block *at, int64_t m, const float *sum, int64_t apart, float peak, float total, int64_t d) {
+    for (int64_t i = 0; i < d; i++)
+        at->o[m * at->o_row + i] = total > 0.0f ? sum[i * apart] / total : 0.0f;
+    at->lse[m] = total > 0.0f ? (peak + log2f(total)) * LN2 : -INFINITY;
+}
+
 #if LANES_keys
 
 #if P_TILE_strip
@@ -125,18 +146,24 @@ INLINE void tiles(int cols, int add, int64_t rows, int64_t depth, const float *a
 #define STRIP BLOCK_M
 #endif
 
-/* Scores to probabilities, row by row; what o holds so far is scaled to the new maximum where there is one. */
-INLINE void soften(float *p, int64_t rows, int64_t keys, float *peak, float *total, float *o, int64_t wide) {
+/* Scores to probabilities, row by row; what o holds so far is scaled to the new maximum where there is one. `seen`: the
+ * first key that a row does not see, counted from the tile's first. */
+INLINE void soften(float *p, int64_t rows, int64_t keys, const int64_t *seen, int64_t n, float *peak, float *total,
+                   float *o, int64_t wide) {
     int64_t span = round_up(keys, VEC);
     for (int64_t r = 0; r < rows; r++, p += BLOCK_N, o += wide) {
-        for (int64_t j = keys; j < span; j++)
+        for (int64_t j = most(least(keys, seen[r] - n), 0); j < span; j++)
             p[j] = -INFINITY;
-        vec most = all(peak[r]), sum = {0};
+        vec peaks = all(peak[r]), sum = {0};
         for (int64_t j = 0; j < span; j += VEC)
-            most = larger(load(p + j), most);
+            peaks = larger(load(p + j), peaks);
         float old = peak[r], new = old;
         for (int lane = 0; lane < VEC; lane++)
-            new = most[lane] > new ? most[lane] : new;
+            new = peaks[lane] > new ? peaks[lane] : new;
+        if (new == -INFINITY) { /* nothing seen yet */
+            memset(p, 0, span * sizeof *p);
+            continue;
+        }
         for (int64_t j = 0; j < span; j += VEC) {
             vec e = exp2_lanes(load(p + j) - new);
             store(p + j, e);
@@ -158,53 +185,54 @@ INLINE void soften(float *p, int64_t rows, int64_t keys, float *peak, float *tot
 
 /* The columns of o beyond the last whole vector: rare, so they need not be fast. */
 __attribute__((cold, noinline)) static void last_columns(int64_t from, int64_t rows, int64_t keys, const float *p,
-                                                         const float *v, int64_t d, float *o, int64_t wide) {
+                                                         const float *v, int64_t row, int64_t d, float *o,
+                                                         int64_t wide) {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t j = 0; j < keys; j++)
             for (int64_t i = from; i < d; i++)
-                o[r * wide + i] += p[r * BLOCK_N + j] * v[j * d + i];
+                o[r * wide + i] += p[r * BLOCK_N + j] * v[j * row + i];
 }
 
-/* BLOCK_M queries (fewer at the end) against all keys. */
-static void attend(const float *q, const float *k, const float *v, float *o, float scale, int64_t queries, int64_t s,
-                   int64_t d) {
+/* BLOCK_M queries (fewer at the end) against all keys that they see, which may be more from row to row. */
+static void attend(struct block at, float scale, int64_t queries, int64_t d) {
     float scaled[BLOCK_M * MAX_D] ALIGNED, sum[BLOCK_M * MAX_D] ALIGNED, turned[BLOCK_N * MAX_D] ALIGNED;
     float p[STRIP * BLOCK_N] ALIGNED, peak[BLOCK_M], total[BLOCK_M];
+    int64_t seen[BLOCK_M];
     int64_t wide = round_up(d, VEC); /* rows of sum are whole vectors, for any d */
-    int64_t padded = round_up(queries, ROWS);
-    for (int64_t i = 0; i < queries * d; i++)
-        scaled[i] = q[i] * scale;
-    for (int64_t i = queries * d; i < padded * d; i++)
-        scaled[i] = 0.0f; /* rows without a query are computed and never stored */
+    int64_t padded = round_up(queries, ROWS), end = sees(&at, queries - 1);
     memset(sum, 0, padded * wide * sizeof *sum);
     for (int64_t m = 0; m < padded; m++) {
+        /* Rows without a query are computed and never stored. */
+        for (int64_t i = 0; i < d; i++)
+            scaled[m * d + i] = m < queries ? at.q[m * at.q_row + i] * scale : 0.0f;
         peak[m] = -INFINITY;
         total[m] = 0.0f;
+        seen[m] = sees(&at, m);
     }
-    for (int64_t n = 0; n < s; n += BLOCK_N) {
-        int64_t keys = least(BLOCK_N, s - n), span = round_up(keys, WIDE);
+    for (int64_t n = 0; n < end; n += BLOCK_N) {
+        const float *k = at.k + n * at.kv_row, *v = at.v + n * at.kv_row;
+        int64_t keys = least(BLOCK_N, end - n), span = round_up(keys, WIDE);
         /* Panels of WIDE keys, [panel][column][key], so that a register tile reads one stretch of memory. */
         for (int64_t j = 0; j < span; j++) {
             float *to = turned + j / WIDE * WIDE * d + j % WIDE;
             for (int64_t i = 0; i < d; i++)
-                to[i * WIDE] = j < keys ? k[(n + j) * d + i] : 0.0f;
+                to[i * WIDE] = j < keys ? k[j * at.kv_row + i] : 0.0f;
         }
         for (int64_t m = 0; m < padded; m += STRIP) {
             int64_t rows = least(STRIP, padded - m), i = 0;
             for (int64_t j = 0; j < span; j += WIDE)
                 tiles(COLS, 0, rows, d, scaled + m * d, d, 1, turned + j * d, WIDE, p + j, BLOCK_N);
-            soften(p, rows, keys, peak + m, total + m, sum + m * wide, wide);
+            soften(p, rows, keys, seen + m, n, peak + m, total + m, sum + m * wide, wide);
             for (; i + WIDE <= d; i += WIDE)
-                tiles(COLS, 1, rows, keys, p, BLOCK_N, 1, v + n * d + i, d, sum + m * wide + i, wide);
+                tiles(COLS, 1, rows, keys, p, BLOCK_N, 1, v + i, at.kv_row, sum + m * wide + i, wide);
             for (; i + VEC <= d; i += VEC)
-                tiles(1, 1, rows, keys, p, BLOCK_N, 1, v + n * d + i, d, sum + m * wide + i, wide);
+                tiles(1, 1, rows, keys, p, BLOCK_N, 1, v + i, at.kv_row, sum + m * wide + i, wide);
             if (i < d)
-                last_columns(i, rows, keys, p, v + n * d, d, sum + m * wide, wide);
+                last_columns(i, rows, keys, p, v, at.kv_row, d, sum + m * wide, wide);
         }
     }
     for (int64_t m = 0; m < queries; m++)
-        for (int64_t i = 0; i < d; i++)
-            o[m * d + i] = sum[m * wide + i] / total[m];
+        finish(&at, m, sum + m * wide, 1, peak[m], total[m], d);
 }
 
 #else /* LANES_queries */
@@ -215,18 +243,25 @@ static void attend(const float *q, const float *k, const float *v, float *o, flo
 #define STRIP BLOCK_M
 #endif
 
-/* Scores to probabilities, VEC queries at a time; what o holds so far is scaled to the new maxima. */
-INLINE void soften(float *p, int64_t lanes, int64_t keys, float *peak, float *total, float *o, int64_t d) {
+/* Scores to probabilities, VEC queries at a time; what o holds so far is scaled to the new maxima. `seen`: the first key
+ * that a query does not see; the tile's first is n. */
+INLINE void soften(float *p, int64_t lanes, int64_t keys, const int64_t *seen, int64_t n, float *peak, float *total,
+                   float *o, int64_t d) {
+    for (int64_t m = 0; m < lanes; m++) /* later queries see no fewer */
+        for (int64_t j = most(seen[m] - n, 0); j < keys; j++)
+            p[j * STRIP + m] = -INFINITY;
     for (int64_t m = 0; m < lanes; m += VEC) {
         vec old = load(peak + m), new = old, sum = {0};
         for (int64_t j = 0; j < keys; j++)
             new = larger(load(p + j * STRIP + m), new);
+        /* Where nothing has been seen yet, relative to 0: the probabilities are then 0 too. */
+        vec base = (vec)((bits)new & ~(bits)(new == -INFINITY));
         for (int64_t j = 0; j < keys; j++) {
-            vec e = exp2_lanes(load(p + j * STRIP + m) - new);
+            vec e = exp2_lanes(load(p + j * STRIP + m) - base);
             store(p + j * STRIP + m, e);
             sum += e;
         }
-        vec shrink = exp2_lanes(old - new);
+        vec shrink = exp2_lanes(old - base);
         for (int64_t i = 0; i < d; i++)
             store(o + i * BLOCK_M + m, load(o + i * BLOCK_M + m) * shrink);
         store(total + m, load(total + m) * shrink + sum);
@@ -234,46 +269,53 @@ INLINE void soften(float *p, int64_t lanes, int64_t keys, float *peak, float *to
     }
 }
 
-/* BLOCK_M queries (fewer at the end) against all keys. */
-static void attend(const float *q, const float *k, const float *v, float *o, float scale, int64_t queries, int64_t s,
-                   int64_t d) {
+/* BLOCK_M queries (fewer at the end) against all keys that they see, which may be more from row to row. */
+static void attend(struct block at, float scale, int64_t queries, int64_t d) {
     float turned[BLOCK_M * MAX_D] ALIGNED, sum[BLOCK_M * MAX_D] ALIGNED, p[STRIP * BLOCK_N] ALIGNED;
     float peak[BLOCK_M] ALIGNED, total[BLOCK_M] ALIGNED;
-    int64_t span = round_up(queries, WIDE);
+    int64_t seen[BLOCK_M];
+    int64_t span = round_up(queries, WIDE), end = sees(&at, queries - 1);
     for (int64_t m = 0; m < span; m++) {
         /* Lanes without a query compute on zeros and are never stored. */
         for (int64_t i = 0; i < d; i++) {
-            turned[i * BLOCK_M + m] = m < queries ? q[m * d + i] * scale : 0.0f;
+            turned[i * BLOCK_M + m] = m < queries ? at.q[m * at.q_row + i] * scale : 0.0f;
             sum[i * BLOCK_M + m] = 0.0f;
         }
         peak[m] = -INFINITY;
         total[m] = 0.0f;
+        seen[m] = sees(&at, m);
     }
-    for (int64_t n = 0; n < s; n += BLOCK_N) {
-        int64_t keys = least(BLOCK_N, s - n);
+    for (int64_t n = 0; n < end; n += BLOCK_N) {
+        const float *k = at.k + n * at.kv_row, *v = at.v + n * at.kv_row;
+        int64_t keys = least(BLOCK_N, end - n);
         for (int64_t m = 0; m < span; m += STRIP) {
             int64_t lanes = least(STRIP, span - m);
             for (int64_t j = 0; j < lanes; j += WIDE)
-                tiles(COLS, 0, keys, d, k + n * d, d, 1, turned + m + j, BLOCK_M, p + j, STRIP);
-            soften(p, lanes, keys, peak + m, total + m, sum + m, d);
+                tiles(COLS, 0, keys, d, k, at.kv_row, 1, turned + m + j, BLOCK_M, p + j, STRIP);
+            soften(p, lanes, keys, seen + m, n, peak + m, total + m, sum + m, d);
             for (int64_t j = 0; j < lanes; j += WIDE)
-                tiles(COLS, 1, d, keys, v + n * d, 1, d, p + j, STRIP, sum + m + j, BLOCK_M);
+                tiles(COLS, 1, d, keys, v, 1, at.kv_row, p + j, STRIP, sum + m + j, BLOCK_M);
         }
     }
     for (int64_t m = 0; m < queries; m++)
-        for (int64_t i = 0; i < d; i++)
-            o[m * d + i] = sum[i * BLOCK_M + m] / total[m];
+        finish(&at, m, sum + m, BLOCK_M, peak[m], total[m], d);
 }
 #endif
 
-void flash_attention_forward(const float *q, const float *k, const float *v, float *o, float scale, int64_t b,
-                             int64_t h, int64_t s, int64_t d) {
+void flash_attention_forward(const float *q, const float *k, const float *v, float *o, float *lse, float scale,
+                             int32_t causal, int64_t b, int64_t h, int64_t hk, int64_t sq, int64_t sk, int64_t d,
+                             int64_t q_batch, int64_t q_head, int64_t q_row, int64_t kv_batch, int64_t kv_head,
+                             int64_t kv_row, int64_t o_batch, int64_t o_head, int64_t o_row) {
     if (d > MAX_D)
         return; /* o stays unwritten, which no check lets pass */
     for (int64_t head = 0; head < b * h; head++) {
-        int64_t at = head * s * d;
-        /* In powers of two: the factor log2(e) costs nothing here, and exp2 is the cheaper exponential. */
-        for (int64_t m = 0; m < s; m += BLOCK_M)
-            attend(q + at + m * d, k + at, v + at, o + at + m * d, scale * LOG2E, least(BLOCK_M, s - m), s, d);
+        int64_t batch = head / h, own = head % h, kv = batch * kv_batch + own / (h / hk) * kv_head;
+        for (int64_t m = 0; m < sq; m += BLOCK_M) {
+            struct block at = {q + batch * q_batch + own * q_head + m * q_row, k + kv, v + kv,
+                               o + batch * o_batch + own * o_head + m * o_row, lse + head * sq + m, q_row, kv_row, o_row,
+                               causal ? m + 1 + sk - sq : sk, causal != 0, sk};
+            /* In powers of two: the factor log2(e) costs nothing here, and exp2 is the cheaper exponential. */
+            attend(at, scale * LOG2E, least(BLOCK_M, sq - m), d);
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! `kiln gate`: one configuration with its numbers.
 
-use crate::run::{json, kiln};
+use serde_json::Value;
+
+use crate::run::{json, kiln, root};
 
 const ALIGNED: &str = "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,NUM_WARPS=4,STAGES=2,UNROLL=1,CP_ASYNC=1,SWIZZLE=0,HALF2=0";
 
@@ -26,7 +28,7 @@ fn rows_of_130_bytes_are_refused_by_name() {
 
 #[test]
 fn shared_memory_is_held_against_the_architecture() {
-    let large = "BLOCK_M=128,BLOCK_N=128,WARPS=8,STAGES=2,Q_IN_REGS=false";
+    let large = "BLOCK_M=128,BLOCK_N=128,WARPS=8,STAGES=2,Q_IN_REGS=false,KV_BUFFER=split";
     let on = |arch: &str| json(&format!("gate kernels/attention --arch {arch} --config {large} --json"));
     let verdict = |arch: &str| {
         let object = on(arch);
@@ -39,10 +41,26 @@ fn shared_memory_is_held_against_the_architecture() {
     assert_eq!(verdict("sm_90a"), "holds");
 }
 
+/// The other one of the original kernel's two mistakes needs a GPU to show.
+#[test]
+fn the_gallerys_odd_padding_is_refused_by_its_rule() {
+    let expected = std::fs::read(root().join("tests/attention_gallery/expected.json")).unwrap();
+    let expected: Value = serde_json::from_slice(&expected).unwrap();
+    for (config, rule) in expected["static"].as_object().unwrap() {
+        let object = json(&format!("gate tests/attention_gallery --config {config} --json"));
+        let refused: Vec<&Value> =
+            object["rules"].as_array().unwrap().iter().filter(|r| r["verdict"] == "refuses").collect();
+        assert_eq!(refused.len(), 1, "{object:#}");
+        assert_eq!((&refused[0]["name"], &refused[0]["gate"]), (rule, &Value::from("constraint")), "{object:#}");
+    }
+    let right = expected["right"].as_str().unwrap();
+    assert_eq!(json(&format!("gate tests/attention_gallery --config {right} --json"))["passed"], true);
+}
+
 #[test]
 fn values_left_out_come_from_the_default() {
     let object = json("gate kernels/attention --config BLOCK_N=128 --json");
     assert_eq!(object["config"]["BLOCK_N"], 128);
-    assert_eq!(object["config"]["BLOCK_M"], 64);
-    assert_eq!(object["defaulted"].as_array().unwrap().len(), 8);
+    assert_eq!(object["config"]["BLOCK_M"], 128);
+    assert_eq!(object["defaulted"].as_array().unwrap().len(), 9);
 }

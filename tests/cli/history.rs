@@ -81,7 +81,7 @@ fn a_study_is_listed_and_its_story_told() {
     for name in ["last", &id[id.len() - 8..], id] {
         assert_eq!(kiln_in(&folder, &["show", name]).out, story.out, "{name}");
     }
-    let repeat = "kiln tune tiny --target cpu --seed 7 --trials 5 --samples 25 --no-stop --no-ablation";
+    let repeat = "kiln tune tiny --target cpu --seed 7 --trials 5 --samples 25 --no-prior --no-stop --no-ablation";
     for words in [repeat, "how the best improved", "fastest while searching", "confirm", "95 % interval", "default 0"] {
         assert!(story.out.contains(words), "{words}\n{}", story.out);
     }

@@ -10,4 +10,5 @@ mod history;
 mod init;
 mod planted;
 mod run;
+mod simulate;
 mod space;

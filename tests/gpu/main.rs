@@ -4,6 +4,8 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod kinds;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -60,6 +62,21 @@ fn hostile_kernels_are_refused_each_at_its_gate_and_the_good_one_is_found() {
     }
     assert_eq!(summary["refused"], expected["refused"]);
     assert_eq!(summary["config"], expected["config"]);
+}
+
+#[test]
+fn the_originals_index_is_refused_at_the_first_shape_beyond_one_tile() {
+    let Some(folder) = folder("gallery") else { return };
+    let expected = std::fs::read(root().join("tests/attention_gallery/expected.json")).unwrap();
+    let expected: Value = serde_json::from_slice(&expected).unwrap();
+    for (config, found) in expected["gates"].as_object().unwrap() {
+        let (object, code) = run(&folder, &format!("check @tests/attention_gallery --config {config} --json"));
+        assert_ne!(code, 0, "{config}: {object:#}");
+        assert_eq!((&object["refusal"]["gate"], &object["workload"]), (&found[0], &found[1]), "{config}: {object:#}");
+    }
+    let right = expected["right"].as_str().unwrap();
+    let (object, code) = run(&folder, &format!("check @tests/attention_gallery --config {right} --json"));
+    assert_eq!(code, 0, "{object:#}");
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn the_json_reference_names_every_key() {
         ("tune --until build", &all_built),
         ("history", "kiln history --json"),
         ("show", "kiln show last --json"),
+        ("simulate", "kiln simulate last --strategy random --repeats 2 --json"),
         ("doctor", "kiln doctor --json"),
         ("cache", "kiln cache --json"),
     ];

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 mod change;
+mod devices;
 mod layout;
 
 fn root() -> PathBuf {
@@ -77,7 +78,8 @@ fn kernels_that_only_seem_fast_are_refused_each_by_what_catches_it() {
     let folder = folder("cheats");
     let expected: Value =
         serde_json::from_slice(&std::fs::read(root().join("tests/cheats/expected.json")).unwrap()).unwrap();
-    let (summary, _) = run(&folder, "tune @tests/cheats --json --seed 3 --samples 25");
+    // With this seed the one that claims to take no time at all does not come first: beside it no other would be looked at.
+    let (summary, _) = run(&folder, "tune @tests/cheats --json --seed 5 --samples 25");
     assert_eq!(summary["config"], expected["config"]);
     let trials = trials(&folder);
     for (deed, gate) in expected["gates"].as_object().unwrap() {
@@ -187,7 +189,10 @@ fn mistakes_are_told_with_what_was_expected() {
     assert!(said("tune @kernels/softmax --threads 0", 2).contains("at least 1"));
     assert!(said("tune @kernels/softmax --resume", 2).contains("no unfinished study"));
     assert!(said("tune @kernels/softmax --samples 3", 2).contains("at least 25"));
-    let no_source = said("tune @kernels/attention --target cuda", 2);
+    // A target may be no more than a space.
+    let spaces = "[kernel]\nname = \"k\"\n[tunables]\nN = [1, 2]\n[target.cpu]\nsource = \"k.c\"\n[target.cuda]\n";
+    std::fs::write(folder.join("kernel.toml"), spaces).unwrap();
+    let no_source = said("tune kernel.toml --target cuda", 2);
     assert!(no_source.contains("has no source") && no_source.contains("--target cpu"), "{no_source}");
     assert!(said("check @kernels/softmax --config VEC=5", 2).contains("4, 8, 16"));
     assert!(said("check @kernels/softmax --config GROUP=4,CHAINS=8", 2).contains("kiln gate"));

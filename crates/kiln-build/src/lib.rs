@@ -10,6 +10,7 @@ mod compiler;
 mod entry;
 mod include;
 mod key;
+mod load;
 mod message;
 mod nvcc;
 mod nvrtc;

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kiln_core::{Fault, Outcome};
 
 use crate::artifact::Artifact;
 use crate::cache::Cache;
 use crate::compile::Limits;
+use crate::load::Load;
 use crate::request::Request;
 use crate::toolchain::Toolchain;
 
@@ -29,6 +30,7 @@ pub struct Pool {
     jobs: Option<Sender<Job>>,
     workers: Vec<JoinHandle<()>>,
     stopped: Arc<AtomicBool>,
+    load: Arc<Mutex<Load>>,
 }
 
 /// A build that was asked for.
@@ -71,9 +73,11 @@ impl Pool {
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
         let stopped = Arc::new(AtomicBool::new(false));
+        let load = Arc::new(Mutex::new(Load::new(threads.max(1))));
         let workers = (0..threads.max(1))
             .map(|_| {
                 let (queue, toolchain, cache) = (Arc::clone(&queue), toolchain.clone(), cache.clone());
+                let load = Arc::clone(&load);
                 let (start, stopped) = (start.clone(), Arc::clone(&stopped));
                 std::thread::spawn(move || {
                     start();
@@ -82,23 +86,42 @@ impl Pool {
                         if stopped.load(Ordering::Relaxed) {
                             break;
                         }
+                        tell(&load, Load::began);
                         let built = cache.build_until(&toolchain, &job.request, limits, &|_| {}, &stopped);
+                        tell(&load, Load::ended);
                         // Nobody may be waiting any more; the artifact is in the cache all the same.
                         let _ = job.answer.send(built);
                     }
                 })
             })
             .collect();
-        Pool { jobs: Some(jobs), workers, stopped }
+        Pool { jobs: Some(jobs), workers, stopped, load }
     }
 
     /// Asks for a build.
     pub fn ask(&self, request: Request) -> Ticket {
         let (sender, answer) = channel();
         if let Some(jobs) = &self.jobs {
+            tell(&self.load, Load::came);
             let _ = jobs.send(Job { request, answer: sender });
         }
         Ticket { answer }
+    }
+
+    /// Threads that build.
+    pub fn builders(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// The share of their time in which builders built while there was work for all of them; none when there never was.
+    pub fn busy(&self) -> Option<f64> {
+        self.load.lock().ok()?.busy()
+    }
+}
+
+fn tell(load: &Mutex<Load>, what: fn(&mut Load, Instant)) {
+    if let Ok(mut load) = load.lock() {
+        what(&mut load, Instant::now());
     }
 }
 

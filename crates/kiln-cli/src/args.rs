@@ -30,6 +30,8 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Tell a study's story: what was asked, how the search went, what it came to, what was refused and why
     Show(ShowArgs),
+    /// Replay recorded spaces to see how few evaluations a search strategy needs, without a GPU
+    Simulate(SimulateArgs),
     /// Examine this machine: compiler, Python, disk, memory, load, workers; each finding with why it matters and the fix
     Doctor(DoctorArgs),
     /// Write a commented kernel.toml with a small working kernel
@@ -52,6 +54,7 @@ impl Verb {
             Verb::Bench(args) => args.json,
             Verb::History(args) => args.json,
             Verb::Show(args) => args.json,
+            Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
             Verb::Init(_) | Verb::Worker(_) => false,
         }
@@ -75,7 +78,8 @@ pub(crate) struct Selecting {
     /// Dtype of a type variable, such as T=bf16 [default: the first of each]
     #[arg(long, value_name = "T=DTYPE")]
     pub(crate) variant: Option<String>,
-    /// GPU: its number among those CUDA_VISIBLE_DEVICES shows, its UUID, or a MIG slice's [default: 0]
+    /// GPU: its number among those CUDA_VISIBLE_DEVICES shows, its UUID, or a MIG slice's; for `tune` also several of one
+    /// model, such as 0,1,2, which then share the study [default: 0]
     #[arg(long, value_name = "GPU")]
     pub(crate) device: Option<String>,
 }
@@ -182,9 +186,16 @@ pub(crate) struct TuneArgs {
     /// Stop after this step: build what would be tried, say what would be refused, run nothing; needs no GPU
     #[arg(long, value_enum, conflicts_with_all = ["resume", "replay"])]
     pub(crate) until: Option<Until>,
-    /// Search strategy: tpe, random or latin
-    #[arg(long, value_name = "NAME", default_value = "tpe")]
+    /// Search strategy: auto, forest, tpe, genetic, tabu, annealing, latin or random; `kiln simulate` compares them
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) strategy: String,
+    /// Start from what a study or a file (Kernel Tuner cache, T4) measured, on another GPU or another shape; may be given
+    /// several times [default: the newest studies of this kernel in this folder]
+    #[arg(long, value_name = "STUDY|FILE", conflicts_with_all = ["resume", "replay", "no_prior"])]
+    pub(crate) prior: Vec<String>,
+    /// Start from nothing
+    #[arg(long)]
+    pub(crate) no_prior: bool,
     /// Go on even if the best of the seed phase is under half the baseline's speed
     #[arg(long)]
     pub(crate) no_stop: bool,
@@ -263,12 +274,21 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Studies are recorded in .kiln under the current folder.\n\nExamples:\n  kiln history\n  kiln history kernels/attention --limit 5"
+    after_help = "Studies are recorded in .kiln under the current folder. T4 is the community's form of tuning results: every configuration tried with its samples, in milliseconds, or why it failed.\n\nExamples:\n  kiln history\n  kiln history kernels/attention --limit 5\n  kiln history last --export t4 --output results.json"
 )]
 pub(crate) struct HistoryArgs {
-    /// Only studies of this kernel: its folder, its kernel.toml or its name
-    #[arg(value_name = "PATH|KERNEL")]
+    /// Only studies of this kernel: its folder, its kernel.toml or its name; with --export, the study meant
+    #[arg(value_name = "PATH|KERNEL|STUDY")]
     pub(crate) kernel: Option<Utf8PathBuf>,
+    /// Write one study in another tool's form instead
+    #[arg(long, value_name = "FORMAT", value_enum, requires = "kernel", conflicts_with_all = ["json", "limit"])]
+    pub(crate) export: Option<Export>,
+    /// File to write it to [default: standard output]
+    #[arg(long, value_name = "FILE", requires = "export")]
+    pub(crate) output: Option<Utf8PathBuf>,
+    /// Of a study that tuned each workload apart: the workload meant
+    #[arg(long, value_name = "NAME", requires = "export")]
+    pub(crate) workload: Option<String>,
     /// The newest N
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
@@ -277,8 +297,60 @@ pub(crate) struct HistoryArgs {
     pub(crate) json: bool,
 }
 
+/// Forms a study can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Export {
+    /// T4 results, which Kernel Tuner's tools read
+    T4,
+}
+
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show 7f3a9c21 --json")]
+#[command(
+    after_help = "A recorded space holds what every configuration of a kernel took on one GPU. A search is replayed on it: each proposal is answered from the record, a failed configuration as a refusal, and each costs one evaluation. What counts is optimum/best, the share of the best possible speed, after 20, 50, 100 and 220 evaluations (and 10 with --prior).\n\nA study recorded only what it tried, so a search on it is confined to those configurations.\n\nExamples:\n  kiln simulate gemm_A100.json.gz --strategy auto,random\n  kiln simulate hub/*.json.gz --repeats 50 --figure convergence.svg\n  kiln simulate gemm_A6000.json.gz --prior gemm_A100.json.gz --budget 50\n  kiln simulate gemm_A6000.json.gz --prior gemm_A100.json.gz --invert-prior\n  kiln simulate last --strategy random,tpe --budget 50"
+)]
+pub(crate) struct SimulateArgs {
+    /// Kernel Tuner caches and T4 files (.json, .json.gz; cut off or not), or studies of this folder: an id, `last`, a kernel's name
+    #[arg(required = true, value_name = "FILE|STUDY")]
+    pub(crate) files: Vec<String>,
+    /// Strategies to try, with commas between: random, latin, tpe, genetic, tabu, annealing, forest, auto
+    #[arg(long, value_name = "NAMES", default_value = "auto", value_delimiter = ',')]
+    pub(crate) strategy: Vec<String>,
+    /// Evaluations of one search
+    #[arg(long, value_name = "N", default_value_t = 220, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) budget: u32,
+    /// Searches with each strategy on each file, each with a seed of its own
+    #[arg(long, value_name = "R", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) repeats: u32,
+    /// Seed of the first search; the next have the next
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// What another GPU or another shape of the kernel took: a recorded file or a study that searches start from
+    #[arg(long, value_name = "FILE|STUDY")]
+    pub(crate) prior: Vec<String>,
+    /// Exchange fast and slow in the priors: what does a misleading one cost?
+    #[arg(long, requires = "prior")]
+    pub(crate) invert_prior: bool,
+    /// Answer with one recorded sample, drawn at random, instead of the mean
+    #[arg(long)]
+    pub(crate) noise: bool,
+    /// Another number for a constant of the strategies
+    #[arg(long, value_name = "NAME=NUMBER")]
+    pub(crate) constant: Vec<String>,
+    /// Searches at a time [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) threads: Option<u32>,
+    /// Draw how the best improves into this file, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) figure: Option<Utf8PathBuf>,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show 7f3a9c21 --json"
+)]
 pub(crate) struct ShowArgs {
     /// A study's id or a piece of it, `last`, or a kernel's name for its newest
     pub(crate) study: String,
@@ -288,6 +360,9 @@ pub(crate) struct ShowArgs {
     /// List every trial instead
     #[arg(long, conflicts_with = "refusals")]
     pub(crate) trials: bool,
+    /// Tell which tunables mattered, which act together, and what values are worth adding instead
+    #[arg(long, conflicts_with_all = ["refusals", "trials"])]
+    pub(crate) importance: bool,
     /// Print one JSON object with study, trials and notes instead
     #[arg(long, conflicts_with_all = ["refusals", "trials"])]
     pub(crate) json: bool,

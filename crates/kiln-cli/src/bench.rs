@@ -6,7 +6,7 @@ use kiln_show::{BenchView, Progress};
 use kiln_stats::Thresholds;
 use kiln_store::{Store, Study};
 
-use crate::args::BenchArgs;
+use crate::args::{BenchArgs, Selecting};
 use crate::exit::{Failure, Success};
 use crate::gate::complete;
 use crate::load::load;
@@ -17,10 +17,15 @@ use crate::work;
 pub(crate) fn run(args: &BenchArgs) -> Result<Success, Failure> {
     let loaded = load(&args.selecting.path)?;
     output::warnings(&loaded.warnings);
-    let (selection, card) = work::runnable(&loaded, &args.selecting)?;
+    let study = args.study.as_ref().map(|name| Store::open(&work::store())?.find(name)).transpose()?;
+    let selecting = match &study {
+        Some(study) => of_study(&args.selecting, study),
+        None => args.selecting.clone(),
+    };
+    let (selection, card) = work::runnable(&loaded, &selecting)?;
     let kernel = work::kernel(selection, &args.selecting.path)?;
-    work::preflight(&kernel.selection, &args.selecting)?;
-    let config = config(args, &kernel)?;
+    work::preflight(&kernel.selection, &selecting)?;
+    let config = config(args, study.as_ref(), selecting.workload.as_deref(), &kernel)?;
     work::baseline(&kernel, args.baseline.as_deref())?;
     let defaults = Settings::default();
     let settings = Settings {
@@ -70,12 +75,28 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Success, Failure> {
     Ok(Success::Done)
 }
 
+/// What a study was about, where the flags say nothing else: its winner may be valid for that alone.
+fn of_study(selecting: &Selecting, study: &Study) -> Selecting {
+    let workload = || study.options["workload"].as_str().map(String::from);
+    let variant = || Some(study.variant.clone()).filter(|variant| !variant.is_empty());
+    Selecting {
+        target: selecting.target.clone().or_else(|| Some(study.target.clone())),
+        variant: selecting.variant.clone().or_else(variant),
+        workload: selecting.workload.clone().or_else(workload),
+        ..selecting.clone()
+    }
+}
+
 /// The configuration asked for: typed, a study's winner, or the default.
-fn config(args: &BenchArgs, kernel: &Kernel<'_>) -> Result<Config, Failure> {
-    let typed = match &args.study {
-        Some(name) => {
-            let study = Store::open(&work::store())?.find(name)?;
-            let won = winner(&study, args.selecting.workload.as_deref())?;
+fn config(
+    args: &BenchArgs,
+    study: Option<&Study>,
+    workload: Option<&str>,
+    kernel: &Kernel<'_>,
+) -> Result<Config, Failure> {
+    let typed = match study {
+        Some(study) => {
+            let won = winner(study, workload)?;
             let word = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), |s| format!("\"{s}\""));
             won.iter().map(|(name, value)| format!("{name}={}", word(value))).collect::<Vec<_>>().join(",")
         }

@@ -6,12 +6,16 @@ use kiln_store::{Filter, Store};
 
 use crate::args::HistoryArgs;
 use crate::exit::{Failure, Success};
+use crate::export;
 use crate::load::load;
 use crate::output;
 use crate::past;
 use crate::work;
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<Success, Failure> {
+    if let (Some(_), Some(study)) = (args.export, &args.kernel) {
+        return export::t4(study.as_str(), args.workload.as_deref(), args.output.as_deref());
+    }
     let kernel = args.kernel.as_deref().map(kernel_name).transpose()?;
     let (mut studies, mut others) = (Vec::new(), Vec::new());
     if let Some(store) = past::store()? {

@@ -35,7 +35,7 @@ pub(crate) fn load(path: &Utf8Path) -> Result<Loaded, Failure> {
 }
 
 /// A file's bytes, if there are not too many; what a file says of its size beforehand need not be true.
-fn read_bounded(file: &Utf8Path, largest: u64) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_bounded(file: &Utf8Path, largest: u64) -> Result<Vec<u8>, Failure> {
     let meta = fs_err::metadata(file)?;
     if !meta.is_file() {
         return Err(Report::error(format!("{file} is not a plain file")).into());

@@ -6,17 +6,22 @@ mod cache;
 mod check;
 mod doctor;
 mod exit;
+mod export;
 mod forge;
 mod gate;
 mod history;
+mod importance;
 mod init;
 mod load;
 mod output;
 mod past;
+mod prior;
+mod recording;
 mod repeat;
 mod resume;
 mod seed;
 mod show;
+mod simulate;
 mod space;
 mod tune;
 mod work;
@@ -36,6 +41,7 @@ fn main() -> std::process::ExitCode {
         Verb::Bench(args) => bench::run(args),
         Verb::History(args) => history::run(args),
         Verb::Show(args) => show::run(args),
+        Verb::Simulate(args) => simulate::run(args),
         Verb::Doctor(args) => doctor::run(args),
         Verb::Init(args) => init::run(args),
         Verb::Cache(args) => cache::run(args),

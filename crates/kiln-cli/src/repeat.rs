@@ -27,6 +27,9 @@ fn flags(set: &Settings) -> Vec<String> {
     add(trials != usual.seed_trials + usual.search_trials, format!("--trials {trials}"));
     add(samples != usual.pairs * usual.pair_samples, format!("--samples {samples}"));
     add(set.strategy != usual.strategy, format!("--strategy {}", set.strategy));
+    // Naming them matters: by now there may be others.
+    add(set.priors.is_empty(), "--no-prior".into());
+    set.priors.iter().for_each(|prior| add(true, format!("--prior {prior}")));
     add(set.cache == CacheState::Cold, "--cold".into());
     add(set.threads != usual.threads, format!("--threads {}", set.threads));
     add(!set.pin, "--no-pin".into());
@@ -56,7 +59,7 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_typed() {
-        assert!(flags(&Settings::default()).is_empty());
+        assert_eq!(flags(&Settings::default()), ["--no-prior"]);
         let set = Settings {
             seed_trials: 5,
             search_trials: 0,
@@ -65,7 +68,7 @@ mod tests {
             baseline: Some("my own".into()),
             ..Settings::default()
         };
-        assert_eq!(flags(&set).join(" "), "--trials 5 --samples 20 --no-ablation --baseline 'my own'");
+        assert_eq!(flags(&set).join(" "), "--trials 5 --samples 20 --no-prior --no-ablation --baseline 'my own'");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use kiln_show::StudyView;
 
 use crate::args::ShowArgs;
 use crate::exit::{Failure, Success};
+use crate::importance;
 use crate::output;
 use crate::past;
 use crate::repeat::repeat;
@@ -17,6 +18,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Success, Failure> {
     })?;
     let study = store.find(&args.study)?;
     let (trials, notes, repeat) = (store.trials(&study.id)?, store.notes(&study.id)?, repeat(&study));
+    if args.importance {
+        return importance::run(&study, &trials, args.json);
+    }
     let past = past::as_it_stands(study, &trials);
     let view = StudyView { past: &past, trials: &trials, notes: &notes, repeat: &repeat };
     output::data(&match args {

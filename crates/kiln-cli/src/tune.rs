@@ -13,6 +13,7 @@ use crate::exit::{Failure, Success};
 use crate::forge;
 use crate::load::load;
 use crate::output;
+use crate::prior;
 use crate::resume;
 use crate::seed::seed;
 use crate::work;
@@ -24,10 +25,11 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     let store = Store::open(&work::store())?;
     let loaded = load(&args.selecting.path)?;
     output::warnings(&loaded.warnings);
-    let (selection, card) = work::runnable(&loaded, &args.selecting)?;
+    let (selecting, beside) = work::devices(&args.selecting);
+    let (selection, card) = work::runnable(&loaded, &selecting)?;
     let kernel = work::kernel(selection, &args.selecting.path)?;
     if args.replay.is_none() {
-        work::preflight(&kernel.selection, &args.selecting)?;
+        work::preflight(&kernel.selection, &selecting)?;
     }
     let begun = match (&args.replay, &args.resume) {
         (Some(name), _) => Some(store.find(name)?),
@@ -36,8 +38,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     };
     let settings = match &begun {
         Some(study) => resume::settings(study, &kernel, &spec_hash(&kernel), &args.selecting)?,
-        None => settings(args, &kernel, card.as_ref())?,
+        None => settings(args, &kernel, card.as_ref(), &store)?,
     };
+    let priors = prior::read(&settings.priors)?;
     let folder: Utf8PathBuf =
         args.out.clone().unwrap_or_else(|| format!("{}/best/{}", work::FOLDER, kernel.name()).into());
     if args.replay.is_none() {
@@ -49,8 +52,13 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     let listener = |event: &Event<'_>| progress.hear(event);
     let live = args.replay.is_none();
     let card = card.filter(|_| live);
-    let _held = work::lock(card.as_ref())?;
+    let others = work::others(&beside, card.as_ref())?;
+    let _held = work::lock(card.iter().chain(&others))?;
     let mut bench = Bench::new(&kernel, &settings, work::surroundings(&listener, live, card.as_ref())?)?;
+    bench.priors = priors;
+    for card in &others {
+        bench.add_device(Some(card.uuid.clone()))?;
+    }
     let spent = begun.as_ref().map_or(0.0, |s| s.seconds);
     let study = match begun {
         Some(study) => study,
@@ -137,8 +145,12 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     })
 }
 
-fn settings(args: &TuneArgs, kernel: &Kernel<'_>, card: Option<&Card>) -> Result<Settings, Failure> {
+fn settings(args: &TuneArgs, kernel: &Kernel<'_>, card: Option<&Card>, store: &Store) -> Result<Settings, Failure> {
     sensible(args, kernel)?;
+    let priors = match (&args.prior[..], args.no_prior) {
+        ([], false) => prior::automatic(store, kernel)?,
+        (named, _) => named.to_vec(),
+    };
     let defaults = Settings::default();
     let (seed_trials, search_trials) = match args.trials {
         Some(trials) => (trials.min(defaults.seed_trials), trials.saturating_sub(defaults.seed_trials)),
@@ -155,6 +167,7 @@ fn settings(args: &TuneArgs, kernel: &Kernel<'_>, card: Option<&Card>) -> Result
     Ok(Settings {
         seed: seed(args.measuring.seed)?,
         strategy: args.strategy.clone(),
+        priors,
         seed_trials,
         search_trials,
         pairs: args.measuring.samples.div_ceil(defaults.pair_samples),

@@ -123,11 +123,42 @@ fn without_gpu(targets: &[Target]) -> String {
     other.map_or(String::new(), |t| format!("; --target {} runs on the processor", t.kind.name()))
 }
 
-/// Keeps the GPU for this process until it is dropped, so that no other kiln measures there meanwhile.
-pub(crate) fn lock(card: Option<&Card>) -> Result<Option<DeviceLock>, Failure> {
-    let Some(card) = card else { return Ok(None) };
-    let waiting = || eprintln!("note: another kiln measures on {}; waiting for it", card.name);
-    Ok(Some(DeviceLock::take(&card.uuid, stopped(), waiting)?))
+/// Keeps the GPUs for this process until it is dropped, so that no other kiln measures there meanwhile.
+pub(crate) fn lock<'c>(cards: impl IntoIterator<Item = &'c Card>) -> Result<Vec<DeviceLock>, Failure> {
+    let mut cards: Vec<&Card> = cards.into_iter().collect();
+    // All kilns take them in the same order, or two might wait for each other.
+    cards.sort_by(|a, b| a.uuid.cmp(&b.uuid));
+    let mut held = Vec::with_capacity(cards.len());
+    for card in cards {
+        let waiting = || eprintln!("note: another kiln measures on {}; waiting for it", card.name);
+        held.push(DeviceLock::take(&card.uuid, stopped(), waiting)?);
+    }
+    Ok(held)
+}
+
+/// The first device named, and those beside it.
+pub(crate) fn devices(selecting: &Selecting) -> (Selecting, Vec<String>) {
+    let Some(list) = selecting.device.as_deref().filter(|list| list.contains(',')) else {
+        return (selecting.clone(), Vec::new());
+    };
+    let mut names = list.split(',').map(|name| name.trim().to_string());
+    let device = names.next();
+    (Selecting { device, ..selecting.clone() }, names.collect())
+}
+
+/// The GPUs of these names beside the first. Refuses one that is named twice.
+pub(crate) fn others(names: &[String], first: Option<&Card>) -> Result<Vec<Card>, Failure> {
+    let Some(first) = first else { return Ok(Vec::new()) };
+    let mut others: Vec<Card> = Vec::new();
+    for name in names {
+        let card = doctor::quick(Some(name))?.card;
+        if others.iter().chain([first]).any(|other| other.uuid == card.uuid) {
+            let report = Report::error(format!("--device names {} ({}) twice", card.name, card.uuid));
+            return Err(report.label(format!("the second time as `{name}`")).into());
+        }
+        others.push(card);
+    }
+    Ok(others)
 }
 
 /// Whether caches are warm or cold: as asked, else cold on a GPU, where kernels are compared by their memory traffic too.

@@ -24,7 +24,7 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
     let mut partial = Partial::default();
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     if let Err(error) = (Top(&mut partial)).deserialize(&mut reader) {
-        if !(error.is_eof() && partial.parameters.is_some()) {
+        if !(partial.parameters.is_some() && json::is_cut_off(bytes, &error)) {
             return Err(vec![json::report(name, bytes, &error)]);
         }
         builder.warnings.push(Report::warning(format!(
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for Top<'_> {
 }
 
 /// An object's pairs, in file order.
-struct Pairs<'a>(&'a mut dyn FnMut(String, Vec<serde_json::Value>));
+pub(crate) struct Pairs<'a>(pub(crate) &'a mut dyn FnMut(String, Vec<serde_json::Value>));
 
 impl<'de> DeserializeSeed<'de> for Pairs<'_> {
     type Value = ();

@@ -8,15 +8,25 @@ pub(crate) fn check(name: &str, bytes: &[u8]) -> Result<(), Vec<Report>> {
     serde_json::from_slice::<IgnoredAny>(bytes).map(|_| ()).map_err(|e| vec![report(name, bytes, &e)])
 }
 
+/// Whether reading stopped because the text does: a number cut in two is called a wrong one, at the very end.
+pub(crate) fn is_cut_off(bytes: &[u8], error: &serde_json::Error) -> bool {
+    error.is_eof() || (error.is_syntax() && line_start(bytes, error) + error.column() >= bytes.trim_ascii_end().len())
+}
+
+/// Where the line begins in which reading stopped.
+fn line_start(bytes: &[u8], error: &serde_json::Error) -> usize {
+    match error.line() {
+        0 | 1 => 0,
+        line => bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(line - 2).map_or(0, |(at, _)| at + 1),
+    }
+}
+
 /// Where and why reading stopped.
 pub(crate) fn report(name: &str, bytes: &[u8], error: &serde_json::Error) -> Report {
     let words = error.to_string();
     // serde_json puts the position at the end of its words; the report shows it in its own way.
     let message = words.split(" at line ").next().unwrap_or(&words);
-    let start = match error.line() {
-        0 | 1 => 0,
-        line => bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(line - 2).map_or(0, |(at, _)| at + 1),
-    };
+    let start = line_start(bytes, error);
     // Only the surroundings are looked at: the file may be one line of many megabytes.
     let column = error.column().saturating_sub(1);
     let from = start.max((start + column).saturating_sub(SURROUNDINGS));
@@ -26,6 +36,39 @@ pub(crate) fn report(name: &str, bytes: &[u8], error: &serde_json::Error) -> Rep
     let mut place = Place::of(name, &text, at..at + 1);
     (place.line, place.column) = (error.line().max(1), column + 1);
     Report::error(format!("{name}: {message}")).at(place).label("reading stopped here")
+}
+
+/// The text with `null` for every bare NaN and Infinity, which Python writes and JSON does not know; none if there are none.
+pub(crate) fn without_nan(bytes: &[u8]) -> Option<Vec<u8>> {
+    const WORDS: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
+    let (mut mended, mut copied, mut at) = (Vec::new(), 0, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            // A quote inside a string stands behind a backslash.
+            b'"' => {
+                at += 1;
+                while let Some(byte) = bytes.get(at).filter(|byte| **byte != b'"') {
+                    at += if *byte == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            b'N' | b'-' | b'I' => match WORDS.iter().find(|word| bytes[at..].starts_with(word)) {
+                Some(word) => {
+                    mended.extend_from_slice(&bytes[copied..at]);
+                    mended.extend_from_slice(b"null");
+                    at += word.len();
+                    copied = at;
+                }
+                None => at += 1,
+            },
+            _ => at += 1,
+        }
+    }
+    if copied == 0 {
+        return None;
+    }
+    mended.extend_from_slice(&bytes[copied..]);
+    Some(mended)
 }
 
 /// Bytes shown around the place where reading stopped.

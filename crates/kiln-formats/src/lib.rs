@@ -1,16 +1,24 @@
-//! Other tuners' files. In: the bytes of a T1 description or of a Kernel Tuner cache, gzipped or not. Out: the same
-//! [`KernelSpec`] a kernel.toml gives, so that everything else works on it unchanged. Refuses JSON that is neither, and
-//! says what it found; a cache that was cut off while it was written is read as far as it goes.
+//! Other tuners' files. In: the bytes of a T1 description, a Kernel Tuner cache or a T4 file, gzipped or not. Out: the same
+//! [`KernelSpec`] a kernel.toml gives, so that everything else works on it unchanged, or what was recorded in it as a
+//! [`Recording`]; and T4 again from such a recording. Refuses JSON of another kind, and says what it found; a file that
+//! was cut off while it was written is read as far as it goes.
 
 mod build;
 mod cache;
 mod gzip;
 mod json;
+mod recording;
 mod scan;
 mod t1;
+mod t4;
+
+use std::borrow::Cow;
 
 use kiln_core::Report;
 use kiln_spec::KernelSpec;
+
+pub use recording::{Invalidity, Recorded, Recording, Row, read_recording};
+pub use t4::{Attempt, Results, write_t4};
 
 /// A larger file is refused: no recorded space comes near it, unpacked.
 pub const LARGEST_FILE: u64 = 256 << 20;
@@ -28,13 +36,7 @@ pub struct Imported {
 
 /// Reads either format, whichever it is.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
-    let unpacked;
-    let bytes = if gzip::is_gzip(bytes) {
-        unpacked = gzip::unpack(name, bytes)?;
-        &unpacked[..]
-    } else {
-        bytes
-    };
+    let bytes = &*plain_bytes(name, bytes)?;
     match kind(bytes) {
         Some(Kind::T1) => t1::read(name, bytes),
         Some(Kind::Cache) => cache::read(name, bytes),
@@ -42,7 +44,15 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
     }
 }
 
-/// The formats this crate reads.
+/// A file's text, unpacked if it is gzipped.
+fn plain_bytes<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, Vec<Report>> {
+    match gzip::is_gzip(bytes) {
+        true => gzip::unpack(name, bytes).map(Cow::Owned),
+        false => Ok(Cow::Borrowed(bytes)),
+    }
+}
+
+/// The formats that describe a space.
 enum Kind {
     T1,
     Cache,
@@ -67,9 +77,9 @@ fn unknown(name: &str, bytes: &[u8]) -> Vec<Report> {
     if let Err(broken) = json::check(name, bytes) {
         return broken;
     }
-    let is_t4 = bytes.windows(16).take(1 << 20).any(|w| w == b"\"configuration\":");
-    let hint =
-        is_t4.then(|| "this looks like T4, which holds results but not the values a tunable may take".to_string());
+    let words =
+        "this looks like T4, which holds results but not the values a tunable may take; `kiln simulate` reads it";
+    let hint = recording::t4::is_t4(bytes).then(|| words.to_string());
     vec![
         Report::error(format!("{name} holds no tuning space"))
             .maybe_hint(hint)

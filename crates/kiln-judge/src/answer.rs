@@ -13,7 +13,7 @@ use crate::elementwise::elementwise;
 use crate::exam::Outside;
 use crate::expected::Expected;
 use crate::inputs::Inputs;
-use crate::reference::Builtin;
+use crate::reference::{Builtin, Job, Scalars};
 use crate::rules::Rules;
 use crate::signature::{Signature, Slot};
 use crate::tensor::{Tensor, place};
@@ -64,20 +64,25 @@ fn known(
 ) -> Result<Vec<Answer>, Fault> {
     let fault = |why: String| Fault::new("computing the right answer", why);
     let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
-    let scale = inputs.scalars().find(|(name, _)| SCALES.contains(name)).map(|(_, value)| value);
-    let working = working(signature);
-    let job = builtin.job(&tensors, scale, working).map_err(|unfit| fault(unfit.to_string()))?;
-    let [output] = outputs else { return Err(fault(format!("{} outputs, and it gives one", outputs.len()))) };
-    if output.shape != job.shape() {
-        let shapes = format!("{:?}, and {} has {:?}", job.shape(), output.name, output.shape);
-        return Err(
-            fault(format!("the reference has shape {shapes}")).hint("correct the output's type in the kernel file")
-        );
+    let scalar = |names: &[&str]| inputs.scalars().find(|(name, _)| names.contains(name)).map(|(_, value)| value);
+    let scalars = Scalars { scale: scalar(&SCALES), causal: scalar(&MASKS).is_some_and(|causal| causal != 0.0) };
+    let jobs = builtin.jobs(&tensors, scalars, working(signature), outputs.len());
+    let jobs = jobs.map_err(|unfit| fault(unfit.to_string()))?;
+    if jobs.len() != outputs.len() {
+        return Err(fault(format!("{} outputs, and it gives {}", outputs.len(), jobs.len())));
     }
-    let expected = Expected::sample(&job, BUDGET, inputs.seed);
-    let derived = || derive(&job, &expected, output.dtype, ordinary(signature, inputs));
-    let bound = bound(rules.stated(&output.name), inputs.distribution, derived);
-    Ok(vec![Answer { name: output.name.clone(), expected, bound }])
+    let answer = |(job, output): (&Job<'_>, &&Slot)| {
+        if output.shape != job.shape() {
+            let shapes = format!("{:?}, and {} has {:?}", job.shape(), output.name, output.shape);
+            let fault = fault(format!("the reference has shape {shapes}"));
+            return Err(fault.hint("correct the output's type in the kernel file"));
+        }
+        let expected = Expected::sample(job, BUDGET, inputs.seed);
+        let derived = || derive(job, &expected, output.dtype, ordinary(signature, inputs));
+        let bound = bound(rules.stated(&output.name), inputs.distribution, derived);
+        Ok(Answer { name: output.name.clone(), expected, bound })
+    };
+    jobs.iter().zip(outputs).map(answer).collect()
 }
 
 /// What the file states, which is about the inputs it declares: on others it only ever loosens what kiln finds itself.
@@ -91,8 +96,9 @@ fn bound(stated: Option<Allowed>, distribution: Distribution, found: impl Fn() -
     Bound { allowed: Allowed { abs: allowed.abs.max(found.abs), rel: allowed.rel.max(found.rel) }, ..bound }
 }
 
-/// The names under which an attention kernel takes its scale.
+/// The names under which an attention kernel takes its scale, and whether it masks.
 const SCALES: [&str; 3] = ["scale", "softmax_scale", "sm_scale"];
+const MASKS: [&str; 2] = ["causal", "is_causal"];
 
 /// The narrowest floating-point type among the inputs: intermediate results of a plain program have it.
 fn working(signature: &Signature) -> Dtype {

@@ -88,8 +88,14 @@ impl Exam {
     /// The bytes of the outputs, without padding.
     pub fn outputs(&self, after: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.memory.outputs().map(|(_, range)| range.len()).sum());
-        self.memory.outputs().for_each(|(slot, range)| bytes.extend_from_slice(&gather(slot, &after[range.clone()])));
+        self.keep_outputs(after, &mut bytes);
         bytes
+    }
+
+    /// The bytes of the outputs in place of what `kept` holds: memory that was used before is quicker to write to.
+    pub fn keep_outputs(&self, after: &[u8], kept: &mut Vec<u8>) {
+        kept.clear();
+        self.memory.outputs().for_each(|(slot, range)| kept.extend_from_slice(&gather(slot, &after[range.clone()])));
     }
 
     /// Holds the outputs of two calls on the same inputs against each other.

@@ -1,5 +1,6 @@
 //! Right answers. In: an operation, or whole tensors from outside. Out: rows in double precision; of a large output only a
-//! sample of rows, one from each of as many equal parts as the budget allows, the first and the last row among them.
+//! sample of rows, one from each of as many equal parts as the budget allows, the first and the last row among them, and all
+//! that take no work: what is right there may be no number.
 
 use std::ops::Range;
 
@@ -30,7 +31,13 @@ impl Expected {
     pub(crate) fn sample(job: &Job<'_>, budget: usize, seed: u64) -> Expected {
         let (width, all) = (job.width(), job.rows());
         let most = (budget / job.cost().max(1)).max(2);
-        let rows = (all > most).then(|| choose(all, most, seed));
+        let rows = (all > most).then(|| {
+            let mut rows = choose(all, most, seed);
+            rows.extend((0..all).filter(|row| job.is_free(*row)));
+            rows.sort_unstable();
+            rows.dedup();
+            rows
+        });
         let mut data = vec![0.0; width * rows.as_ref().map_or(all, Vec::len)];
         let expected = |i: usize| rows.as_ref().map_or(i, |rows| rows[i]);
         data.chunks_mut(width.max(1)).enumerate().for_each(|(i, out)| job.exact(expected(i), out));

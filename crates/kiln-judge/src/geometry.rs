@@ -1,16 +1,17 @@
-//! A kernel's launches with everything evaluated. In: a selection, a workload and a configuration. Out: blocks, threads and
-//! bytes of shared memory of each launch, and the boxes of descriptors. Refuses, with the place in the kernel file,
-//! expressions that fail and sizes a launch cannot have.
+//! A kernel's launches with everything evaluated. In: a selection, a workload and a configuration. Out: the kernel, blocks,
+//! threads and bytes of shared memory of each launch, and the boxes of descriptors. Refuses, with the place in the kernel
+//! file, expressions that fail and sizes a launch cannot have.
 
 use kiln_core::{Config, Report, Workload};
 use kiln_spec::{Formula, Launch, Selection};
 
 use crate::evaluate::Names;
+use crate::instance::{entry, instance};
 
 /// One launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Geometry {
-    /// The kernel, as the file writes it.
+    /// The kernel, as the file writes it, with values for the names in braces.
     pub entry: String,
     /// Blocks along x, y, z.
     pub grid: [u32; 3],
@@ -40,17 +41,10 @@ pub fn geometry(
     config: &Config,
 ) -> Result<Vec<Geometry>, Report> {
     let names = Names::new(selection, workload, Some(config));
-    let entry = selection.target.entry.as_ref().or(selection.spec.entry.as_ref());
-    selection
-        .target
-        .launches
-        .iter()
-        .enumerate()
+    let launches = selection.target.launches.iter().enumerate();
+    launches
         .map(|(number, launch)| {
-            let own = launch.entry.as_ref().or(entry);
-            let entry = own.ok_or_else(|| Report::error(format!("launch {} names no kernel", number + 1)))?;
-            let entry = config.fill(entry);
-            one(&names, launch, entry)
+            one(&names, launch, config.fill(&instance(entry(selection, number, launch)?, workload)))
         })
         .collect()
 }

@@ -1,34 +1,33 @@
 //! The same look at many pieces, on several processors where that is quicker. In: pieces and what to do with each. Out: the
 //! results in order, the same whatever the number of processors.
 
+use std::sync::OnceLock;
 use std::thread;
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Threads at most: memory is not read faster by more.
 const MOST: usize = 8;
 
 /// Does `work` for every piece. One piece, or one processor, is done here.
 pub(crate) fn in_parallel<T: Sync, R: Send>(pieces: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let threads = (processors / 2).clamp(1, MOST).min(pieces.len());
-    if threads <= 1 {
-        return pieces.iter().map(work).collect();
+    match pool().filter(|_| pieces.len() > 1) {
+        Some(pool) => pool.install(|| pieces.par_iter().map(&work).collect()),
+        None => pieces.iter().map(work).collect(),
     }
-    let share = pieces.len().div_ceil(threads);
-    thread::scope(|scope| {
-        let work = &work;
-        let mut shares = pieces.chunks(share);
-        let first = shares.next();
-        let others: Vec<_> =
-            shares.map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<R>>())).collect();
-        let mut results: Vec<R> = first.into_iter().flatten().map(work).collect();
-        for other in others {
-            match other.join() {
-                Ok(part) => results.extend(part),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    })
+}
+
+/// Threads that wait for the next look: making new ones takes longer than looking at a few megabytes.
+fn pool() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let start = || {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let threads = (processors / 2).clamp(1, MOST);
+        // Without threads everything is done by whoever asks.
+        if threads > 1 { ThreadPoolBuilder::new().num_threads(threads).build().ok() } else { None }
+    };
+    POOL.get_or_init(start).as_ref()
 }
 
 #[cfg(test)]

@@ -73,10 +73,11 @@ fn builtin(selection: &Selection<'_>, name: &str) -> Result<Builtin, Report> {
     };
     let (inputs, outputs) = (count([Role::In, Role::Inout]), count([Role::Out, Role::Inout]));
     let (operation, expected) = builtin.describe();
-    if (inputs, outputs) != (builtin.arity(), 1) {
+    if inputs != builtin.arity() || !(1..=builtin.outputs()).contains(&outputs) {
         let found = format!("the kernel has {inputs} inputs and {outputs} outputs");
         let report = at(Report::error(format!("the reference {operation} does not fit: {found}")));
-        return Err(report.label(format!("it takes {expected}, and gives one output")));
+        let gives = if builtin.outputs() == 1 { "one output" } else { "one output or two" };
+        return Err(report.label(format!("it takes {expected}, and gives {gives}")));
     }
     Ok(builtin)
 }

@@ -1,6 +1,7 @@
 //! The workbench: compiler, cache, interpreter, workloads set up, limits. In: a kernel and settings. Out: everything
 //! candidates are tried with; `builder` builds there, `ladder` tries them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,8 +10,10 @@ use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
 use kiln_judge::{Level, Rules};
 use kiln_run::{Gpu, Limits, Python, find_python};
+use kiln_search::Prior;
 use kiln_spec::TargetKind;
 
+use crate::another::Another;
 use crate::check::questions;
 use crate::drawing::derive;
 use crate::event::{Event, Listener};
@@ -44,6 +47,8 @@ pub struct Bench<'a> {
     pub gpu: Option<Gpu>,
     /// What this machine can do at best; known after it was measured.
     pub peaks: Option<Peaks>,
+    /// What other studies measured, for searches to start from.
+    pub priors: Vec<Arc<Prior>>,
     pub(crate) rules: Rules,
     pub(crate) stages: Vec<Stage<'a>>,
     pub(crate) cache: Cache,
@@ -52,6 +57,7 @@ pub struct Bench<'a> {
     pub(crate) stopped: &'a AtomicBool,
     pub(crate) pool: Option<Pool>,
     pub(crate) seating: Seating,
+    pub(crate) others: Vec<Another<'a>>,
 }
 
 /// Where a bench gets things from.
@@ -93,6 +99,7 @@ impl<'a> Bench<'a> {
             cuda,
             gpu: None,
             peaks: None,
+            priors: Vec::new(),
             rules,
             stages: Vec::new(),
             cache: around.cache,
@@ -101,6 +108,7 @@ impl<'a> Bench<'a> {
             stopped: around.stopped,
             pool: None,
             seating,
+            others: Vec::new(),
         };
         if around.live {
             kernel.check_files()?;
@@ -191,7 +199,9 @@ impl<'a> Bench<'a> {
 
     /// Calls may take as long as the slowest baseline makes reasonable.
     pub(crate) fn expect_calls_of(&mut self, seconds: f64) {
-        self.seating.limits.time = Duration::from_secs_f64(self.settings.patience + 50.0 * seconds);
+        let time = Duration::from_secs_f64(self.settings.patience + 50.0 * seconds);
+        self.seating.limits.time = time;
+        self.others.iter_mut().for_each(|device| device.seating.limits.time = time);
     }
 }
 

@@ -54,10 +54,11 @@ impl Bench<'_> {
         let request = request(self.kernel, config)?;
         let toolchain = self.toolchain()?;
         if self.pool.is_none() {
-            let cpus = if self.settings.pin { self.machine.building(self.settings.threads) } else { Vec::new() };
+            let on_gpu = self.kernel.on_gpu();
+            let measuring = if on_gpu { self.machine.beside_a_gpu() } else { self.settings.threads };
+            let cpus = if self.settings.pin { self.machine.building(measuring) } else { Vec::new() };
             let threads = if cpus.is_empty() { self.machine.cpus.len().saturating_sub(1).max(1) } else { cpus.len() };
             // A builder's processes run where the builder does, away from what is being measured.
-            let on_gpu = self.kernel.on_gpu();
             let start = move || {
                 let _ = kiln_run::pin_thread(&cpus);
                 // Whoever measures on a GPU has a processor to itself only if the compilers leave it one.
@@ -80,6 +81,13 @@ impl Bench<'_> {
 
     /// Waits until no build is running, so that nothing disturbs what is measured next.
     pub(crate) fn quiet(&mut self) {
+        let busy = self.pool.as_ref().and_then(|pool| Some((pool.builders(), pool.busy()?)));
+        if let (Some((builders, busy)), true) = (busy, self.kernel.on_gpu()) {
+            let share = 100.0 * busy;
+            self.note(format!(
+                "{builders} builders were busy {share:.0} % of the time while there was work for all of them"
+            ));
+        }
         self.pool = None;
     }
 

@@ -49,8 +49,20 @@ pub fn examine(
     subject: &Subject,
     level: Level,
     purpose: &str,
-    mut heard: impl FnMut(&CheckReport),
+    heard: impl FnMut(&CheckReport),
 ) -> Result<Option<(Refusal, String)>, Trouble> {
+    Ok(examine_all(bench, &[subject], level, purpose, heard)?.pop().flatten())
+}
+
+/// Puts several subjects through the same questions, each until it fails one. Answers in double precision take longer to
+/// make than to compare with, so each is made once.
+pub(crate) fn examine_all(
+    bench: &Bench<'_>,
+    subjects: &[&Subject],
+    level: Level,
+    purpose: &str,
+    mut heard: impl FnMut(&CheckReport),
+) -> Result<Vec<Option<(Refusal, String)>>, Trouble> {
     let plan = level.plan();
     let questions = questions(&plan);
     let target = bench.kernel.target();
@@ -61,39 +73,60 @@ pub fn examine(
         .workloads
         .iter()
         .filter(|w| w.is_for(target) && plan.workloads.includes(w.use_for))
+        .filter(|w| kiln_judge::answers(&bench.kernel.selection, w))
         .map(Some)
         .collect();
     if workloads.is_empty() {
         workloads.push(None);
     }
+    let mut failed: Vec<Option<(Refusal, String)>> = vec![None; subjects.len()];
     for workload in workloads {
+        if failed.iter().all(Option::is_some) {
+            break;
+        }
         let name = workload.map_or("", |w| &w.name);
         let mut stage = bench.stage(workload, purpose, &questions)?;
-        let mut seat = match bench.seating().take(subject)? {
-            Outcome::Passed(seat) => seat,
-            Outcome::Refused(refusal) => return Ok(Some((refusal, name.into()))),
-        };
-        stage.fit(subject.config())?;
-        if let Outcome::Refused(refusal) = stage.map(&mut seat, subject)? {
-            return Ok(Some((refusal, name.into())));
+        for (subject, failed) in subjects.iter().zip(&mut failed).filter(|(_, failed)| failed.is_none()) {
+            let refusal = on_one(bench, &mut stage, subject, &questions, plan.reruns, &mut heard)?;
+            *failed = refusal.map(|refusal| (refusal, name.to_string()));
         }
-        for (which, distribution) in questions.iter().enumerate() {
-            bench.go_on()?;
-            let outcome = question(&mut stage, &mut seat, which, plan.reruns)?;
-            let report = CheckReport {
-                workload: name.into(),
-                distribution: distribution.to_string(),
-                seed: bench.settings.seed,
-                outcome,
-            };
-            heard(&report);
-            if let Outcome::Refused(mut refusal) = report.outcome {
-                if !refusal.evidence.is_empty() {
-                    refusal.evidence.push_str("; ");
-                }
-                refusal.evidence.push_str(&format!("inputs {} with seed {}", report.distribution, report.seed));
-                return Ok(Some((refusal, name.into())));
+    }
+    Ok(failed)
+}
+
+/// Every question of one workload to one subject, until one is failed.
+fn on_one(
+    bench: &Bench<'_>,
+    stage: &mut Stage<'_>,
+    subject: &Subject,
+    questions: &[Distribution],
+    reruns: usize,
+    heard: &mut impl FnMut(&CheckReport),
+) -> Result<Option<Refusal>, Fault> {
+    let mut seat = match bench.seating().take(subject)? {
+        Outcome::Passed(seat) => seat,
+        Outcome::Refused(refusal) => return Ok(Some(refusal)),
+    };
+    stage.fit(subject.config())?;
+    if let Outcome::Refused(refusal) = stage.map(&mut seat, subject)? {
+        return Ok(Some(refusal));
+    }
+    for (which, distribution) in questions.iter().enumerate() {
+        bench.go_on()?;
+        let outcome = question(stage, &mut seat, which, reruns)?;
+        let report = CheckReport {
+            workload: stage.name().into(),
+            distribution: distribution.to_string(),
+            seed: bench.settings.seed,
+            outcome,
+        };
+        heard(&report);
+        if let Outcome::Refused(mut refusal) = report.outcome {
+            if !refusal.evidence.is_empty() {
+                refusal.evidence.push_str("; ");
             }
+            refusal.evidence.push_str(&format!("inputs {} with seed {}", report.distribution, report.seed));
+            return Ok(Some(refusal));
         }
     }
     Ok(None)

@@ -71,18 +71,8 @@ fn given(flag: &str, config: &Config) -> Option<String> {
 
 /// The kernels of all launches, each once.
 fn entries(kernel: &Kernel<'_>, config: &Config) -> Result<Vec<String>, Fault> {
-    let mut entries = Vec::new();
-    for launch in &kernel.selection.target.launches {
-        let entry = match &launch.entry {
-            Some(entry) => entry,
-            None => kernel.entry()?,
-        };
-        let entry = config.fill(entry);
-        if !entries.contains(&entry) {
-            entries.push(entry);
-        }
-    }
-    Ok(entries)
+    let fault = |report| Fault::new(format!("naming the kernels of {config}"), report);
+    kiln_judge::entries(&kernel.selection, config).map_err(fault)
 }
 
 fn passing(selection: &Selection<'_>, argument: &Argument) -> Result<Passing, Fault> {

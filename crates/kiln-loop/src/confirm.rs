@@ -45,6 +45,7 @@ pub(crate) fn confirm(
     let target = bench.kernel.target();
     let kept_back = bench.kernel.selection.spec.workloads.iter();
     let kept_back = kept_back.filter(|w| prefix.is_empty() && w.use_for == Use::Holdout && w.is_for(target));
+    let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w));
     let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
     let sets: &[Distribution] = if record.is_replay() { &[] } else { &[Distribution::Declared; SETS] };
     let mut stages: Vec<Stage<'_>> = Vec::new();

@@ -14,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::audit::Evidence;
 use crate::bench::Bench;
+use crate::clocks::Watch;
 use crate::drawing::{generator, shuffle};
 use crate::layout::Layout;
 use crate::measure::{Pace, turn, warm_up};
@@ -92,6 +93,7 @@ pub(crate) fn duel(
     let mut round = 0;
     let before = bench.seating().retaken.load(Ordering::Relaxed);
     let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
+    let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
         // A worker with a device keeps its place: what it calls lives in device memory, which is fresh in every round.
@@ -108,7 +110,7 @@ pub(crate) fn duel(
         }
         for ((stage, found), evidence) in stages.iter().zip(&mut rounds).zip(&mut evidence) {
             bench.go_on()?;
-            match bout(stage, &plan, &mut seats, round, &mut rng, evidence)? {
+            match bout(stage, &plan, &mut seats, round, &mut rng, (evidence, watch.as_mut()))? {
                 Ok(turns) => found.push(turns),
                 Err(lost) => return Ok(Err(lost)),
             }
@@ -125,6 +127,10 @@ pub(crate) fn duel(
             "{}: {retaken} samples were taken again, the GPU slowed down to protect itself",
             plan.purpose
         ));
+    }
+    let names = plan.subjects.iter().map(|(name, _)| name.as_str());
+    for remark in watch.iter().flat_map(|watch| watch.remarks(names.clone())) {
+        bench.note(format!("{}: {remark}", plan.purpose));
     }
     // Whoever is judged here is at place 0; the others were, or will be.
     for (stage, evidence) in stages.iter().zip(&evidence) {
@@ -219,7 +225,7 @@ fn bout(
     seats: &mut [Seat],
     round: usize,
     rng: &mut ChaCha8Rng,
-    evidence: &mut Evidence,
+    (evidence, mut watch): (&mut Evidence, Option<&mut Watch>),
 ) -> Result<Result<Vec<Turns>, Lost>, Fault> {
     let lost = |subject: usize, refusal: Refusal| Lost { subject, refusal, workload: stage.name().into() };
     let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len());
@@ -239,6 +245,9 @@ fn bout(
             match turn(side.seat, side.pace)? {
                 Outcome::Passed(seconds) => turns[*place].samples.push(seconds),
                 Outcome::Refused(refusal) => return Ok(Err(lost(*place, refusal))),
+            }
+            if let Some(watch) = &mut watch {
+                watch.look(*place);
             }
             if *place == 0 {
                 let seconds = turns[0].samples.last().copied().unwrap_or(f64::INFINITY);

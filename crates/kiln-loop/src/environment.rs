@@ -20,6 +20,7 @@ pub fn environment(bench: &Bench<'_>) -> Value {
         "governor": governor,
         "system": text("/proc/sys/kernel/osrelease"),
         "gpu": bench.gpu,
+        "other_gpus": bench.others.iter().map(|device| &device.gpu).collect::<Vec<_>>(),
         "cuda": bench.cuda.as_ref().ok().map(|toolchain| toolchain.version().to_string()),
         "compiler": bench.compiler.as_ref().ok().map(|c| c.version().to_string()),
         "python": bench.python.as_ref().ok().map(|p| json!({

@@ -5,13 +5,13 @@ use kiln_core::{Config, Gate, Outcome};
 use kiln_judge::Level;
 
 use crate::bench::Bench;
-use crate::check::examine;
+use crate::check::examine_all;
 use crate::duel::{Duel, Rounds};
 use crate::evaluation::{Ended, Evaluation};
 use crate::event::Event;
 use crate::face::{Match, face};
 use crate::objective::geomean;
-use crate::proposals::Attempts;
+use crate::proposals::{Attempts, Tried};
 use crate::record::Record;
 use crate::stage::{Stage, Trouble};
 use crate::subject::Subject;
@@ -41,12 +41,37 @@ pub(crate) fn finals(
     let wanted = bench.settings.finalists.max(1).min(ranked.len());
     (bench.listener)(&Event::Phase { phase: &phase, planned: wanted });
     let mut finalists: Vec<Finalist> = Vec::new();
-    for (number, tried) in ranked.iter().take(wanted * DEPTH).enumerate() {
-        if finalists.len() == wanted {
+    let mut next = ranked.iter().take(wanted * DEPTH).enumerate();
+    while finalists.len() < wanted {
+        let batch: Vec<_> = next.by_ref().take(wanted - finalists.len()).collect();
+        if batch.is_empty() {
             break;
         }
-        let mut way = tried.evaluation.clone();
-        let recorded = record.evaluation(&phase, number as u64, &tried.config)?;
+        for (number, finalist, way, recorded) in looked_at(bench, record, &phase, &batch)? {
+            let (number, config, evaluation, best) = (number as u64, &finalist.config, &way, false);
+            (bench.listener)(&Event::Trial { phase: &phase, number, config, evaluation, best, recorded });
+            match way.refusal() {
+                Some(refusal) => late.push(refusal.gate),
+                None => finalists.push(finalist),
+            }
+        }
+    }
+    run_off(bench, record, finalists, prefix, late)
+}
+
+/// Configurations built again and checked in full, all on the same fresh inputs; what is on record is taken from it, and
+/// it is said which.
+fn looked_at(
+    bench: &mut Bench<'_>,
+    record: &Record<'_>,
+    phase: &str,
+    batch: &[(usize, &&Tried)],
+) -> Result<Vec<(usize, Finalist, Evaluation, bool)>, Trouble> {
+    let mut found = Vec::with_capacity(batch.len());
+    for (number, tried) in batch {
+        let recorded = record.evaluation(phase, *number as u64, &tried.config)?;
+        let was_recorded = recorded.is_some();
+        let mut way = recorded.unwrap_or_else(|| tried.evaluation.clone());
         let mut subject = Subject::nothing();
         if !record.is_replay() {
             let build = bench.build(&tried.config)?;
@@ -55,50 +80,35 @@ pub(crate) fn finals(
                 Outcome::Refused(refusal) => way.outcome = Ended::Refused(refusal, None),
             }
         }
-        let was_recorded = recorded.is_some();
-        let way = match recorded {
-            Some(way) => way,
-            None => {
-                let way = checked(bench, &subject, way, &phase, number as u64)?;
-                record.keep(&phase, number as u64, &tried.config, &way)?;
-                way
-            }
-        };
-        (bench.listener)(&Event::Trial {
-            phase: &phase,
-            number: number as u64,
-            config: &tried.config,
-            evaluation: &way,
-            best: false,
-            recorded: was_recorded,
-        });
-        match way.refusal() {
-            Some(refusal) => late.push(refusal.gate),
-            None => finalists.push(Finalist { config: tried.config.clone(), subject }),
-        }
+        found.push((*number, Finalist { config: tried.config.clone(), subject }, way, was_recorded));
     }
-    run_off(bench, record, finalists, prefix, late)
-}
-
-/// The full check; its outcome takes the place of the quick one's.
-fn checked(
-    bench: &Bench<'_>,
-    subject: &Subject,
-    mut way: Evaluation,
-    phase: &str,
-    number: u64,
-) -> Result<Evaluation, Trouble> {
     let started = std::time::Instant::now();
-    if way.refusal().is_none() {
-        let purpose = format!("{phase} {number}");
-        if let Some((refusal, workload)) = examine(bench, subject, Level::Full, &purpose, |_| {})? {
+    let fresh = |(.., way, recorded): &(usize, Finalist, Evaluation, bool)| !recorded && way.refusal().is_none();
+    let subjects: Vec<&Subject> =
+        found.iter().filter(|one| fresh(one)).map(|(_, finalist, ..)| &finalist.subject).collect();
+    let share = 1.0 / subjects.len().max(1) as f64;
+    let purpose = format!("{phase} {}", batch.first().map_or(0, |(number, _)| *number));
+    let mut failed = match subjects.is_empty() {
+        true => Vec::new(),
+        false => examine_all(bench, &subjects, Level::Full, &purpose, |_| {})?,
+    }
+    .into_iter();
+    let seconds = started.elapsed().as_secs_f64() * share;
+    for (number, finalist, way, recorded) in &mut found {
+        if *recorded {
+            continue;
+        }
+        // The full check's outcome takes the place of the quick one's.
+        if way.refusal().is_none()
+            && let Some((refusal, workload)) = failed.next().flatten()
+        {
             way.outcome = Ended::Refused(refusal, Some(workload));
         }
+        (way.check_s, way.wall_s, way.build_s, way.measure_s) = (seconds, seconds, 0.0, 0.0);
+        way.started_ms = crate::machine::now_ms();
+        record.keep(phase, *number as u64, &finalist.config, way)?;
     }
-    way.check_s = started.elapsed().as_secs_f64();
-    (way.wall_s, way.build_s, way.measure_s) = (way.check_s, 0.0, 0.0);
-    way.started_ms = crate::machine::now_ms();
-    Ok(way)
+    Ok(found)
 }
 
 /// Sorts finalists by a run against each other. One that is refused there leaves, and the others begin anew.

@@ -1,28 +1,27 @@
 //! One configuration's way up the gates, cheapest first: build, load, check, measure. In: a configuration. Out: an
 //! [`Evaluation`]: where it was refused, or its times.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use kiln_core::{Config, Fault, Outcome, Refusal};
-use kiln_search::{Bound, Decision, Race};
+use kiln_run::Gpu;
+use kiln_search::{Bound, Race};
 
 use crate::bench::{Bench, interrupted};
 use crate::builder::Build;
 use crate::check::quick;
 use crate::evaluation::{Ended, Evaluation, Measured};
+use crate::kernel::Kernel;
 use crate::machine::now_ms;
-use crate::measure::{Pace, warm_up};
 use crate::objective::cost;
+use crate::peak::Peaks;
 use crate::resources::{judge_resources, oom_risk};
-use crate::seat::Seat;
+use crate::rung::Rung;
+use crate::seat::Seating;
 use crate::stage::Stage;
 use crate::subject::Subject;
 
-/// Samples taken between two looks at the race.
-const LAP: u32 = 3;
-/// Samples taken on a device before the first look.
-const FIRST_LAP: u32 = 7;
 /// Of several workloads, being this much slower on one does not yet rule a candidate out.
 const MARGIN_OF_SEVERAL: f64 = 0.3;
 
@@ -59,69 +58,126 @@ impl Bench<'_> {
         number: u64,
         best: Option<&[Measured]>,
     ) -> Result<Evaluation, Fault> {
-        let started = Instant::now();
+        let one = self.evaluate_all(vec![(build, number)], best).pop();
+        one.unwrap_or_else(|| Err(Fault::new("trying a configuration", "nothing came of it")))
+    }
+
+    /// Takes as many configurations up the ladder as there are devices, at most, all at the same time.
+    pub(crate) fn evaluate_all(
+        &mut self,
+        builds: Vec<(Build, u64)>,
+        best: Option<&[Measured]>,
+    ) -> Vec<Result<Evaluation, Fault>> {
+        let mut starts = Vec::with_capacity(builds.len());
+        for (build, number) in builds {
+            let (started, started_ms) = (Instant::now(), now_ms());
+            let subject = self.built(build);
+            starts.push(subject.map(|subject| Start { subject, number, started, started_ms, built: Instant::now() }));
+        }
+        let trying = Trying {
+            kernel: self.kernel,
+            samples: self.settings.search_samples as u32,
+            peaks: self.peaks.as_ref(),
+            stopped: self.stopped,
+            best,
+        };
+        let names: Vec<String> = self.stages.iter().map(|stage| stage.name().to_string()).collect();
+        let own = Place { seating: &self.seating, stages: self.stages.iter_mut().collect(), gpu: self.gpu.as_ref() };
+        let places = std::iter::once(own).chain(self.others.iter_mut().map(|device| device.place(&names)));
+        let mut work = starts.into_iter().zip(places);
+        let (Some((first, here)), trying) = (work.next(), &trying) else { return Vec::new() };
+        std::thread::scope(|scope| {
+            let others: Vec<_> =
+                work.map(|(start, place)| scope.spawn(move || trying.evaluate(start?, place))).collect();
+            let mut found = vec![first.and_then(|start| trying.evaluate(start, here))];
+            let gone = |_| Err(Fault::new("trying a configuration", "a thread ended before its time"));
+            found.extend(others.into_iter().map(|other| other.join().unwrap_or_else(gone)));
+            found
+        })
+    }
+}
+
+/// A configuration that was built, or refused by the compiler, and since when it is being tried.
+struct Start {
+    subject: Outcome<Subject>,
+    number: u64,
+    started: Instant,
+    started_ms: i64,
+    built: Instant,
+}
+
+/// Where a configuration is tried: workers, workloads set up, a device.
+pub(crate) struct Place<'p, 'a> {
+    pub(crate) seating: &'p Seating,
+    pub(crate) stages: Vec<&'p mut Stage<'a>>,
+    pub(crate) gpu: Option<&'p Gpu>,
+}
+
+/// What every configuration is tried by, wherever that is.
+struct Trying<'t> {
+    kernel: &'t Kernel<'t>,
+    samples: u32,
+    peaks: Option<&'t Peaks>,
+    stopped: &'t AtomicBool,
+    best: Option<&'t [Measured]>,
+}
+
+impl Trying<'_> {
+    fn evaluate(&self, start: Start, place: Place<'_, '_>) -> Result<Evaluation, Fault> {
         let mut way = Evaluation {
             outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
             artifact: None,
             resources: Vec::new(),
-            build_s: 0.0,
+            build_s: start.built.duration_since(start.started).as_secs_f64(),
             check_s: 0.0,
             measure_s: 0.0,
             wall_s: 0.0,
-            started_ms: now_ms(),
+            started_ms: start.started_ms,
         };
-        let subject = self.built(build)?;
-        way.build_s = started.elapsed().as_secs_f64();
-        match subject {
+        match start.subject {
             Outcome::Passed(subject) => {
                 way.artifact = subject.key().map(String::from);
                 match judge_resources(self.kernel, &subject)? {
                     Outcome::Passed(resources) => {
                         way.resources = resources;
-                        self.climb(&subject, number, best, &mut way)?;
+                        self.climb(place, &subject, start.number, &mut way)?;
                     }
                     Outcome::Refused(refusal) => way.outcome = Ended::Refused(refusal, None),
                 }
             }
             Outcome::Refused(refusal) => way.outcome = Ended::Refused(refusal, None),
         }
-        way.wall_s = started.elapsed().as_secs_f64();
+        way.wall_s = start.started.elapsed().as_secs_f64();
         Ok(way)
     }
 
     /// From loading to the last sample.
-    fn climb(
-        &mut self,
-        subject: &Subject,
-        number: u64,
-        best: Option<&[Measured]>,
-        way: &mut Evaluation,
-    ) -> Result<(), Fault> {
-        let mut seat = match self.seating.take(subject)? {
+    fn climb(&self, place: Place<'_, '_>, subject: &Subject, number: u64, way: &mut Evaluation) -> Result<(), Fault> {
+        let Place { seating, mut stages, gpu } = place;
+        let mut seat = match seating.take(subject)? {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => {
                 way.outcome = Ended::Refused(refusal, None);
                 return Ok(());
             }
         };
-        let weights: Vec<f64> = self.stages.iter().map(Stage::weight).collect();
+        let weights: Vec<f64> = stages.iter().map(|stage| stage.weight()).collect();
         let margin = if weights.len() > 1 { MARGIN_OF_SEVERAL } else { Race::default().margin };
         let race = Race { margin, ..Race::default() };
         let mut measured: Vec<Measured> = Vec::new();
         let mut hopeless = false;
-        for (place, stage) in self.stages.iter_mut().enumerate() {
+        for (place, stage) in stages.iter_mut().enumerate() {
             if self.stopped.load(Ordering::Relaxed) {
                 return Err(interrupted());
             }
             stage.fit(subject.config())?;
-            let risk = self.gpu.as_ref().and_then(|gpu| oom_risk(gpu, stage.layout.bytes(), stage.exams.len()));
+            let risk = gpu.and_then(|gpu| oom_risk(gpu, stage.layout.bytes(), stage.exams.len()));
             if let Some(refusal) = risk {
                 way.outcome = Ended::Refused(refusal, Some(stage.name().into()));
                 return Ok(());
             }
-            let bound = best.and_then(|b| Bound::samples(&b.get(place)?.samples));
-            let samples = self.settings.search_samples as u32;
-            let rung = Rung { first: number as usize, samples, race: &race, bound };
+            let bound = self.best.and_then(|b| Bound::samples(&b.get(place)?.samples));
+            let rung = Rung { first: number as usize, samples: self.samples, race: &race, bound };
             match rung.climb(stage, &mut seat, subject, way)? {
                 Outcome::Passed((found, given_up)) => {
                     measured.push(found);
@@ -133,7 +189,7 @@ impl Bench<'_> {
                 }
             }
             let seconds = measured.last().map_or(f64::INFINITY, Measured::median);
-            if let Some(refusal) = self.peaks.as_ref().and_then(|p| p.doubt(stage.flops, stage.bytes, seconds)) {
+            if let Some(refusal) = self.peaks.and_then(|p| p.doubt(stage.flops, stage.bytes, seconds)) {
                 way.outcome = Ended::Refused(refusal, Some(stage.name().into()));
                 return Ok(());
             }
@@ -141,101 +197,8 @@ impl Bench<'_> {
                 break;
             }
         }
-        let cost = cost(&weights, &measured, best);
+        let cost = cost(&weights, &measured, self.best);
         way.outcome = Ended::Measured { workloads: measured, hopeless, cost };
         Ok(())
-    }
-}
-
-/// How one workload's samples are taken.
-struct Rung<'r> {
-    first: usize,
-    samples: u32,
-    race: &'r Race,
-    bound: Option<Bound>,
-}
-
-impl Rung<'_> {
-    /// One workload: check, warm up, sample in laps, check what the timed calls left.
-    fn climb(
-        &self,
-        stage: &mut Stage<'_>,
-        seat: &mut Seat,
-        subject: &Subject,
-        way: &mut Evaluation,
-    ) -> Result<Outcome<(Measured, bool)>, Fault> {
-        let checking = Instant::now();
-        passed!(stage.map(seat, subject)?);
-        if seat.on_device() {
-            return self.climb_on_device(stage, seat, way);
-        }
-        let checked = quick(stage, seat, self.first);
-        way.check_s += checking.elapsed().as_secs_f64();
-        passed!(checked?);
-
-        let measuring = Instant::now();
-        let mut pace = None;
-        let warmed = stage.pose(self.first, seat, |_, seat| {
-            pace = Some(passed!(warm_up(seat)?));
-            Ok(Outcome::Passed(()))
-        });
-        passed!(warmed?);
-        let pace = pace.ok_or_else(|| Fault::new("warming up", "nothing was measured"))?;
-        let mut found = None;
-        // Another question for the timed calls: what the warm-up left, or remembered, must not pass for their answer.
-        let outcome = stage.pose(self.first + 1, seat, |stage, seat| {
-            passed!(seat.call()?);
-            found = Some(passed!(self.sample(stage.name(), seat, pace)?));
-            Ok(Outcome::Passed(()))
-        });
-        way.measure_s += measuring.elapsed().as_secs_f64();
-        passed!(outcome?);
-        found.map(Outcome::Passed).ok_or_else(|| Fault::new("sampling", "nothing was measured"))
-    }
-
-    /// The same with fewer looks at memory, since on a device a look takes longer than a call: two questions and the first
-    /// once more, the second answered by the timed calls themselves. What the warm-up left is wiped before them.
-    fn climb_on_device(
-        &self,
-        stage: &mut Stage<'_>,
-        seat: &mut Seat,
-        way: &mut Evaluation,
-    ) -> Result<Outcome<(Measured, bool)>, Fault> {
-        let checking = Instant::now();
-        let before = stage.answer(self.first, seat);
-        way.check_s += checking.elapsed().as_secs_f64();
-        let before = passed!(before?);
-
-        let measuring = Instant::now();
-        let mut found = None;
-        let second = self.first + 1;
-        let outcome = stage.pose(second, seat, |stage, seat| {
-            let pace = passed!(warm_up(seat)?);
-            passed!(stage.lay(second, seat)?);
-            found = Some(passed!(self.sample(stage.name(), seat, pace)?));
-            Ok(Outcome::Passed(()))
-        });
-        way.measure_s += measuring.elapsed().as_secs_f64();
-        passed!(outcome?);
-
-        let checking = Instant::now();
-        let again = stage.repeat(self.first, seat, &before);
-        way.check_s += checking.elapsed().as_secs_f64();
-        passed!(again?);
-        found.map(Outcome::Passed).ok_or_else(|| Fault::new("sampling", "nothing was measured"))
-    }
-
-    /// Samples in laps, until there are enough or it is hopeless.
-    fn sample(&self, workload: &str, seat: &mut Seat, pace: Pace) -> Result<Outcome<(Measured, bool)>, Fault> {
-        let mut found = Measured { workload: workload.into(), samples: Vec::new(), calls: pace.calls };
-        let mut hopeless = false;
-        while (found.samples.len() as u32) < self.samples && !hopeless {
-            // On a device samples are short and questions are not.
-            let lap = if seat.on_device() && found.samples.is_empty() { FIRST_LAP } else { LAP };
-            let lap = lap.min(self.samples - found.samples.len() as u32);
-            found.samples.extend(passed!(seat.time(lap, pace.calls)?));
-            hopeless = self.bound.is_some_and(|bound| self.race.decide(bound, &found.samples) == Decision::Hopeless);
-        }
-        Ok(Outcome::Passed((found, hopeless)))
     }
 }

@@ -18,6 +18,7 @@ macro_rules! passed {
 }
 
 mod ablation;
+mod another;
 mod audit;
 mod baseline;
 mod bench;
@@ -25,6 +26,7 @@ mod best;
 mod budget;
 mod builder;
 mod check;
+mod clocks;
 mod compile;
 mod confirm;
 mod drawing;
@@ -44,9 +46,11 @@ mod measure;
 mod objective;
 mod outside;
 mod peak;
+mod promise;
 mod proposals;
 mod record;
 mod resources;
+mod rung;
 mod seat;
 mod settings;
 mod stage;

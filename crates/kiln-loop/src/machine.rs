@@ -46,6 +46,12 @@ impl Machine {
         }
     }
 
+    /// Processors that are not for building while a GPU measures: its worker, and whoever judges what it left, must not
+    /// wait for compilers.
+    pub(crate) fn beside_a_gpu(&self) -> usize {
+        (self.cpus.len() / 16).max(1)
+    }
+
     /// Processes that wanted to run, on average over the last minute.
     pub(crate) fn load(&self) -> Option<f64> {
         std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()

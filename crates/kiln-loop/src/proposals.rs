@@ -1,6 +1,6 @@
 //! Trials in order, proposals ahead of them. In: a source of configurations. Out: each evaluated, recorded and told, in the
 //! order proposed. A proposal is made when exactly `ahead` others wait, so that it depends on the same outcomes whether or
-//! not the study was interrupted in between.
+//! not the study was interrupted in between. With several devices as many trials are made at a time.
 
 use std::collections::VecDeque;
 
@@ -72,13 +72,26 @@ pub(crate) trait Source {
     fn next(&mut self) -> Option<Point>;
     /// What became of one.
     fn told(&mut self, point: &Point, evaluation: &Evaluation);
+    /// Whether what it proposes depends on what became of others. If not, it costs nothing to ask far ahead.
+    fn listens(&self) -> bool;
+    /// The share of the best cost it expects the next configuration to save; none when it cannot tell.
+    fn promise(&self) -> Option<f64>;
 }
+
+/// How much further ahead a source is asked that does not listen: a build that takes long must not leave others idle.
+const FURTHER: usize = 4;
 
 /// One phase of trials.
 pub(crate) struct Phase<'p> {
     pub(crate) name: &'p str,
     pub(crate) planned: usize,
+    /// Whether it may end when nothing more is expected of it.
+    pub(crate) may_end: bool,
 }
+
+/// Trials before a search may end early, and how often in a row it must expect less than times scatter.
+const LEAST_TRIALS: usize = 60;
+const IN_A_ROW: usize = 20;
 
 /// Runs a phase; ends early when the budget is spent or the source is dry.
 pub(crate) fn run(
@@ -90,36 +103,113 @@ pub(crate) fn run(
     attempts: &mut Attempts,
 ) -> Result<(), Fault> {
     (bench.listener)(&Event::Phase { phase: phase.name, planned: phase.planned });
-    let mut waiting: VecDeque<(u64, Point, Config, Option<Build>)> = VecDeque::new();
+    let ahead = bench.settings.ahead.max(bench.devices()) * if source.listens() { 1 } else { FURTHER };
+    let mut waiting: VecDeque<Waiting> = VecDeque::new();
     let mut proposed = 0u64;
+    let mut hopeless = 0;
     loop {
-        while waiting.len() < bench.settings.ahead.max(1) && proposed < phase.planned as u64 {
+        while waiting.len() < ahead && proposed < phase.planned as u64 {
             let Some(point) = source.next() else { break };
             let config = bench.kernel.space.config(&point);
             let known = record.evaluation(phase.name, proposed, &config)?.is_some();
             let build = if known { None } else { Some(bench.build(&config)?) };
-            waiting.push_back((proposed, point, config, build));
+            waiting.push_back(Waiting { number: proposed, point, config, build });
             proposed += 1;
         }
-        let Some((number, point, config, build)) = waiting.pop_front() else { return Ok(()) };
-        if build.is_some() && budget.search_is_over() {
+        let batch: Vec<_> = waiting.drain(..waiting.len().min(bench.devices())).collect();
+        let Some(Waiting { number, .. }) = batch.first() else { return Ok(()) };
+        if batch.iter().any(|trial| trial.build.is_some()) && budget.search_is_over() {
             bench.note(format!("the time is used up: {} ends after {number} trials", phase.name));
             return Ok(());
         }
         let best = attempts.best().map(|t| t.evaluation.measured().to_vec());
-        let evaluation = trial(bench, record, phase.name, number, &config, build, best.as_deref())?;
-        source.told(&point, &evaluation.0);
-        let (evaluation, recorded) = evaluation;
-        let best = attempts.add(Tried { config: config.clone(), evaluation: evaluation.clone() });
-        (bench.listener)(&Event::Trial {
-            phase: phase.name,
-            number,
-            config: &config,
-            evaluation: &evaluation,
-            best,
-            recorded,
-        });
+        for (Waiting { number, point, config, .. }, (evaluation, recorded)) in
+            trials(bench, record, phase.name, batch, best.as_deref())?
+        {
+            source.told(&point, &evaluation);
+            hopeless = if phase.may_end && expects_less(source, attempts) { hopeless + 1 } else { 0 };
+            let best = attempts.add(Tried { config: config.clone(), evaluation: evaluation.clone() });
+            (bench.listener)(&Event::Trial {
+                phase: phase.name,
+                number,
+                config: &config,
+                evaluation: &evaluation,
+                best,
+                recorded,
+            });
+        }
+        if hopeless >= IN_A_ROW && attempts.all.len() >= LEAST_TRIALS {
+            let words = "the most promising configuration is expected to save less than times scatter";
+            bench.note(format!("{}: {words}: it ends after {} trials", phase.name, attempts.all.len()));
+            return Ok(());
+        }
     }
+}
+
+/// Whether a source expects to save less than what the best one's samples scatter by.
+fn expects_less(source: &dyn Source, attempts: &Attempts) -> bool {
+    let Some(promise) = source.promise() else { return false };
+    let noise = attempts.best().and_then(|best| best.evaluation.measured().iter().filter_map(scatter).reduce(f64::max));
+    noise.is_some_and(|noise| promise < noise)
+}
+
+/// How far the median of some samples may be off: the standard error of a median, from their middle half.
+fn scatter(measured: &Measured) -> Option<f64> {
+    let mut samples = measured.samples.clone();
+    samples.sort_by(f64::total_cmp);
+    let at = |share: f64| samples.get((share * samples.len().saturating_sub(1) as f64).round() as usize).copied();
+    let (low, middle, high) = (at(0.25)?, at(0.5)?, at(0.75)?);
+    // The middle half of a normal distribution is 1.35 standard deviations wide, and a median's error 1.25 of a mean's.
+    (middle > 0.0).then(|| (high - low) / middle / 1.35 * 1.25 / (samples.len() as f64).sqrt())
+}
+
+/// A proposal on its way.
+struct Waiting {
+    number: u64,
+    point: Point,
+    config: Config,
+    /// None for what the record holds.
+    build: Option<Build>,
+}
+
+/// What was proposed, what became of it, and whether that was on record.
+type Trial = (Waiting, (Evaluation, bool));
+
+/// Trials at the same time, one on each device: from the record, or done and recorded. Says which.
+fn trials(
+    bench: &mut Bench<'_>,
+    record: &Record<'_>,
+    phase: &str,
+    mut batch: Vec<Waiting>,
+    best: Option<&[Measured]>,
+) -> Result<Vec<Trial>, Fault> {
+    let builds: Vec<(Build, u64)> = batch.iter_mut().filter_map(|w| Some((w.build.take()?, w.number))).collect();
+    if !builds.is_empty() {
+        bench.go_on()?;
+    }
+    let mut done = bench.evaluate_all(builds, best).into_iter();
+    let mut found = Vec::with_capacity(batch.len());
+    let mut trouble = None;
+    for waiting in batch {
+        let known = record.evaluation(phase, waiting.number, &waiting.config)?;
+        let evaluation = match known {
+            Some(evaluation) => (evaluation, true),
+            None => match done.next() {
+                Some(Ok(evaluation)) => {
+                    record.keep(phase, waiting.number, &waiting.config, &evaluation)?;
+                    (evaluation, false)
+                }
+                Some(Err(fault)) => {
+                    // What the other devices found is kept all the same.
+                    trouble.get_or_insert(fault);
+                    continue;
+                }
+                None => return Err(Fault::new("trying a configuration", "nothing came of it")),
+            },
+        };
+        found.push((waiting, evaluation));
+    }
+    trouble.map_or(Ok(found), Err)
 }
 
 /// One trial: from the record, or done and recorded. Says which.

@@ -54,6 +54,11 @@ impl Seating {
         Seating { program, cpus, threads, limits, cache, gpu: None, retaken: Arc::default(), idle: Idle::default() }
     }
 
+    /// The same on another device, with workers of its own.
+    pub(crate) fn elsewhere(&self, gpu: Option<String>) -> Seating {
+        Seating { gpu, idle: Idle::default(), ..self.clone() }
+    }
+
     fn command(&self, subject: &Subject) -> Command {
         let mut command = match subject {
             Subject::Library { .. } => self.worker("cpu"),
@@ -192,20 +197,48 @@ impl Seat {
             layout.lay(exam, arena);
             return Ok(Outcome::Passed(()));
         }
-        let known = self.rested.as_ref().is_some_and(|r| r.images.contains(&image));
-        if known {
-            match self.ask(Ask::Lay { image })? {
-                // Memory on the device was needed for others.
-                Outcome::Passed(Answer::Failed(why)) if why.starts_with("no image") => {}
-                answer => return Ok(self.is_done(answer)),
-            }
+        match self.lay_sent(image)? {
+            Outcome::Passed(true) => return Ok(Outcome::Passed(())),
+            Outcome::Passed(false) => self.forget(image),
+            Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+        }
+        passed!(self.send(layout, exam, arena, image)?);
+        self.done(Ask::Lay { image })
+    }
+
+    /// Sends a question to the device ahead of its use, unless it was sent before.
+    pub(crate) fn send(
+        &mut self,
+        layout: &Layout,
+        exam: &Exam,
+        arena: &mut Arena,
+        image: u64,
+    ) -> Result<Outcome<()>, Fault> {
+        if self.was_sent(image) {
+            return Ok(Outcome::Passed(()));
         }
         layout.lay(exam, arena);
         passed!(self.done(Ask::Upload { image })?);
         if let Some(rested) = &mut self.rested {
             rested.images.insert(image);
         }
-        self.done(Ask::Lay { image })
+        Ok(Outcome::Passed(()))
+    }
+
+    /// Puts a question that was sent where calls will find it; false when the device does not have it any more.
+    pub(crate) fn lay_sent(&mut self, image: u64) -> Result<Outcome<bool>, Fault> {
+        if !self.was_sent(image) {
+            return Ok(Outcome::Passed(false));
+        }
+        match self.ask(Ask::Lay { image })? {
+            // Memory on the device was needed for others.
+            Outcome::Passed(Answer::Failed(why)) if why.starts_with("no image") => Ok(Outcome::Passed(false)),
+            answer => Ok(self.is_done(answer).map(|()| true)),
+        }
+    }
+
+    fn was_sent(&self, image: u64) -> bool {
+        self.rested.as_ref().is_some_and(|r| r.images.contains(&image))
     }
 
     /// Takes a number for an image back, so that the next question under it is sent.
@@ -281,6 +314,14 @@ impl Seat {
     /// Whether a sample can only hold one call.
     pub(crate) fn single(&self) -> bool {
         self.flush > 0 || !self.restore.is_empty()
+    }
+
+    /// Bytes of the device's memory in use after a call: arguments, what the call keeps, and questions that wait there.
+    pub(crate) fn device_memory(&mut self) -> Result<Outcome<Option<u64>>, Fault> {
+        if !self.device {
+            return Ok(Outcome::Passed(None));
+        }
+        Ok(self.timing(1, 1)?.map(|timing| timing.gpu.and_then(|state| state.memory_used)))
     }
 
     /// Bytes of memory the worker took at most.

@@ -33,6 +33,8 @@ pub struct Settings {
     pub seed: u64,
     /// The search strategy's name.
     pub strategy: String,
+    /// Files and studies the search started from, as the user or kiln named them.
+    pub priors: Vec<String>,
     /// Configurations of the seed phase.
     pub seed_trials: usize,
     /// Configurations of the search phase.
@@ -79,7 +81,8 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             seed: 0,
-            strategy: Kind::Tpe.name().into(),
+            strategy: Kind::Auto.name().into(),
+            priors: Vec::new(),
             seed_trials: 20,
             search_trials: 100,
             search_samples: 9,

@@ -32,6 +32,8 @@ pub struct Stage<'a> {
     tuned: bool,
     /// Numbers its questions among those of all stages, for workers that keep them.
     images: u64,
+    /// Outputs of the call before, for the next one on the same question to be held against.
+    pub(crate) kept: Vec<u8>,
 }
 
 /// Questions a stage has at most.
@@ -73,7 +75,18 @@ impl<'a> Stage<'a> {
         let cost = |formula: &Option<Formula>| cost(selection, workload, formula.as_ref()?);
         let (flops, bytes) = (cost(&selection.spec.cost.flops), cost(&selection.spec.cost.bytes));
         let arena = layout.arena()?;
-        Ok(Stage { workload, flops, bytes, layout, exams, arena, kernel, tuned, images: new_images() })
+        Ok(Stage {
+            workload,
+            flops,
+            bytes,
+            layout,
+            exams,
+            arena,
+            kernel,
+            tuned,
+            images: new_images(),
+            kept: Vec::new(),
+        })
     }
 
     /// The layout a configuration needs, where that is not the stage's own.
@@ -129,8 +142,18 @@ impl<'a> Stage<'a> {
     pub(crate) fn slots(&self, layout: &Layout, subject: &Subject) -> Result<Vec<Slot>, Fault> {
         let mut slots = layout.slots.clone();
         let selection = &self.kernel.selection;
-        if !matches!(subject, Subject::Cubin { .. }) || selection.spec.arguments.iter().all(|a| a.tensormap.is_none()) {
-            return Ok(slots);
+        let Some(described) = selection.spec.arguments.iter().find(|a| a.tensormap.is_some()) else { return Ok(slots) };
+        match subject {
+            Subject::Cubin { .. } => {}
+            Subject::Launcher { .. } => {
+                let why = format!(
+                    "{} is a tensormap, which only kernels that kiln launches itself can be given",
+                    described.name
+                );
+                let fault = Fault::new("laying out the arguments of a host launcher", why);
+                return Err(fault.hint("let the launcher encode the descriptor from the tensor's pointer"));
+            }
+            _ => return Ok(slots),
         }
         let fault = |report: Report| Fault::new("laying out the descriptors", report);
         let boxes = boxes(selection, self.workload, subject.config()).map_err(fault)?;
@@ -172,13 +195,10 @@ impl<'a> Stage<'a> {
         seat.lay(&self.layout, exam, &mut self.arena, image)
     }
 
-    /// Puts a question again and holds the answer against the one given before.
-    pub(crate) fn repeat(&mut self, which: usize, seat: &mut Seat, before: &[u8]) -> Result<Outcome<()>, Fault> {
-        passed!(self.lay(which, seat)?);
-        passed!(seat.call()?);
-        passed!(seat.fetch()?);
+    /// Holds what another call on a question left against the outputs of the one before.
+    pub(crate) fn judge_again(&self, which: usize, before: &[u8]) -> Outcome<()> {
         let exam = &self.exams[which % self.exams.len().max(1)];
-        Ok(exam.judge_again(self.layout.seen(&self.arena), before))
+        exam.judge_again(self.layout.seen(&self.arena), before)
     }
 
     /// Puts a question and memory together, and judges what `act` left.
@@ -194,6 +214,43 @@ impl<'a> Stage<'a> {
     /// Puts a question once; the outputs, when they are right.
     pub(crate) fn answer(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<Vec<u8>>, Fault> {
         self.posed(which, seat, |_, seat| seat.call(), Exam::outputs)
+    }
+
+    /// Puts a question and fetches what one call left; it is not judged yet.
+    pub(crate) fn ask(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
+        passed!(self.lay(which, seat)?);
+        passed!(seat.call()?);
+        seat.fetch()
+    }
+
+    /// Sends a question to a device ahead of its use.
+    pub(crate) fn send(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
+        let image = self.image(which);
+        let exam = &self.exams[which % self.exams.len().max(1)];
+        seat.send(&self.layout, exam, &mut self.arena, image)
+    }
+
+    /// Judges what was fetched on another processor, while `work` goes on here. The outputs are kept in `kept` where one is
+    /// given.
+    pub(crate) fn judge_beside<T>(
+        &self,
+        which: usize,
+        kept: Option<&mut Vec<u8>>,
+        work: impl FnOnce() -> T,
+    ) -> Result<(Outcome<()>, T), Fault> {
+        let exam = &self.exams[which % self.exams.len().max(1)];
+        let seen = self.layout.seen(&self.arena);
+        std::thread::scope(|scope| {
+            let judge = scope.spawn(|| {
+                if let Some(kept) = kept {
+                    exam.keep_outputs(seen, kept);
+                }
+                exam.judge(seen).map(|_| ())
+            });
+            let done = work();
+            let judged = judge.join().map_err(|_| Fault::new("judging", "a thread ended before its time"))?;
+            Ok((judged, done))
+        })
     }
 
     /// Puts a question, lets somebody act, judges, and takes something from the memory that was judged.

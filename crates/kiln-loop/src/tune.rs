@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kiln_core::{Config, Fault, Gate};
-use kiln_search::{Kind, Observation, Strategy, strategy};
+use kiln_search::{Kind, Knowledge, Observation, Strategy, strategy_with};
 use kiln_space::Point;
 use kiln_stats::{Estimate, Verdict, overall};
 
@@ -19,6 +19,7 @@ use crate::drawing::derive;
 use crate::evaluation::Evaluation;
 use crate::event::Event;
 use crate::finals::finals;
+use crate::promise::promise;
 use crate::proposals::{Attempts, Phase, Source, Tried, run, trial};
 use crate::record::Record;
 use crate::stage::Trouble;
@@ -104,27 +105,27 @@ fn baseline(bench: &mut Bench<'_>, record: &Record<'_>) -> Result<Option<Baselin
     Ok(Some(chosen))
 }
 
-/// A list of configurations.
-struct Listed(std::vec::IntoIter<Point>);
-
-impl Source for Listed {
-    fn next(&mut self) -> Option<Point> {
-        self.0.next()
-    }
-
-    fn told(&mut self, _: &Point, _: &Evaluation) {}
-}
-
 /// A strategy that is told.
-struct Searched(Box<dyn Strategy>);
+struct Searched {
+    strategy: Box<dyn Strategy>,
+    kind: Kind,
+}
 
 impl Source for Searched {
     fn next(&mut self) -> Option<Point> {
-        self.0.ask(1).pop()
+        self.strategy.ask(1).pop()
     }
 
     fn told(&mut self, point: &Point, evaluation: &Evaluation) {
-        self.0.tell(point, observation(evaluation));
+        self.strategy.tell(point, observation(evaluation));
+    }
+
+    fn listens(&self) -> bool {
+        !matches!(self.kind, Kind::Random | Kind::Latin)
+    }
+
+    fn promise(&self) -> Option<f64> {
+        self.strategy.expected_improvement()
     }
 }
 
@@ -162,11 +163,22 @@ fn campaign(
     }
     let space = Arc::clone(&bench.kernel.space);
     let first = default.as_ref().and_then(|d| space.locate(d));
-    let seeds = space.latin(bench.settings.seed_trials + 1, derive(bench.settings.seed, &["seed", prefix], 0));
-    let seeds: Vec<Point> =
-        seeds.into_iter().filter(|p| Some(p) != first.as_ref()).take(bench.settings.seed_trials).collect();
-    let phase = Phase { name: &named("seed"), planned: seeds.len() };
-    run(bench, record, budget, &phase, &mut Listed(seeds.into_iter()), &mut attempts)?;
+    let kind = Kind::parse(&bench.settings.strategy).map_err(|e| Fault::new("choosing a search strategy", e))?;
+    let knowledge = Knowledge {
+        priors: bench.priors.clone(),
+        default: first.clone(),
+        score: promise(bench.kernel, bench.gpu.as_ref()),
+        ..Knowledge::default()
+    };
+    let seed = derive(bench.settings.seed, &["search", prefix], 0);
+    let mut search = Searched { strategy: strategy_with(kind, Arc::clone(&space), seed, &knowledge), kind };
+    for tried in &attempts.all {
+        if let Some(point) = space.locate(&tried.config) {
+            search.told(&point, &tried.evaluation);
+        }
+    }
+    let phase = Phase { name: &named("seed"), planned: bench.settings.seed_trials, may_end: false };
+    run(bench, record, budget, &phase, &mut search, &mut attempts)?;
 
     if let Some(reason) = half_speed(bench, record, baseline, &attempts, prefix)? {
         let config = attempts.best().map(|t| t.config.clone());
@@ -175,14 +187,7 @@ fn campaign(
         return Ok(Campaign { verdict, reason, config, workloads, ablation, attempts, late });
     }
 
-    let kind = Kind::parse(&bench.settings.strategy).map_err(|e| Fault::new("choosing a search strategy", e))?;
-    let mut search = Searched(strategy(kind, Arc::clone(&space), derive(bench.settings.seed, &["search", prefix], 0)));
-    for tried in &attempts.all {
-        if let Some(point) = space.locate(&tried.config) {
-            search.0.tell(&point, observation(&tried.evaluation));
-        }
-    }
-    let phase = Phase { name: &named("search"), planned: bench.settings.search_trials };
+    let phase = Phase { name: &named("search"), planned: bench.settings.search_trials, may_end: true };
     run(bench, record, budget, &phase, &mut search, &mut attempts)?;
     bench.quiet();
 

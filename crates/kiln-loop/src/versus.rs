@@ -36,6 +36,8 @@ pub struct Versus {
     pub end_to_end: f64,
     /// Bytes of memory its worker took at most.
     pub peak_memory: Option<u64>,
+    /// Bytes of the GPU's memory in use while it was called, questions that wait there included.
+    pub gpu_memory: Option<u64>,
     /// Operations a second.
     pub flops_per_second: Option<f64>,
     /// Bytes a second, of those it must move.
@@ -69,7 +71,8 @@ pub fn versus(
     let mut workloads: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
     let target = bench.kernel.target();
     let kept_back = bench.kernel.selection.spec.workloads.iter();
-    let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target)).map(Some);
+    let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target));
+    let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w)).map(Some);
     workloads.extend(kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w)).collect::<Vec<_>>());
     let mut stages: Vec<Stage<'_>> = Vec::new();
     for workload in workloads {
@@ -104,7 +107,7 @@ pub fn versus(
                 bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
             against.push(Against { name: baseline.name.clone(), roofline, comparison });
         }
-        let (end_to_end, peak_memory) = match from_outside(bench, stage, subject)? {
+        let Outside { end_to_end, peak_memory, gpu_memory } = match from_outside(bench, stage, subject)? {
             Outcome::Passed(found) => found,
             Outcome::Refused(refusal) => {
                 return Ok(Err(Lost { subject: 0, refusal, workload: stage.name().into() }));
@@ -116,6 +119,7 @@ pub fn versus(
             median_ci95: median.interval,
             end_to_end,
             peak_memory,
+            gpu_memory,
             flops_per_second: stage.flops.map(|f| f / times.median),
             bytes_per_second: stage.bytes.map(|b| b / times.median),
             roofline: bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, times.median)),
@@ -149,12 +153,15 @@ fn blocks(rounds: &[Vec<Turns>], place: usize) -> Vec<Block> {
     rounds.iter().map(block).collect()
 }
 
+/// A subject as seen by who asks for its calls.
+struct Outside {
+    end_to_end: f64,
+    peak_memory: Option<u64>,
+    gpu_memory: Option<u64>,
+}
+
 /// Calls timed with the parent's clock, question and answer included, and the worker's memory.
-fn from_outside(
-    bench: &Bench<'_>,
-    stage: &mut Stage<'_>,
-    subject: &Subject,
-) -> Result<Outcome<(f64, Option<u64>)>, Fault> {
+fn from_outside(bench: &Bench<'_>, stage: &mut Stage<'_>, subject: &Subject) -> Result<Outcome<Outside>, Fault> {
     let mut seat = passed!(bench.seating().take(subject)?);
     stage.fit(subject.config())?;
     passed!(stage.map(&mut seat, subject)?);
@@ -168,5 +175,6 @@ fn from_outside(
         times.push(started.elapsed().as_secs_f64());
     }
     let median = kiln_stats::median(&times).map_err(|e| Fault::new("timing calls", e))?;
-    Ok(Outcome::Passed((median, seat.peak_memory())))
+    let gpu_memory = passed!(seat.device_memory()?);
+    Ok(Outcome::Passed(Outside { end_to_end: median, peak_memory: seat.peak_memory(), gpu_memory }))
 }

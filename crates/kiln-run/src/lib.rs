@@ -32,7 +32,7 @@ pub use arena::{ALIGNMENT, Arena, MOST_ALIGNMENT, Region};
 pub use cpu::serve_cpu;
 pub use cuda::serve_cuda;
 pub use lock::DeviceLock;
-pub use nvml::{Card, cards};
+pub use nvml::{Card, Sensor, cards};
 pub use nvrtc::serve_nvrtc;
 pub use pin::{pin_thread, step_back};
 pub use prefault::prefault;

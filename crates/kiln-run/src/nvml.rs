@@ -11,7 +11,7 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 
 pub use card::Card;
-pub(crate) use sensor::Sensor;
+pub use sensor::Sensor;
 
 /// Every GPU of this machine; why not, where there is no driver or no GPU.
 pub fn cards() -> Result<Vec<Card>, String> {

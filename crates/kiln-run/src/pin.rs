@@ -19,7 +19,7 @@ pub fn pin_thread(cpus: &[usize]) -> Result<(), String> {
 
 /// Lets everybody else go first: threads and processes the calling thread starts later inherit it.
 pub fn step_back() {
-    const NICE: i32 = 10;
+    const NICE: i32 = 19;
     // SAFETY: takes three numbers; 0 is the calling thread. Where it is not allowed, nothing changes.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
 }

@@ -207,6 +207,9 @@ pub struct GpuState {
     pub temperature: Option<u32>,
     /// Watts.
     pub power: Option<f64>,
+    /// Bytes of its memory in use, by whomever.
+    #[serde(default)]
+    pub memory_used: Option<u64>,
     /// Why clocks are held down, by name: `hw_slowdown`, `hw_thermal_slowdown`, `hw_power_brake_slowdown`,
     /// `sw_thermal_slowdown`, `sw_power_cap`.
     #[serde(default)]

@@ -13,11 +13,22 @@ pub enum Kind {
     Latin,
     /// A Latin hypercube, then what resembles the good and not the bad.
     Tpe,
+    /// Children of the best.
+    Genetic,
+    /// Local search that never goes back.
+    Tabu,
+    /// Simulated annealing.
+    Annealing,
+    /// Where a forest of random trees expects the largest improvement.
+    Forest,
+    /// The default: TPE, the forest, and the forest in slices of the space, in turns.
+    Auto,
 }
 
 impl Kind {
     /// Every strategy, simplest first.
-    pub const ALL: &'static [Kind] = &[Kind::Random, Kind::Latin, Kind::Tpe];
+    pub const ALL: &'static [Kind] =
+        &[Kind::Random, Kind::Latin, Kind::Tpe, Kind::Genetic, Kind::Tabu, Kind::Annealing, Kind::Forest, Kind::Auto];
 
     /// The stable identifier shown to users and stored in records.
     pub fn name(self) -> &'static str {
@@ -25,11 +36,19 @@ impl Kind {
             Kind::Random => "random",
             Kind::Latin => "latin",
             Kind::Tpe => "tpe",
+            Kind::Genetic => "genetic",
+            Kind::Tabu => "tabu",
+            Kind::Annealing => "annealing",
+            Kind::Forest => "forest",
+            Kind::Auto => "auto",
         }
     }
 
-    /// The strategy of this name, whatever its case.
+    /// The strategy of this name, whatever its case; `lhs` is `latin`.
     pub fn parse(name: &str) -> Result<Kind, UnknownStrategy> {
+        if name.eq_ignore_ascii_case("lhs") {
+            return Ok(Kind::Latin);
+        }
         let known = Kind::ALL.iter().copied().find(|kind| kind.name().eq_ignore_ascii_case(name));
         known.ok_or_else(|| UnknownStrategy {
             name: name.to_string(),
@@ -40,7 +59,7 @@ impl Kind {
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
@@ -76,9 +95,13 @@ mod tests {
             assert_eq!(Kind::parse(kind.name()), Ok(*kind));
         }
         assert_eq!(Kind::parse("TPE"), Ok(Kind::Tpe));
+        assert_eq!(Kind::parse("LHS"), Ok(Kind::Latin));
         let near = Kind::parse("randon").unwrap_err();
         assert_eq!(near.to_string(), "there is no strategy 'randon'; did you mean 'random'?");
         let far = Kind::parse("simplex").unwrap_err();
-        assert_eq!(far.to_string(), "there is no strategy 'simplex'; there are random, latin, tpe");
+        assert_eq!(
+            far.to_string(),
+            "there is no strategy 'simplex'; there are random, latin, tpe, genetic, tabu, annealing, forest, auto"
+        );
     }
 }

@@ -5,10 +5,16 @@ use std::sync::Arc;
 
 use kiln_space::{Point, Space};
 
+use crate::annealing::Annealing;
+use crate::auto::Auto;
+use crate::forest::Forest;
+use crate::genetic::Genetic;
 use crate::kind::Kind;
+use crate::knowledge::Knowledge;
 use crate::latin::Latin;
 use crate::observation::Observation;
 use crate::random::Random;
+use crate::tabu::Tabu;
 use crate::tpe::Tpe;
 
 /// Proposes configurations and learns from their outcomes.
@@ -31,13 +37,31 @@ pub trait Strategy: Send {
     /// Announces a configuration that is being tried though this strategy did not propose it: one that was under way
     /// when a study was interrupted, or that something else chose.
     fn pending(&mut self, point: &Point);
+
+    /// The share of the best cost that the most promising configuration is expected to save: 0.01 is 1 %. None while
+    /// there is too little to tell, and from strategies without a model. Below the noise of a measurement, going on pays
+    /// only by luck.
+    fn expected_improvement(&self) -> Option<f64> {
+        None
+    }
 }
 
-/// A strategy with its default settings.
+/// A strategy with its default settings that knows nothing but the space.
 pub fn strategy(kind: Kind, space: Arc<Space>, seed: u64) -> Box<dyn Strategy> {
+    strategy_with(kind, space, seed, &Knowledge::default())
+}
+
+/// A strategy that starts from what is known beforehand. The same knowledge is part of what a proposal depends on: a
+/// resumed study needs it again.
+pub fn strategy_with(kind: Kind, space: Arc<Space>, seed: u64, knowledge: &Knowledge) -> Box<dyn Strategy> {
     match kind {
         Kind::Random => Box::new(Random::new(space, seed)),
         Kind::Latin => Box::new(Latin::new(space, seed, Latin::SIZE)),
         Kind::Tpe => Box::new(Tpe::new(space, seed, Default::default())),
+        Kind::Genetic => Box::new(Genetic::new(space, seed)),
+        Kind::Tabu => Box::new(Tabu::new(space, seed)),
+        Kind::Annealing => Box::new(Annealing::new(space, seed)),
+        Kind::Forest => Box::new(Forest::new(space, seed, knowledge)),
+        Kind::Auto => Box::new(Auto::new(space, seed, knowledge)),
     }
 }

@@ -68,6 +68,7 @@ impl fmt::Display for BenchView<'_> {
             parts.extend(w.bytes_per_second.map(|v| format!("{:.1} GB/s", v / 1e9)));
             parts.extend(w.roofline.map(|v| format!("{:.0} % of this machine's limit", 100.0 * v)));
             parts.extend(w.peak_memory.map(|v| format!("{} MiB at most", v >> 20)));
+            parts.extend(w.gpu_memory.map(|v| format!("{} MiB of the GPU's memory in use", v >> 20)));
             writeln!(f, "  {}", parts.join(", "))?;
             let mut rows = vec![
                 ["against", "median", "of the limit", "speedup", "95 % interval", "effect", "verdict"]

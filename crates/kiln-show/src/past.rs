@@ -39,7 +39,8 @@ impl Past {
 
     /// What it ran on.
     pub(crate) fn device(&self) -> &str {
-        self.study.environment["processor"].as_str().unwrap_or("-")
+        let environment = &self.study.environment;
+        environment["gpu"]["name"].as_str().or(environment["processor"].as_str()).unwrap_or("-")
     }
 
     /// The speedup and its interval, where one was confirmed.
@@ -69,7 +70,7 @@ impl Past {
             "speedup_ci95": speedup.map(|(_, interval)| interval),
             "trials": self.trials,
             "seconds": self.seconds,
-            "device": study.environment["processor"],
+            "device": study.environment["gpu"]["name"].as_str().or(study.environment["processor"].as_str()),
             "seed": json_count(study.seed.into()),
             "strategy": study.strategy,
             "kiln_version": study.kiln_version,

@@ -18,6 +18,7 @@ mod from_spec;
 mod group;
 mod judge;
 mod latin;
+mod listed;
 mod neighbour;
 mod order;
 mod problem;

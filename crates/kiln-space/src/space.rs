@@ -131,6 +131,12 @@ impl Space {
         self.dimensions.iter().map(position).collect()
     }
 
+    /// The space of exactly the assignments in one diagram, which binds every tunable.
+    pub(crate) fn of_diagram(dimensions: Vec<Dimension>, diagram: Diagram) -> Space {
+        let count = diagram.count();
+        Space { dimensions, factors: if count == 0 { vec![] } else { vec![diagram] }, count }
+    }
+
     pub(crate) fn factors(&self) -> &[Diagram] {
         &self.factors
     }

@@ -81,7 +81,7 @@ fn survivors(evaluator: &Evaluator, clauses: &[NodeId], rows: usize) -> Result<V
 }
 
 /// The trie of rows that come in lexicographic order.
-fn trie<'a>(tunables: &[usize], rows: impl Iterator<Item = &'a [u32]>) -> Option<Diagram> {
+pub(crate) fn trie<'a>(tunables: &[usize], rows: impl Iterator<Item = &'a [u32]>) -> Option<Diagram> {
     let mut levels: Vec<Level> = tunables.iter().map(|t| Level::new(*t)).collect();
     // The root exists even when no row comes.
     if let Some(root) = levels.first_mut() {

@@ -99,6 +99,7 @@ pub(crate) fn h200(index: u32, uuid: &str) -> Card {
             temperature: Some(31),
             power: Some(76.4),
             throttled: Vec::new(),
+            memory_used: None,
         },
         ecc: Some(true),
         ecc_errors: Some(0),

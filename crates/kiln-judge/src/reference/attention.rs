@@ -1,10 +1,11 @@
-//! Attention forward, head by head, without a mask.
+//! Attention forward, head by head: the output, and the logarithm of each row's sum of exponentials.
 
 use std::cell::RefCell;
 
 use half::{bf16, f16};
 use kiln_spec::Dtype;
 
+use super::Scalars;
 use super::rows::{Scores, dot};
 use super::softmax::{EXPONENTIAL, plain_softmax, softmax};
 use super::split;
@@ -20,7 +21,10 @@ pub(crate) struct Attention<'a> {
     keys: usize,
     width: usize,
     v_width: usize,
-    scale: f64,
+    /// Heads of q, and of k and v, of which as many of q share one as there are more.
+    heads: usize,
+    kv_heads: usize,
+    scalars: Scalars,
     working: Dtype,
     /// The keys of a head times the scale, as the plain program has them; kept, as rows come head by head.
     scaled: RefCell<(usize, Vec<f32>)>,
@@ -31,15 +35,30 @@ impl<'a> Attention<'a> {
         q: &'a Tensor,
         k: &'a Tensor,
         v: &'a Tensor,
-        scale: Option<f64>,
+        scalars: Scalars,
         working: Dtype,
     ) -> Option<Attention<'a>> {
-        let ((heads, queries, width), (k_heads, keys, k_width)) = (split(&q.shape)?, split(&k.shape)?);
-        let (v_heads, v_keys, v_width) = split(&v.shape)?;
-        let fits = heads == k_heads && heads == v_heads && width == k_width && keys == v_keys && width > 0 && keys > 0;
-        let scale = scale.unwrap_or(1.0 / (width as f64).sqrt());
+        let ((_, queries, width), (_, keys, k_width)) = (split(&q.shape)?, split(&k.shape)?);
+        let (_, v_keys, v_width) = split(&v.shape)?;
+        let ((batches, heads), (k_batches, kv_heads)) = (head_counts(q), head_counts(k));
+        let same = head_counts(k) == head_counts(v);
+        let fits = batches == k_batches && same && width == k_width && keys == v_keys && width > 0;
+        let shared = kv_heads > 0 && heads.is_multiple_of(kv_heads);
         let scaled = RefCell::new((usize::MAX, vec![]));
-        fits.then_some(Attention { q, k, v, queries, keys, width, v_width, scale, working, scaled })
+        (fits && shared && keys > 0).then_some(Attention {
+            q,
+            k,
+            v,
+            queries,
+            keys,
+            width,
+            v_width,
+            heads,
+            kv_heads,
+            scalars,
+            working,
+            scaled,
+        })
     }
 
     pub(crate) fn shape(&self) -> Vec<usize> {
@@ -57,18 +76,39 @@ impl<'a> Attention<'a> {
         self.keys * (self.width + self.v_width + EXPONENTIAL)
     }
 
+    fn scale(&self) -> f64 {
+        self.scalars.scale.unwrap_or(1.0 / (self.width as f64).sqrt())
+    }
+
+    /// How many keys a row sees. The mask is aligned at the bottom right: the last query sees all of them.
+    pub(crate) fn seen(&self, row: usize) -> usize {
+        let unseen = if self.scalars.causal { self.queries - 1 - row % self.queries } else { 0 };
+        self.keys.saturating_sub(unseen)
+    }
+
+    /// The head of k and v that a row looks at.
+    fn head(&self, row: usize) -> usize {
+        let (batch, head) = (row / self.queries / self.heads, row / self.queries % self.heads);
+        batch * self.kv_heads + head / (self.heads / self.kv_heads)
+    }
+
+    /// A row's query, and the keys and values that it sees.
     fn operands(&self, row: usize) -> (&[f64], &[f64], &[f64]) {
-        let head = row / self.queries;
+        let (first, seen) = (self.head(row) * self.keys, self.seen(row));
         (
             &self.q.data[row * self.width..][..self.width],
-            &self.k.data[head * self.keys * self.width..][..self.keys * self.width],
-            &self.v.data[head * self.keys * self.v_width..][..self.keys * self.v_width],
+            &self.k.data[first * self.width..][..seen * self.width],
+            &self.v.data[first * self.v_width..][..seen * self.v_width],
         )
     }
 
+    fn scores(&self, row: usize) -> Vec<f64> {
+        let ((q, k, _), scale) = (self.operands(row), self.scale());
+        k.chunks_exact(self.width).map(|k| scale * dot(q, k)).collect()
+    }
+
     fn weights(&self, row: usize) -> Vec<f64> {
-        let (q, k, _) = self.operands(row);
-        let mut scores: Vec<f64> = k.chunks_exact(self.width).map(|k| self.scale * dot(q, k)).collect();
+        let mut scores = self.scores(row);
         softmax(&mut scores);
         scores
     }
@@ -83,15 +123,16 @@ impl<'a> Attention<'a> {
 
     /// Unfused: keys times the scale, the scores and the weights are written out, as separate kernels would.
     pub(crate) fn plain(&self, row: usize, scores: Scores, out: &mut [f32]) {
-        let (q, k, v) = self.operands(row);
+        let (q, _, v) = self.operands(row);
         let round = rounding(self.working);
-        let mut scaled = self.scaled.borrow_mut();
-        if scaled.0 != row / self.queries {
-            let scale = self.scale as f32;
-            *scaled = (row / self.queries, k.iter().map(|k| round(*k as f32 * scale)).collect());
+        let (mut scaled, head, size) = (self.scaled.borrow_mut(), self.head(row), self.keys * self.width);
+        if scaled.0 != head {
+            let (k, scale) = (&self.k.data[head * size..][..size], self.scale() as f32);
+            *scaled = (head, k.iter().map(|k| round(*k as f32 * scale)).collect());
         }
         let q: Vec<f32> = q.iter().map(|q| *q as f32).collect();
-        let mut weights: Vec<f32> = scaled.1.chunks_exact(self.width).map(|k| plain_dot(&q, k)).collect();
+        let keys = scaled.1.chunks_exact(self.width).take(self.seen(row));
+        let mut weights: Vec<f32> = keys.map(|k| plain_dot(&q, k)).collect();
         if scores == Scores::Narrow {
             weights.iter_mut().for_each(|score| *score = round(*score));
         }
@@ -110,6 +151,56 @@ impl<'a> Attention<'a> {
             sums.iter_mut().zip(v).for_each(|(s, v)| *s += weight * v.abs());
         }
         sums.into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// Batches and heads of a tensor `[.., heads, rows, columns]`.
+fn head_counts(tensor: &Tensor) -> (&[usize], usize) {
+    match tensor.shape.as_slice() {
+        [batches @ .., heads, _, _] => (batches, *heads),
+        _ => (&[], 1),
+    }
+}
+
+/// The logarithm of the sum of a row's exponentials.
+pub(crate) struct Lse<'a>(pub(crate) Attention<'a>);
+
+impl Lse<'_> {
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        let shape = &self.0.q.shape;
+        shape[..shape.len() - 1].to_vec()
+    }
+
+    pub(crate) fn terms(&self) -> usize {
+        self.0.keys + self.0.width
+    }
+
+    pub(crate) fn cost(&self) -> usize {
+        self.0.keys * (self.0.width + EXPONENTIAL)
+    }
+
+    pub(crate) fn exact(&self, row: usize, out: &mut [f64]) {
+        let scores = self.0.scores(row);
+        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+        out.fill(if scores.is_empty() { most } else { most + sum.ln() });
+    }
+
+    /// Scores in single precision, whatever the inputs' type: they never leave a kernel's registers.
+    pub(crate) fn plain(&self, row: usize, out: &mut [f32]) {
+        let ((q, k, _), scale) = (self.0.operands(row), self.0.scale() as f32);
+        let score = |k: &[f64]| scale * q.iter().zip(k).fold(0.0, |sum: f32, (q, k)| sum + *q as f32 * *k as f32);
+        let scores: Vec<f32> = k.chunks_exact(self.0.width).map(score).collect();
+        let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let sum = scores.iter().fold(0.0, |sum: f32, score| sum + (score - most).exp());
+        out.fill(if scores.is_empty() { most } else { most + sum.ln() });
+    }
+
+    /// The largest sum of magnitudes that makes a score.
+    pub(crate) fn magnitude(&self, row: usize) -> f64 {
+        let ((q, k, _), scale) = (self.0.operands(row), self.0.scale());
+        let size = |k: &[f64]| scale * q.iter().zip(k).map(|(q, k)| (q * k).abs()).sum::<f64>();
+        k.chunks_exact(self.0.width).map(size).fold(0.0, f64::max)
     }
 }
 

@@ -12,7 +12,7 @@ use std::fmt;
 use kiln_spec::Dtype;
 
 use crate::tensor::Tensor;
-use attention::Attention;
+use attention::{Attention, Lse};
 use matmul::Matmul;
 pub(crate) use rows::{Job, Scores};
 use softmax::{Softmax, Sum};
@@ -24,10 +24,26 @@ pub enum Builtin {
     Softmax,
     /// `a b`: `[.., M, K]` times `[.., K, N]`.
     Matmul,
-    /// `softmax(scale q k^T) v`: inputs `[.., S, D]` in the order q, k, v; scale is 1 / sqrt(D) unless a scalar is given.
+    /// `softmax(scale q k^T) v`: inputs `[.., H, S, D]` in the order q, k, v, of which k and v may have fewer heads; scale
+    /// is 1 / sqrt(D) unless a scalar is given. A second output is the logarithm of each row's sum of exponentials.
     Attention,
     /// The sum along the last dimension.
     Reduction,
+}
+
+/// What scalars say about an operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Scalars {
+    /// What scores are multiplied with.
+    pub scale: Option<f64>,
+    /// Whether the last query sees all keys, and each one before it one fewer.
+    pub causal: bool,
+}
+
+impl From<Option<f64>> for Scalars {
+    fn from(scale: Option<f64>) -> Scalars {
+        Scalars { scale, causal: false }
+    }
 }
 
 /// Arguments that do not fit.
@@ -66,7 +82,9 @@ impl Builtin {
         match self {
             Builtin::Softmax => ("softmax", "one input with at least one dimension"),
             Builtin::Matmul => ("matmul", "two inputs [.., M, K] and [.., K, N]"),
-            Builtin::Attention => ("attention", "three inputs q, k, v of shape [.., S, D]"),
+            Builtin::Attention => {
+                ("attention", "three inputs q, k, v of shape [.., H, S, D], the heads of k and v dividing those of q")
+            }
             Builtin::Reduction => ("reduction", "one input with at least one dimension"),
         }
     }
@@ -80,14 +98,25 @@ impl Builtin {
         }
     }
 
-    /// The operation on these inputs, in the order of the kernel's arguments; a plain program would keep intermediate
-    /// results as `working`.
-    pub(crate) fn job<'a>(self, inputs: &[&'a Tensor], scale: Option<f64>, working: Dtype) -> Result<Job<'a>, Unfit> {
+    /// How many outputs it may give.
+    pub(crate) fn outputs(self) -> usize {
+        if self == Builtin::Attention { 2 } else { 1 }
+    }
+
+    /// The first output's operation on these inputs, in the order of the kernel's arguments; a plain program would keep
+    /// intermediate results as `working`.
+    pub(crate) fn job<'a>(
+        self,
+        inputs: &[&'a Tensor],
+        scalars: impl Into<Scalars>,
+        working: Dtype,
+    ) -> Result<Job<'a>, Unfit> {
+        let scalars = scalars.into();
         let job = match (self, inputs) {
             (Builtin::Softmax, [x]) if !x.shape.is_empty() => Some(Job::Softmax(Softmax { x })),
             (Builtin::Reduction, [x]) if !x.shape.is_empty() => Some(Job::Sum(Sum { x })),
             (Builtin::Matmul, [a, b]) => Matmul::new(a, b).map(Job::Matmul),
-            (Builtin::Attention, [q, k, v]) => Attention::new(q, k, v, scale, working).map(Job::Attention),
+            (Builtin::Attention, [q, k, v]) => Attention::new(q, k, v, scalars, working).map(Job::Attention),
             _ => None,
         };
         job.ok_or_else(|| {
@@ -97,9 +126,26 @@ impl Builtin {
         })
     }
 
-    /// The whole right output.
-    pub fn compute(self, inputs: &[&Tensor], scale: Option<f64>) -> Result<Tensor, Unfit> {
-        let job = self.job(inputs, scale, Dtype::F64)?;
+    /// One job for each of so many outputs.
+    pub(crate) fn jobs<'a>(
+        self,
+        inputs: &[&'a Tensor],
+        scalars: Scalars,
+        working: Dtype,
+        outputs: usize,
+    ) -> Result<Vec<Job<'a>>, Unfit> {
+        let mut jobs = vec![self.job(inputs, scalars, working)?];
+        if outputs > 1
+            && let Job::Attention(job) = self.job(inputs, scalars, working)?
+        {
+            jobs.push(Job::Lse(Lse(job)));
+        }
+        Ok(jobs)
+    }
+
+    /// The whole right output, the first where there are several.
+    pub fn compute(self, inputs: &[&Tensor], scalars: impl Into<Scalars>) -> Result<Tensor, Unfit> {
+        let job = self.job(inputs, scalars, Dtype::F64)?;
         let mut result = Tensor::zeros(&job.shape());
         let width = job.width();
         for row in 0..job.rows() {
@@ -159,14 +205,40 @@ mod tests {
             (Builtin::Matmul, vec![&a, &b]),
             (Builtin::Attention, vec![&a, &c, &c]),
         ] {
-            let job = builtin.job(&inputs, None, Dtype::F32).unwrap();
-            let (mut exact, mut plain) = (vec![0.0; job.width()], vec![0.0; job.width()]);
-            for row in 0..job.rows() {
-                job.exact(row, &mut exact);
-                job.plain(row, Scores::Narrow, &mut plain);
-                assert!(exact.iter().zip(&plain).all(|(e, p)| (e - f64::from(*p)).abs() < 1e-5), "{builtin:?} {row}");
+            for job in builtin.jobs(&inputs, Scalars::default(), Dtype::F32, builtin.outputs()).unwrap() {
+                let (mut exact, mut plain) = (vec![0.0; job.width()], vec![0.0; job.width()]);
+                for row in 0..job.rows() {
+                    job.exact(row, &mut exact);
+                    job.plain(row, Scores::Narrow, &mut plain);
+                    let near = |(e, p): (&f64, &f32)| (e - f64::from(*p)).abs() < 1e-5;
+                    assert!(exact.iter().zip(&plain).all(near), "{builtin:?} {row}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn masks_are_aligned_at_the_last_key_and_heads_are_shared() {
+        // Four queries in two heads that share one head of two keys; the first two of four see nothing.
+        let q = tensor(&[1, 2, 4, 1], &[1.0; 8]);
+        let k = tensor(&[1, 1, 2, 1], &[0.0, 3f64.ln()]);
+        let v = tensor(&[1, 1, 2, 1], &[8.0, 4.0]);
+        let causal = Scalars { scale: Some(1.0), causal: true };
+        let jobs = Builtin::Attention.jobs(&[&q, &k, &v], causal, Dtype::F64, 2).unwrap();
+        let all = |job: &Job<'_>| -> Vec<f64> {
+            let mut out = vec![0.0; job.rows()];
+            out.iter_mut().enumerate().for_each(|(row, out)| job.exact(row, std::slice::from_mut(out)));
+            out
+        };
+        let (o, lse) = (all(&jobs[0]), all(&jobs[1]));
+        let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a == b || (a - b).abs() < 1e-12);
+        assert!(close(&o, &[0.0, 0.0, 8.0, 5.0, 0.0, 0.0, 8.0, 5.0]), "{o:?}");
+        let none = f64::NEG_INFINITY;
+        assert!(close(&lse, &[none, none, 0.0, 4f64.ln(), none, none, 0.0, 4f64.ln()]), "{lse:?}");
+        assert_eq!((jobs[1].shape(), jobs[1].width()), (vec![1, 2, 4], 1));
+        assert!(jobs.iter().all(|job| job.is_free(1) && !job.is_free(2)));
+        let three = tensor(&[1, 3, 2, 1], &[0.0; 6]);
+        assert!(Builtin::Attention.compute(&[&q, &three, &three], None).is_err());
     }
 
     #[test]

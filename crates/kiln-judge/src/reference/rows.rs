@@ -1,7 +1,7 @@
 //! One operation on given inputs, seen as independent rows of its output: any of them can be computed alone, so that a
 //! large output can be checked by a sample.
 
-use super::attention::Attention;
+use super::attention::{Attention, Lse};
 use super::matmul::Matmul;
 use super::softmax::{Softmax, Sum};
 
@@ -11,6 +11,7 @@ pub(crate) enum Job<'a> {
     Sum(Sum<'a>),
     Matmul(Matmul<'a>),
     Attention(Attention<'a>),
+    Lse(Lse<'a>),
 }
 
 /// How a plain program keeps the scores of attention.
@@ -29,6 +30,7 @@ macro_rules! each {
             Job::Sum($job) => $value,
             Job::Matmul($job) => $value,
             Job::Attention($job) => $value,
+            Job::Lse($job) => $value,
         }
     };
 }
@@ -42,7 +44,7 @@ impl Job<'_> {
     /// The elements of one row of the output.
     pub(crate) fn width(&self) -> usize {
         match self {
-            Job::Sum(_) => 1,
+            Job::Sum(_) | Job::Lse(_) => 1,
             _ => self.shape().last().copied().unwrap_or(1),
         }
     }
@@ -50,6 +52,14 @@ impl Job<'_> {
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
         self.shape().iter().product::<usize>().checked_div(self.width()).unwrap_or(0)
+    }
+
+    /// Whether a row is right without any work: one that a mask leaves nothing to see.
+    pub(crate) fn is_free(&self, row: usize) -> bool {
+        match self {
+            Job::Attention(job) | Job::Lse(Lse(job)) => job.seen(row) == 0,
+            _ => false,
+        }
     }
 
     /// How many numbers are added up for one element.
@@ -75,6 +85,7 @@ impl Job<'_> {
             Job::Sum(job) => job.plain(row, out),
             Job::Matmul(job) => job.plain(row, out),
             Job::Attention(job) => job.plain(row, scores, out),
+            Job::Lse(job) => job.plain(row, out),
         }
     }
 

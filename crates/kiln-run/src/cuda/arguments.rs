@@ -37,8 +37,8 @@ impl Arguments {
             list.push(match slot.role.as_str() {
                 "scalar" => number(&scalar(slot)),
                 "tensormap" => {
-                    let tensor = described(slot, slots)?;
-                    Argument::Map(Box::new(tensormap::encode(slot, base + tensor.offset as u64)?))
+                    let (map, tensor) = described(slot, slots)?;
+                    Argument::Map(Box::new(tensormap::encode(&map, base + tensor.offset as u64)?))
                 }
                 _ => Argument::Tensor(base + slot.offset as u64),
             });
@@ -104,12 +104,16 @@ fn number(bytes: &[u8]) -> Argument {
     Argument::Scalar(words, bytes.len())
 }
 
-/// The slot that a tensor map describes.
-fn described<'a>(slot: &Slot, slots: &'a [Slot]) -> Result<&'a Slot, Trouble> {
+/// A tensor map with type, shape and strides of what it describes, and the slot of that. Only the tensor itself says whether
+/// its rows are padded.
+fn described<'a>(slot: &Slot, slots: &'a [Slot]) -> Result<(Slot, &'a Slot), Trouble> {
     let name = slot.tensormap.as_ref().map_or("", |map| map.tensor.as_str());
     let passed_by_value = |role: &str| matches!(role, "scalar" | "tensormap");
     let found = slots.iter().find(|other| other.name == name && !passed_by_value(&other.role));
-    found.ok_or_else(|| format!("cuTensorMapEncodeTiled: `{}`: there is no tensor `{name}`", slot.name).into())
+    let tensor =
+        found.ok_or_else(|| format!("cuTensorMapEncodeTiled: `{}`: there is no tensor `{name}`", slot.name))?;
+    let Slot { dtype, shape, strides, .. } = tensor.clone();
+    Ok((Slot { dtype, shape, strides, ..slot.clone() }, tensor))
 }
 
 #[cfg(test)]
@@ -157,6 +161,24 @@ mod tests {
         assert_eq!(arguments.sizes().collect::<Vec<_>>(), [1, 20]);
         assert!(arguments.for_kernel().iter().all(|p| (*p as usize).is_multiple_of(16)));
         assert!(size_of::<CUtensorMap>() == 128 && align_of::<CUtensorMap>().is_multiple_of(64));
+    }
+
+    #[test]
+    fn a_map_has_the_strides_of_its_tensor() {
+        let mut map = slot("m", "tensormap", 0, 0);
+        map.tensormap = Some(TensorMap { tensor: "x".into(), box_shape: vec![8, 32], ..TensorMap::default() });
+        map.shape = vec![77, 203];
+        let padded = Slot {
+            dtype: "f32".into(),
+            shape: vec![77, 203],
+            strides: Some(vec![208, 1]),
+            ..slot("x", "in", 4096, 64_060)
+        };
+        let slots = [map, padded];
+        let (made, tensor) = described(&slots[0], &slots).unwrap();
+        assert_eq!((tensor.offset, made.name.as_str(), made.dtype.as_str()), (4096, "m", "f32"));
+        assert_eq!((made.shape, made.strides), (vec![77, 203], Some(vec![208, 1])));
+        assert_eq!(made.tensormap, slots[0].tensormap);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::nvml::{Sensor, driver_version};
 use crate::protocol::{Gpu, GpuState};
 
 /// Asking how a device feels takes milliseconds: what it said is good for this long.
-const FRESH: Duration = Duration::from_millis(200);
+const FRESH: Duration = Duration::from_millis(50);
 
 /// The device, as its driver says.
 pub(super) fn describe(context: &Context, state: GpuState) -> Result<Gpu, Trouble> {

@@ -27,10 +27,14 @@ pub(super) fn measure(
     let mut first = None;
     let mut last = Instant::now();
     for _ in 0..plan.samples {
-        // Nothing of an earlier call may run into this sample. What prepares it need not be waited for: the first event
-        // comes after it in the stream, and while it runs the calls are put behind that event.
+        // Nothing of an earlier call may run into this sample. What prepares it need not be waited for where calls are
+        // replayed: the first event comes after it in the stream, and while it runs the calls are put behind that event.
+        // Other calls may work on a stream of their own, which would run beside it and before that event.
         context.synchronise()?;
         prepare()?;
+        if !held {
+            context.synchronise()?;
+        }
         first.get_or_insert_with(Instant::now);
         let hold = context.hold.as_ref().filter(|_| held);
         if let Some(hold) = hold {

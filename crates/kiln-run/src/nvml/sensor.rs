@@ -19,13 +19,14 @@ const THROTTLING: [(ThrottleReasons, &str); 5] = [
 ];
 
 /// A GPU that can be asked how it feels.
-pub(crate) struct Sensor {
+#[derive(Debug)]
+pub struct Sensor {
     device: Device<'static>,
 }
 
 impl Sensor {
     /// The sensor of a GPU; of a slice, that of the whole GPU, since slices have none. None where there is no such GPU.
-    pub(crate) fn of(uuid: &str) -> Option<Sensor> {
+    pub fn of(uuid: &str) -> Option<Sensor> {
         let device = library().ok()?.device_by_uuid(uuid).ok()?;
         let slice = device.mig_is_mig_device_handle().unwrap_or(false);
         let device = if slice { device.mig_parent_device().ok()? } else { device };
@@ -33,7 +34,7 @@ impl Sensor {
     }
 
     /// How it feels now.
-    pub(crate) fn state(&self) -> GpuState {
+    pub fn state(&self) -> GpuState {
         read(&self.device)
     }
 }
@@ -44,6 +45,7 @@ pub(super) fn read(device: &Device<'static>) -> GpuState {
         memory_mhz: device.clock_info(Clock::Memory).ok(),
         temperature: device.temperature(TemperatureSensor::Gpu).ok(),
         power: device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3),
+        memory_used: device.memory_info().ok().map(|memory| memory.used),
         throttled: device.current_throttle_reasons().map(throttled).unwrap_or_default(),
     }
 }

@@ -4,6 +4,7 @@
 
 use kiln_core::Value;
 
+use crate::design::SIZE;
 use crate::tpe::settings::Settings;
 
 /// No two values are so unlike that their likeness cannot be divided by.
@@ -19,6 +20,11 @@ pub(crate) struct Likeness {
 impl Likeness {
     pub(crate) fn new(values: &[Value], settings: &Settings) -> Likeness {
         let places = places(values);
+        // Among sizes; small numbers are counts.
+        let sizes = values.iter().any(|value| matches!(value, Value::Int(number) if *number >= SIZE as i64));
+        let round =
+            |value: &Value| sizes && matches!(value, Value::Int(number) if *number > 0 && number.count_ones() == 1);
+        let round: Vec<bool> = values.iter().map(round).collect();
         let likeness = |a: usize, b: usize| {
             let distance = match &places {
                 _ if a == b => 0.0,
@@ -26,7 +32,8 @@ impl Likeness {
                 Some(places) => {
                     let (rank, log) = (places[a].0 - places[b].0, places[a].1 - places[b].1);
                     let between = (1.0 - settings.logarithm) * rank.abs() + settings.logarithm * log.abs();
-                    settings.jump + (1.0 - settings.jump) * between
+                    let odd = if round[a] == round[b] { 0.0 } else { settings.odd };
+                    settings.jump + (1.0 - settings.jump) * between + odd
                 }
             };
             rounded((-settings.falloff * distance).exp()).max(LEAST)

@@ -27,7 +27,7 @@ use crate::observation::Observation;
 use crate::random;
 use crate::strategy::Strategy;
 use candidates::Candidates;
-use likeness::Likeness;
+pub(crate) use likeness::{Likeness, rounded};
 use model::Model;
 use peaks::peaks;
 
@@ -49,7 +49,7 @@ impl Tpe {
     }
 }
 
-fn propose(history: &History, settings: &Settings, likenesses: &[Likeness]) -> Option<Point> {
+pub(crate) fn propose(history: &History, settings: &Settings, likenesses: &[Likeness]) -> Option<Point> {
     const PURPOSE: u64 = 2;
     let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
     let mut candidates = Candidates::new(history, Model::new(settings, likenesses, history));

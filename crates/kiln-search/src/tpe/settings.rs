@@ -21,6 +21,8 @@ pub struct Settings {
     pub jump: f64,
     /// The weight of logarithms, against places in the list, in the distance of two numbers.
     pub logarithm: f64,
+    /// What is added to the distance of a power of two and a number that is none.
+    pub odd: f64,
     /// Trials' worth of doubt everywhere: what little was seen proves nothing.
     pub doubt: f64,
     /// What the unknown is worth: added for each place, less the more was seen around it.
@@ -49,6 +51,7 @@ impl Default for Settings {
             falloff: 2.5,
             jump: 0.4,
             logarithm: 0.5,
+            odd: 0.0,
             doubt: 0.05,
             curiosity: 0.05,
             centres: 5,

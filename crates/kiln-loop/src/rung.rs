@@ -1,0 +1,144 @@
+//! One workload of a candidate's way: checked, warmed up, sampled, and what the timed calls left checked too. In: a stage
+//! and a seat. Out: its times and whether it is hopeless, or a refusal.
+
+use std::time::Instant;
+
+use kiln_core::{Fault, Outcome};
+use kiln_search::{Bound, Decision, Race};
+
+use crate::check::quick;
+use crate::evaluation::{Evaluation, Measured};
+use crate::measure::{Pace, warm_up};
+use crate::seat::Seat;
+use crate::stage::Stage;
+use crate::subject::Subject;
+
+/// Samples taken between two looks at the race.
+const LAP: u32 = 3;
+/// Samples taken on a device before the first look.
+const FIRST_LAP: u32 = 7;
+
+/// How one workload's samples are taken.
+pub(crate) struct Rung<'r> {
+    /// The first of the questions asked.
+    pub(crate) first: usize,
+    pub(crate) samples: u32,
+    pub(crate) race: &'r Race,
+    pub(crate) bound: Option<Bound>,
+}
+
+impl Rung<'_> {
+    /// One workload: check, warm up, sample in laps, check what the timed calls left.
+    pub(crate) fn climb(
+        &self,
+        stage: &mut Stage<'_>,
+        seat: &mut Seat,
+        subject: &Subject,
+        way: &mut Evaluation,
+    ) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let checking = Instant::now();
+        passed!(stage.map(seat, subject)?);
+        if seat.on_device() {
+            return self.climb_on_device(stage, seat, way);
+        }
+        let checked = quick(stage, seat, self.first);
+        way.check_s += checking.elapsed().as_secs_f64();
+        passed!(checked?);
+
+        let measuring = Instant::now();
+        let mut pace = None;
+        let warmed = stage.pose(self.first, seat, |_, seat| {
+            pace = Some(passed!(warm_up(seat)?));
+            Ok(Outcome::Passed(()))
+        });
+        passed!(warmed?);
+        let pace = pace.ok_or_else(|| Fault::new("warming up", "nothing was measured"))?;
+        let mut found = None;
+        // Another question for the timed calls: what the warm-up left, or remembered, must not pass for their answer.
+        let outcome = stage.pose(self.first + 1, seat, |stage, seat| {
+            passed!(seat.call()?);
+            found = Some(passed!(self.sample(stage.name(), seat, pace)?));
+            Ok(Outcome::Passed(()))
+        });
+        way.measure_s += measuring.elapsed().as_secs_f64();
+        passed!(outcome?);
+        found.map(Outcome::Passed).ok_or_else(|| Fault::new("sampling", "nothing was measured"))
+    }
+
+    /// The same with fewer looks at memory, since on a device a look takes longer than a call: two questions and the first
+    /// once more, the second answered by the timed calls themselves. What the warm-up left is wiped before them. One
+    /// answer is judged while the device works on the next question.
+    fn climb_on_device(
+        &self,
+        stage: &mut Stage<'_>,
+        seat: &mut Seat,
+        way: &mut Evaluation,
+    ) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let (first, second) = (self.first, self.first + 1);
+        let mut watch = Instant::now();
+        let mut lap = || std::mem::replace(&mut watch, Instant::now()).elapsed().as_secs_f64();
+        // Sending it takes the memory that answers are fetched to, so it is done before the first one comes.
+        passed!(stage.send(second, seat)?);
+        passed!(stage.ask(first, seat)?);
+        way.check_s += lap();
+
+        let mut before = std::mem::take(&mut stage.kept);
+        let (judged, timed) =
+            stage.judge_beside(first, Some(&mut before), || match seat.lay_sent(stage.image(second))? {
+                Outcome::Passed(true) => Ok(self.time_sent(stage, second, seat)?.map(Some)),
+                Outcome::Passed(false) => Ok(Outcome::Passed(None)),
+                Outcome::Refused(refusal) => Ok(Outcome::Refused(refusal)),
+            })?;
+        passed!(judged);
+        let found = match passed!(timed?) {
+            Some(found) => found,
+            None => {
+                passed!(stage.lay(second, seat)?);
+                passed!(self.time_sent(stage, second, seat)?)
+            }
+        };
+        passed!(seat.fetch()?);
+        way.measure_s += lap();
+
+        let (judged, laid) = stage.judge_beside(second, None, || {
+            let laid = passed!(seat.lay_sent(stage.image(first))?);
+            if laid {
+                passed!(seat.call()?);
+            }
+            Ok(Outcome::Passed(laid))
+        })?;
+        passed!(judged);
+        if passed!(laid?) {
+            passed!(seat.fetch()?);
+        } else {
+            passed!(stage.ask(first, seat)?);
+        }
+        passed!(stage.judge_again(first, &before));
+        stage.kept = before;
+        way.check_s += lap();
+        Ok(Outcome::Passed(found))
+    }
+
+    /// Warms up and samples on a question that was laid.
+    fn time_sent(&self, stage: &Stage<'_>, which: usize, seat: &mut Seat) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let pace = passed!(warm_up(seat)?);
+        if !passed!(seat.lay_sent(stage.image(which))?) {
+            return Err(Fault::new("sampling", "the device lost a question it was just asked"));
+        }
+        self.sample(stage.name(), seat, pace)
+    }
+
+    /// Samples in laps, until there are enough or it is hopeless.
+    fn sample(&self, workload: &str, seat: &mut Seat, pace: Pace) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let mut found = Measured { workload: workload.into(), samples: Vec::new(), calls: pace.calls };
+        let mut hopeless = false;
+        while (found.samples.len() as u32) < self.samples && !hopeless {
+            // On a device samples are short and questions are not.
+            let lap = if seat.on_device() && found.samples.is_empty() { FIRST_LAP } else { LAP };
+            let lap = lap.min(self.samples - found.samples.len() as u32);
+            found.samples.extend(passed!(seat.time(lap, pace.calls)?));
+            hopeless = self.bound.is_some_and(|bound| self.race.decide(bound, &found.samples) == Decision::Hopeless);
+        }
+        Ok(Outcome::Passed((found, hopeless)))
+    }
+}

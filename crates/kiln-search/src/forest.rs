@@ -1,0 +1,113 @@
+//! Search by a surrogate alone: after a spread-out start the configuration is tried from which a forest of random trees
+//! expects the largest improvement. In: what was told, priors. Out: the best of several hundred candidates by that measure;
+//! a uniform draw when none of them is new.
+
+use std::sync::Arc;
+
+use kiln_space::{Point, Space};
+
+use crate::candidates::candidates;
+use crate::design::Start;
+use crate::draw::Draws;
+use crate::history::History;
+use crate::kind::Kind;
+use crate::knowledge::Knowledge;
+use crate::model::features::Features;
+use crate::observation::Observation;
+use crate::random;
+use crate::settings::Settings;
+use crate::slice::Slice;
+use crate::strategy::Strategy;
+use crate::surrogate::Surrogate;
+use crate::transfer::Transfer;
+
+/// What a surrogate needs beside the history.
+#[derive(Debug, Clone)]
+pub(crate) struct Ground {
+    pub(crate) features: Features,
+    pub(crate) transfer: Transfer,
+    pub(crate) settings: Settings,
+}
+
+impl Ground {
+    pub(crate) fn new(space: &Space, knowledge: &Knowledge) -> Ground {
+        let features = Features::new(space);
+        let transfer = Transfer::new(space, &features, knowledge.priors.iter().map(|prior| &**prior));
+        Ground { features, transfer, settings: knowledge.settings.clone() }
+    }
+
+    /// The candidate that promises most; in a slice, most below the slice's own best.
+    pub(crate) fn propose(&self, history: &History, slice: Option<Slice>, draws: &mut Draws) -> Option<Point> {
+        let Ground { features, transfer, settings } = self;
+        let surrogate = Surrogate::new(history, features, transfer, settings, draws)?;
+        let inside = |point: &[u32]| slice.is_none_or(|slice| slice.contains(point));
+        let best = history.timed().iter().find(|trial| inside(&trial.point)).and_then(|trial| trial.cost)?;
+        let mut points = candidates(history, slice, settings, draws);
+        let liked = transfer.good().iter().filter(|point| inside(point) && history.is_new(point));
+        points.extend(liked.take(settings.liked as usize).cloned());
+        surrogate.choose(points, best)
+    }
+
+    /// Whether there are priors that measurements agree with.
+    pub(crate) fn leans(&self, history: &History) -> bool {
+        let agreement = || self.transfer.agreement(history.trials());
+        !self.transfer.is_empty() && agreement().is_none_or(|agreement| agreement > self.settings.trust)
+    }
+
+    /// What the next proposals are expected to save; none while there is too little to tell.
+    pub(crate) fn promise(&self, history: &History) -> Option<f64> {
+        const PURPOSE: u64 = 8;
+        let Ground { features, transfer, settings } = self;
+        if history.timed().len() < settings.startup as usize {
+            return None;
+        }
+        let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
+        let surrogate = Surrogate::new(history, features, transfer, settings, &mut draws)?;
+        Some(surrogate.promise(&candidates(history, None, settings, &mut draws)))
+    }
+}
+
+/// The strategy.
+#[derive(Debug, Clone)]
+pub struct Forest {
+    history: History,
+    start: Start,
+    ground: Ground,
+}
+
+impl Forest {
+    /// A strategy that knows of the kernel what it is given.
+    pub fn new(space: Arc<Space>, seed: u64, knowledge: &Knowledge) -> Forest {
+        let ground = Ground::new(&space, knowledge);
+        let start = Start::new(&space, seed, knowledge, &ground.transfer);
+        Forest { history: History::new(space, seed), start, ground }
+    }
+}
+
+impl Strategy for Forest {
+    fn name(&self) -> &'static str {
+        Kind::Forest.name()
+    }
+
+    fn ask(&mut self, count: usize) -> Vec<Point> {
+        const PURPOSE: u64 = 6;
+        let Forest { history, start, ground } = self;
+        history.ask(count, |history| {
+            let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
+            let first = start.propose(history, &ground.transfer);
+            first.or_else(|| ground.propose(history, None, &mut draws)).or_else(|| random::propose(history))
+        })
+    }
+
+    fn tell(&mut self, point: &Point, observation: Observation) {
+        self.history.tell(point, observation);
+    }
+
+    fn pending(&mut self, point: &Point) {
+        self.history.pend(point);
+    }
+
+    fn expected_improvement(&self) -> Option<f64> {
+        self.ground.promise(&self.history)
+    }
+}
