@@ -77,6 +77,20 @@ fn exhaust(space: &Arc<Space>, kind: Kind, seed: u64, batch: usize, fail: u32) -
     Ok(all)
 }
 
+/// A space in which nothing can be chosen, where a model has nothing to learn from.
+#[test]
+fn a_single_configuration_is_proposed_by_every_strategy() {
+    for kind in Kind::ALL {
+        for fail in [0, 1] {
+            let space = space(&[("A", ints([3])), ("B", ints([8]))], &[]);
+            assert_eq!(exhaust(&space, *kind, 1, 2, fail).unwrap().len(), 1, "{kind}");
+        }
+    }
+    // Two that nothing but a tunable of two words tells apart.
+    let space = space(&[("A", ints([3])), ("D", vec!["row".into(), "column".into()])], &[]);
+    assert_eq!(exhaust(&space, Kind::Forest, 1, 1, 0).unwrap().len(), 2);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 

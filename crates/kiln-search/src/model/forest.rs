@@ -37,10 +37,14 @@ impl Forest {
         Forest { trees: (0..trees).map(|_| grow()).collect() }
     }
 
-    /// Forecasts for rows of `width` features that stand one behind the other.
+    /// Forecasts for rows of `width` features that stand one behind the other; none where there are no features, since then
+    /// nothing tells configurations apart.
     pub(crate) fn forecast(&self, rows: &[u8], width: usize) -> Vec<Forecast> {
+        if width == 0 {
+            return Vec::new();
+        }
         let count = self.trees.len().max(1) as f32;
-        let mut sums = vec![Forecast::default(); rows.len() / width.max(1)];
+        let mut sums = vec![Forecast::default(); rows.len() / width];
         for tree in &self.trees {
             tree.leaves(rows, width, |at, leaf| {
                 let sum = &mut sums[at];
