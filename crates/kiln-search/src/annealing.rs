@@ -2,21 +2,15 @@
 //! their costs and the temperature. In: what was told. Out: a new neighbour of that place. The temperature falls with the
 //! number of configurations seen, so that early steps start from anything not hopeless and late ones from the best.
 
-use std::sync::Arc;
-
-use kiln_space::{Point, Space, Step};
+use kiln_space::{Point, Step};
 
 use crate::draw::Draws;
 use crate::history::History;
-use crate::kind::Kind;
-use crate::latin::Design;
 use crate::moves;
-use crate::observation::Observation;
 use crate::random;
-use crate::strategy::Strategy;
 
 /// Configurations seen before the first step.
-const START: usize = 10;
+pub(crate) const START: usize = 10;
 /// The temperature at first, as a logarithm of times: half as slow again is accepted one time in e.
 const HOT: f64 = 0.4;
 /// The temperature halves over so many configurations.
@@ -26,22 +20,8 @@ const COLD: f64 = 0.01;
 /// Places drawn before the search falls back to a uniform draw.
 const PLACES: usize = 8;
 
-/// The strategy.
-#[derive(Debug, Clone)]
-pub struct Annealing {
-    history: History,
-    design: Design,
-}
-
-impl Annealing {
-    /// A strategy that knows nothing yet.
-    pub fn new(space: Arc<Space>, seed: u64) -> Annealing {
-        let design = Design::new(&space, START, seed);
-        Annealing { history: History::new(space, seed), design }
-    }
-}
-
-fn propose(history: &History) -> Option<Point> {
+/// The next configuration, once the start is over.
+pub(crate) fn propose(history: &History) -> Option<Point> {
     const PURPOSE: u64 = 5;
     let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
     let timed = history.timed();
@@ -60,23 +40,4 @@ fn propose(history: &History) -> Option<Point> {
         }
     }
     random::propose(history)
-}
-
-impl Strategy for Annealing {
-    fn name(&self) -> &'static str {
-        Kind::Annealing.name()
-    }
-
-    fn ask(&mut self, count: usize) -> Vec<Point> {
-        let design = &self.design;
-        self.history.ask(count, |history| design.propose(history).or_else(|| propose(history)))
-    }
-
-    fn tell(&mut self, point: &Point, observation: Observation) {
-        self.history.tell(point, observation);
-    }
-
-    fn pending(&mut self, point: &Point) {
-        self.history.pend(point);
-    }
 }

@@ -2,21 +2,15 @@
 //! In: what was told. Out: a mix of two parents, sometimes changed, valid and new; a change of one parent or a uniform draw
 //! when mixing gives nothing new. Begins with a Latin hypercube.
 
-use std::sync::Arc;
-
-use kiln_space::{Point, Space};
+use kiln_space::Point;
 
 use crate::draw::Draws;
 use crate::history::{History, Trial};
-use crate::kind::Kind;
-use crate::latin::Design;
 use crate::moves;
-use crate::observation::Observation;
 use crate::random;
-use crate::strategy::Strategy;
 
 /// Trials that may become parents, and as many are seen before there are children.
-const POPULATION: usize = 20;
+pub(crate) const POPULATION: usize = 20;
 /// Candidates for each parent, of which the best becomes it.
 const TOURNAMENT: usize = 2;
 /// One child in so many has a tunable changed.
@@ -24,22 +18,8 @@ const MUTATION: usize = 2;
 /// Children tried before the search moves on to plain changes.
 const CHILDREN: usize = 32;
 
-/// The strategy.
-#[derive(Debug, Clone)]
-pub struct Genetic {
-    history: History,
-    design: Design,
-}
-
-impl Genetic {
-    /// A strategy that knows nothing yet.
-    pub fn new(space: Arc<Space>, seed: u64) -> Genetic {
-        let design = Design::new(&space, POPULATION, seed);
-        Genetic { history: History::new(space, seed), design }
-    }
-}
-
-fn propose(history: &History) -> Option<Point> {
+/// The next configuration, once the start is over.
+pub(crate) fn propose(history: &History) -> Option<Point> {
     const PURPOSE: u64 = 3;
     let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
     let parents = &history.timed()[..history.timed().len().min(POPULATION)];
@@ -70,23 +50,4 @@ fn propose(history: &History) -> Option<Point> {
     }
     let parent = choose(&mut draws);
     moves::mutated(history, &parent.point, 2, CHILDREN, &mut draws).or_else(|| random::propose(history))
-}
-
-impl Strategy for Genetic {
-    fn name(&self) -> &'static str {
-        Kind::Genetic.name()
-    }
-
-    fn ask(&mut self, count: usize) -> Vec<Point> {
-        let design = &self.design;
-        self.history.ask(count, |history| design.propose(history).or_else(|| propose(history)))
-    }
-
-    fn tell(&mut self, point: &Point, observation: Observation) {
-        self.history.tell(point, observation);
-    }
-
-    fn pending(&mut self, point: &Point) {
-        self.history.pend(point);
-    }
 }

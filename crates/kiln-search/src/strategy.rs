@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use kiln_space::{Point, Space};
 
-use crate::annealing::Annealing;
+use crate::annealing;
 use crate::auto::Auto;
 use crate::forest::Forest;
-use crate::genetic::Genetic;
+use crate::genetic;
 use crate::kind::Kind;
 use crate::knowledge::Knowledge;
 use crate::latin::Latin;
 use crate::observation::Observation;
 use crate::random::Random;
-use crate::tabu::Tabu;
+use crate::ruled::Ruled;
+use crate::tabu;
 use crate::tpe::Tpe;
 
 /// Proposes configurations and learns from their outcomes.
@@ -58,9 +59,9 @@ pub fn strategy_with(kind: Kind, space: Arc<Space>, seed: u64, knowledge: &Knowl
         Kind::Random => Box::new(Random::new(space, seed)),
         Kind::Latin => Box::new(Latin::new(space, seed, Latin::SIZE)),
         Kind::Tpe => Box::new(Tpe::new(space, seed, Default::default())),
-        Kind::Genetic => Box::new(Genetic::new(space, seed)),
-        Kind::Tabu => Box::new(Tabu::new(space, seed)),
-        Kind::Annealing => Box::new(Annealing::new(space, seed)),
+        Kind::Genetic => Box::new(Ruled::new(kind, space, seed, genetic::POPULATION, genetic::propose)),
+        Kind::Tabu => Box::new(Ruled::new(kind, space, seed, tabu::START, tabu::propose)),
+        Kind::Annealing => Box::new(Ruled::new(kind, space, seed, annealing::START, annealing::propose)),
         Kind::Forest => Box::new(Forest::new(space, seed, knowledge)),
         Kind::Auto => Box::new(Auto::new(space, seed, knowledge)),
     }
