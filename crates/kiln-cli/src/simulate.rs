@@ -2,12 +2,12 @@
 //! optimum each comes after how many evaluations, as tables, JSON and a figure.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_core::Report;
 use kiln_formats::Recording;
 use kiln_loop::Event;
-use kiln_search::{Answer, Curve, Kind, Knowledge, Plan, Prior, Recorded, Settings, score, simulate};
+use kiln_search::{Answer, Curve, Kind, Knowledge, Plan, Prior, Recorded, Settings, repeat, score};
 use kiln_show::{
     ConvergenceFigure, ConvergenceLine, ConvergencePanel, Progress, SimulateView, SimulatedFigures, SimulatedSearch,
     SimulatedSpace,
@@ -49,9 +49,12 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Success, Failure> {
                 Plan { kind: *kind, knowledge: knowledge.clone(), budget: args.budget as usize, noise: args.noise };
             let phase = format!("{kind} on {}", space.short());
             progress.hear(&Event::Phase { phase: &phase, planned: args.repeats as usize });
-            let step = |done| progress.hear(&Event::Step { phase: &phase, done, planned: args.repeats as usize });
-            let go_on = || !stopped.load(Ordering::Relaxed);
-            let Some(curves) = repeat(&space.recorded, &plan, args, threads, &go_on, &step) else {
+            let planned = args.repeats as usize;
+            let step = |done| {
+                progress.hear(&Event::Step { phase: &phase, done, planned });
+                !stopped.load(Ordering::Relaxed)
+            };
+            let Some(curves) = repeat(&space.recorded, &plan, args.seed, planned, threads, &step) else {
                 done();
                 return Ok(Success::Interrupted);
             };
@@ -146,44 +149,6 @@ fn watch_for_ctrl_c() -> &'static AtomicBool {
 
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// Searches with one seed after the other, on several threads, in the order of the seeds; none when it was stopped.
-fn repeat(
-    recorded: &Recorded,
-    plan: &Plan,
-    args: &SimulateArgs,
-    threads: usize,
-    go_on: &(dyn Fn() -> bool + Sync),
-    step: &(dyn Fn(usize) + Sync),
-) -> Option<Vec<Curve>> {
-    let repeats = args.repeats as usize;
-    let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let work = || {
-        let mut curves = Vec::new();
-        while go_on() {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= repeats {
-                break;
-            }
-            curves.push((number, simulate(recorded, plan, args.seed.wrapping_add(number as u64))));
-            step(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        }
-        curves
-    };
-    let mut curves: Vec<(usize, Curve)> = std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads.min(repeats)).map(|_| scope.spawn(work)).collect();
-        let mut curves = work();
-        for helper in helpers {
-            match helper.join() {
-                Ok(more) => curves.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        curves
-    });
-    curves.sort_by_key(|(number, _)| *number);
-    (curves.len() == repeats).then(|| curves.into_iter().map(|(_, curve)| curve).collect())
 }
 
 /// A recorded space, ready to be searched.

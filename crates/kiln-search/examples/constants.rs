@@ -124,7 +124,7 @@ fn judge(tasks: &[Task], settings: &Settings, budgets: &[usize], repeats: usize,
         let knowledge = Knowledge { settings: settings.clone(), priors: task.priors.clone(), ..Knowledge::default() };
         let budget = budgets.iter().copied().max().unwrap_or(0);
         let plan = Plan { kind: Kind::Auto, knowledge, budget, noise: false };
-        let curves = repeat(task.recorded, &plan, seed, repeats, threads, &|_| {});
+        let curves = repeat(task.recorded, &plan, seed, repeats, threads, &|_| true).unwrap_or_default();
         let sum: f64 = budgets.iter().map(|b| score(&curves, task.recorded.optimum(), *b).mean).sum();
         sum / budgets.len() as f64
     };

@@ -93,15 +93,16 @@ pub fn simulate(recorded: &Recorded, plan: &Plan, seed: u64) -> Curve {
 }
 
 /// `repeats` searches with the seeds `seed`, `seed + 1` and so on, on `threads` threads; in the order of the seeds, whatever
-/// the threads do. `done` is called after each, from the thread that ran it, with the number finished so far.
+/// the threads do. `done` is called after each, from the thread that ran it, with the number finished so far, and says
+/// whether to go on; none when it did not want to.
 pub fn repeat(
     recorded: &Recorded,
     plan: &Plan,
     seed: u64,
     repeats: usize,
     threads: usize,
-    done: &(dyn Fn(usize) + Sync),
-) -> Vec<Curve> {
+    done: &(dyn Fn(usize) -> bool + Sync),
+) -> Option<Vec<Curve>> {
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         let mut curves = Vec::new();
@@ -111,7 +112,9 @@ pub fn repeat(
                 return curves;
             }
             curves.push((number, simulate(recorded, plan, seed.wrapping_add(number as u64))));
-            done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+            if !done(finished.fetch_add(1, Ordering::Relaxed) + 1) {
+                next.store(repeats, Ordering::Relaxed);
+            }
         }
     };
     let mut curves: Vec<(usize, Curve)> = std::thread::scope(|scope| {
@@ -126,7 +129,7 @@ pub fn repeat(
         curves
     });
     curves.sort_by_key(|(number, _)| *number);
-    curves.into_iter().map(|(_, curve)| curve).collect()
+    (curves.len() == repeats).then(|| curves.into_iter().map(|(_, curve)| curve).collect())
 }
 
 /// The share of the optimum that each curve has after `budget` evaluations (0 before the first and while all failed).

@@ -82,7 +82,7 @@ fn every_strategy_finds_the_optimum_of_a_space_it_uses_up() {
 fn repeats_are_the_same_on_any_number_of_threads() {
     let recorded = recorded();
     let bests = |threads| -> Vec<Vec<f64>> {
-        let curves = repeat(&recorded, &plan(Kind::Auto, 30, true), 7, 6, threads, &|_| {});
+        let curves = repeat(&recorded, &plan(Kind::Auto, 30, true), 7, 6, threads, &|_| true).unwrap();
         curves.into_iter().map(|curve| curve.bests).collect()
     };
     let one = bests(1);
