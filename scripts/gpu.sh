@@ -2,7 +2,8 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests probe edit float rates matmul triton itself attention attention_tune (all when none is named). The last lines are one JSON object for each
+# Items: tests probe edit float rates matmul triton itself attention attention_tune (all when none is named), and record, which
+# takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -85,6 +86,7 @@ if wants float; then
   # The same cache, another study.
   mkdir -p "$work/float_warm/.kiln" && cp -r "$work/float_cold/.kiln/cache" "$work/float_warm/.kiln/" || true
   step float_warm 90 bash -c "$(tune matmul_float "$every")"
+  (cd "$work/float_cold" && "$kiln" history last --export t4 | gzip -9n > "$out/matmul_float.json.gz") || true
   for state in cold:45 warm:100; do
     got="$(cd "$work/float_${state%:*}" && rate || echo 0)"
     echo "matmul_float ${state%:*}: $got (trials a second, trials, measured)"
@@ -93,10 +95,12 @@ if wants float; then
 fi
 # The tensor-core matmul: how fast configurations are compiled, tried from an empty cache, and tried again.
 if wants rates; then
-  every="--workload square4096 --strategy random --trials 150 --samples 25 --no-ablation --no-stop --seed 1"
+  trials=300
+  same="--workload square4096 --strategy random --trials $trials --seed 1"
+  every="$same --samples 25 --no-ablation --no-stop"
   begun=$(date +%s%N)
-  step rates_build 90 "$kiln" tune "$root/kernels/matmul" --target cuda --arch sm_90a --until build --trials 150
-  compiled="$(python3 -c "print(150e9 / ($(date +%s%N) - $begun))")"
+  step rates_build 90 "$kiln" tune "$root/kernels/matmul" --target cuda --arch sm_90a --until build $same
+  compiled="$(python3 -c "print($trials * 1e9 / ($(date +%s%N) - $begun))")"
   step rates_cold 120 bash -c "$(tune matmul "$every")"
   mkdir -p "$work/rates_warm/.kiln" && cp -r "$work/rates_cold/.kiln/cache" "$work/rates_warm/.kiln/" || true
   step rates_warm 120 bash -c "$(tune matmul "$every")"
@@ -173,7 +177,19 @@ if wants attention_tune; then
     [ -n "${QUICK:-}" ] || (cd "$work/attention_$w" && "$kiln" bench "$root/kernels/attention" --study last --baseline torch --samples 25 --max-samples 25 --json > "$out/attention_${w}_torch.json") || true
   done
 fi
+# Every valid configuration of attention at one workload.
+if wants record; then
+  mkdir -p "$bin/record"
+  cd "$bin/record"
+  again="--resume last"
+  [ -d .kiln ] || again="--target cuda --variant T=bf16 --workload s2048_d64 --baseline flash --strategy random --trials 100000 --samples 7 --no-ablation --no-stop --no-prior --seed 1"
+  timeout -s INT -k 30 "${RECORD_SECONDS:-520}" "$kiln" tune "$root/kernels/attention" $again > "$out/record.log" 2>&1 || echo "record: exit $?"
+  tail -n 5 "$out/record.log"
+  "$kiln" history last --export t4 | gzip -9n > "$out/attention_s2048_d64.json.gz"
+  rm -rf .kiln/cache && tar -czf "$out/record.tgz" -C "$bin" record
+  cd "$root"
+fi
 # Few files travel better than many.
-tar -C "$out" -czf "$work/results.tgz" . && mv "$work/results.tgz" "$out/" && find "$out" -mindepth 1 -maxdepth 1 ! -name results.tgz ! -name figures.jsonl -exec rm -rf {} +
+tar -C "$out" --exclude record.tgz -czf "$work/results.tgz" . && mv "$work/results.tgz" "$out/" && find "$out" -mindepth 1 -maxdepth 1 ! -name results.tgz ! -name record.tgz ! -name figures.jsonl -exec rm -rf {} +
 cat "$figures"
 exit "$failed"

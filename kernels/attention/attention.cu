@@ -34,7 +34,6 @@
 #define SWIZZLE_xor 1
 #define KV_BUFFER_shared 1
 #define UNROLL 1
-#define RESCALE_lazy 1
 #define MIN_BLOCKS 1
 #endif
 
@@ -295,9 +294,7 @@ template <int D> DEVICE void settle(State<D> &state, const float (&s)[ROWS][KEYS
         most[r] *= scale;
         risen |= !(most[r] <= state.most[r] + SLACK); /* in this form true of the first tile too */
     }
-#if RESCALE_lazy
     if (!any_lane(risen)) return; /* for all lanes alike: rows are shared by four */
-#endif
 #pragma unroll
     for (int r = 0; r < 2 * ROWS; r++) {
         const float now = fmaxf(most[r], state.most[r]);

@@ -17,7 +17,7 @@ import torch
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 DEFAULT = dict(BLOCK_M="128", BLOCK_N="64", WARPS="4", STAGES="2", Q_IN_REGS="false", SWIZZLE="xor", KV_BUFFER="shared",
-               UNROLL="1", RESCALE="lazy", MIN_BLOCKS="1")
+               UNROLL="1", MIN_BLOCKS="1")
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 CUDA = ctypes.CDLL("libcuda.so.1")
 

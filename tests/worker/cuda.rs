@@ -61,7 +61,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         // There is a device.
         assert!(missing.contains("/nowhere.cubin"), "{missing}");
         assert!(why(load("/nowhere.so")).contains("/nowhere.so"));
-        assert!(why(Ask::Fetch).contains("no memory is mapped"));
+        assert!(why(Ask::Fetch { parts: vec![] }).contains("no memory is mapped"));
         let (arena, regions) = Arena::new(&[64]).unwrap();
         let slot = |bytes| Slot { name: "x".into(), offset: regions[0].start, bytes, ..Slot::default() };
         let map = |bytes| Ask::Map { arena: arena.path(), slots: vec![slot(bytes)], launches: vec![] };
@@ -91,8 +91,17 @@ fn an_image_comes_back_as_it_was_sent() {
     done(worker.ask(Ask::Upload { image: 7 }));
     arena.bytes_mut().fill(0xab);
     done(worker.ask(Ask::Lay { image: 7 }));
-    done(worker.ask(Ask::Fetch));
+    done(worker.ask(Ask::Fetch { parts: vec![] }));
     assert!(arena.bytes()[regions[0].clone()] == sent[..]);
+    // A part alone, and not a byte more.
+    let (start, end) = (regions[0].start + 10, regions[0].start + 30);
+    arena.bytes_mut().fill(0xab);
+    done(worker.ask(Ask::Fetch { parts: vec![(start, end)] }));
+    let fetched = arena.bytes();
+    assert!(fetched[start..end] == sent[10..30] && fetched[start - 1] == 0xab && fetched[end] == 0xab);
+    let beyond = (start, arena.bytes().len() + 1);
+    assert!(!matches!(worker.ask(Ask::Fetch { parts: vec![beyond] }), Ok(Outcome::Passed(_))));
+    done(worker.ask(Ask::Fetch { parts: vec![] }));
     // Guards are mirrored too, or nobody could see that one was written to.
     assert!(arena.bytes()[..regions[0].start].iter().all(|byte| *byte == 0));
 }

@@ -99,7 +99,7 @@ fn a_function_runs_on_the_gpu_and_is_timed_there() {
         done(Ask::Lay { image: 1 });
         done(Ask::Call);
         assert_eq!(floats(&arena, &regions[1]), vec![0.0; doubled().len()]);
-        done(Ask::Fetch);
+        done(Ask::Fetch { parts: vec![] });
         assert_eq!(floats(&arena, &regions[1]), doubled(), "{body}");
         done(Ask::Lay { image: 1 });
         for (calls, flush) in [(3, 0), (1, 1)] {
@@ -108,7 +108,7 @@ fn a_function_runs_on_the_gpu_and_is_timed_there() {
             assert!(timing.nanoseconds.len() == 10 && timing.graph == graph, "{body}: {timing:?}");
         }
         arena.bytes_mut()[regions[1].clone()].fill(0);
-        assert_eq!(passed(worker.ask(Ask::Fetch)), Answer::Done);
+        assert_eq!(passed(worker.ask(Ask::Fetch { parts: vec![] })), Answer::Done);
         assert_eq!(floats(&arena, &regions[1]), doubled(), "{body}");
     }
 }

@@ -53,7 +53,24 @@ pub fn decode(dtype: Dtype, bytes: &[u8]) -> Vec<f64> {
     values
 }
 
-/// The same into a buffer that is there, as many as fit.
+/// Whether all numbers of a buffer are finite, as far as that is seen from their bits at once; false says nothing.
+pub(crate) fn surely_finite(dtype: Dtype, bytes: &[u8]) -> bool {
+    // An exponent of ones is infinity or NaN. No early end, so that the loop becomes vector code.
+    macro_rules! none_has {
+        ($kind:ty, $ones:expr) => {{
+            let full = |raw: &[u8; size_of::<$kind>()]| <$kind>::from_ne_bytes(*raw) & $ones == $ones;
+            !bytes.as_chunks().0.iter().fold(false, |any, raw| any | full(raw))
+        }};
+    }
+    match dtype {
+        Dtype::F32 => none_has!(u32, 0x7f80_0000),
+        Dtype::F16 => none_has!(u16, 0x7c00),
+        Dtype::BF16 => none_has!(u16, 0x7f80),
+        _ => false,
+    }
+}
+
+/// The numbers of a buffer into one that is there, as many as fit.
 pub(crate) fn decode_into(dtype: Dtype, bytes: &[u8], values: &mut [f64]) {
     macro_rules! each {
         ($kind:ty, $to:expr) => {
@@ -199,6 +216,11 @@ mod tests {
             let read = |dtype| decode(dtype, &bits.to_ne_bytes())[0];
             assert!(read(Dtype::F16) == a.to_f64() || a.is_nan() && read(Dtype::F16).is_nan());
             assert!(read(Dtype::BF16) == b.to_f64() || b.is_nan() && read(Dtype::BF16).is_nan());
+            let among: Vec<u8> = [0, 0, bits, 0, 0, 0, 0, 0, 0].iter().flat_map(|v: &u16| v.to_ne_bytes()).collect();
+            assert_eq!(surely_finite(Dtype::F16, &among), a.is_finite());
+            assert_eq!(surely_finite(Dtype::BF16, &among), b.is_finite());
+            let single = f32::from_bits(u32::from(bits) << 16 | 1);
+            assert_eq!(surely_finite(Dtype::F32, &single.to_ne_bytes()), single.is_finite());
             // Written back, and rounded from half-way to the next number and from near it.
             for factor in [1.0, 1.0 + 2f64.powi(-11), 1.0 + 2f64.powi(-8), 1.0 + 2f64.powi(-9)] {
                 let (x, y) = (a.to_f64() * factor, b.to_f64() * factor);

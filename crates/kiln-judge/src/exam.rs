@@ -10,8 +10,9 @@ use kiln_core::{Fault, Outcome};
 use crate::answer::{Answer, answers};
 use crate::check::{Marks, check};
 use crate::inputs::Inputs;
-use crate::memory::Memory;
+use crate::memory::{Look, Memory};
 use crate::null::{Null, nulls};
+use crate::parallel::{copy_in_parallel, same_in_parallel};
 use crate::rerun::rerun;
 use crate::rules::Rules;
 use crate::signature::Signature;
@@ -78,7 +79,16 @@ impl Exam {
 
     /// Judges memory after a call.
     pub fn judge(&self, after: &[u8]) -> Outcome<Marks> {
-        if let Outcome::Refused(refusal) = self.memory.judge(after) {
+        self.look(after, Look::Everything)
+    }
+
+    /// The same without a look at tensors that are only read, which `after` need not hold.
+    pub fn judge_written(&self, after: &[u8]) -> Outcome<Marks> {
+        self.look(after, Look::Written)
+    }
+
+    fn look(&self, after: &[u8], look: Look) -> Outcome<Marks> {
+        if let Outcome::Refused(refusal) = self.memory.judge(after, look) {
             return Outcome::Refused(refusal);
         }
         let outputs = self.memory.outputs().zip(&self.answers);
@@ -87,15 +97,21 @@ impl Exam {
 
     /// The bytes of the outputs, without padding.
     pub fn outputs(&self, after: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.memory.outputs().map(|(_, range)| range.len()).sum());
+        let mut bytes = Vec::new();
         self.keep_outputs(after, &mut bytes);
         bytes
     }
 
     /// The bytes of the outputs in place of what `kept` holds: memory that was used before is quicker to write to.
     pub fn keep_outputs(&self, after: &[u8], kept: &mut Vec<u8>) {
-        kept.clear();
-        self.memory.outputs().for_each(|(slot, range)| kept.extend_from_slice(&gather(slot, &after[range.clone()])));
+        let outputs: Vec<_> = self.memory.outputs().map(|(slot, range)| gather(slot, &after[range.clone()])).collect();
+        kept.resize(outputs.iter().map(|bytes| bytes.len()).sum(), 0);
+        let mut rest = &mut kept[..];
+        for bytes in outputs {
+            let (here, behind) = std::mem::take(&mut rest).split_at_mut(bytes.len());
+            copy_in_parallel(&bytes, here);
+            rest = behind;
+        }
     }
 
     /// Holds the outputs of two calls on the same inputs against each other.
@@ -104,9 +120,9 @@ impl Exam {
     }
 
     /// Judges memory after another call on the same inputs: outputs that are those of the first call, which was judged, are
-    /// not looked at again.
+    /// not looked at again, and neither are tensors that are only read.
     pub fn judge_again(&self, after: &[u8], first: &[u8]) -> Outcome<()> {
-        if let Outcome::Refused(refusal) = self.memory.judge(after) {
+        if let Outcome::Refused(refusal) = self.memory.judge(after, Look::Written) {
             return Outcome::Refused(refusal);
         }
         let mut rest = first;
@@ -114,12 +130,12 @@ impl Exam {
             let now = gather(slot, &after[range.clone()]);
             let (then, behind) = rest.split_at_checked(now.len()).unwrap_or((rest, &[]));
             rest = behind;
-            *now == *then
+            same_in_parallel(&now, then)
         });
         if same {
             return Outcome::Passed(());
         }
-        match self.judge(after) {
+        match self.judge_written(after) {
             Outcome::Passed(_) => self.rerun(first, &self.outputs(after)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
         }

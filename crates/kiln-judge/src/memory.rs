@@ -5,13 +5,22 @@
 use std::ops::Range;
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
-use kiln_spec::Dtype;
+use kiln_spec::{Dtype, Role};
 
 use crate::element::{encode, is_float};
 use crate::inputs::Inputs;
 use crate::parallel::in_parallel;
 use crate::signature::{Signature, Slot};
 use crate::strides::{offsets, scatter};
+
+/// How much of memory is looked at after a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// All of it.
+    Everything,
+    /// All but the tensors that are only read.
+    Written,
+}
 
 /// NaN in every floating-point type, whatever the alignment.
 pub const POISON: u8 = 0xFF;
@@ -85,8 +94,9 @@ impl Memory {
         }
     }
 
-    /// Judges where a call wrote; what it wrote is looked at elsewhere.
-    pub(crate) fn judge(&self, after: &[u8]) -> Outcome<()> {
+    /// Judges where a call wrote; what it wrote is looked at elsewhere. Tensors that are only read are left out when
+    /// `after` does not hold them.
+    pub(crate) fn judge(&self, after: &[u8], look: Look) -> Outcome<()> {
         let differs = |range: &Range<usize>| {
             let (old, new) = (&self.before[range.clone()], &after[range.clone()]);
             // Whole stretches first: that is one fast comparison.
@@ -96,7 +106,11 @@ impl Memory {
         if let Some(at) = outside().find_map(differs) {
             return refuse(Gate::OutOfBounds, "memory", self.words(at), "writes inside the outputs");
         }
-        let kept = |slot: &Slot| !slot.is_output() && slot.role != kiln_spec::Role::Scratch;
+        let kept = |slot: &Slot| match slot.role {
+            Role::Scratch => false,
+            Role::In => look == Look::Everything,
+            _ => !slot.is_output(),
+        };
         let inputs = self.slots.iter().filter(|(slot, _)| kept(slot));
         // All inputs together: there may be a lot of them, and little else.
         let split = |r: &Range<usize>| r.clone().step_by(PIECE).map(|at| at..r.end.min(at + PIECE)).collect::<Vec<_>>();

@@ -18,6 +18,27 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(pieces: &[T], work: impl Fn(&T) -> R
     }
 }
 
+/// Bytes copied or compared at a time by one processor.
+const PIECE: usize = 1 << 20;
+
+/// Copies bytes to memory of the same length.
+pub(crate) fn copy_in_parallel(from: &[u8], to: &mut [u8]) {
+    match pool().filter(|_| from.len() > PIECE) {
+        Some(pool) => pool.install(|| {
+            to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+        }),
+        None => to.copy_from_slice(from),
+    }
+}
+
+/// Whether two stretches of bytes are the same.
+pub(crate) fn same_in_parallel(a: &[u8], b: &[u8]) -> bool {
+    match pool().filter(|_| a.len() > PIECE && a.len() == b.len()) {
+        Some(pool) => pool.install(|| a.par_chunks(PIECE).zip(b.par_chunks(PIECE)).all(|(a, b)| a == b)),
+        None => a == b,
+    }
+}
+
 /// Threads that wait for the next look: making new ones takes longer than looking at a few megabytes.
 fn pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
@@ -39,5 +60,19 @@ mod tests {
         let pieces: Vec<u64> = (0..1000).collect();
         assert_eq!(in_parallel(&pieces, |p| p * p), pieces.iter().map(|p| p * p).collect::<Vec<_>>());
         assert!(in_parallel(&[], |p: &u64| *p).is_empty());
+    }
+
+    #[test]
+    fn long_stretches_are_copied_and_compared_to_their_last_byte() {
+        let from: Vec<u8> = (0..2 * PIECE + 5).map(|i| (i % 251) as u8).collect();
+        let mut to = vec![0; from.len()];
+        copy_in_parallel(&from, &mut to);
+        assert!(to == from && same_in_parallel(&from, &to));
+        for at in [0, PIECE, from.len() - 1] {
+            to[at] ^= 1;
+            assert!(!same_in_parallel(&from, &to), "{at}");
+            to[at] ^= 1;
+        }
+        assert!(!same_in_parallel(&from, &to[1..]));
     }
 }

@@ -93,6 +93,14 @@ proptest! {
             refused(&|m| m[input.start + pick.index(input.len())] ^= 1 << bit),
             Some(Gate::InputModified)
         );
+        // Without the inputs everything else is seen all the same.
+        let mut without = desk.hand_in(&exam, &right);
+        let outputs = exam.outputs(&without);
+        without[input.clone()].fill(0);
+        marks(exam.judge_written(&without));
+        prop_assert_eq!(exam.judge_again(&without, &outputs), Outcome::Passed(()));
+        without[output.end] ^= 1 << bit;
+        prop_assert_eq!(gate(exam.judge_written(&without)).map(|g| g.0), Some(Gate::OutOfBounds));
     }
 
     #[test]

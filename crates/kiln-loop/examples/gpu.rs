@@ -103,7 +103,7 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
     done(&mut worker, Ask::Lay { image: 1 })?;
     done(&mut worker, Ask::Call)?;
     let tick = median(&mut worker, 21, 200, 0)? * 1e6;
-    done(&mut worker, Ask::Fetch)?;
+    done(&mut worker, Ask::Fetch { parts: vec![] })?;
     let counted = u32::from_le_bytes(arena.bytes()[regions[1].start..regions[1].start + 4].try_into()?);
     line(
         "counting kernel in a graph of 200, us each",
@@ -117,7 +117,7 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
     done(&mut worker, Ask::Call)?;
     let seconds = median(&mut worker, 21, 1, 1)?;
     let fetching = Instant::now();
-    done(&mut worker, Ask::Fetch)?;
+    done(&mut worker, Ask::Fetch { parts: vec![] })?;
     let fetched = 2.0 * BYTES as f64 / fetching.elapsed().as_secs_f64() / 1e9;
     line("fetching from the GPU, GB/s", fetched, "reported", true);
     let same = arena.bytes()[regions[0].clone()] == arena.bytes()[regions[1].clone()];

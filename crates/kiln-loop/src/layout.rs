@@ -92,6 +92,16 @@ impl Layout {
         &arena.bytes()[..self.total]
     }
 
+    /// Everything an exam sees but the tensors that are only read, as stretches from a first byte to before a last one.
+    pub(crate) fn written(&self) -> Vec<(usize, usize)> {
+        let slots = self.signature.slots.iter().zip(self.own());
+        let mut read: Vec<&Range<usize>> = slots.filter(|(slot, _)| slot.role == Role::In).map(|(_, r)| r).collect();
+        read.sort_by_key(|range| range.start);
+        let starts = std::iter::once(0).chain(read.iter().map(|range| range.end));
+        let ends = read.iter().map(|range| range.start).chain([self.total]);
+        starts.zip(ends).filter(|(start, end)| start < end).collect()
+    }
+
     /// Bytes of all arguments and copies.
     pub(crate) fn bytes(&self) -> usize {
         self.regions.iter().map(Range::len).sum()
@@ -104,4 +114,26 @@ impl Layout {
 
 fn role_name(role: Role) -> &'static str {
     Role::ALL.iter().find(|(_, r)| *r == role).map_or("in", |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_all_but_the_tensors_that_are_read() {
+        let text = "[kernel]\nname = \"k\"\nentry = \"f\"\n[target.cpu]\nsource = \"f.c\"\n[tunables]\nX = [1]\n\
+            [[arguments]]\nname = \"a\"\ntype = \"f32[100]\"\nrole = \"in\"\n\
+            [[arguments]]\nname = \"o\"\ntype = \"f32[7]\"\nrole = \"out\"\n\
+            [[arguments]]\nname = \"b\"\ntype = \"f32[9]\"\nrole = \"in\"\n[reference]\nbuiltin = \"softmax\"\n";
+        let (spec, _) = kiln_spec::parse("k", text.as_bytes()).unwrap();
+        let selection = spec.select(kiln_spec::Choice::default()).unwrap();
+        let layout = Layout::new(Signature::of(&selection, None).unwrap()).unwrap();
+        let written = layout.written();
+        let is_written = |at: usize| written.iter().any(|(start, end)| (*start..*end).contains(&at));
+        for at in 0..layout.total {
+            let read = layout.own()[0].contains(&at) || layout.own()[2].contains(&at);
+            assert_eq!(is_written(at), !read, "byte {at}");
+        }
+    }
 }

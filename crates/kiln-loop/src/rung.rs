@@ -67,7 +67,8 @@ impl Rung<'_> {
 
     /// The same with fewer looks at memory, since on a device a look takes longer than a call: two questions and the first
     /// once more, the second answered by the timed calls themselves. What the warm-up left is wiped before them. One
-    /// answer is judged while the device works on the next question.
+    /// answer is judged while the device works on the next question. Whether inputs are as they were is seen after the
+    /// timed calls.
     fn climb_on_device(
         &self,
         stage: &mut Stage<'_>,
@@ -89,7 +90,9 @@ impl Rung<'_> {
                 Outcome::Passed(false) => Ok(Outcome::Passed(None)),
                 Outcome::Refused(refusal) => Ok(Outcome::Refused(refusal)),
             })?;
-        passed!(judged);
+        if let Outcome::Refused(refusal) = judged {
+            return Ok(Outcome::Refused(stage.reason(first, seat, refusal)));
+        }
         let found = match passed!(timed?) {
             Some(found) => found,
             None => {
@@ -109,7 +112,7 @@ impl Rung<'_> {
         })?;
         passed!(judged);
         if passed!(laid?) {
-            passed!(seat.fetch()?);
+            passed!(seat.fetch_written(&stage.layout)?);
         } else {
             passed!(stage.ask(first, seat)?);
         }

@@ -250,7 +250,12 @@ impl Seat {
 
     /// Brings what calls left to where it can be seen.
     pub(crate) fn fetch(&mut self) -> Result<Outcome<()>, Fault> {
-        if self.on_device() { self.done(Ask::Fetch) } else { Ok(Outcome::Passed(())) }
+        if self.on_device() { self.done(Ask::Fetch { parts: vec![] }) } else { Ok(Outcome::Passed(())) }
+    }
+
+    /// The same for all but the tensors that are only read: of three questions, one look at those is enough.
+    pub(crate) fn fetch_written(&mut self, layout: &Layout) -> Result<Outcome<()>, Fault> {
+        self.done(Ask::Fetch { parts: layout.written() })
     }
 
     /// One call.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kiln_core::{Config, Fault, Outcome, Report, Workload};
+use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
 use kiln_judge::{Distribution, Exam, Geometry, Inputs, Outside, Rules, Signature, boxes, geometry};
 use kiln_run::{Arena, Launch, Slot, TensorMap};
 use kiln_space::Constants;
@@ -216,11 +216,20 @@ impl<'a> Stage<'a> {
         self.posed(which, seat, |_, seat| seat.call(), Exam::outputs)
     }
 
-    /// Puts a question and fetches what one call left; it is not judged yet.
+    /// Puts a question and fetches what one call wrote; it is not judged yet.
     pub(crate) fn ask(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
         passed!(self.lay(which, seat)?);
         passed!(seat.call()?);
-        seat.fetch()
+        seat.fetch_written(&self.layout)
+    }
+
+    /// What a candidate is refused for that gave a wrong answer: where it also changed its inputs, for that.
+    pub(crate) fn reason(&mut self, which: usize, seat: &mut Seat, refusal: Refusal) -> Refusal {
+        match self.pose(which, seat, |_, seat| seat.call()) {
+            Ok(Outcome::Refused(other)) if other.gate == Gate::InputModified => other,
+            // Also when the worker has died meanwhile: that is found, and mended, when it is needed next.
+            _ => refusal,
+        }
     }
 
     /// Sends a question to a device ahead of its use.
@@ -230,8 +239,8 @@ impl<'a> Stage<'a> {
         seat.send(&self.layout, exam, &mut self.arena, image)
     }
 
-    /// Judges what was fetched on another processor, while `work` goes on here. The outputs are kept in `kept` where one is
-    /// given.
+    /// Judges what was fetched on another processor, while `work` goes on here. With `kept`, only what was written was
+    /// fetched, and the outputs are kept there.
     pub(crate) fn judge_beside<T>(
         &self,
         which: usize,
@@ -242,10 +251,9 @@ impl<'a> Stage<'a> {
         let seen = self.layout.seen(&self.arena);
         std::thread::scope(|scope| {
             let judge = scope.spawn(|| {
-                if let Some(kept) = kept {
-                    exam.keep_outputs(seen, kept);
-                }
-                exam.judge(seen).map(|_| ())
+                let Some(kept) = kept else { return exam.judge(seen).map(|_| ()) };
+                exam.keep_outputs(seen, kept);
+                exam.judge_written(seen).map(|_| ())
             });
             let done = work();
             let judged = judge.join().map_err(|_| Fault::new("judging", "a thread ended before its time"))?;

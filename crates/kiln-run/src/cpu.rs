@@ -45,7 +45,7 @@ impl Backend {
             Ask::Time { samples, calls, restore, flush } => {
                 self.time(&Plan { samples, calls }, &restore, flush).map_or_else(Answer::Failed, Answer::Times)
             }
-            Ask::Upload { .. } | Ask::Lay { .. } | Ask::Fetch | Ask::Describe => {
+            Ask::Upload { .. } | Ask::Lay { .. } | Ask::Fetch { .. } | Ask::Describe => {
                 Answer::Failed("no device here".into())
             }
         }

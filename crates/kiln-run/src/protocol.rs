@@ -57,7 +57,11 @@ pub enum Ask {
         image: u64,
     },
     /// Copy the mirror into the shared memory.
-    Fetch,
+    Fetch {
+        /// The stretches wanted, each from its first byte to before its last; none for all of it. More may be copied.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<(usize, usize)>,
+    },
     /// Say what the device is and how it feels.
     Describe,
     /// Call the function once, and wait until everything it began has ended.

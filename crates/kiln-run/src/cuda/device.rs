@@ -116,8 +116,8 @@ impl Device {
         Ok(())
     }
 
-    pub(super) fn fetch(&mut self) -> Result<(), Trouble> {
-        self.arenas.current()?.fetch(&self.context)
+    pub(super) fn fetch(&mut self, parts: &[(usize, usize)]) -> Result<(), Trouble> {
+        self.arenas.current()?.fetch(parts, &self.context)
     }
 
     pub(super) fn call(&mut self) -> Result<(), Trouble> {

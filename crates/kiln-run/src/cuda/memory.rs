@@ -50,12 +50,21 @@ impl Shared {
         context.synchronise()
     }
 
-    /// Copies all of the mirror here.
-    pub(super) fn fetch(&self, context: &Context) -> Result<(), Trouble> {
-        let (to, bytes): (*mut c_void, usize) = (self.map.as_mut_ptr().cast(), self.len());
-        let from = self.mirror.at(0);
-        // SAFETY: mapping and mirror are that long; the mapping stays until the copy has ended, which is waited for.
-        check("cuMemcpyDtoHAsync", unsafe { sys::cuMemcpyDtoHAsync_v2(to, from, bytes, context.stream) })?;
+    /// Copies stretches of the mirror here; all of it when none are named.
+    pub(super) fn fetch(&self, parts: &[(usize, usize)], context: &Context) -> Result<(), Trouble> {
+        let whole = [(0, self.len())];
+        for (start, end) in if parts.is_empty() { &whole } else { parts } {
+            if start > end || *end > self.len() {
+                return Err(format!("bytes {start} to {end} are wanted, there are {}", self.len()).into());
+            }
+            let from = self.mirror.at(*start);
+            // SAFETY: mapping and mirror hold the stretch; the mapping stays until the copy has ended, which is waited for.
+            let copied = unsafe {
+                let to: *mut c_void = self.map.as_mut_ptr().add(*start).cast();
+                sys::cuMemcpyDtoHAsync_v2(to, from, end - start, context.stream)
+            };
+            check("cuMemcpyDtoHAsync", copied)?;
+        }
         context.synchronise()
     }
 }

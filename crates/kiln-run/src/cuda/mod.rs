@@ -70,7 +70,7 @@ impl Backend {
             Ask::Map { arena, slots, launches } => device.map(&arena, slots, &launches),
             Ask::Upload { image } => device.upload(image),
             Ask::Lay { image } => device.lay(image),
-            Ask::Fetch => device.fetch(),
+            Ask::Fetch { parts } => device.fetch(&parts),
             Ask::Call => device.call(),
             Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
             Ask::Time { samples, calls, restore, flush } => {
