@@ -81,12 +81,14 @@ with open(f"{folder}/results/tuned.toml", "rb") as file:
     tuned = tomllib.load(file)["tuned"]
 with open(f"{folder}/kernel.toml", "rb") as file:
     dtypes = tomllib.load(file)["kernel"]["variants"]["T"]
+word = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
 for entry in tuned:
+    config = ",".join(f"{name}={word(value)}" for name, value in entry["config"].items())
     for dtype in dtypes:
         words = ["--target", "cuda", "--arch", entry["arch"], "--workload", entry["workload"], "--variant", f"T={dtype}"]
-        words += ["--config", entry["config"], "--until", "build", "--json"]
+        words += ["--config", config, "--until", "build", "--json"]
         ran = subprocess.run([kiln, "gate", folder, *words], capture_output=True, text=True)
-        said = f"{folder}: {entry['config']} for {entry['arch']}, {dtype}"
+        said = f"{folder}: {config} for {entry['arch']}, {dtype}"
         try:
             report = json.loads(ran.stdout)
         except ValueError:

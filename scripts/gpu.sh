@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests probe edit float rates matmul triton itself attention attention_tune (all when none is named), and record, which
+# Items: tests probe edit float rates matmul triton itself attention attention_tune attention_torch (all when none is named), and record, which
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -28,7 +28,7 @@ for line in sys.stdin:
   exit 0
 fi
 
-items="${*:-tests probe edit float rates matmul triton itself attention attention_tune}"
+items="${*:-tests probe edit float rates matmul triton itself attention attention_tune attention_torch}"
 out="${OUT:-$bin/results}"
 mkdir -p "$out"
 figures="$out/figures.jsonl"
@@ -147,6 +147,7 @@ if wants itself; then
 fi
 # Attention: proofs, and winners against FlashAttention 2 and SDPA's own choice.
 winners="64 BLOCK_M=128,BLOCK_N=128,STAGES=3,KV_BUFFER=split 128 KV_BUFFER=shared 64 BLOCK_M=64,BLOCK_N=128,Q_IN_REGS=true,KV_BUFFER=split,MIN_BLOCKS=2"
+attention_workloads="s512_d64 s512_d64_causal s2048_d64 s2048_d64_causal s4096_d64 s4096_d64_causal s4096_d128 s4096_d128_causal"
 if wants attention; then
   # about 100 s each: every distribution on every workload, three reruns. f16 first: the shorter list of distributions.
   step attention_f16 150 "$kiln" check "$root/kernels/attention" --target cuda --variant T=f16 --full --seed 1
@@ -169,12 +170,16 @@ if wants attention; then
   done
 fi
 if wants attention_tune; then
-  all="s512_d64 s512_d64_causal s2048_d64 s2048_d64_causal s4096_d64 s4096_d64_causal s4096_d128 s4096_d128_causal"
-  for w in ${WORKLOADS:-$all}; do
-    step "attention_$w" 120 bash -c "$(tune attention "--target cuda --variant T=bf16 --workload $w --baseline flash --trials ${TRIALS:-120} --samples ${SAMPLES:-50} --no-ablation --no-stop --seed 1 --json > '$out/attention_$w.json'")"
+  for w in ${WORKLOADS:-$attention_workloads}; do
+    step "attention_$w" 120 bash -c "$(tune attention "--target cuda --variant T=bf16 --workload $w --baseline flash --trials ${TRIALS:-120} --samples ${SAMPLES:-50} --no-stop --no-prior --adopt --seed 1 --json > '$out/attention_$w.json'")"
     (cd "$work/attention_$w" && "$kiln" show last > "$out/attention_$w.txt" && "$kiln" show last --json > "$out/attention_${w}_study.json" && mkdir -p "$out/best_$w" && cp -r .kiln/best/flash_attention/. "$out/best_$w/") || failed=1
-    # against SDPA's own choice as well, about 4 s
-    [ -n "${QUICK:-}" ] || (cd "$work/attention_$w" && "$kiln" bench "$root/kernels/attention" --study last --baseline torch --samples 25 --max-samples 25 --json > "$out/attention_${w}_torch.json") || true
+    cp kernels/attention/results/tuned.toml "$out/"
+  done
+fi
+# What is in the table of tuned configurations against SDPA's own choice, about 6 s each.
+if wants attention_torch; then
+  for w in ${WORKLOADS:-$attention_workloads}; do
+    step "torch_$w" 60 bash -c "'$kiln' bench '$root/kernels/attention' --target cuda --variant T=bf16 --workload $w --baseline torch --samples 25 --max-samples 25 --seed 1 --json > '$out/torch_$w.json'"
   done
 fi
 # Every valid configuration of attention at one workload.
@@ -182,9 +187,10 @@ if wants record; then
   mkdir -p "$bin/record"
   cd "$bin/record"
   again="--resume last"
-  [ -d .kiln ] || again="--target cuda --variant T=bf16 --workload s2048_d64 --baseline flash --strategy random --trials 100000 --samples 7 --no-ablation --no-stop --no-prior --seed 1"
+  [ -d .kiln ] || again="--target cuda --variant T=bf16 --workload s2048_d64 --baseline flash --strategy random --trials 100000 --samples 25 --no-stop --no-prior --adopt --seed 1"
   timeout -s INT -k 30 "${RECORD_SECONDS:-520}" "$kiln" tune "$root/kernels/attention" $again > "$out/record.log" 2>&1 || echo "record: exit $?"
   tail -n 5 "$out/record.log"
+  cp "$root/kernels/attention/results/tuned.toml" "$out/"
   "$kiln" history last --export t4 | gzip -9n > "$out/attention_s2048_d64.json.gz"
   rm -rf .kiln/cache && tar -czf "$out/record.tgz" -C "$bin" record
   cd "$root"

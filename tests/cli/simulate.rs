@@ -238,3 +238,32 @@ fn a_study_is_exported_as_t4_and_replayed_from_both() {
     assert!(wrong.err.contains("tuned all its workloads together"), "{}", wrong.err);
     assert_eq!(kiln_in(&folder, &["history", "--export", "t4"]).code, 2);
 }
+
+/// Whole spaces that kiln recorded on an H200: attention's 3,944 configurations, the plain matmul's 828.
+#[test]
+fn on_recorded_kernels_of_our_own_auto_needs_fewer_evaluations_than_chance() {
+    let folder = empty_folder("simulate_recorded");
+    let file = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels").join(path);
+    let recorded = [
+        (file("attention/results/s2048_d64-h200.json.gz"), 3944),
+        (file("matmul_float/results/n1024-h200.json.gz"), 828),
+    ];
+    for (path, count) in recorded {
+        let words =
+            [path.to_str().unwrap(), "--strategy", "auto,random", "--budget", "50", "--repeats", "16", "--seed", "1"];
+        let ran = kiln_in(&folder, &[&["simulate"][..], &words].concat());
+        let said = ran.out.replace(',', "");
+        assert!(said.contains(&format!("{count} configurations 0 failed")), "{}", ran.out);
+        let object = simulate(&folder, &words);
+        let mean = |strategy: &str, budget: u64| {
+            let runs = object["runs"].as_array().unwrap();
+            let of = |run: &&Value| run["strategy"] == strategy && run["budget"] == budget;
+            runs.iter().find(of).unwrap()["mean"].as_f64().unwrap()
+        };
+        // The same seed gives the same searches: these figures do not change from run to run.
+        for budget in [20, 50] {
+            let (auto, random) = (mean("auto", budget), mean("random", budget));
+            assert!(auto > random && auto <= 1.0, "{}: {auto} against {random} at {budget}", path.display());
+        }
+    }
+}

@@ -57,7 +57,7 @@ fn json_has_the_documented_keys() {
     {
         assert_eq!(object[key], expected);
     }
-    assert_eq!(object["raw"], 34_560);
+    assert_eq!(object["raw"], 11_520);
     assert!(object["valid"].as_u64().unwrap() > 0);
     assert!(object["seconds"].as_f64().unwrap() > 0.0);
     let constraint = &object["constraints"][0];

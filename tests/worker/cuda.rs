@@ -70,7 +70,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         assert_eq!(failed(worker.ask(Ask::Lay { image: 3 })), "no image 3");
     } else {
         // Every question that needs one says what is missing.
-        for ask in [load("/nowhere.so"), Ask::Fetch, Ask::Lay { image: 3 }, Ask::Describe] {
+        for ask in [load("/nowhere.so"), Ask::Fetch { parts: vec![] }, Ask::Lay { image: 3 }, Ask::Describe] {
             assert_eq!(why(ask), missing);
         }
     }

@@ -51,7 +51,7 @@ fn a_file_for_the_device_must_work_with_its_tensors() {
     let Answer::Failed(why) = load(&mut worker, "def f(inputs, scalars, outputs): pass\n") else { panic!() };
     assert!(why.contains("imports neither torch nor triton") && why.contains("hint: write `import torch`"), "{why}");
     // Nothing is loaded for a device, so there is no mirror.
-    for ask in [Ask::Upload { image: 1 }, Ask::Lay { image: 1 }, Ask::Fetch] {
+    for ask in [Ask::Upload { image: 1 }, Ask::Lay { image: 1 }, Ask::Fetch { parts: vec![] }] {
         let why = failed(worker.ask(ask));
         assert!(why.contains("needs a device, and no function is loaded for one"), "{why}");
     }

@@ -211,6 +211,10 @@ pub(crate) struct TuneArgs {
     /// Folder for best.toml and the header [default: .kiln/best/NAME]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<Utf8PathBuf>,
+    /// Write the winner into the kernel's table of tuned configurations, the file [target.*] names under `tuned`: kiln
+    /// begins with it from then on
+    #[arg(long, conflicts_with_all = ["replay", "until"])]
+    pub(crate) adopt: bool,
     /// Print one JSON object at the end instead
     #[arg(long)]
     pub(crate) json: bool,

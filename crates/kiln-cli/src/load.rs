@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
-use kiln_spec::{Choice, KernelSpec, Selection};
+use kiln_spec::{Choice, KernelSpec, Selection, Target};
 
 use crate::args::Selecting;
 use crate::exit::Failure;
@@ -27,11 +27,24 @@ pub(crate) fn load(path: &Utf8Path) -> Result<Loaded, Failure> {
     let bytes = read_bounded(&file, largest)?;
     let read_at = Instant::now();
     if is_toml {
-        let (spec, warnings) = kiln_spec::parse(file.as_str(), &bytes)?;
+        let (mut spec, mut warnings) = kiln_spec::parse(file.as_str(), &bytes)?;
+        for target in &mut spec.targets {
+            let Some(table) = tuned_table(&file, target) else { continue };
+            let (entries, more) = kiln_spec::read_tuned(table.as_str(), &read_bounded(&table, largest)?, target)?;
+            target.tuned.entries = entries;
+            warnings.extend(more);
+        }
         return Ok(Loaded { spec, recorded: None, warnings, read_at });
     }
     let imported = kiln_formats::read(file.as_str(), &bytes)?;
     Ok(Loaded { spec: imported.spec, recorded: imported.recorded, warnings: imported.warnings, read_at })
+}
+
+/// Where a target's winners are kept, once there are some.
+fn tuned_table(kernel_file: &Utf8Path, target: &Target) -> Option<Utf8PathBuf> {
+    let folder = kernel_file.parent().unwrap_or(Utf8Path::new(""));
+    let table = folder.join(target.tuned.file.as_ref()?);
+    table.exists().then_some(table)
 }
 
 /// A file's bytes, if there are not too many; what a file says of its size beforehand need not be true.

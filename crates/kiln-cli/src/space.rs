@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use kiln_core::Report;
+use kiln_run::Pad;
 use kiln_show::SpaceView;
 use kiln_space::{Problem, Space, removals, warnings};
 
@@ -16,9 +17,14 @@ const SHOWN: usize = 3;
 /// A sample is held in memory.
 const LARGEST_SAMPLE: usize = 10_000_000;
 
+/// The program's allocator: the system's, until a command that is over in a moment opens it.
+#[global_allocator]
+static PAD: Pad = Pad::closed();
+
 pub(crate) fn run(args: &SpaceArgs) -> Result<Success, Failure> {
-    // One call instead of hundreds of page faults on the way.
+    // A few calls instead of hundreds of page faults and searches for free memory on the way.
     kiln_run::prefault();
+    PAD.open();
     let loaded = load(&args.selecting.path)?;
     let selection = loaded.select(&args.selecting)?;
     let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;

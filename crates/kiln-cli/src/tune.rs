@@ -2,7 +2,9 @@
 
 use camino::Utf8PathBuf;
 use kiln_core::{Fault, Report};
-use kiln_loop::{Bench, Budget, Event, Kernel, Record, Settings, TuneVerdict, environment, peaks, tune, write_best};
+use kiln_loop::{
+    Bench, Budget, Event, Kernel, Record, Settings, TuneVerdict, adopt, environment, peaks, table, tune, write_best,
+};
 use kiln_run::Card;
 use kiln_show::{Progress, SummaryView};
 use kiln_store::{State, Store, Study};
@@ -43,6 +45,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     let priors = prior::read(&settings.priors)?;
     let folder: Utf8PathBuf =
         args.out.clone().unwrap_or_else(|| format!("{}/best/{}", work::FOLDER, kernel.name()).into());
+    if args.adopt {
+        table(&kernel)?;
+    }
     if args.replay.is_none() {
         // Not after an hour of work.
         fs_err::create_dir_all(&folder).map_err(|e| Fault::new(format!("making {folder} for the winner"), e))?;
@@ -126,6 +131,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
         store.finish(&study.id, State::Finished, Some(summary.verdict.name()), Some(&object), now, seconds)?;
         if let Some(written) = write_best(&kernel, &summary, bench.hardware(), &folder)? {
             files = vec![written.toml.to_string(), written.header.to_string()];
+        }
+        if args.adopt {
+            files.extend(adopt(&kernel, &summary, bench.hardware())?.map(|table| table.to_string()));
         }
         // A cache that is too large is no reason to lose the result.
         if let Err(fault) = bench.trim_cache() {

@@ -98,13 +98,6 @@ impl Graph {
 
     /// The node for `op`: an existing one where the same was added before, a constant where the operands are constants.
     pub fn add(&mut self, op: Op) -> NodeId {
-        if let Some(id) = self.find(&op) {
-            return id;
-        }
-        let op = match self.fold(op) {
-            Ok(node) => return node,
-            Err(op) => op,
-        };
         // At least half of the places stay free, so that a search is short.
         if self.places.len() < 2 * (self.ops.len() + 1) {
             self.places = vec![FREE; 4 * (self.ops.len() + 1).next_power_of_two()];
@@ -113,8 +106,15 @@ impl Graph {
                 self.places[place] = number as u32;
             }
         }
-        let id = NodeId(self.ops.len() as u32);
         let place = self.place(&op);
+        if self.places[place] != FREE {
+            return NodeId(self.places[place]);
+        }
+        let op = match self.fold(op) {
+            Ok(node) => return node,
+            Err(op) => op,
+        };
+        let id = NodeId(self.ops.len() as u32);
         self.places[place] = id.0;
         self.ops.push(op);
         id
@@ -246,30 +246,12 @@ impl Graph {
                 Some(false) => return Ok(*b),
                 None => {}
             },
+            Op::Const(_) | Op::Input(_) => return Err(op),
             _ => {}
         }
-        let (mut children, mut constants) = (0, 0);
-        op.each_child(|child| {
-            children += 1;
-            constants += usize::from(self.as_constant(child).is_some());
-        });
-        if children == 0 || constants < children {
-            return Err(op);
-        }
-        let value = |id: &NodeId| self.as_constant(*id).cloned().unwrap_or(Value::Bool(false));
-        let folded = match &op {
-            Op::Unary(UnaryOp::Neg, a) => ops::negate(&value(a)),
-            Op::Unary(UnaryOp::Pos, a) => ops::positive(&value(a)),
-            Op::Unary(UnaryOp::Not, a) => Ok(Value::Bool(!ops::truth(&value(a)))),
-            Op::Binary(op, a, b) => ops::binary(*op, &value(a), &value(b)),
-            Op::Compare(op, a, b) => ops::compare(*op, &value(a), &value(b)).map(Value::Bool),
-            Op::In(item, list) => Ok(Value::Bool(list.iter().any(|c| ops::equal(&value(item), &value(c))))),
-            Op::Call(function, arguments) => ops::call(*function, &arguments.iter().map(value).collect::<Vec<_>>()),
-            Op::Const(_) | Op::Input(_) | Op::And(..) | Op::Or(..) | Op::If(..) => return Err(op),
-        };
-        match folded {
-            Ok(value) => Ok(self.constant(value)),
-            Err(_) => Err(op),
+        match op.evaluate(&|id| self.as_constant(id)) {
+            Some(value) => Ok(self.constant(value)),
+            None => Err(op),
         }
     }
 }

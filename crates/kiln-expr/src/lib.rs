@@ -29,6 +29,7 @@ mod list;
 mod ops;
 mod parse;
 mod range;
+mod scalar;
 mod token;
 
 pub use ast::{BinaryOp, CompareOp, Expr, Expression, Kind, UnaryOp};

@@ -32,19 +32,47 @@ pub fn evaluate_list(text: &str) -> Result<Vec<Value>, ExprError> {
 
 /// `[1, 2, 4]`, the form nearly every list has, without the detour through tokens and trees; none for any other form.
 fn plain_integers(text: &str) -> Option<Vec<Value>> {
-    let inside = text.trim().strip_prefix('[')?.strip_suffix(']')?;
-    let integer = |item: &str| {
-        let item = item.trim_matches(' ');
-        let digits = item.strip_prefix('-').unwrap_or(item);
-        // A zero in front is a mistake the full parser explains.
-        let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
-        if plain { item.parse().ok().map(Value::Int) } else { None }
-    };
-    let mut values = Vec::with_capacity(inside.bytes().filter(|b| *b == b',').count() + 1);
-    for item in inside.split(',') {
-        values.push(integer(item)?);
+    let bytes = text.as_bytes();
+    if *bytes.first()? != b'[' {
+        return None;
     }
-    Some(values)
+    let mut values = Vec::with_capacity(bytes.iter().filter(|b| **b == b',').count() + 1);
+    let mut at = 1;
+    loop {
+        at = behind_blanks(bytes, at);
+        let negative = *bytes.get(at)? == b'-';
+        at += usize::from(negative);
+        let start = at;
+        let mut value = 0;
+        while let Some(digit) = bytes.get(at).filter(|b| b.is_ascii_digit()) {
+            // 18 digits always fit.
+            if at - start == 18 {
+                return None;
+            }
+            value = value * 10 + i64::from(digit - b'0');
+            at += 1;
+        }
+        // A zero in front is a mistake the full parser explains.
+        if at == start || (at - start > 1 && bytes[start] == b'0') {
+            return None;
+        }
+        values.push(Value::Int(if negative { -value } else { value }));
+        at = behind_blanks(bytes, at);
+        match *bytes.get(at)? {
+            b',' => at += 1,
+            b']' => break,
+            _ => return None,
+        }
+    }
+    (at + 1 == bytes.len()).then_some(values)
+}
+
+fn behind_blanks(bytes: &[u8], at: usize) -> usize {
+    let mut at = at;
+    while bytes.get(at) == Some(&b' ') {
+        at += 1;
+    }
+    at
 }
 
 struct Lists<'a> {

@@ -339,8 +339,9 @@ impl<'a> Parser<'a> {
 
     fn atom(&mut self) -> Parsed<Box<Expr>> {
         let span = self.span();
-        match self.peek().clone() {
+        match self.peek() {
             Token::Literal(value) => {
+                let value = value.clone();
                 self.advance();
                 self.node(Kind::Literal(value), span)
             }
@@ -351,6 +352,7 @@ impl<'a> Parser<'a> {
             )
             .into()),
             Token::Name(name) => {
+                let name: &'a str = name;
                 self.advance();
                 if self.take(Mark::OpenRound) { self.call(name, span) } else { self.name(name, span) }
             }

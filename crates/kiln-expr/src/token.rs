@@ -145,6 +145,15 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<(Token<'_>, Span)>, ExprError> 
             at += len;
             continue;
         }
+        // A dot may also begin a number.
+        if *byte != b'.'
+            && let Some(mark) = mark(rest.as_bytes())
+        {
+            let len = mark.text().len();
+            tokens.push((Token::Mark(mark), at..at + len));
+            at += len;
+            continue;
+        }
         let Some(first) = rest.chars().next() else { break };
         if first.is_whitespace() {
             at += first.len_utf8();
@@ -183,10 +192,24 @@ fn foreign(rest: &str, at: usize, first: char) -> ExprError {
     }
 }
 
+/// The ASCII characters a name may have.
+const PART_OF_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    table
+};
+
 fn name(rest: &str, at: usize) -> Result<(Token<'_>, usize), ExprError> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     // Nearly every name is ASCII, and bytes are quicker to look at than characters.
-    let mut len = rest.bytes().position(|b| !(b.is_ascii_alphanumeric() || b == b'_')).unwrap_or(rest.len());
+    let mut len = 0;
+    while rest.as_bytes().get(len).is_some_and(|b| PART_OF_NAME[usize::from(*b)]) {
+        len += 1;
+    }
     if rest.as_bytes().get(len).is_some_and(|b| !b.is_ascii()) {
         len = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
     }

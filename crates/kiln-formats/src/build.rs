@@ -7,13 +7,14 @@ use kiln_core::{Report, Value};
 use kiln_expr::{Expression, Scope, Type};
 use kiln_spec::{
     Compile, Constraint, Cost, Formula, KernelSpec, Objective, SoftGates, Source, Target, TargetKind, Tunable,
+    TunedTable,
 };
 
 /// A spec under construction, with everything that was found wrong so far.
 pub(crate) struct Builder {
     source: Source,
     target: Target,
-    types: FxHashMap<Arc<str>, Type>,
+    types: Names,
     pub(crate) errors: Vec<Report>,
     pub(crate) warnings: Vec<Report>,
 }
@@ -36,12 +37,13 @@ impl Builder {
                 variants: vec![],
                 tunables: vec![],
                 default: vec![],
+                tuned: TunedTable::default(),
                 derived: vec![],
                 constraints: vec![],
                 launches: vec![],
                 baselines: vec![],
             },
-            types: FxHashMap::default(),
+            types: Names::default(),
             errors: vec![],
             warnings: vec![],
         })
@@ -49,7 +51,7 @@ impl Builder {
 
     /// Makes room for as many.
     pub(crate) fn reserve(&mut self, tunables: usize, conditions: usize) {
-        self.types.reserve(tunables);
+        self.types.few.reserve(tunables.min(FEW));
         self.target.tunables.reserve(tunables);
         self.target.default.reserve(tunables);
         self.target.constraints.reserve(conditions);
@@ -63,7 +65,7 @@ impl Builder {
             return;
         }
         let name: Arc<str> = name.into();
-        if self.types.insert(name.clone(), Type::of_all(&values)).is_some() {
+        if !self.types.insert(name.clone(), Type::of_all(&values)) {
             self.errors.push(self.report(format!("{name} is defined twice"), &name).label("expected each name once"));
             return;
         }
@@ -106,7 +108,7 @@ impl Builder {
             Ok(expression) => expression,
             Err(e) => return self.errors.push(show(&e, &self.source)),
         };
-        if let Err(errors) = expression.check(&Names(&self.types)) {
+        if let Err(errors) = expression.check(&self.types) {
             self.errors.extend(errors.iter().map(|e| show(e, &self.source)));
             return;
         }
@@ -168,18 +170,62 @@ fn double(values: &[Value]) -> Option<&Value> {
     values.iter().find(|v| !seen.insert(*v))
 }
 
-struct Names<'a>(&'a FxHashMap<Arc<str>, Type>);
+/// As many names are looked through one by one, which is quicker than hashing them.
+const FEW: usize = 64;
 
-impl Scope for Names<'_> {
+/// The names defined so far with their types.
+#[derive(Default)]
+struct Names {
+    few: Vec<(Arc<str>, Type)>,
+    more: FxHashMap<Arc<str>, Type>,
+}
+
+impl Names {
+    /// Defines a name; false when it was defined before, and then has its new type.
+    fn insert(&mut self, name: Arc<str>, kind: Type) -> bool {
+        if let Some((_, known)) = self.few.iter_mut().find(|(known, _)| *known == name) {
+            *known = kind;
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push((name, kind));
+            return true;
+        }
+        self.more.insert(name, kind).is_none()
+    }
+}
+
+impl Scope for Names {
     fn type_of(&self, name: &str) -> Option<Type> {
-        self.0.get(name).copied()
+        let few = self.few.iter().find(|(known, _)| **known == *name).map(|(_, kind)| *kind);
+        few.or_else(|| if self.more.is_empty() { None } else { self.more.get(name).copied() })
     }
 
     fn names(&self) -> Vec<String> {
-        self.0.keys().map(|n| n.to_string()).collect()
+        self.few.iter().map(|(name, _)| name).chain(self.more.keys()).map(|name| name.to_string()).collect()
     }
 
     fn expected(&self) -> String {
         "expected one of the file's parameters".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beyond_the_few_are_found_and_defined_once_too() {
+        let mut names = Names::default();
+        for i in 0..2 * FEW {
+            assert!(names.insert(format!("T{i}").into(), Type::Int));
+        }
+        for i in [0, FEW - 1, FEW, 2 * FEW - 1] {
+            assert_eq!(names.type_of(&format!("T{i}")), Some(Type::Int));
+            assert!(!names.insert(format!("T{i}").into(), Type::Any), "T{i}");
+            assert_eq!(names.type_of(&format!("T{i}")), Some(Type::Any));
+        }
+        assert_eq!(names.type_of("T"), None);
+        assert_eq!(names.names().len(), 2 * FEW);
     }
 }

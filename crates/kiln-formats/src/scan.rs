@@ -10,20 +10,25 @@ pub(crate) struct Scan<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    /// Whether nothing of the list or object at hand has been read yet: its first item has no comma before it.
+    first: bool,
 }
 
 impl<'a> Scan<'a> {
     pub(crate) fn new(text: &'a str) -> Scan<'a> {
-        Scan { text, at: 0, depth: 0 }
+        Scan { text, at: 0, depth: 0, first: true }
     }
 
     /// The next byte that is not blank, without taking it.
+    #[inline]
     fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
-        while let b' ' | b'\n' | b'\r' | b'\t' = bytes.get(self.at)? {
-            self.at += 1;
+        let mut at = self.at;
+        while let b' ' | b'\n' | b'\r' | b'\t' = *bytes.get(at)? {
+            at += 1;
         }
-        bytes.get(self.at).copied()
+        self.at = at;
+        Some(bytes[at])
     }
 
     fn take(&mut self, wanted: u8) -> Option<()> {
@@ -37,47 +42,66 @@ impl<'a> Scan<'a> {
         self.peek().is_none().then_some(())
     }
 
-    /// An object: `member` is given each key and must read its value.
-    pub(crate) fn object(&mut self, mut member: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
-        self.items(b'{', b'}', |scan| {
-            let key = scan.string()?;
-            scan.take(b':')?;
-            member(scan, key)
-        })
+    /// Begins an object, whose members are then read with [`Scan::member`].
+    pub(crate) fn object(&mut self) -> Option<()> {
+        self.begin(b'{')
     }
 
-    /// A list: `item` must read each of its items.
-    pub(crate) fn list(&mut self, item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        self.items(b'[', b']', item)
+    /// Begins a list, whose items are then announced by [`Scan::item`].
+    pub(crate) fn list(&mut self) -> Option<()> {
+        self.begin(b'[')
     }
 
-    fn items(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    fn begin(&mut self, open: u8) -> Option<()> {
         self.take(open)?;
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return None;
+        self.first = true;
+        (self.depth <= DEEPEST).then_some(())
+    }
+
+    /// Whether the list at hand has a further item, which must then be read.
+    pub(crate) fn item(&mut self) -> Option<bool> {
+        self.more(b']')
+    }
+
+    fn more(&mut self, close: u8) -> Option<bool> {
+        let byte = self.peek()?;
+        let first = std::mem::replace(&mut self.first, false);
+        if byte == close {
+            self.at += 1;
+            self.depth -= 1;
+            return Some(false);
         }
-        if self.peek()? != close {
-            item(self)?;
-            while self.peek()? == b',' {
-                self.at += 1;
-                item(self)?;
-            }
+        if !first {
+            self.take(b',')?;
         }
-        self.depth -= 1;
-        self.take(close)
+        Some(true)
+    }
+
+    /// The key of the next member of the object at hand, whose value must then be read; an empty option behind the last.
+    pub(crate) fn member(&mut self) -> Option<Option<&'a str>> {
+        if !self.more(b'}')? {
+            return Some(None);
+        }
+        let key = self.string()?;
+        self.take(b':')?;
+        Some(Some(key))
     }
 
     /// A string without escapes.
     pub(crate) fn string(&mut self) -> Option<&'a str> {
-        self.take(b'"')?;
-        let start = self.at;
-        self.at += special(self.text.as_bytes().get(start..)?)?;
-        // Not `take`, which would pass over a line break inside the string.
-        let closed = self.text.as_bytes().get(self.at) == Some(&b'"');
-        let string = self.text.get(start..self.at).filter(|_| closed)?;
-        self.at += 1;
-        Some(string)
+        if self.peek()? != b'"' {
+            return None;
+        }
+        let start = self.at + 1;
+        let bytes = self.text.as_bytes();
+        let end = start + special(&bytes[start..])?;
+        // A line break or a backslash inside the string is not plain.
+        if bytes[end] != b'"' {
+            return None;
+        }
+        self.at = end + 1;
+        self.text.get(start..end)
     }
 
     /// An integer of few digits.
@@ -99,23 +123,41 @@ impl<'a> Scan<'a> {
     /// Any value, passed over.
     pub(crate) fn skip(&mut self) -> Option<()> {
         match self.peek()? {
-            b'"' => self.string().map(|_| ()),
-            b'[' => self.list(Scan::skip),
-            b'{' => self.object(|scan, _| scan.skip()),
-            _ => self.integer().map(|_| ()),
+            b'"' => {
+                self.string()?;
+            }
+            b'[' => {
+                self.list()?;
+                while self.item()? {
+                    self.skip()?;
+                }
+            }
+            b'{' => {
+                self.object()?;
+                while self.member()?.is_some() {
+                    self.skip()?;
+                }
+            }
+            _ => {
+                self.integer()?;
+            }
         }
+        Some(())
     }
+}
+
+/// The same byte eight times.
+const fn eight(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
 }
 
 /// Where the first quote, backslash or control character is, looked for eight bytes at a time.
 fn special(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
     // Bytes below a limit of at most 128 get their highest bit; so may bytes behind the first of them, never before.
-    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
-    let equal = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let below = |word: u64, limit: u8| word.wrapping_sub(eight(limit)) & !word & eight(0x80);
+    let equal = |word: u64, byte: u8| below(word ^ eight(byte), 1);
     let mut at = 0;
-    while let Some(word) = bytes.get(at..at + 8).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes) {
+    while let Some(word) = bytes[at..].first_chunk().map(|b| u64::from_le_bytes(*b)) {
         let found = below(word, b' ') | equal(word, b'"') | equal(word, b'\\');
         if found != 0 {
             return Some(at + found.trailing_zeros() as usize / 8);

@@ -2,7 +2,7 @@
 //! JSON list), its conditions Python expressions. Keys outside the schema are common in the wild and passed over.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write};
+use std::fmt;
 
 use kiln_core::{Report, Value};
 use kiln_expr::evaluate_list;
@@ -108,78 +108,112 @@ struct Kernel<'a> {
 fn plain(text: &str) -> Option<File<'_>> {
     let (mut general, mut space, mut kernel) = (None, None, None);
     let mut scan = Scan::new(text);
-    scan.object(|scan, key| match key {
-        "General" => once(&mut general, plain_general(scan)?),
-        "ConfigurationSpace" => once(&mut space, plain_space(scan)?),
-        "KernelSpecification" => once(&mut kernel, plain_kernel(scan)?),
-        _ => scan.skip(),
-    })?;
+    scan.object()?;
+    while let Some(key) = scan.member()? {
+        match key {
+            "General" => once(&mut general, plain_general(&mut scan)?)?,
+            "ConfigurationSpace" => once(&mut space, plain_space(&mut scan)?)?,
+            "KernelSpecification" => once(&mut kernel, plain_kernel(&mut scan)?)?,
+            _ => scan.skip()?,
+        }
+    }
     scan.end()?;
     Some(File { general, space: space?, kernel })
 }
 
 /// Sets a field; a key that comes twice is a mistake for the full parser to explain.
+#[inline]
 fn once<T>(field: &mut Option<T>, value: T) -> Option<()> {
-    field.replace(value).is_none().then_some(())
+    if field.is_some() {
+        return None;
+    }
+    *field = Some(value);
+    Some(())
+}
+
+/// Sets a field to the string that comes next.
+fn string<'a>(scan: &mut Scan<'a>, field: &mut Option<Cow<'a, str>>) -> Option<()> {
+    once(field, Cow::Borrowed(scan.string()?))
 }
 
 fn plain_general<'a>(scan: &mut Scan<'a>) -> Option<General<'a>> {
     let mut name = None;
-    scan.object(|scan, key| match key {
-        "BenchmarkName" => once(&mut name, Cow::Borrowed(scan.string()?)),
-        _ => scan.skip(),
-    })?;
+    scan.object()?;
+    while let Some(key) = scan.member()? {
+        match key {
+            "BenchmarkName" => string(scan, &mut name)?,
+            _ => scan.skip()?,
+        }
+    }
     Some(General { name })
 }
 
 fn plain_space<'a>(scan: &mut Scan<'a>) -> Option<ConfigurationSpace<'a>> {
     let (mut parameters, mut conditions) = (None, None);
-    scan.object(|scan, key| match key {
-        "TuningParameters" => once(&mut parameters, plain_list(scan, plain_parameter)?),
-        "Conditions" => once(&mut conditions, plain_list(scan, plain_condition)?),
-        _ => scan.skip(),
-    })?;
+    scan.object()?;
+    while let Some(key) = scan.member()? {
+        match key {
+            "TuningParameters" => {
+                let mut list = Vec::with_capacity(32);
+                scan.list()?;
+                while scan.item()? {
+                    list.push(plain_parameter(scan)?);
+                }
+                once(&mut parameters, list)?;
+            }
+            "Conditions" => {
+                let mut list = Vec::with_capacity(32);
+                scan.list()?;
+                while scan.item()? {
+                    list.push(plain_condition(scan)?);
+                }
+                once(&mut conditions, list)?;
+            }
+            _ => scan.skip()?,
+        }
+    }
     Some(ConfigurationSpace { parameters: parameters?, conditions: conditions.unwrap_or_default() })
-}
-
-fn plain_list<'a, T>(scan: &mut Scan<'a>, item: impl Fn(&mut Scan<'a>) -> Option<T>) -> Option<Vec<T>> {
-    let mut items = Vec::with_capacity(32);
-    scan.list(|scan| {
-        items.push(item(scan)?);
-        Some(())
-    })?;
-    Some(items)
 }
 
 fn plain_parameter<'a>(scan: &mut Scan<'a>) -> Option<Parameter<'a>> {
     let (mut name, mut kind, mut values, mut default) = (None, None, None, None);
-    scan.object(|scan, key| match key {
-        "Name" => once(&mut name, Cow::Borrowed(scan.string()?)),
-        "Type" => once(&mut kind, Cow::Borrowed(scan.string()?)),
-        "Values" => once(&mut values, Values::Python(Cow::Borrowed(scan.string()?))),
-        "Default" => once(&mut default, serde_json::Value::from(scan.integer()?)),
-        _ => scan.skip(),
-    })?;
-    Some(Parameter { name: name?, kind, values: values?, default })
+    scan.object()?;
+    while let Some(key) = scan.member()? {
+        match key {
+            "Name" => string(scan, &mut name)?,
+            "Type" => string(scan, &mut kind)?,
+            "Values" => string(scan, &mut values)?,
+            "Default" => once(&mut default, scan.integer()?)?,
+            _ => scan.skip()?,
+        }
+    }
+    let default = default.map(serde_json::Value::from);
+    Some(Parameter { name: name?, kind, values: Values::Python(values?), default })
 }
 
 fn plain_condition<'a>(scan: &mut Scan<'a>) -> Option<Condition<'a>> {
     let mut expression = None;
-    scan.object(|scan, key| match key {
-        "Expression" => once(&mut expression, Cow::Borrowed(scan.string()?)),
-        _ => scan.skip(),
-    })?;
+    scan.object()?;
+    while let Some(key) = scan.member()? {
+        match key {
+            "Expression" => string(scan, &mut expression)?,
+            _ => scan.skip()?,
+        }
+    }
     Some(Condition { expression: expression? })
 }
 
 fn plain_kernel<'a>(scan: &mut Scan<'a>) -> Option<Kernel<'a>> {
     let (mut language, mut name, mut file) = (None, None, None);
-    scan.object(|scan, key| match key {
-        "Language" => once(&mut language, Cow::Borrowed(scan.string()?)),
-        "KernelName" => once(&mut name, Cow::Borrowed(scan.string()?)),
-        "KernelFile" => once(&mut file, Cow::Borrowed(scan.string()?)),
-        _ => scan.skip(),
-    })?;
+    scan.object()?;
+    while let Some(key) = scan.member()? {
+        match key {
+            "Language" => string(scan, &mut language)?,
+            "KernelName" => string(scan, &mut name)?,
+            "KernelFile" => string(scan, &mut file)?,
+            _ => scan.skip()?,
+        }
+    }
     Some(Kernel { language, name, file })
 }
 
@@ -216,8 +250,8 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
     let mut name_of_condition = String::with_capacity(32);
     for (i, condition) in file.space.conditions.iter().enumerate() {
         name_of_condition.clear();
-        // Writing to a string cannot fail.
-        let _ = write!(name_of_condition, "condition_{}", i + 1);
+        name_of_condition.push_str("condition_");
+        push_number(&mut name_of_condition, i + 1);
         builder.condition(&name_of_condition, &condition.expression);
     }
     let mut title = file.general.and_then(|g| g.name).map(Cow::into_owned);
@@ -253,6 +287,14 @@ fn values(builder: &mut Builder, parameter: &Parameter<'_>) -> Option<Vec<Value>
             values
         }
     }
+}
+
+/// Appends a number in decimal, without the machinery that fits numbers into columns.
+fn push_number(text: &mut String, number: usize) {
+    if number >= 10 {
+        push_number(text, number / 10);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
 }
 
 /// A parameter declared float keeps floats even where its list is written in integers.
@@ -307,5 +349,19 @@ mod tests {
             assert!(plain(&with(parameter)).is_none(), "{parameter}");
             agrees(&with(parameter));
         }
+    }
+
+    #[test]
+    fn conditions_are_numbered_from_one() {
+        let conditions: Vec<String> = (0..101).map(|i| format!("{{\"Expression\": \"A > {i}\"}}")).collect();
+        let text = format!(
+            "{{\"ConfigurationSpace\": {{\"TuningParameters\": [{{\"Name\": \"A\", \"Values\": \"[1, 200]\"}}], \
+             \"Conditions\": [{}]}}}}",
+            conditions.join(", ")
+        );
+        let imported = read("k", text.as_bytes()).unwrap();
+        let names: Vec<&str> = imported.spec.targets[0].constraints.iter().map(|c| &*c.name).collect();
+        let wanted: Vec<String> = (1..=101).map(|i| format!("condition_{i}")).collect();
+        assert_eq!(names, wanted);
     }
 }

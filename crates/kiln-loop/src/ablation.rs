@@ -40,7 +40,9 @@ pub(crate) fn ablation(
         let set_back = Config::new(
             winner.iter().map(|(n, v)| (n.clone(), if **n == *tunable { to.clone() } else { v.clone() })).collect(),
         );
-        let mut entry = Ablated { tunable, from: from.to_string(), to: to.to_string(), worth: None, why: None };
+        let workload = prefix.strip_suffix('/').map(String::from);
+        let (from, to) = (from.to_string(), to.to_string());
+        let mut entry = Ablated { workload, tunable, from, to, worth: None, why: None };
         let valid = bench.kernel.space.locate(&set_back).is_some_and(|point| bench.kernel.space.contains(&point));
         if valid {
             match worth(bench, record, winner, &set_back, &phase, number as u64)? {

@@ -43,7 +43,7 @@ pub fn write_best(
 }
 
 /// A reader sees the old file or the new one, never half of one.
-fn replace(path: &Utf8Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn replace(path: &Utf8Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("new");
     fs_err::write(&new, text)?;
     fs_err::rename(&new, path)
@@ -99,7 +99,7 @@ fn table(kernel: &Kernel<'_>, summary: &Summary, device: &str, winners: &[(Optio
     text
 }
 
-fn toml_value(value: &Value) -> String {
+pub(crate) fn toml_value(value: &Value) -> String {
     match value {
         Value::Str(text) => format!("{:?}", &**text),
         Value::Float(v) if v.fract() == 0.0 && v.is_finite() => format!("{v:.1}"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_core::{Config, Fault, Report, Value};
+use kiln_core::{Config, Fault, Report, Value, Workload};
 use kiln_space::{Problem, Space};
 use kiln_spec::{Origin, Selection, TargetKind};
 
@@ -52,9 +52,35 @@ impl<'a> Kernel<'a> {
         })
     }
 
-    /// The file's default configuration; none when the file leaves a tunable open, or a rule refuses it.
+    /// The configuration to begin with: the tuned one that serves all the workloads, else the file's default; none when the
+    /// file leaves a tunable open, or a rule refuses it.
     pub fn default_config(&self) -> Option<Config> {
-        self.stated_default().filter(|config| self.allows(config))
+        let workloads: Vec<_> = self.selection.workloads.iter().map(|w| Some(*w)).collect();
+        self.default_for(if workloads.is_empty() { &[None] } else { &workloads })
+    }
+
+    /// The same for some of the workloads.
+    pub fn default_for(&self, workloads: &[Option<&Workload>]) -> Option<Config> {
+        let tuned = |workload: &Option<&Workload>| {
+            let entries = self.selection.tuned_for(*workload);
+            entries.into_iter().map(|entry| Config::new(entry.config.clone())).find(|config| self.allows(config))
+        };
+        let mut chosen: Vec<Option<Config>> = workloads.iter().map(tuned).collect();
+        chosen.dedup();
+        match &mut chosen[..] {
+            [Some(one)] => Some(std::mem::take(one)),
+            _ => self.stated_default().filter(|config| self.allows(config)),
+        }
+    }
+
+    /// A configuration as it was written down; none when it is not one of this kernel's.
+    pub(crate) fn read_config(&self, text: &str) -> Option<Config> {
+        let value = |t: &kiln_spec::Tunable| {
+            let written = text.split(',').find_map(|part| part.trim().strip_prefix(&*t.name)?.strip_prefix('='))?;
+            Some((t.name.clone(), t.values.iter().find(|v| v.to_string() == written)?.clone()))
+        };
+        let config = Config::new(self.selection.target.tunables.iter().map(value).collect::<Option<Vec<_>>>()?);
+        (config.to_string() == text).then_some(config)
     }
 
     /// The file's default configuration, whether or not the rules allow it.

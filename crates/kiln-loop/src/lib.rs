@@ -18,6 +18,7 @@ macro_rules! passed {
 }
 
 mod ablation;
+mod adopt;
 mod another;
 mod audit;
 mod baseline;
@@ -60,6 +61,7 @@ mod toolchain;
 mod tune;
 mod versus;
 
+pub use adopt::{adopt, table};
 pub use baseline::{Baseline, Baselines};
 pub use bench::{Bench, Surroundings};
 pub use best::{Written, write_best};

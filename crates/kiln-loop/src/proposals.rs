@@ -1,6 +1,7 @@
 //! Trials in order, proposals ahead of them. In: a source of configurations. Out: each evaluated, recorded and told, in the
 //! order proposed. A proposal is made when exactly `ahead` others wait, so that it depends on the same outcomes whether or
-//! not the study was interrupted in between. With several devices as many trials are made at a time.
+//! not the study was interrupted in between. Proposals run ahead into the next phase, so that builders go on while one
+//! phase ends. With several devices as many trials are made at a time.
 
 use std::collections::VecDeque;
 
@@ -82,56 +83,82 @@ pub(crate) trait Source {
 const FURTHER: usize = 4;
 
 /// One phase of trials.
-pub(crate) struct Phase<'p> {
-    pub(crate) name: &'p str,
+pub(crate) struct Phase {
+    pub(crate) name: String,
     pub(crate) planned: usize,
     /// Whether it may end when nothing more is expected of it.
     pub(crate) may_end: bool,
+}
+
+/// Phases that follow each other, with what was proposed for them.
+pub(crate) struct Line {
+    phases: Vec<Phase>,
+    /// Proposals made so far: in which phase, and the number of the next one there.
+    next: (usize, u64),
+    waiting: VecDeque<Waiting>,
+}
+
+impl Line {
+    pub(crate) fn new(phases: Vec<Phase>) -> Line {
+        Line { phases, next: (0, 0), waiting: VecDeque::new() }
+    }
+
+    /// Where the next proposal belongs; none when all are made.
+    fn place(&mut self) -> Option<(usize, u64)> {
+        while self.next.1 >= self.phases.get(self.next.0)?.planned as u64 {
+            self.next = (self.next.0 + 1, 0);
+        }
+        Some(self.next)
+    }
 }
 
 /// Trials before a search may end early, and how often in a row it must expect less than times scatter.
 const LEAST_TRIALS: usize = 60;
 const IN_A_ROW: usize = 20;
 
-/// Runs a phase; ends early when the budget is spent or the source is dry.
+/// Runs one of the phases of a line; ends early when the budget is spent or the source is dry.
 pub(crate) fn run(
     bench: &mut Bench<'_>,
     record: &Record<'_>,
     budget: &Budget,
-    phase: &Phase<'_>,
+    line: &mut Line,
+    which: usize,
     source: &mut dyn Source,
     attempts: &mut Attempts,
 ) -> Result<(), Fault> {
-    (bench.listener)(&Event::Phase { phase: phase.name, planned: phase.planned });
+    let Phase { name, planned, may_end } = &line.phases[which];
+    let (name, may_end) = (&*name.clone(), *may_end);
+    (bench.listener)(&Event::Phase { phase: name, planned: *planned });
     let ahead = bench.settings.ahead.max(bench.devices()) * if source.listens() { 1 } else { FURTHER };
-    let mut waiting: VecDeque<Waiting> = VecDeque::new();
-    let mut proposed = 0u64;
     let mut hopeless = 0;
     loop {
-        while waiting.len() < ahead && proposed < phase.planned as u64 {
+        while line.waiting.len() < ahead {
+            let Some((phase, number)) = line.place() else { break };
             let Some(point) = source.next() else { break };
             let config = bench.kernel.space.config(&point);
             // A search that ended early had proposals ahead that were never tried: a replay must not ask for those.
-            let known = record.is_replay() || record.evaluation(phase.name, proposed, &config)?.is_some();
+            let known = record.is_replay() || record.evaluation(&line.phases[phase].name, number, &config)?.is_some();
             let build = if known { None } else { Some(bench.build(&config)?) };
-            waiting.push_back(Waiting { number: proposed, point, config, build });
-            proposed += 1;
+            line.waiting.push_back(Waiting { phase, number, point, config, build });
+            line.next.1 += 1;
         }
-        let batch: Vec<_> = waiting.drain(..waiting.len().min(bench.devices())).collect();
+        let due = line.waiting.iter().take(bench.devices()).take_while(|waiting| waiting.phase == which).count();
+        let batch: Vec<_> = line.waiting.drain(..due).collect();
         let Some(Waiting { number, .. }) = batch.first() else { return Ok(()) };
         if batch.iter().any(|trial| trial.build.is_some()) && budget.search_is_over() {
-            bench.note(format!("the time is used up: {} ends after {number} trials", phase.name));
+            bench.note(format!("the time is used up: {name} ends after {number} trials"));
+            line.waiting.clear();
             return Ok(());
         }
         let best = attempts.best().map(|t| t.evaluation.measured().to_vec());
         for (Waiting { number, point, config, .. }, (evaluation, recorded)) in
-            trials(bench, record, phase.name, batch, best.as_deref())?
+            trials(bench, record, name, batch, best.as_deref())?
         {
             source.told(&point, &evaluation);
-            hopeless = if phase.may_end && expects_less(source, attempts) { hopeless + 1 } else { 0 };
+            hopeless = if may_end && expects_less(source, attempts) { hopeless + 1 } else { 0 };
             let best = attempts.add(Tried { config: config.clone(), evaluation: evaluation.clone() });
             (bench.listener)(&Event::Trial {
-                phase: phase.name,
+                phase: name,
                 number,
                 config: &config,
                 evaluation: &evaluation,
@@ -141,7 +168,7 @@ pub(crate) fn run(
         }
         if hopeless >= IN_A_ROW && attempts.all.len() >= LEAST_TRIALS {
             let words = "the most promising configuration is expected to save less than times scatter";
-            bench.note(format!("{}: {words}: it ends after {} trials", phase.name, attempts.all.len()));
+            bench.note(format!("{name}: {words}: it ends after {} trials", attempts.all.len()));
             return Ok(());
         }
     }
@@ -166,6 +193,8 @@ fn scatter(measured: &Measured) -> Option<f64> {
 
 /// A proposal on its way.
 struct Waiting {
+    /// Which of the phases it is for, and its number there.
+    phase: usize,
     number: u64,
     point: Point,
     config: Config,

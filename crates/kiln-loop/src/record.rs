@@ -71,6 +71,11 @@ impl<'a> Record<'a> {
         self.baseline.as_ref()
     }
 
+    /// The configuration a phase began with, as it is written down.
+    pub(crate) fn config(&self, phase: &str) -> Option<&str> {
+        self.trials.get(&(phase.to_string(), 0)).map(|trial| &*trial.config)
+    }
+
     fn trial(&self, phase: &str, number: u64, config: &str) -> Result<Option<&Trial>, Fault> {
         match self.trials.get(&(phase.to_string(), number)) {
             Some(trial) if trial.config == config => Ok(Some(trial)),

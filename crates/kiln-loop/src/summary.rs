@@ -127,6 +127,9 @@ impl Confirmed {
 /// What one tunable is worth: the winner with it set back to its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ablated {
+    /// The workload, where each has its own winner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
     /// The tunable.
     pub tunable: String,
     /// Its value in the winner.

@@ -20,7 +20,7 @@ use crate::evaluation::Evaluation;
 use crate::event::Event;
 use crate::finals::finals;
 use crate::promise::promise;
-use crate::proposals::{Attempts, Phase, Source, Tried, run, trial};
+use crate::proposals::{Attempts, Line, Phase, Source, Tried, run, trial};
 use crate::record::Record;
 use crate::stage::Trouble;
 use crate::subject::Subject;
@@ -144,7 +144,10 @@ fn campaign(
 ) -> Result<Campaign, Trouble> {
     let named = |phase: &str| format!("{prefix}{phase}");
     let mut attempts = Attempts::default();
-    let default = bench.kernel.default_config();
+    // A study that goes on begins as it began, also when the table of tuned configurations has changed since.
+    let begun = record.config(&named("default")).and_then(|text| bench.kernel.read_config(text));
+    let workloads: Vec<_> = bench.stages.iter().map(|stage| stage.workload).collect();
+    let default = begun.or_else(|| bench.kernel.default_for(&workloads));
     if let (None, Some(stated)) = (&default, bench.kernel.stated_default()) {
         bench.note(format!("the default configuration {stated} breaks a rule of the kernel file and is not tried"));
     }
@@ -177,8 +180,13 @@ fn campaign(
             search.told(&point, &tried.evaluation);
         }
     }
-    let phase = Phase { name: &named("seed"), planned: bench.settings.seed_trials, may_end: false };
-    run(bench, record, budget, &phase, &mut search, &mut attempts)?;
+    // No more than there are, so that what is left is told right.
+    let most = usize::try_from(space.len()).unwrap_or(usize::MAX);
+    let seed = Phase { name: named("seed"), planned: bench.settings.seed_trials.min(most), may_end: false };
+    let left = most.saturating_sub(seed.planned);
+    let rest = Phase { name: named("search"), planned: bench.settings.search_trials.min(left), may_end: true };
+    let mut line = Line::new(vec![seed, rest]);
+    run(bench, record, budget, &mut line, 0, &mut search, &mut attempts)?;
 
     if let Some(reason) = half_speed(bench, record, baseline, &attempts, prefix)? {
         let config = attempts.best().map(|t| t.config.clone());
@@ -187,8 +195,7 @@ fn campaign(
         return Ok(Campaign { verdict, reason, config, workloads, ablation, attempts, late });
     }
 
-    let phase = Phase { name: &named("search"), planned: bench.settings.search_trials, may_end: true };
-    run(bench, record, budget, &phase, &mut search, &mut attempts)?;
+    run(bench, record, budget, &mut line, 1, &mut search, &mut attempts)?;
     bench.quiet();
 
     let mut late = Vec::new();

@@ -10,6 +10,14 @@ pub fn prefault() {
     linux::prefault();
 }
 
+/// Maps memory that is about to be written.
+pub(crate) fn populate(start: usize, len: usize) {
+    #[cfg(target_os = "linux")]
+    linux::populate(start, len, libc::MADV_POPULATE_WRITE);
+    #[cfg(not(target_os = "linux"))]
+    let _ = (start, len);
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::ffi::{c_int, c_void};
@@ -23,12 +31,6 @@ mod linux {
         // through the last argument, which may therefore be null.
         unsafe { libc::dl_iterate_phdr(Some(first_object), ptr::null_mut()) };
         heap();
-        // Small blocks otherwise wait in lists that the next large request sweeps up, and there are many of both.
-        // SAFETY: sets a number of the allocator, before there is a second thread.
-        #[cfg(target_env = "gnu")]
-        unsafe {
-            libc::mallopt(libc::M_MXFAST, 0)
-        };
     }
 
     /// The heap that grows at the program's end, from some small block to where it ends now.
@@ -66,7 +68,7 @@ mod linux {
         1
     }
 
-    fn populate(start: usize, len: usize, advice: c_int) {
+    pub(super) fn populate(start: usize, len: usize, advice: c_int) {
         // SAFETY: asks for the page size, no more.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let Some(page) = usize::try_from(page).ok().filter(|p| p.is_power_of_two()) else { return };

@@ -74,7 +74,8 @@ impl fmt::Display for OutcomeView<'_> {
                         (None, Some(why)) => why.clone(),
                         (None, None) => "-".into(),
                     };
-                    vec![a.tunable.clone(), format!("{} -> {}", a.from, a.to), worth]
+                    let of = a.workload.as_ref().map_or(String::new(), |workload| format!("{workload}: "));
+                    vec![format!("{of}{}", a.tunable), format!("{} -> {}", a.from, a.to), worth]
                 })
                 .collect();
             f.write_str(&lines(&rows, &[Align::Left, Align::Left, Align::Left]))?;

@@ -2,15 +2,14 @@
 //! tunables each reads, and the values each tunable keeps after the clauses that read it alone. Refuses names that
 //! resolve to nothing; finds at once that nothing can be valid.
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
-
 use kiln_core::Value;
-use kiln_expr::{BinaryOp, Column, CompareOp, Evaluator, Expr, Graph, NodeId, Op, Range, UnaryOp, truth};
+use kiln_expr::{BinaryOp, CompareOp, Expr, Graph, NodeId, Op, Range, UnaryOp, truth};
 
 use crate::domain::Domains;
 use crate::error::SpaceError;
 use crate::order::operands;
 use crate::problem::{Constants, Problem};
+use crate::trial::{Finding, Trial};
 
 /// A set of tunables, by number.
 pub(crate) type Mask = u128;
@@ -80,8 +79,10 @@ impl Clauses {
         for i in 0..stated {
             clauses.imply_divisors(nodes[i], &mut nodes, problem);
         }
-        nodes.sort_unstable();
-        nodes.dedup();
+        if nodes.len() > stated {
+            nodes.sort_unstable();
+            nodes.dedup();
+        }
         if clauses.filter_single(&mut nodes, problem) {
             // Bounds computed anew from fewer values are tighter, and more clauses are decided.
             clauses.ranges.clear();
@@ -163,21 +164,17 @@ impl Clauses {
                 return true;
             }
             let tunable = mask.trailing_zeros() as usize;
-            let values: Vec<_> =
-                self.domains[tunable].iter().map(|v| problem.dimensions[tunable].values[*v as usize].clone()).collect();
-            let mut evaluator = Evaluator::new(&self.graph, &[*node], &[]);
-            let input = self.graph.find(&Op::Input(tunable as u32));
-            if let Some(input) = input {
-                evaluator.set(input, Column::from_values(&values));
-            }
-            evaluator.run(&self.graph, values.len());
+            let values = &problem.dimensions[tunable].values;
+            let mut trial = Trial::new(&self.graph, &self.masks, &[Clause { node: *node, mask }], mask);
+            let before = self.domains[tunable].len();
+            let mut findings = Vec::with_capacity(before);
+            findings.extend(self.domains[tunable].iter().map(|v| trial.bind(0, &values[*v as usize])));
             // A value it fails for may yet be refused by another clause: then the failure does not count.
-            if evaluator.failures(*node).is_some() {
+            if findings.contains(&Finding::Fails) {
                 return true;
             }
-            let column = evaluator.column(*node);
-            self.domains.retain(tunable, |position| column.truth(position));
-            shorter |= self.domains[tunable].len() < values.len();
+            self.domains.retain(tunable, |position| findings[position] == Finding::Holds);
+            shorter |= self.domains[tunable].len() < before;
             self.empty |= self.domains[tunable].is_empty();
             false
         });
@@ -185,17 +182,17 @@ impl Clauses {
     }
 }
 
-/// Resolves names under one set of constants, each derived value built once.
+/// Resolves names under one set of constants, each tunable and each derived value built once.
 struct Names<'a> {
     problem: &'a Problem,
     constants: &'a Constants,
-    memo: FxHashMap<&'a str, NodeId>,
+    /// The nodes of the tunables, then of the derived values. Comparing with a few dozen names is quicker than hashing.
+    nodes: Vec<Option<NodeId>>,
 }
 
 impl<'a> Names<'a> {
     fn new(problem: &'a Problem, constants: &'a Constants) -> Names<'a> {
-        let memo = FxHashMap::with_capacity_and_hasher(problem.dimensions.len(), FxBuildHasher);
-        Names { problem, constants, memo }
+        Names { problem, constants, nodes: vec![None; problem.dimensions.len() + problem.derived.len()] }
     }
 
     fn expression(&mut self, graph: &mut Graph, rule: &str, expr: &Expr) -> Result<NodeId, SpaceError> {
@@ -205,25 +202,24 @@ impl<'a> Names<'a> {
     }
 
     fn node(&mut self, graph: &mut Graph, name: &str) -> Option<NodeId> {
-        if let Some(node) = self.memo.get(name) {
-            return Some(*node);
-        }
-        let problem = self.problem;
-        let (name, node) = if let Some(index) = problem.dimensions.iter().position(|d| &*d.name == name) {
-            let dimension = &problem.dimensions[index];
-            let node = match &dimension.values[..] {
+        let Problem { dimensions, derived, .. } = self.problem;
+        if let Some(index) = dimensions.iter().position(|d| *d.name == *name) {
+            let build = || match &dimensions[index].values[..] {
                 // A tunable without a choice is a constant.
                 [only] => graph.constant(only.clone()),
                 _ => graph.add(Op::Input(index as u32)),
             };
-            (&*dimension.name, node)
-        } else if let Some((name, formula)) = problem.derived.iter().find(|(n, _)| &**n == name) {
-            (&**name, graph.expression(formula.root(), &mut |graph, name| self.node(graph, name)).ok()?)
-        } else {
+            return Some(*self.nodes[index].get_or_insert_with(build));
+        }
+        let Some(index) = derived.iter().position(|(n, _)| **n == *name) else {
             return Some(graph.constant(self.constants.get(name)?));
         };
-        self.memo.insert(name, node);
-        Some(node)
+        let place = dimensions.len() + index;
+        if self.nodes[place].is_none() {
+            let root = derived[index].1.root();
+            self.nodes[place] = Some(graph.expression(root, &mut |graph, name| self.node(graph, name)).ok()?);
+        }
+        self.nodes[place]
     }
 }
 

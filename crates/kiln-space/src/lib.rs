@@ -28,6 +28,7 @@ mod sieve;
 mod space;
 mod state;
 mod tabulate;
+mod trial;
 mod warn;
 
 pub use error::SpaceError;

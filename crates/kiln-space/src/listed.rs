@@ -4,7 +4,7 @@
 
 use crate::problem::Dimension;
 use crate::space::{Point, Space};
-use crate::tabulate::trie;
+use crate::tabulate::Trie;
 
 impl Space {
     /// The space of these rows alone; none when a row does not fit the tunables.
@@ -20,8 +20,9 @@ impl Space {
         sorted.sort_unstable();
         sorted.dedup();
         let tunables: Vec<usize> = (0..dimensions.len()).collect();
-        let diagram = trie(&tunables, sorted.into_iter())?;
-        Some(Space::of_diagram(dimensions, diagram))
+        let mut trie = Trie::new(&tunables);
+        sorted.into_iter().for_each(|row| trie.add(row));
+        Some(Space::of_diagram(dimensions, trie.finish()?))
     }
 }
 

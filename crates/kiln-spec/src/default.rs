@@ -70,7 +70,7 @@ fn elsewhere(draft: &Draft, name: &str) -> Option<String> {
 }
 
 /// The tunable's own value that is meant: 1 means 1.0 where the values are floats.
-fn fitting(value: &Value, values: &[Value]) -> Option<Value> {
+pub(crate) fn fitting(value: &Value, values: &[Value]) -> Option<Value> {
     let value = match (value, values.first()) {
         (Value::Int(whole), Some(Value::Float(_))) => Value::Float(*whole as f64),
         _ => value.clone(),

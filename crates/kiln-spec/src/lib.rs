@@ -32,6 +32,7 @@ mod syntax;
 mod target;
 mod tensormap;
 mod tunable;
+mod tuned;
 mod workload;
 
 pub use file::{LARGEST_FILE, too_large};
@@ -39,3 +40,4 @@ pub use model::*;
 pub use parse::parse;
 pub use reference::BUILTINS;
 pub use select::{Choice, Selection};
+pub use tuned::{Tuned, TunedTable, read_tuned};

@@ -13,6 +13,7 @@ use crate::log::Log;
 use crate::model::{Baseline, Constraint, Derived, Dtype, Target, Tunable};
 use crate::namespace::merged_tunables;
 use crate::target::TargetDraft;
+use crate::tuned::TunedTable;
 
 pub(crate) fn merge_targets(log: &Log, draft: &Draft, checked: &Checked) -> Vec<Target> {
     let with_order = draft.targets.iter().zip(&checked.orders);
@@ -45,6 +46,7 @@ fn merge(log: &Log, draft: &Draft, target: &TargetDraft, order: &[usize]) -> Tar
         variants: merge_variants(log, draft, target),
         tunables: tunables.collect(),
         default: check_default(log, draft, target),
+        tuned: TunedTable { file: target.tuned.clone(), entries: vec![] },
         derived: derived.collect(),
         constraints: constraints.collect(),
         launches: target.launches.iter().map(|l| l.launch.clone()).collect(),

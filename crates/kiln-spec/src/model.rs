@@ -8,6 +8,8 @@ use kiln_core::{Place, Value, Workload};
 use kiln_device::Arch;
 use kiln_expr::Expression;
 
+use crate::tuned::TunedTable;
+
 /// A whole kernel file.
 #[derive(Debug, Clone)]
 pub struct KernelSpec {
@@ -77,6 +79,8 @@ pub struct Target {
     pub tunables: Vec<Tunable>,
     /// The configuration known to be good; may leave tunables out.
     pub default: Vec<(Arc<str>, Value)>,
+    /// Where winners are kept that take the default's place.
+    pub tuned: TunedTable,
     /// Named intermediate values, each after those it needs.
     pub derived: Vec<Derived>,
     /// The rules a configuration must keep.

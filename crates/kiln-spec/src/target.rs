@@ -14,7 +14,7 @@ use crate::log::expected_one_of;
 use crate::model::{Baseline, Compile, CudaCompiler, Dtype, TargetKind};
 use crate::section::{Entry, Section};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "source",
     "entry",
     "host",
@@ -25,6 +25,7 @@ const KEYS: [&str; 13] = [
     "launches",
     "tunables",
     "default",
+    "tuned",
     "constraints",
     "derived",
     "baselines",
@@ -43,6 +44,7 @@ pub(crate) struct TargetDraft {
     pub(crate) variants: Vec<Named<Vec<Dtype>>>,
     pub(crate) launches: Vec<LaunchDraft>,
     pub(crate) baselines: Vec<Baseline>,
+    pub(crate) tuned: Option<String>,
     pub(crate) layer: Layer,
 }
 
@@ -61,6 +63,7 @@ impl TargetDraft {
             variants: vec![],
             launches: vec![],
             baselines: vec![],
+            tuned: None,
             layer: Layer::default(),
         }
     }
@@ -110,6 +113,7 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
         variants: section.get("variants").and_then(read_variants).unwrap_or_default(),
         baselines: section.get("baselines").map(read_baselines).unwrap_or_default(),
         launches: launches.iter().filter_map(read_launch).collect(),
+        tuned: section.get("tuned").and_then(Item::string).map(str::to_owned),
         layer: read_layer(&section),
     })
 }

@@ -1,0 +1,74 @@
+//! `kiln tune --adopt`: the winner goes into the table the kernel file names, and is what kiln begins with.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::{command, folder, root, run};
+
+/// The softmax kernel in a folder of its own, with a table.
+fn kernel(folder: &Path) {
+    for file in ["softmax.c", "naive.c", "baseline.py"] {
+        std::fs::copy(root().join("kernels/softmax").join(file), folder.join(file)).unwrap();
+    }
+    let text = std::fs::read_to_string(root().join("kernels/softmax/kernel.toml")).unwrap();
+    let named = text.replace("source = \"softmax.c\"\n", "source = \"softmax.c\"\ntuned = \"results/tuned.toml\"\n");
+    assert_ne!(named, text);
+    std::fs::write(folder.join("kernel.toml"), named).unwrap();
+}
+
+fn config(text: &str) -> Vec<String> {
+    let mut parts: Vec<String> = text.split(',').map(|part| part.replace('"', "")).collect();
+    parts.sort();
+    parts
+}
+
+/// A JSON object of values as `NAME=value`.
+fn written(object: &Value) -> Vec<String> {
+    let pairs = object.as_object().unwrap().iter().map(|(name, value)| format!("{name}={value}"));
+    config(&pairs.collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn the_winner_is_what_the_next_study_begins_with() {
+    let folder = folder("adopt");
+    kernel(&folder);
+    let line = "tune . --workload short --trials 8 --samples 25 --seed 3 --no-stop --no-prior --adopt --json";
+    let (summary, _) = run(&folder, line);
+    let winner = written(&summary["config"]);
+    let table = std::fs::read_to_string(folder.join("results/tuned.toml")).unwrap();
+    assert!(table.contains("workload = \"short\"\ndims = { ROWS = 4096, COLS = 128 }\n"), "{table}");
+    for line in ["baseline = \"naive\"", "speedup = ", "study = "] {
+        assert_eq!(table.matches(line).count(), 1, "{line} in {table}");
+    }
+    for entry in summary["ablation"].as_array().unwrap() {
+        let (name, value) = (entry["tunable"].as_str().unwrap(), entry["from"].as_str().unwrap());
+        assert!(table.contains(&format!("\"{name} {value}: ")), "{name} in {table}");
+    }
+
+    // Every verb begins with it, where it serves; another workload of the same target has the nearest, which is this one.
+    for workload in ["short", "long"] {
+        let (gated, _) = run(&folder, &format!("gate . --workload {workload} --json"));
+        assert_eq!(written(&gated["config"]), winner, "{workload}: {gated}");
+    }
+    let again = "tune . --workload short --trials 2 --samples 25 --seed 4 --no-stop --no-prior --no-ablation --json";
+    run(&folder, again);
+    let trials = run(&folder, "show last --json").0["trials"].as_array().unwrap().clone();
+    let first = trials.iter().find(|t| t["phase"] == "default").unwrap();
+    assert_eq!(config(first["config"].as_str().unwrap()), winner);
+
+    // A study that began before the table changed is replayed as it was.
+    let other = table.replace("VEC = 16", "VEC = 4").replace("VEC = 8", "VEC = 4");
+    std::fs::write(folder.join("results/tuned.toml"), other).unwrap();
+    let (replayed, _) = run(&folder, "tune . --workload short --replay last --json");
+    assert_eq!(replayed["trials"], 3);
+}
+
+#[test]
+fn without_a_table_nothing_is_tuned_in_vain() {
+    let folder = folder("adopt-nowhere");
+    let ran = command(&folder, "tune @kernels/softmax --adopt --trials 1").output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(!ran.status.success() && said.contains("tuned = \"tuned.toml\""), "{said}");
+    assert!(run(&folder, "history --json").0["studies"].as_array().unwrap().is_empty());
+}
