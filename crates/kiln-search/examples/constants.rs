@@ -13,7 +13,8 @@ use kiln_core::Value;
 use kiln_search::{Answer, Kind, Knowledge, Plan, Prior, Recorded, Settings, repeat, score};
 
 /// Constants that only matter with priors; they are chosen by searches that have one.
-const TRANSFER: [&str; 7] = ["liking", "trust", "short", "belief", "lasting", "reserve", "liked"];
+const TRANSFER: [&str; 12] =
+    ["favourite", "led", "apart", "doubt", "refuted", "trial", "unproven", "reach", "blur", "beyond", "aside", "alone"];
 const BUDGETS: [usize; 4] = [20, 50, 100, 220];
 const PRIOR_BUDGETS: [usize; 3] = [10, 20, 50];
 

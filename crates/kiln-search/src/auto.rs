@@ -1,6 +1,6 @@
 //! The default: several ways to search that take turns on one history, because on recorded kernels each of them alone gets
-//! stuck where another does not. In: what was told, and all that is known beforehand. Out: first a spread-out start (the
-//! kernel's default, what priors like, round values); then in turns what TPE proposes, what the forest expects most of, and
+//! stuck where another does not. In: what was told, and all that is known beforehand. Out: first what priors lead to,
+//! or a spread-out start (the kernel's default, round values); then in turns what TPE proposes, what the forest expects most of, and
 //! what it expects most of in a slice of the space that the best trial is not in.
 
 use std::sync::Arc;
@@ -30,9 +30,6 @@ pub struct Auto {
     likenesses: Vec<Likeness>,
 }
 
-/// Priors may lead until so many configurations were seen.
-const LED: usize = 20;
-
 /// Whose turn it is.
 enum Turn {
     Parzen,
@@ -44,10 +41,28 @@ impl Auto {
     /// A strategy that knows of the kernel what it is given.
     pub fn new(space: Arc<Space>, seed: u64, knowledge: &Knowledge) -> Auto {
         let ground = Ground::new(&space, knowledge);
-        let start = Start::new(&space, seed, knowledge, &ground.transfer);
+        let start = Start::new(&space, seed, knowledge);
         let parzen = tpe::Settings { odd: ground.settings.odd, ..tpe::Settings::default() };
         let likenesses = space.dimensions().iter().map(|d| Likeness::new(&d.values, &parzen)).collect();
         Auto { history: History::new(space, seed), start, ground, parzen, likenesses }
+    }
+
+    /// What comes after the start.
+    fn proceed(
+        history: &History,
+        ground: &Ground,
+        parzen: &tpe::Settings,
+        likenesses: &[Likeness],
+        draws: &mut Draws,
+    ) -> Option<Point> {
+        match Auto::turn(&ground.settings, draws) {
+            Turn::Parzen => tpe::propose(history, parzen, likenesses),
+            Turn::Slice => {
+                let slice = Slice::draw(history, &ground.settings, draws);
+                ground.propose(history, slice, draws)
+            }
+            Turn::Forest => ground.propose(history, None, draws),
+        }
     }
 
     fn turn(settings: &Settings, draws: &mut Draws) -> Turn {
@@ -71,20 +86,14 @@ impl Strategy for Auto {
         const PURPOSE: u64 = 7;
         let Auto { history, start, ground, parzen, likenesses } = self;
         history.ask(count, |history| {
-            if let Some(first) = start.propose(history, &ground.transfer) {
+            if let Some(first) = ground.begin(history, start) {
                 return Some(first);
             }
             let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
-            // TPE knows nothing of priors, and is not needed while they lead.
-            let led = history.seen.len() < LED && ground.leans(history);
-            let proposal = match Auto::turn(&ground.settings, &mut draws) {
-                Turn::Parzen if led => ground.propose(history, None, &mut draws),
-                Turn::Parzen => tpe::propose(history, parzen, likenesses),
-                Turn::Slice => {
-                    let slice = Slice::draw(history, &ground.settings, &mut draws);
-                    ground.propose(history, slice, &mut draws)
-                }
-                Turn::Forest => ground.propose(history, None, &mut draws),
+            let proposal = match ground.aside(history) {
+                Some(own) if own.known() < ground.settings.startup as usize => start.own(history),
+                Some(own) => Auto::proceed(&own, ground, parzen, likenesses, &mut draws),
+                None => Auto::proceed(history, ground, parzen, likenesses, &mut draws),
             };
             proposal.or_else(|| random::propose(history))
         })

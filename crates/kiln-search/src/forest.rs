@@ -12,6 +12,8 @@ use crate::draw::Draws;
 use crate::history::History;
 use crate::kind::Kind;
 use crate::knowledge::Knowledge;
+use crate::lead::Lead;
+use crate::metric::Metric;
 use crate::model::features::Features;
 use crate::observation::Observation;
 use crate::random;
@@ -27,42 +29,50 @@ pub(crate) struct Ground {
     pub(crate) features: Features,
     pub(crate) transfer: Transfer,
     pub(crate) settings: Settings,
+    lead: Lead,
 }
 
 impl Ground {
     pub(crate) fn new(space: &Space, knowledge: &Knowledge) -> Ground {
         let features = Features::new(space);
-        let transfer = Transfer::new(space, &features, knowledge.priors.iter().map(|prior| &**prior));
-        Ground { features, transfer, settings: knowledge.settings.clone() }
+        let transfer =
+            Transfer::new(space, &features, &knowledge.settings, knowledge.priors.iter().map(|prior| &**prior));
+        Ground { features, transfer, settings: knowledge.settings.clone(), lead: Lead::new(Metric::new(space)) }
+    }
+
+    /// What comes first: while priors lead, what they lead to.
+    pub(crate) fn begin(&self, history: &History, start: &Start) -> Option<Point> {
+        let led = || self.lead.propose(history, &self.transfer, &self.settings, start);
+        start.default(history).or_else(led).or_else(|| start.propose(history))
+    }
+
+    /// The history without what the priors like, while a search of our own is to go on beside theirs. Their favourites are good
+    /// enough to hold a search fast and may be far from the best: from such a start a search that knows of them finds less
+    /// in fifty evaluations than one that knows nothing.
+    pub(crate) fn aside(&self, history: &History) -> Option<History> {
+        let while_alone = self.settings.led as usize..self.settings.alone as usize;
+        let due = !self.transfer.is_empty() && while_alone.contains(&history.seen.len());
+        due.then(|| history.without(|point| self.transfer.likes(point)))
     }
 
     /// The candidate that promises most; in a slice, most below the slice's own best.
     pub(crate) fn propose(&self, history: &History, slice: Option<Slice>, draws: &mut Draws) -> Option<Point> {
-        let Ground { features, transfer, settings } = self;
-        let surrogate = Surrogate::new(history, features, transfer, settings, draws)?;
+        let Ground { features, settings, .. } = self;
+        let surrogate = Surrogate::new(history, features, settings, draws)?;
         let inside = |point: &[u32]| slice.is_none_or(|slice| slice.contains(point));
         let best = history.timed().iter().find(|trial| inside(&trial.point)).and_then(|trial| trial.cost)?;
-        let mut points = candidates(history, slice, settings, draws);
-        let liked = transfer.good().iter().filter(|point| inside(point) && history.is_new(point));
-        points.extend(liked.take(settings.liked as usize).cloned());
-        surrogate.choose(points, best)
-    }
-
-    /// Whether there are priors that measurements agree with.
-    pub(crate) fn leans(&self, history: &History) -> bool {
-        let agreement = || self.transfer.agreement(history.trials());
-        !self.transfer.is_empty() && agreement().is_none_or(|agreement| agreement > self.settings.trust)
+        surrogate.choose(candidates(history, slice, settings, draws), best)
     }
 
     /// What the next proposals are expected to save; none while there is too little to tell.
     pub(crate) fn promise(&self, history: &History) -> Option<f64> {
         const PURPOSE: u64 = 8;
-        let Ground { features, transfer, settings } = self;
+        let Ground { features, settings, .. } = self;
         if history.timed().len() < settings.startup as usize {
             return None;
         }
         let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
-        let surrogate = Surrogate::new(history, features, transfer, settings, &mut draws)?;
+        let surrogate = Surrogate::new(history, features, settings, &mut draws)?;
         Some(surrogate.promise(&candidates(history, None, settings, &mut draws)))
     }
 }
@@ -79,7 +89,7 @@ impl Forest {
     /// A strategy that knows of the kernel what it is given.
     pub fn new(space: Arc<Space>, seed: u64, knowledge: &Knowledge) -> Forest {
         let ground = Ground::new(&space, knowledge);
-        let start = Start::new(&space, seed, knowledge, &ground.transfer);
+        let start = Start::new(&space, seed, knowledge);
         Forest { history: History::new(space, seed), start, ground }
     }
 }
@@ -94,7 +104,7 @@ impl Strategy for Forest {
         let Forest { history, start, ground } = self;
         history.ask(count, |history| {
             let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
-            let first = start.propose(history, &ground.transfer);
+            let first = ground.begin(history, start);
             first.or_else(|| ground.propose(history, None, &mut draws)).or_else(|| random::propose(history))
         })
     }

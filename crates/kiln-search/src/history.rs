@@ -76,6 +76,19 @@ impl History {
         points
     }
 
+    /// The same without what is known of these points, though they stay seen: only for proposals, not to be told more.
+    pub(crate) fn without(&self, left_out: impl Fn(&[u32]) -> bool) -> History {
+        let kept = |trials: &[Trial]| trials.iter().filter(|trial| !left_out(&trial.point)).cloned().collect();
+        let (trials, pending): (Vec<Trial>, Vec<Trial>) = (kept(&self.trials), kept(&self.pending));
+        let costs = trials.iter().map(|trial| (trial.index, trial.cost)).collect();
+        History { space: self.space.clone(), seed: self.seed, seen: self.seen.clone(), trials, costs, pending }
+    }
+
+    /// How many trials are told or pending.
+    pub(crate) fn known(&self) -> usize {
+        self.trials.len() + self.pending.len()
+    }
+
     /// A uniform draw from all that was not seen; none when everything was.
     pub(crate) fn draw(&self, draws: &mut Draws) -> Option<Point> {
         let left = self.space.len().checked_sub(self.seen.len() as u128).filter(|left| *left > 0)?;
@@ -173,5 +186,17 @@ mod tests {
         history.pend(&point);
         assert_eq!(indices(history.pending()), [history.space.index(&other).unwrap()]);
         assert!(!history.is_new(&point) && !history.is_new(&other) && history.is_new(&[1, 1]));
+    }
+
+    #[test]
+    fn what_is_left_out_stays_seen() {
+        let mut history = told([0, 1, 2]);
+        let pending: Point = Box::new([2, 2]);
+        history.pend(&pending);
+        let without = history.without(|point| point[0] >= 2);
+        assert_eq!((without.trials().len(), without.pending().len(), without.known()), (2, 0, 2));
+        assert_eq!((history.trials().len(), history.pending().len()), (3, 1));
+        assert!(!without.is_new(&pending) && !without.is_new(&[3, 0]));
+        assert_eq!(without.seen.digest(), history.seen.digest());
     }
 }

@@ -17,6 +17,8 @@ mod importance;
 mod kind;
 mod knowledge;
 mod latin;
+mod lead;
+mod metric;
 mod model;
 mod moves;
 mod observation;

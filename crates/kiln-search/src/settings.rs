@@ -59,20 +59,30 @@ constants! {
     round = 0.2 of [0.0, 0.1, 0.2, 0.4];
     /// What the best static score is worth in the start, against the worst.
     merit = 0.3 of [0.3];
-    /// What the first of the priors' favourites is worth in the start, against the last.
-    liking = 0.0 of [0.0, 0.2, 0.4];
-    /// The agreement with our measurements, from -1 to 1, below which the start stops listening to priors.
-    trust = 0.4 of [0.0, 0.2, 0.4];
-    /// Configurations of the start when there are priors.
-    short = 8.0 of [3.0, 5.0, 8.0];
-    /// How much must speak against a prior before it is doubted, in squared logarithms.
-    belief = 0.5 of [0.2, 0.5, 2.0];
-    /// After so many trials a prior counts half, and soon after hardly at all: by then there are measurements.
-    lasting = 10.0 of [10.0, 20.0, 40.0];
-    /// What the doubt in a prior is multiplied with.
-    reserve = 1.0 of [0.5, 1.0, 2.0];
-    /// Of the priors' favourites that were not tried, so many are candidates of every proposal.
-    liked = 20.0 of [20.0, 60.0, 120.0];
+    /// The share of a prior's configurations that are its favourites, which it leads to.
+    favourite = 0.03 of [0.02, 0.03, 0.05];
+    /// Priors lead until so many configurations were seen, unless refuted.
+    led = 13.0 of [10.0, 13.0, 16.0, 20.0];
+    /// So many of them are our own, to hold the favourites against.
+    apart = 2.0 of [1.0, 2.0, 3.0];
+    /// The chance, beforehand, that priors say nothing.
+    doubt = 0.2 of [0.1, 0.2, 0.4];
+    /// Above this chance priors lead no longer.
+    refuted = 0.8 of [0.7, 0.8, 0.9];
+    /// After so many trials they must have proved themselves: only up to the next chance they go on.
+    trial = 10.0 of [8.0, 10.0, 12.0];
+    /// That chance.
+    unproven = 0.5 of [0.1, 0.3, 0.5];
+    /// The distance over which what devices differ in becomes unlike, by e.
+    reach = 0.35 of [0.2, 0.35, 0.5];
+    /// What devices differ in without any pattern, in units of how far times lie apart.
+    blur = 0.2 of [0.1, 0.2, 0.35];
+    /// How far below the best a search led by priors aims, in those units.
+    beyond = 0.1 of [0.0, 0.1, 0.2];
+    /// The share of a prior's configurations that the search of our own leaves aside that comes then.
+    aside = 0.05 of [0.03, 0.05, 0.1];
+    /// It does so until so many configurations were seen.
+    alone = 60.0 of [40.0, 60.0, 80.0];
     /// What is added, in the likeness of TPE, to the distance of a power of two and another number.
     odd = 0.3 of [0.0, 0.3, 0.6];
     /// The share of proposals that TPE makes.

@@ -1,4 +1,4 @@
-//! The forest as a model of the kernel. In: the history, perhaps priors. Out: for candidates how long they take, in logarithms
+//! The forest as a model of the kernel. In: the history. Out: for candidates how long they take, in logarithms
 //! of the time over the best, with doubt and the chance of failure; and how much improvement each promises.
 
 use kiln_space::Point;
@@ -10,7 +10,6 @@ use crate::model::forest::{Forecast, Forest};
 use crate::model::tree::{Lesson, UNIT};
 use crate::settings::Settings;
 use crate::tpe::rounded;
-use crate::transfer::Transfer;
 
 /// Trials a forest grows on. Of more, the best are taken and the rest thinned out, so that a late proposal costs what an
 /// early one does.
@@ -19,25 +18,16 @@ const MOST_ROWS: usize = 256;
 const LEAST_SPREAD: f32 = 0.01;
 /// The least chance of success a configuration is given.
 const LEAST_CHANCE: f32 = 0.01;
-/// With fewer trials than this, a prior's doubt depends on what was measured nearby.
-const FEW: usize = 60;
 /// The logarithm of times may be in units no smaller than this.
 const LEAST_SCALE: f64 = 1e-4;
 
 pub(crate) struct Surrogate<'a> {
     features: &'a Features,
-    transfer: &'a Transfer,
     settings: &'a Settings,
     forest: Forest,
     best: f64,
     /// The logarithm of the median time over the best, which targets are in units of.
     scale: f64,
-    /// What the priors' logarithms are multiplied with; the forest knows the rest.
-    slope: f32,
-    /// How far the priors leave us in doubt of a configuration that is unlike any measured.
-    doubt: f32,
-    /// The measured, where that counts.
-    known: Vec<Point>,
 }
 
 impl<'a> Surrogate<'a> {
@@ -45,7 +35,6 @@ impl<'a> Surrogate<'a> {
     pub(crate) fn new(
         history: &History,
         features: &'a Features,
-        transfer: &'a Transfer,
         settings: &'a Settings,
         draws: &mut Draws,
     ) -> Option<Surrogate<'a>> {
@@ -53,37 +42,19 @@ impl<'a> Surrogate<'a> {
         let cost = |place: f64| timed.get((timed.len().saturating_sub(1) as f64 * place) as usize).and_then(|t| t.cost);
         let (best, middle) = (cost(0.0)?, cost(0.5)?);
         let scale = (middle / best).ln().max(LEAST_SCALE);
-        let mut surrogate = Surrogate {
-            features,
-            transfer,
-            settings,
-            forest: Forest::default(),
-            best,
-            scale,
-            slope: 0.0,
-            doubt: 0.0,
-            known: vec![],
-        };
+        let mut surrogate = Surrogate { features, settings, forest: Forest::default(), best, scale };
         let trials = history.trials();
         let step = trials.len().saturating_sub(MOST_ROWS / 2).div_ceil(MOST_ROWS / 2).max(1);
         let told = trials.iter().take(MOST_ROWS / 2).chain(trials.iter().skip(MOST_ROWS / 2).step_by(step));
         // A failure is as bad as the slow. What is pending is taken for middling: that drives a batch apart.
         let (failure, pending) = (surrogate.target(cost(settings.failure)?), surrogate.target(middle));
-        let mut targets: Vec<f32> = told
+        let targets: Vec<f32> = told
             .clone()
             .map(|trial| trial.cost.map_or(failure, |cost| surrogate.target(cost)))
             .chain(history.pending().iter().map(|_| pending))
             .collect();
         let failed: Vec<bool> =
             told.clone().map(|trial| trial.cost.is_none()).chain(history.pending().iter().map(|_| false)).collect();
-        if !transfer.is_empty() {
-            let rows = told.clone().chain(history.pending());
-            let slowness: Vec<f32> = rows.clone().map(|trial| transfer.slowness(&trial.point)).collect();
-            surrogate.lean(&mut targets, &slowness);
-            if targets.len() < FEW {
-                surrogate.known = rows.map(|trial| trial.point.clone()).collect();
-            }
-        }
         let targets: Vec<i32> = targets.iter().map(|target| (target * UNIT) as i32).collect();
         let rows = told.chain(history.pending());
         let columns = features.columns(rows.map(|trial| &*trial.point));
@@ -107,50 +78,14 @@ impl<'a> Surrogate<'a> {
     pub(crate) fn forecast(&self, points: &[Point]) -> Vec<Forecast> {
         let mut rows = Vec::new();
         points.iter().for_each(|point| self.features.encode(point, &mut rows));
-        let mut forecasts = self.forest.forecast(&rows, self.features.len());
-        if self.slope > 0.0 {
-            for (forecast, point) in forecasts.iter_mut().zip(points) {
-                forecast.mean += self.slope * self.transfer.slowness(point);
-                let unlike = self.known.iter().map(|known| unlike(known, point)).fold(1.0, f32::min);
-                let doubt = self.doubt * unlike;
-                forecast.spread = (forecast.spread * forecast.spread + doubt * doubt).sqrt();
-            }
-        }
-        forecasts
-    }
-
-    /// Takes out of the targets what the priors explain: their logarithms times a slope, 1 where nothing speaks against it,
-    /// less and then nothing where measurements do.
-    fn lean(&mut self, targets: &mut [f32], slowness: &[f32]) {
-        let count = targets.len() as f64;
-        let logs: Vec<f64> = targets.iter().map(|target| f64::from(*target) * self.scale).collect();
-        let mean = |list: &mut dyn Iterator<Item = f64>| list.sum::<f64>() / count;
-        let (ours, theirs) =
-            (mean(&mut logs.iter().copied()), mean(&mut slowness.iter().map(|slowness| f64::from(*slowness))));
-        let (mut both, mut square) = (self.settings.belief, self.settings.belief);
-        for (log, slowness) in logs.iter().zip(slowness) {
-            let apart = f64::from(*slowness) - theirs;
-            both += (log - ours) * apart;
-            square += apart * apart;
-        }
-        let lasting = self.settings.lasting * self.settings.lasting;
-        let slope = (both / square).clamp(0.0, 1.0) * lasting / (lasting + count * count);
-        self.slope = (slope / self.scale) as f32;
-        let left = logs.iter().zip(slowness).map(|(log, s)| (log - ours - slope * (f64::from(*s) - theirs)).powi(2));
-        self.doubt = (((left.sum::<f64>() + self.settings.belief * 0.1) / (count + 1.0)).sqrt() / self.scale) as f32
-            * self.settings.reserve as f32;
-        targets.iter_mut().zip(slowness).for_each(|(target, slowness)| *target -= self.slope * slowness);
+        self.forest.forecast(&rows, self.features.len())
     }
 
     /// The improvement to expect below a target, in the forest's units. `curiosity` multiplies the doubt.
     fn improvement(&self, forecast: &Forecast, floor: f32, curiosity: f32) -> f32 {
         let spread = (forecast.spread + LEAST_SPREAD) * curiosity;
-        let z = f64::from((floor - forecast.mean) / spread);
-        let density = 0.398_942_28 * (-0.5 * z * z).exp();
-        // A logistic curve is within a hundredth of the normal distribution's.
-        let below = 1.0 / (1.0 + (-1.702 * z).exp());
         let chance = (1.0 - forecast.failure).max(LEAST_CHANCE);
-        rounded(f64::from(spread) * (z * below + density).max(0.0)) as f32 * chance
+        rounded(improvement(f64::from((floor - forecast.mean) / spread), f64::from(spread))) as f32 * chance
     }
 
     /// The candidate that promises most below the time `best`; the first of equals.
@@ -174,7 +109,10 @@ impl<'a> Surrogate<'a> {
     }
 }
 
-/// The share of tunables in which two configurations differ.
-fn unlike(one: &[u32], other: &[u32]) -> f32 {
-    one.iter().zip(other).filter(|(a, b)| a != b).count() as f32 / one.len().max(1) as f32
+/// The improvement to expect of something whose mean lies `below` spreads under the goal.
+pub(crate) fn improvement(below: f64, spread: f64) -> f64 {
+    let density = 0.398_942_28 * (-0.5 * below * below).exp();
+    // A logistic curve is within a hundredth of the normal distribution's.
+    let chance = 1.0 / (1.0 + (-1.702 * below).exp());
+    spread * (below * chance + density).max(0.0)
 }

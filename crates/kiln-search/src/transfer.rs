@@ -1,6 +1,5 @@
 //! Other studies' outcomes, made to fit this space. In: priors and the space. Out: for any configuration how slow the
-//! priors found it, as the logarithm of its time over their best; a list of what they like; and how far our own measurements
-//! agree.
+//! priors found it, as the logarithm of its time over their best; and what they like.
 //!
 //! A prior may come from another shape or version: tunables it does not have count as open, values it alone has are passed
 //! over, and of several trials that look alike from here the best counts. What it did not try is asked of a forest grown on
@@ -9,11 +8,11 @@
 use kiln_space::{Point, Space};
 use rustc_hash::FxHashMap;
 
-use crate::history::Trial;
 use crate::model::features::Features;
 use crate::model::forest::Forest;
 use crate::model::tree::{Lesson, Stream, UNIT};
 use crate::prior::Prior;
+use crate::settings::Settings;
 
 /// Rows the forest of a prior grows on: the better half of them its best, the rest spread over the others.
 const ROWS: usize = 512;
@@ -21,16 +20,13 @@ const ROWS: usize = 512;
 const TREES: usize = 20;
 /// Ways to fill in tunables that a prior does not have.
 const COMPLETIONS: usize = 4;
-/// The least share of a prior's configurations that are taken for good ones, and the least number.
-const GOOD_SHARE: f64 = 0.025;
+/// The least number of a prior's configurations that are taken for good ones.
 const GOOD_LEAST: usize = 40;
 /// Of a prior with few configurations, no more than one in so many are good.
 const GOOD_MOST: usize = 8;
 
-/// Fewer trials than this have no better half.
-const LEAST_HALF: usize = 3;
-/// Logarithms that are less far apart in all say nothing.
-const LEAST_APART: f64 = 0.1;
+/// Logarithms that lie less far apart say nothing.
+const LEAST_SPREAD: f64 = 1e-3;
 
 /// One prior in terms of the space.
 #[derive(Debug, Clone)]
@@ -40,6 +36,11 @@ struct Source {
     /// By the values of those.
     slowness: FxHashMap<Box<[u32]>, f32>,
     forest: Forest,
+    /// The standard deviation of the slowness.
+    spread: f64,
+    /// Favourites are at most so slow, in units of the spread; and what a search of our own leaves aside.
+    favourite: f64,
+    aside: f64,
 }
 
 /// All priors together.
@@ -51,7 +52,12 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    pub(crate) fn new<'a>(space: &Space, features: &Features, priors: impl Iterator<Item = &'a Prior>) -> Transfer {
+    pub(crate) fn new<'a>(
+        space: &Space,
+        features: &Features,
+        settings: &Settings,
+        priors: impl Iterator<Item = &'a Prior>,
+    ) -> Transfer {
         let mut transfer = Transfer { features: Some(features.clone()), ..Transfer::default() };
         let mut lists: Vec<Vec<Point>> = Vec::new();
         for prior in priors {
@@ -60,10 +66,23 @@ impl Transfer {
             if best.len() < 2 || best[1].1.is_infinite() {
                 continue;
             }
-            lists.push(likings(space, &shared, &best));
+            lists.push(likings(space, &shared, &best, settings.favourite));
             let known = slowness(&best);
             let forest = forest(space, features, &shared, &known);
-            transfer.sources.push(Source { forest, shared, slowness: known.into_iter().collect() });
+            let spread = spread(&known);
+            let bar = |share: f64| {
+                let last = known[..good(known.len(), share).min(known.len())].last();
+                last.map_or(0.0, |(_, slowness)| f64::from(*slowness)) / spread
+            };
+            let (favourite, aside) = (bar(settings.favourite), bar(settings.aside));
+            transfer.sources.push(Source {
+                forest,
+                shared,
+                spread,
+                favourite,
+                aside,
+                slowness: known.into_iter().collect(),
+            });
         }
         // In turns, so that the first few come from every prior.
         let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
@@ -82,49 +101,45 @@ impl Transfer {
         self.sources.is_empty()
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sources.len()
+    }
+
     /// What the priors like, best first.
     pub(crate) fn good(&self) -> &[Point] {
         &self.good
     }
 
-    /// How slow the priors found a configuration, as a logarithm; the mean of all. 0 is their best.
-    pub(crate) fn slowness(&self, point: &[u32]) -> f32 {
+    /// How far apart a prior's logarithms lie, on average over the priors.
+    pub(crate) fn spread(&self) -> f64 {
+        self.sources.iter().map(|source| source.spread).sum::<f64>() / self.sources.len().max(1) as f64
+    }
+
+    /// Whether some prior would have a configuration among its favourites.
+    pub(crate) fn favours(&self, point: &[u32]) -> bool {
+        self.slowness(point).iter().zip(&self.sources).any(|(slowness, source)| *slowness <= source.favourite)
+    }
+
+    /// Whether some prior likes a configuration so well that a search of our own should do without it.
+    pub(crate) fn likes(&self, point: &[u32]) -> bool {
+        self.slowness(point).iter().zip(&self.sources).any(|(slowness, source)| *slowness <= source.aside)
+    }
+
+    /// How slow each prior found a configuration: a logarithm, 0 for its best, in units of how far its own lie apart.
+    pub(crate) fn slowness(&self, point: &[u32]) -> Vec<f64> {
         let slowness = |source: &Source| {
             let key: Box<[u32]> = source.shared.iter().map(|tunable| point[*tunable]).collect();
-            source.slowness.get(&key).copied().unwrap_or_else(|| {
+            let found = source.slowness.get(&key).copied().unwrap_or_else(|| {
                 let mut row = Vec::new();
                 let Some(features) = &self.features else { return 0.0 };
                 features.encode(point, &mut row);
                 source.forest.forecast(&row, features.len()).first().map_or(0.0, |forecast| forecast.mean)
-            })
+            });
+            f64::from(found) / source.spread
         };
-        self.sources.iter().map(slowness).sum::<f32>() / self.sources.len().max(1) as f32
+        self.sources.iter().map(slowness).collect()
     }
-
-    /// How far trials are ordered as the priors would have them, among all and among the better half: the smaller of both,
-    /// since a prior may tell the good from the hopeless and still mislead among the good. 1 for alike, -1 for reversed, 0
-    /// for no relation; none while there is nothing to compare.
-    pub(crate) fn agreement(&self, trials: &[Trial]) -> Option<f64> {
-        let ranked: Vec<(f64, bool)> =
-            trials.iter().map(|trial| (f64::from(self.slowness(&trial.point)), trial.cost.is_none())).collect();
-        let all = concordance(&ranked)?;
-        let half = ranked.len() / 2;
-        let better = if half < LEAST_HALF { None } else { concordance(&ranked[..half]) };
-        Some(better.map_or(all, |better| all.min(better)))
-    }
-}
-
-/// How far slowness rises along trials that go from the best to the worst. Pairs count the more, the further apart they are;
-/// two failures are not compared.
-fn concordance(ranked: &[(f64, bool)]) -> Option<f64> {
-    let (mut agreed, mut all) = (0.0, 0.0);
-    for (at, (later, failed)) in ranked.iter().enumerate() {
-        for (earlier, _) in ranked[..at].iter().filter(|(_, other)| !(*other && *failed)) {
-            agreed += later - earlier;
-            all += (later - earlier).abs();
-        }
-    }
-    (all > LEAST_APART).then(|| agreed / all)
 }
 
 /// The tunables of the space that a prior has too, with some value in common.
@@ -163,11 +178,15 @@ fn complete(space: &Space, shared: &[usize], key: &[u32], stream: &mut Stream) -
     point
 }
 
+/// How many of a prior's configurations are good ones, if this share of them is.
+fn good(count: usize, share: f64) -> usize {
+    ((count as f64 * share) as usize).max(GOOD_LEAST).min(count.div_ceil(GOOD_MOST))
+}
+
 /// The best of a prior as valid configurations of the space.
-fn likings(space: &Space, shared: &[usize], best: &[(Box<[u32]>, f64)]) -> Vec<Point> {
+fn likings(space: &Space, shared: &[usize], best: &[(Box<[u32]>, f64)], share: f64) -> Vec<Point> {
     let mut stream = Stream(1);
-    let count = ((best.len() as f64 * GOOD_SHARE) as usize).max(GOOD_LEAST).min(best.len().div_ceil(GOOD_MOST));
-    let timed = best.iter().take(count).filter(|(_, cost)| cost.is_finite());
+    let timed = best.iter().take(good(best.len(), share)).filter(|(_, cost)| cost.is_finite());
     let completed = timed.filter_map(|(key, _)| {
         (0..COMPLETIONS).map(|_| complete(space, shared, key, &mut stream)).find(|point| space.contains(point))
     });
@@ -181,6 +200,14 @@ fn slowness(best: &[(Box<[u32]>, f64)]) -> Vec<(Box<[u32]>, f32)> {
     let least = best.first().map_or(1.0, |(_, cost)| *cost);
     let most = timed.checked_sub(1).map_or(1.0, |last| best[last * 19 / 20].1);
     best.iter().map(|(key, cost)| (key.clone(), (cost.min(most) / least).ln() as f32)).collect()
+}
+
+/// Their standard deviation.
+fn spread(known: &[(Box<[u32]>, f32)]) -> f64 {
+    let count = known.len().max(1) as f64;
+    let mean = known.iter().map(|(_, slowness)| f64::from(*slowness)).sum::<f64>() / count;
+    let square = known.iter().map(|(_, slowness)| (f64::from(*slowness) - mean).powi(2)).sum::<f64>() / count;
+    square.sqrt().max(LEAST_SPREAD)
 }
 
 /// A forest that knows them.

@@ -3,4 +3,5 @@
 
 pub(crate) mod features;
 pub(crate) mod forest;
+pub(crate) mod process;
 pub(crate) mod tree;

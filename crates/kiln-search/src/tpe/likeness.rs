@@ -4,7 +4,7 @@
 
 use kiln_core::Value;
 
-use crate::design::SIZE;
+use crate::metric::SIZE;
 use crate::tpe::settings::Settings;
 
 /// No two values are so unlike that their likeness cannot be divided by.
