@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests probe edit float rates matmul triton itself attention attention_tune attention_torch (all when none is named), and record, which
+# Items: tests probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and record, which
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -28,7 +28,7 @@ for line in sys.stdin:
   exit 0
 fi
 
-items="${*:-tests probe edit float rates matmul triton itself attention attention_tune attention_torch}"
+items="${*:-tests probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all}"
 out="${OUT:-$bin/results}"
 mkdir -p "$out"
 figures="$out/figures.jsonl"
@@ -146,19 +146,27 @@ if wants itself; then
   grep '^{' "$out/itself.log" >> "$figures" || true
 fi
 # Attention: proofs, and winners against FlashAttention 2 and SDPA's own choice.
-winners="64 BLOCK_M=128,BLOCK_N=128,STAGES=3,KV_BUFFER=split 128 KV_BUFFER=shared 64 BLOCK_M=64,BLOCK_N=128,Q_IN_REGS=true,KV_BUFFER=split,MIN_BLOCKS=2"
+# Each once: width of heads and configuration of what the table of tuned configurations has for this architecture.
+winners="$(python3 - <<'PY'
+import tomllib
+word = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
+entries = tomllib.load(open("kernels/attention/results/tuned.toml", "rb"))["tuned"]
+found = [f'{e["dims"]["D"]} ' + ",".join(f"{n}={word(v)}" for n, v in e["config"].items()) for e in entries if e["arch"] == "sm_90a"]
+print(" ".join(dict.fromkeys(found)))
+PY
+)"
 attention_workloads="s512_d64 s512_d64_causal s2048_d64 s2048_d64_causal s4096_d64 s4096_d64_causal s4096_d128 s4096_d128_causal"
 if wants attention; then
   # about 100 s each: every distribution on every workload, three reruns. f16 first: the shorter list of distributions.
   step attention_f16 150 "$kiln" check "$root/kernels/attention" --target cuda --variant T=f16 --full --seed 1
   step attention_bf16 200 "$kiln" check "$root/kernels/attention" --target cuda --variant T=bf16 --full --seed 2
   # about 30 s: bit-identical reruns, offsets beyond 32 bits
-  step attention_prove 60 python3 "$root/kernels/attention/prove.py" $winners
-  # about 20 s each
+  step attention_prove 90 python3 "$root/kernels/attention/prove.py" $winners
+  # about 30 to 60 s each
   sanitizer="$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer /usr/local/cuda*/compute-sanitizer/compute-sanitizer 2>/dev/null | head -1 || true)"
   if [ -n "$sanitizer" ]; then
     for tool in memcheck racecheck synccheck; do
-      step attention_$tool 90 "$sanitizer" --tool "$tool" --error-exitcode 9 python3 "$root/kernels/attention/prove.py" --small $winners
+      step attention_$tool 120 "$sanitizer" --tool "$tool" --error-exitcode 9 python3 "$root/kernels/attention/prove.py" --small $winners
     done
   else
     echo "no compute-sanitizer on this machine"
@@ -175,6 +183,11 @@ if wants attention_tune; then
     (cd "$work/attention_$w" && "$kiln" show last > "$out/attention_$w.txt" && "$kiln" show last --json > "$out/attention_${w}_study.json" && mkdir -p "$out/best_$w" && cp -r .kiln/best/flash_attention/. "$out/best_$w/") || failed=1
     cp kernels/attention/results/tuned.toml "$out/"
   done
+fi
+# What README's first command does here: one configuration for all eight workloads.
+if wants attention_all; then
+  step attention_all 400 bash -c "$(tune attention "--seed 1 --no-prior --json > '$out/attention_all.json'")"
+  (cd "$work/attention_all" && "$kiln" show last > "$out/attention_all.txt") || failed=1
 fi
 # What is in the table of tuned configurations against SDPA's own choice, about 6 s each.
 if wants attention_torch; then

@@ -50,6 +50,7 @@ fn the_winner_is_what_the_next_study_begins_with() {
     for workload in ["short", "long"] {
         let (gated, _) = run(&folder, &format!("gate . --workload {workload} --json"));
         assert_eq!(written(&gated["config"]), winner, "{workload}: {gated}");
+        assert_eq!(gated["tuned"], "short");
     }
     let again = "tune . --workload short --trials 2 --samples 25 --seed 4 --no-stop --no-prior --no-ablation --json";
     run(&folder, again);

@@ -6,7 +6,7 @@ use kiln_core::{Config, Outcome, Report, Value, nearest};
 use kiln_loop::{Bench, CacheState, Evaluation, Event, Forged, Settings, toolchain};
 use kiln_show::{BuiltView, GateView, LadderView};
 use kiln_space::Problem;
-use kiln_spec::{Selection, TargetKind, Tunable, Tuned};
+use kiln_spec::{Selection, TargetKind, Tunable};
 
 use crate::args::{GateArgs, Selecting, Until};
 use crate::exit::{Failure, Success};
@@ -166,21 +166,9 @@ pub(crate) fn complete(selection: &Selection<'_>, typed: &str) -> Result<(Config
     if wrong.is_empty() { Ok((Config::new(entries), defaulted)) } else { Err(wrong.into()) }
 }
 
-/// The tuned configuration that serves all the workloads, where there is one.
-fn tuned<'s>(selection: &'s Selection<'_>) -> Option<&'s Tuned> {
-    let nearest = |workload| selection.tuned_for(workload).first().copied();
-    match &selection.workloads[..] {
-        [] => nearest(None),
-        [first, rest @ ..] => {
-            let found = nearest(Some(*first))?;
-            rest.iter().all(|w| nearest(Some(*w)).is_some_and(|other| other.config == found.config)).then_some(found)
-        }
-    }
-}
-
 fn default<'s>(selection: &'s Selection<'_>, tunable: &Tunable) -> Option<Value> {
     let of = |config: &'s [(Arc<str>, Value)]| config.iter().find(|(n, _)| *n == tunable.name).map(|(_, v)| v);
-    let stated = tuned(selection).and_then(|entry| of(&entry.config)).or_else(|| of(&selection.target.default));
+    let stated = selection.tuned().and_then(|entry| of(&entry.config)).or_else(|| of(&selection.target.default));
     match (&tunable.values[..], stated) {
         (_, Some(value)) => Some(value.clone()),
         ([only], None) => Some(only.clone()),

@@ -55,6 +55,7 @@ impl GateView<'_> {
             "workload": self.selection.workload_name(),
             "config": self.config,
             "defaulted": self.defaulted,
+            "tuned": self.selection.tuned().map(|entry| &entry.workload),
             "passed": self.passed(),
             "rules": rules,
         })
@@ -74,7 +75,11 @@ impl fmt::Display for GateView<'_> {
         writeln!(f, "{}\n", headline(self.selection))?;
         writeln!(f, "  {}", self.config)?;
         if !self.defaulted.is_empty() {
-            writeln!(f, "  taken from the default: {}", self.defaulted.join(", "))?;
+            let source = self
+                .selection
+                .tuned()
+                .map_or("the default".into(), |entry| format!("what was tuned for {}", entry.workload));
+            writeln!(f, "  taken from {source}: {}", self.defaulted.join(", "))?;
         }
         let rows: Vec<Vec<String>> = self
             .judgements

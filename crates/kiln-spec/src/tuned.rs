@@ -148,6 +148,18 @@ impl Selection<'_> {
         found
     }
 
+    /// The entry whose configuration serves all the workloads, where there is one.
+    pub fn tuned(&self) -> Option<&Tuned> {
+        let [first, rest @ ..] = &self.workloads[..] else { return self.nearest(None) };
+        let found = self.nearest(Some(first))?;
+        let same = |w: &&Workload| self.nearest(Some(w)).is_some_and(|other| other.config == found.config);
+        rest.iter().all(same).then_some(found)
+    }
+
+    fn nearest(&self, workload: Option<&Workload>) -> Option<&Tuned> {
+        self.tuned_for(workload).first().copied()
+    }
+
     /// Dimensions that stand in the names of kernels.
     fn instance_dims(&self) -> Vec<&str> {
         let entry = self.target.entry.as_ref().or(self.spec.entry.as_ref());
