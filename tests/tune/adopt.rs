@@ -73,3 +73,37 @@ fn without_a_table_nothing_is_tuned_in_vain() {
     assert!(!ran.status.success() && said.contains("tuned = \"tuned.toml\""), "{said}");
     assert!(run(&folder, "history --json").0["studies"].as_array().unwrap().is_empty());
 }
+
+#[test]
+fn a_study_without_a_default_is_replayed_as_it_was_and_an_entry_by_hand_gives_way() {
+    let folder = folder("adopt-no-default");
+    kernel(&folder);
+    let text = std::fs::read_to_string(folder.join("kernel.toml")).unwrap();
+    let (before, after) = text.split_once("[target.cpu.default]").unwrap();
+    let after = &after[after.find("\n[").unwrap()..];
+    std::fs::write(folder.join("kernel.toml"), format!("{before}{after}")).unwrap();
+    // Written in a way that lines do not show: what comes later counts.
+    let by_hand = "[[tuned]] # by hand\nworkload = 'short'\ndims = { COLS = 128, ROWS = 4096 }\n\
+        config = { VEC = 4, CHAINS = 1, GROUP = 1, METHOD = 'online', EXP = 'libm' }\n";
+    std::fs::create_dir_all(folder.join("results")).unwrap();
+    let line =
+        "tune . --workload short --trials 4 --samples 25 --seed 3 --no-stop --no-prior --no-ablation --adopt --json";
+    let (summary, _) = run(&folder, line);
+    let (replayed, _) = run(&folder, "tune . --workload short --replay last --json");
+    assert_eq!((&replayed["trials"], &replayed["config"]), (&summary["trials"], &summary["config"]));
+
+    let written_by_kiln = std::fs::read_to_string(folder.join("results/tuned.toml")).unwrap();
+    std::fs::write(folder.join("results/tuned.toml"), format!("{by_hand}{written_by_kiln}")).unwrap();
+    let (gated, _) = run(&folder, "gate . --workload short --json");
+    assert_eq!(written(&gated["config"]), written(&summary["config"]), "{gated}");
+}
+
+#[test]
+fn a_study_that_ran_out_of_time_is_replayed_as_it_was() {
+    let folder = folder("out-of-time");
+    let line = "tune @kernels/softmax --workload short --minutes 0.08 --trials 60 --samples 25 --seed 3 --no-stop --no-prior --json";
+    let (summary, _) = run(&folder, line);
+    let (replayed, _) = run(&folder, "tune @kernels/softmax --workload short --replay last --json");
+    assert_eq!(replayed["trials"], summary["trials"]);
+    assert_eq!(replayed["config"], summary["config"]);
+}

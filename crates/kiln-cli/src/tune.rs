@@ -106,7 +106,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
                 store.finish(&study.id, state, None, None, now, seconds)?;
             }
             if interrupted {
-                let next = format!("kiln tune {} --resume {}", args.selecting.path, study.short_id());
+                let adopt = if args.adopt { " --adopt" } else { "" };
+                let next = format!("kiln tune {} --resume {}{adopt}", args.selecting.path, study.short_id());
                 eprintln!("interrupted; go on with: {next}");
                 if args.json {
                     let report = Report::error("interrupted").hint(next);
@@ -126,6 +127,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
         }
     };
     let mut files = Vec::new();
+    let mut adopted = Ok(None);
     if live {
         let object = json!(summary);
         store.finish(&study.id, State::Finished, Some(summary.verdict.name()), Some(&object), now, seconds)?;
@@ -133,7 +135,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
             files = vec![written.toml.to_string(), written.header.to_string()];
         }
         if args.adopt {
-            files.extend(adopt(&kernel, &summary, bench.hardware())?.map(|table| table.to_string()));
+            adopted = adopt(&kernel, &summary, bench.hardware());
+            files.extend(adopted.iter().flatten().map(ToString::to_string));
         }
         // A cache that is too large is no reason to lose the result.
         if let Err(fault) = bench.trim_cache() {
@@ -146,6 +149,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
         let next = next(args, &summary.verdict, study.short_id());
         output::data(&SummaryView { summary: &summary, files: &files, next: &next }.to_string())?;
     }
+    // After what was found is told.
+    adopted?;
     Ok(match summary.verdict {
         TuneVerdict::Reached => Success::Done,
         TuneVerdict::NoValidCandidate => Success::Refused,

@@ -185,7 +185,11 @@ pub(crate) fn preflight(selection: &Selection<'_>, selecting: &Selecting) -> Res
 
 /// The kernel of a selection; sources lie beside the file.
 pub(crate) fn kernel<'a>(selection: Selection<'a>, path: &Utf8Path) -> Result<Kernel<'a>, Failure> {
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Utf8Path::new(".")) };
+    let folder = if path.is_dir() {
+        path
+    } else {
+        path.parent().filter(|p| !p.as_str().is_empty()).unwrap_or(Utf8Path::new("."))
+    };
     let folder = folder.canonicalize_utf8()?;
     Ok(Kernel::new(selection, &folder)?)
 }

@@ -4,8 +4,9 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Fault, Value};
+use kiln_stats::Verdict;
 
-use crate::best::{replace, toml_value};
+use crate::best::{replace, toml_string, toml_value};
 use crate::kernel::Kernel;
 use crate::summary::{Ablated, Confirmed, Summary};
 
@@ -22,7 +23,8 @@ pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, device: &str) -> Result<Opt
     let tuned: Vec<(&Confirmed, &Config)> = summary
         .workloads
         .iter()
-        .filter(|w| !w.holdout)
+        // Against the default itself, what is not faster has won nothing.
+        .filter(|w| !w.holdout && (summary.baseline.is_some() || w.verdict == Verdict::Faster))
         .filter_map(|w| Some((w, w.config.as_ref().or(summary.config.as_ref())?)))
         .collect();
     if tuned.is_empty() {
@@ -36,19 +38,30 @@ pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, device: &str) -> Result<Opt
     for (confirmed, config) in tuned {
         text = with(&text, &key(kernel, &confirmed.name), &rest(kernel, summary, confirmed, config, device));
     }
-    fs_err::create_dir_all(table.parent().unwrap_or(Utf8Path::new("."))).map_err(fault)?;
+    // A table by another hand may be written in ways that lines do not show: it is not replaced by one that cannot be read.
+    kiln_spec::read_tuned(table.as_str(), text.as_bytes(), kernel.selection.target).map_err(|reports| {
+        let why = reports.first().map_or_else(String::new, |report| report.message.clone());
+        Fault::new(format!("writing the winner into {table}"), why).hint("write its entries under [[tuned]] headings")
+    })?;
     replace(&table, &text).map_err(fault)?;
     Ok(Some(table))
 }
 
-/// Where the kernel's winners are kept.
+/// Where the kernel's winners are kept. Refuses a place that cannot be written to.
 pub fn table(kernel: &Kernel<'_>) -> Result<Utf8PathBuf, Fault> {
     let target = kernel.selection.target;
     let file = target.tuned.file.as_ref().ok_or_else(|| {
         let why = format!("[target.{}] names no table", target.kind.name());
         Fault::new("adopting the winner", why).hint("add tuned = \"tuned.toml\" there: kiln writes the file")
     })?;
-    Ok(kernel.folder.join(file))
+    let table = kernel.folder.join(file);
+    let trial = table.with_extension("trial");
+    let folder = table.parent().unwrap_or(Utf8Path::new("."));
+    let written = fs_err::create_dir_all(folder)
+        .and_then(|()| fs_err::write(&trial, ""))
+        .and_then(|()| fs_err::remove_file(&trial));
+    written.map_err(|e| Fault::new(format!("making sure that winners can be written into {table}"), e))?;
+    Ok(table)
 }
 
 /// What tells entries apart: the lines an entry begins with.
@@ -83,19 +96,20 @@ fn rest(kernel: &Kernel<'_>, summary: &Summary, confirmed: &Confirmed, config: &
     let ours = |entry: &&Ablated| !apart || entry.workload.as_deref() == Some(&*confirmed.name);
     let why: Vec<String> = summary.ablation.iter().filter(ours).filter_map(reason).collect();
     if !why.is_empty() {
-        text.push_str(&format!("why = [\n{}]\n", why.iter().map(|w| format!("  {w:?},\n")).collect::<String>()));
+        text.push_str(&format!(
+            "why = [\n{}]\n",
+            why.iter().map(|w| format!("  {},\n", toml_string(w))).collect::<String>()
+        ));
     }
-    text.push_str(&format!("device = {device:?}\n"));
-    if let Some(baseline) = &summary.baseline {
-        text.push_str(&format!("baseline = {baseline:?}\n"));
-    }
+    let baseline = summary.baseline.as_deref().unwrap_or("the default configuration");
+    text.push_str(&format!("device = {}\nbaseline = {}\n", toml_string(device), toml_string(baseline)));
     let Confirmed { best_ms, baseline_ms, speedup, speedup_ci95: ci, .. } = confirmed;
     text.push_str(&format!(
         "best_ms = {best_ms:.6}\nbaseline_ms = {baseline_ms:.6}\nspeedup = {speedup:.4}\nspeedup_ci95 = [{:.4}, {:.4}]\n\
-         study = {:?}\nkiln = {:?}\n",
+         study = {}\nkiln = {:?}\n",
         ci.low,
         ci.high,
-        summary.study,
+        toml_string(&summary.study),
         env!("CARGO_PKG_VERSION")
     ));
     text

@@ -99,9 +99,19 @@ fn table(kernel: &Kernel<'_>, summary: &Summary, device: &str, winners: &[(Optio
     text
 }
 
+/// Text as TOML has it.
+pub(crate) fn toml_string(text: &str) -> String {
+    let escaped = text.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
 pub(crate) fn toml_value(value: &Value) -> String {
     match value {
-        Value::Str(text) => format!("{:?}", &**text),
+        Value::Str(text) => toml_string(text),
         Value::Float(v) if v.fract() == 0.0 && v.is_finite() => format!("{v:.1}"),
         other => other.to_string(),
     }
@@ -150,6 +160,15 @@ fn header(kernel: &Kernel<'_>, summary: &Summary, device: &str, winners: &[(Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn odd_texts_are_read_back_as_they_were() {
+        for text in ["plain", "a \"b\" \\c", "tab\tbell\u{7}", "z\u{200B}w", "del\u{7f}", "\u{85}"] {
+            let file = format!("[kernel]\nname = \"k\"\n[target.cpu]\n[tunables]\nX = [{}]\n", toml_string(text));
+            let (spec, _) = kiln_spec::parse("k", file.as_bytes()).unwrap();
+            assert_eq!(spec.targets[0].tunables[0].values, [Value::Str(text.into())]);
+        }
+    }
 
     #[test]
     fn tables_of_other_targets_are_kept() {

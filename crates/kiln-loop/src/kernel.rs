@@ -75,8 +75,9 @@ impl<'a> Kernel<'a> {
 
     /// A configuration as it was written down; none when it is not one of this kernel's.
     pub(crate) fn read_config(&self, text: &str) -> Option<Config> {
+        let written = Config::parse(text).ok()?;
         let value = |t: &kiln_spec::Tunable| {
-            let written = text.split(',').find_map(|part| part.trim().strip_prefix(&*t.name)?.strip_prefix('='))?;
+            let written = written.get(&t.name)?.to_string();
             Some((t.name.clone(), t.values.iter().find(|v| v.to_string() == written)?.clone()))
         };
         let config = Config::new(self.selection.target.tunables.iter().map(value).collect::<Option<Vec<_>>>()?);

@@ -13,7 +13,7 @@ use crate::budget::Budget;
 use crate::builder::Build;
 use crate::evaluation::{Evaluation, Measured};
 use crate::event::Event;
-use crate::record::Record;
+use crate::record::{ENDED, Record};
 
 /// A configuration that was tried.
 #[derive(Debug, Clone)]
@@ -103,6 +103,12 @@ impl Line {
         Line { phases, next: (0, 0), waiting: VecDeque::new() }
     }
 
+    /// Nothing more is proposed, in this phase or a later one.
+    fn end(&mut self) {
+        self.waiting.clear();
+        self.next = (self.phases.len(), 0);
+    }
+
     /// Where the next proposal belongs; none when all are made.
     fn place(&mut self) -> Option<(usize, u64)> {
         while self.next.1 >= self.phases.get(self.next.0)?.planned as u64 {
@@ -145,9 +151,13 @@ pub(crate) fn run(
         let due = line.waiting.iter().take(bench.devices()).take_while(|waiting| waiting.phase == which).count();
         let batch: Vec<_> = line.waiting.drain(..due).collect();
         let Some(Waiting { number, .. }) = batch.first() else { return Ok(()) };
-        if batch.iter().any(|trial| trial.build.is_some()) && budget.search_is_over() {
+        let ended = record.end(name).is_some_and(|end| *number >= end);
+        if ended || batch.iter().any(|trial| trial.build.is_some()) && budget.search_is_over() {
             bench.note(format!("the time is used up: {name} ends after {number} trials"));
-            line.waiting.clear();
+            if !ended {
+                record.note(ENDED, &format!("{name} {number}"))?;
+            }
+            line.end();
             return Ok(());
         }
         let best = attempts.best().map(|t| t.evaluation.measured().to_vec());

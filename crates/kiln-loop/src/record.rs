@@ -12,6 +12,9 @@ use crate::duel::{Rounds, Turns};
 use crate::evaluation::{Ended, Evaluation, Measured};
 use crate::settings::CacheState;
 
+/// The kind of note that says where a phase ran out of time.
+pub(crate) const ENDED: &str = "ended";
+
 /// A study's record, old and new.
 pub struct Record<'a> {
     store: Option<&'a Store>,
@@ -21,6 +24,8 @@ pub struct Record<'a> {
     trials: HashMap<(String, u64), Trial>,
     measurements: HashMap<(String, u64), Vec<Measurement>>,
     baseline: Option<String>,
+    /// Phases that ran out of time, and after how many trials.
+    ends: HashMap<String, u64>,
 }
 
 impl<'a> Record<'a> {
@@ -34,7 +39,15 @@ impl<'a> Record<'a> {
         for measurement in store.measurements(study)? {
             record.measurements.entry((measurement.phase.clone(), measurement.trial)).or_default().push(measurement);
         }
-        record.baseline = store.notes(study)?.into_iter().rfind(|n| n.kind == "baseline").map(|n| n.text);
+        for note in store.notes(study)? {
+            match (&*note.kind, note.text.rsplit_once(' ')) {
+                ("baseline", _) => record.baseline = Some(note.text),
+                (ENDED, Some((phase, trials))) => {
+                    record.ends.extend(trials.parse().ok().map(|trials| (phase.to_string(), trials)));
+                }
+                _ => {}
+            }
+        }
         Ok(record)
     }
 
@@ -48,7 +61,16 @@ impl<'a> Record<'a> {
     /// A record that is not kept.
     pub fn nowhere(study: &str, cache: CacheState) -> Record<'static> {
         let (trials, measurements) = (HashMap::new(), HashMap::new());
-        Record { store: None, study: study.into(), cache, replay: false, trials, measurements, baseline: None }
+        Record {
+            store: None,
+            study: study.into(),
+            cache,
+            replay: false,
+            trials,
+            measurements,
+            baseline: None,
+            ends: HashMap::new(),
+        }
     }
 
     /// How many trials are in it.
@@ -64,6 +86,16 @@ impl<'a> Record<'a> {
     /// True when nothing may be done that is not in it.
     pub fn is_replay(&self) -> bool {
         self.replay
+    }
+
+    /// After how many trials a phase ran out of time. What came later depends on it.
+    pub(crate) fn end(&self, phase: &str) -> Option<u64> {
+        self.ends.get(phase).copied()
+    }
+
+    /// Whether a phase was begun.
+    pub(crate) fn has(&self, phase: &str) -> bool {
+        self.config(phase).is_some()
     }
 
     /// The baseline that was measured against.

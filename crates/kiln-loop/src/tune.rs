@@ -21,7 +21,7 @@ use crate::event::Event;
 use crate::finals::finals;
 use crate::promise::promise;
 use crate::proposals::{Attempts, Line, Phase, Source, Tried, run, trial};
-use crate::record::Record;
+use crate::record::{ENDED, Record};
 use crate::stage::Trouble;
 use crate::subject::Subject;
 use crate::summary::{Ablated, Confirmed, Summary, TuneVerdict};
@@ -147,7 +147,10 @@ fn campaign(
     // A study that goes on begins as it began, also when the table of tuned configurations has changed since.
     let begun = record.config(&named("default")).and_then(|text| bench.kernel.read_config(text));
     let workloads: Vec<_> = bench.stages.iter().map(|stage| stage.workload).collect();
-    let default = begun.or_else(|| bench.kernel.default_for(&workloads));
+    let default = match begun {
+        None if record.has(&named("seed")) && !record.has(&named("default")) => None,
+        begun => begun.or_else(|| bench.kernel.default_for(&workloads)),
+    };
     if let (None, Some(stated)) = (&default, bench.kernel.stated_default()) {
         bench.note(format!("the default configuration {stated} breaks a rule of the kernel file and is not tried"));
     }
@@ -221,11 +224,14 @@ fn campaign(
         };
         return Ok(Campaign { verdict, reason, config: best, workloads: vec![], ablation: vec![], attempts, late });
     };
-    let ablation = if bench.settings.ablation && !budget.is_over() {
-        ablation(bench, record, &config, prefix)?
-    } else {
-        Vec::new()
-    };
+    let last = named("ablation");
+    let begun = record.has(&last);
+    if bench.settings.ablation && !begun && record.end(&last).is_none() && budget.is_over() {
+        record.note(ENDED, &format!("{last} 0"))?;
+    }
+    let in_time = begun || record.end(&last).is_none() && !budget.is_over();
+    let ablation =
+        if bench.settings.ablation && in_time { ablation(bench, record, &config, prefix)? } else { Vec::new() };
     let (verdict, reason) = judge(&workloads, target);
     Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late })
 }

@@ -75,10 +75,11 @@ impl fmt::Display for GateView<'_> {
         writeln!(f, "{}\n", headline(self.selection))?;
         writeln!(f, "  {}", self.config)?;
         if !self.defaulted.is_empty() {
-            let source = self
-                .selection
-                .tuned()
-                .map_or("the default".into(), |entry| format!("what was tuned for {}", entry.workload));
+            let source = match self.selection.tuned() {
+                None => "the default".to_string(),
+                Some(entry) if entry.workload.is_empty() => "what was tuned".into(),
+                Some(entry) => format!("what was tuned for {}", entry.workload),
+            };
             writeln!(f, "  taken from {source}: {}", self.defaulted.join(", "))?;
         }
         let rows: Vec<Vec<String>> = self

@@ -142,7 +142,7 @@ impl Selection<'_> {
                 && sizes(&entry.variant) == sizes(&self.variant)
                 && self.instance_dims().iter().all(same)
         };
-        let mut found: Vec<&Tuned> = self.target.tuned.entries.iter().filter(fits).collect();
+        let mut found: Vec<&Tuned> = self.target.tuned.entries.iter().rev().filter(fits).collect();
         let far = |entry: &Tuned| (distance(dims, &entry.dims), entry.variant != self.variant, entry.workload != name);
         found.sort_by(|a, b| far(a).partial_cmp(&far(b)).unwrap_or(Ordering::Equal));
         found
