@@ -82,7 +82,24 @@ pub(crate) fn read_targets(root: &Section) -> Vec<TargetDraft> {
         let report = Report::error("target names no target");
         item.error(report.label("expected [target.cuda], [target.cpu] or [target.python]"));
     }
-    section.entries.iter().filter_map(read_target).collect()
+    let targets: Vec<TargetDraft> = section.entries.iter().filter_map(read_target).collect();
+    refuse_shared_tables(root, &targets);
+    targets
+}
+
+/// Entries of a table do not say which target they are for.
+fn refuse_shared_tables(root: &Section, targets: &[TargetDraft]) {
+    for (at, target) in targets.iter().enumerate() {
+        let same = |other: &&TargetDraft| target.tuned.is_some() && other.tuned == target.tuned;
+        if let Some(other) = targets[..at].iter().find(same) {
+            let report = Report::error(format!(
+                "target.{} has the table of tuned configurations of target.{}",
+                target.kind.name(),
+                other.kind.name()
+            ));
+            root.log.add(target.span.clone(), report.label("expected a file of its own under `tuned`"));
+        }
+    }
 }
 
 fn read_target(entry: &Entry) -> Option<TargetDraft> {

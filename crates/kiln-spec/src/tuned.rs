@@ -269,6 +269,17 @@ dims = { S = 512, D = 128, CAUSAL = 0 }
     }
 
     #[test]
+    fn targets_have_tables_of_their_own() {
+        let shared = format!("{KERNEL}\n[target.cpu]\nsource = \"k.c\"\ntuned = \"tuned.toml\"\n");
+        let errors = crate::parse("k.toml", shared.as_bytes()).unwrap_err();
+        assert_eq!(errors[0].message, "target.cpu has the table of tuned configurations of target.cuda");
+        assert!(
+            crate::parse("k.toml", shared.replace("\"k.c\"\ntuned = \"tuned", "\"k.c\"\ntuned = \"cpu").as_bytes())
+                .is_ok()
+        );
+    }
+
+    #[test]
     fn what_is_no_table_is_refused() {
         let (spec, _) = crate::parse("k.toml", KERNEL.as_bytes()).unwrap();
         for text in ["[[tuned]]\narch = 3\n", "[[tuned]]\nconfg = {}\n", "tuned = 1\n", "[[tuned]\n"] {
