@@ -1,14 +1,13 @@
 //! Kernel Tuner cache files: the parameters and how many configurations are recorded. The rules of the space are not in
 //! such a file. A cache is appended to while tuning, so its end may be missing: what was read until then counts.
 
-use std::fmt;
-
 use kiln_core::{Report, Value};
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess};
 
 use crate::Imported;
 use crate::build::Builder;
 use crate::json;
+use crate::object::{Object, Read};
 
 #[derive(Default)]
 struct Partial {
@@ -23,7 +22,7 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
     let mut builder = Builder::new(name, bytes)?;
     let mut partial = Partial::default();
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    if let Err(error) = (Top(&mut partial)).deserialize(&mut reader) {
+    if let Err(error) = Read(Top(&mut partial)).deserialize(&mut reader) {
         if !(partial.parameters.is_some() && json::is_cut_off(bytes, &error)) {
             return Err(vec![json::report(name, bytes, &error)]);
         }
@@ -59,22 +58,10 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
 /// The whole object, read into what is there already, so that an early end loses nothing.
 struct Top<'a>(&'a mut Partial);
 
-impl<'de> DeserializeSeed<'de> for Top<'_> {
-    type Value = ();
+impl Object for Top<'_> {
+    const EXPECTED: &'static str = "a Kernel Tuner cache";
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Top<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a Kernel Tuner cache")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "kernel_name" => self.0.kernel = map.next_value()?,
@@ -82,10 +69,10 @@ impl<'de> Visitor<'de> for Top<'_> {
                 "tune_params_keys" => self.0.keys = map.next_value()?,
                 "tune_params" => {
                     let mut parameters = Vec::new();
-                    map.next_value_seed(Pairs(&mut |name, values| parameters.push((name, values))))?;
+                    map.next_value_seed(Read(Pairs(&mut |name, values| parameters.push((name, values)))))?;
                     self.0.parameters = Some(parameters);
                 }
-                "cache" => map.next_value_seed(Count(&mut self.0.recorded))?,
+                "cache" => map.next_value_seed(Read(Count(&mut self.0.recorded)))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -98,22 +85,10 @@ impl<'de> Visitor<'de> for Top<'_> {
 /// An object's pairs, in file order.
 pub(crate) struct Pairs<'a>(pub(crate) &'a mut dyn FnMut(String, Vec<serde_json::Value>));
 
-impl<'de> DeserializeSeed<'de> for Pairs<'_> {
-    type Value = ();
+impl Object for Pairs<'_> {
+    const EXPECTED: &'static str = "parameters with lists of values";
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Pairs<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("parameters with lists of values")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some((name, values)) = map.next_entry()? {
             (self.0)(name, values);
         }
@@ -124,22 +99,10 @@ impl<'de> Visitor<'de> for Pairs<'_> {
 /// Counts an object's entries without keeping them.
 struct Count<'a>(&'a mut u64);
 
-impl<'de> DeserializeSeed<'de> for Count<'_> {
-    type Value = ();
+impl Object for Count<'_> {
+    const EXPECTED: &'static str = "recorded configurations";
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Count<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("recorded configurations")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
             *self.0 += 1;
         }

@@ -7,6 +7,7 @@ mod build;
 mod cache;
 mod gzip;
 mod json;
+mod object;
 mod recording;
 mod scan;
 mod t1;

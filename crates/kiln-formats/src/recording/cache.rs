@@ -13,6 +13,7 @@ use super::time::Time;
 use super::{Invalidity, Recorded, Recording};
 use crate::cache::Pairs;
 use crate::json;
+use crate::object::{Object, Read};
 
 #[derive(Default)]
 struct Partial {
@@ -30,21 +31,22 @@ struct Partial {
 pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Recording, Vec<Report>> {
     let mut partial = Partial::default();
     let mut warnings = Vec::new();
-    let mut pass =
-        |partial: &mut Partial| match (Top(partial)).deserialize(&mut serde_json::Deserializer::from_slice(bytes)) {
-            Err(error) if !(partial.is_known && json::is_cut_off(bytes, &error)) => {
-                Err(vec![json::report(name, bytes, &error)])
-            }
-            Err(_) => {
-                let words = format!(
-                    "{name} ends in the middle of a record; the {} configurations before it are read",
-                    partial.rows.len()
-                );
-                warnings.push(Report::warning(words));
-                Ok(())
-            }
-            Ok(()) => Ok(()),
-        };
+    let mut pass = |partial: &mut Partial| match Read(Top(partial))
+        .deserialize(&mut serde_json::Deserializer::from_slice(bytes))
+    {
+        Err(error) if !(partial.is_known && json::is_cut_off(bytes, &error)) => {
+            Err(vec![json::report(name, bytes, &error)])
+        }
+        Err(_) => {
+            let words = format!(
+                "{name} ends in the middle of a record; the {} configurations before it are read",
+                partial.rows.len()
+            );
+            warnings.push(Report::warning(words));
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    };
     pass(&mut partial)?;
     if std::mem::take(&mut partial.came_early) && partial.is_known {
         pass(&mut partial)?;
@@ -58,22 +60,10 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Recording, Vec<Report>> {
 /// The whole object, read into what is there already, so that an early end loses nothing.
 struct Top<'a>(&'a mut Partial);
 
-impl<'de> DeserializeSeed<'de> for Top<'_> {
-    type Value = ();
+impl Object for Top<'_> {
+    const EXPECTED: &'static str = "a Kernel Tuner cache";
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Top<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a Kernel Tuner cache")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let partial = self.0;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
@@ -82,10 +72,10 @@ impl<'de> Visitor<'de> for Top<'_> {
                 "tune_params_keys" => partial.keys = map.next_value()?,
                 "tune_params" if !partial.is_known => {
                     let mut lists = Vec::new();
-                    map.next_value_seed(Pairs(&mut |name, values| lists.push((name, values))))?;
+                    map.next_value_seed(Read(Pairs(&mut |name, values| lists.push((name, values)))))?;
                     partial.learn(lists);
                 }
-                "cache" if partial.is_known => map.next_value_seed(Rows(&mut partial.rows))?,
+                "cache" if partial.is_known => map.next_value_seed(Read(Rows(&mut partial.rows)))?,
                 _ => {
                     partial.came_early |= key == "cache";
                     map.next_value::<IgnoredAny>()?;
@@ -116,24 +106,12 @@ impl Partial {
 /// The recorded configurations.
 struct Rows<'a>(&'a mut Collection);
 
-impl<'de> DeserializeSeed<'de> for Rows<'_> {
-    type Value = ();
+impl Object for Rows<'_> {
+    const EXPECTED: &'static str = "recorded configurations";
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Rows<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("recorded configurations")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while map.next_key::<IgnoredAny>()?.is_some() {
-            map.next_value_seed(Record(self.0))?;
+            map.next_value_seed(Read(Record(self.0)))?;
         }
         Ok(())
     }
@@ -142,22 +120,10 @@ impl<'de> Visitor<'de> for Rows<'_> {
 /// One recorded configuration.
 struct Record<'a>(&'a mut Collection);
 
-impl<'de> DeserializeSeed<'de> for Record<'_> {
-    type Value = ();
+impl Object for Record<'_> {
+    const EXPECTED: &'static str = "a recorded configuration";
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Record<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a recorded configuration")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let rows = self.0;
         let mut values: Vec<Option<Value>> = vec![None; rows.names().len()];
         let (mut time, mut error, mut samples) = (Time::None, Time::None, Vec::new());

@@ -12,6 +12,7 @@ use super::collect::Collection;
 use super::time::Time;
 use super::{Invalidity, Recorded, Recording};
 use crate::json;
+use crate::object::{Object, Read};
 
 /// Whether it looks like T4: its word for a configuration stands near the start.
 pub(crate) fn is_t4(bytes: &[u8]) -> bool {
@@ -62,7 +63,7 @@ struct Partial {
 pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Recording, Vec<Report>> {
     let mut partial = Partial::default();
     let mut warnings = Vec::new();
-    if let Err(error) = (Top(&mut partial)).deserialize(&mut serde_json::Deserializer::from_slice(bytes)) {
+    if let Err(error) = Read(Top(&mut partial)).deserialize(&mut serde_json::Deserializer::from_slice(bytes)) {
         if partial.entries.is_empty() || !json::is_cut_off(bytes, &error) {
             return Err(vec![json::report(name, bytes, &error)]);
         }
@@ -137,22 +138,10 @@ impl Entry {
 /// The whole object, read into what is there already, so that an early end loses nothing.
 struct Top<'a>(&'a mut Partial);
 
-impl<'de> DeserializeSeed<'de> for Top<'_> {
-    type Value = ();
+impl Object for Top<'_> {
+    const EXPECTED: &'static str = "a T4 file";
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Top<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a T4 file")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn read<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "metadata" => self.0.metadata = map.next_value()?,
