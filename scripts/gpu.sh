@@ -152,6 +152,8 @@ import tomllib
 word = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
 entries = tomllib.load(open("kernels/attention/results/tuned.toml", "rb"))["tuned"]
 found = [f'{e["dims"]["D"]} ' + ",".join(f"{n}={word(v)}" for n, v in e["config"].items()) for e in entries if e["arch"] == "sm_90a"]
+# Other widths of heads, which no workload has.
+found += [f"{d} BLOCK_M=64,BLOCK_N=32,WARPS=4,STAGES=2,Q_IN_REGS=false,SWIZZLE=xor,KV_BUFFER=shared,UNROLL=1,MIN_BLOCKS=1" for d in (32, 96, 256)]
 print(" ".join(dict.fromkeys(found)))
 PY
 )"

@@ -64,7 +64,8 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         assert!(why(Ask::Fetch { parts: vec![] }).contains("no memory is mapped"));
         let (arena, regions) = Arena::new(&[64]).unwrap();
         let slot = |bytes| Slot { name: "x".into(), offset: regions[0].start, bytes, ..Slot::default() };
-        let map = |bytes| Ask::Map { arena: arena.path(), slots: vec![slot(bytes)], launches: vec![] };
+        let map =
+            |bytes| Ask::Map { arena: arena.path(), slots: vec![slot(bytes)], launches: vec![], elsewhere: false };
         assert!(why(map(usize::MAX)).contains("outside"));
         assert_eq!(passed(worker.ask(map(64))), Answer::Done);
         assert_eq!(failed(worker.ask(Ask::Lay { image: 3 })), "no image 3");
@@ -87,9 +88,18 @@ fn an_image_comes_back_as_it_was_sent() {
     arena.bytes_mut()[regions[0].clone()].copy_from_slice(&sent);
     let done = |outcome| assert!(matches!(outcome, Ok(Outcome::Passed(Answer::Done))), "{outcome:?}");
     let slots = vec![Slot { name: "x".into(), offset: regions[0].start, bytes: 100_000, ..Slot::default() }];
-    done(worker.ask_within(Ask::Map { arena: arena.path(), slots, launches: vec![] }, FIRST));
+    let map = |elsewhere| Ask::Map { arena: arena.path(), slots: slots.clone(), launches: vec![], elsewhere };
+    let (first, again) = (map(false), map(true));
+    done(worker.ask_within(first, FIRST));
     done(worker.ask(Ask::Upload { image: 7 }));
     arena.bytes_mut().fill(0xab);
+    done(worker.ask(Ask::Lay { image: 7 }));
+    done(worker.ask(Ask::Fetch { parts: vec![] }));
+    assert!(arena.bytes()[regions[0].clone()] == sent[..]);
+    // Elsewhere on the device there is nothing until the image is laid there.
+    done(worker.ask(again));
+    done(worker.ask(Ask::Fetch { parts: vec![] }));
+    assert!(arena.bytes().iter().all(|byte| *byte == 0));
     done(worker.ask(Ask::Lay { image: 7 }));
     done(worker.ask(Ask::Fetch { parts: vec![] }));
     assert!(arena.bytes()[regions[0].clone()] == sent[..]);

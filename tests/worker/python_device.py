@@ -234,6 +234,8 @@ def test_images_hold_their_scalars_and_survive_another_load():
 
 def test_the_memory_used_longest_ago_is_dropped():
     device = played()
+    # Room for seven mirrors beside the one in use.
+    device.torch.memory = 70 * SIZE
     backend, _ = subject(IN_PLACE, device)
     shared = [Shared() for _ in range(10)]
     for number, one in enumerate(shared):
@@ -244,6 +246,34 @@ def test_the_memory_used_longest_ago_is_dropped():
     assert len(backend.arenas) == len(device.mirrors) == len(device.torch.pinned) == 8
     assert sorted(device.images) == [0, 3, 4, 5, 6, 7, 8, 9]
     failed("no image 1", backend, "lay", image=1)
+
+
+def test_memory_moves_on_the_device_and_stays_on_the_host():
+    device = played()
+    backend, _ = subject(IN_PLACE, device)
+    shared = Shared()
+    ask(backend, "map", arena=shared.path, slots=shared.slots(), elsewhere=True)
+    ask(backend, "upload", image=1)
+    (mirror,) = device.mirrors.values()
+    places, pinned = [mirror.bytes], list(device.torch.pinned)
+    Graph.replay_of, made = lambda: None, Graph.made
+    for round in range(3):
+        ask(backend, "map", arena=shared.path, slots=shared.slots(), elsewhere=True)
+        assert list(device.mirrors.values()) == [mirror] and device.torch.pinned == pinned
+        assert all(mirror.bytes.data_ptr() != place.data_ptr() for place in places)
+        places.append(mirror.bytes)
+        ask(backend, "lay", image=1)
+        ask(backend, "call")
+        ask(backend, "fetch")
+        assert shared.y() == doubled()
+        # A graph holds the places it was made with.
+        ask(backend, "time", samples=1, calls=1, restore=[], flush=0)
+        assert Graph.made == made + round + 1
+        shared.put(Y, b"\0" * 64)
+        ask(backend, "fetch", parts=[(X, Y), (Y + 8, Y + 16)])
+        assert shared.y() == [0.0] * 2 + doubled()[2:4] + [0.0] * 12
+    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    assert mirror.bytes is places[-1]
 
 
 def test_images_unused_for_longest_make_room():

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 
 use crate::element::is_float;
-use crate::parallel::in_parallel;
+use crate::normal::normal;
 use crate::signature::Slot;
 
 /// Distributions; the names are stable.
@@ -105,49 +105,4 @@ impl fmt::Display for Distribution {
 /// In [0, 1), from the upper 53 bits.
 fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-}
-
-/// Box and Muller's pairs, many on several processors at once: each pair takes four words of the stream, so that any of them
-/// can be drawn from its place in it.
-fn normal(rng: &mut ChaCha8Rng, count: usize, factor: f64) -> Vec<f64> {
-    const SHARE: usize = 1 << 16;
-    let (begin, pairs) = (rng.get_word_pos(), count.div_ceil(2));
-    let at = |pair: usize| begin.wrapping_add(4 * pair as u128);
-    let starts: Vec<usize> = (0..pairs).step_by(SHARE).collect();
-    let shares = in_parallel(&starts, |start| {
-        let mut rng = rng.clone();
-        rng.set_word_pos(at(*start));
-        let mut values = Vec::with_capacity(2 * SHARE.min(pairs - start));
-        for _ in *start..pairs.min(start + SHARE) {
-            let radius = factor * (-2.0 * (1.0 - uniform(&mut rng)).ln()).sqrt();
-            let (sin, cos) = (std::f64::consts::TAU * uniform(&mut rng)).sin_cos();
-            values.extend([radius * cos, radius * sin]);
-        }
-        values
-    });
-    rng.set_word_pos(at(pairs));
-    let mut values = shares.concat();
-    values.truncate(count);
-    values
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rand_chacha::rand_core::SeedableRng;
-
-    #[test]
-    fn shares_are_parts_of_one_stream() {
-        let (mut one, mut other) = (ChaCha8Rng::seed_from_u64(7), ChaCha8Rng::seed_from_u64(7));
-        let drawn = normal(&mut one, 300_001, 2.0);
-        let mut whole = Vec::new();
-        while whole.len() < drawn.len() {
-            let radius = 2.0 * (-2.0 * (1.0 - uniform(&mut other)).ln()).sqrt();
-            let (sin, cos) = (std::f64::consts::TAU * uniform(&mut other)).sin_cos();
-            whole.extend([radius * cos, radius * sin]);
-        }
-        assert_eq!(drawn, whole[..drawn.len()]);
-        // What is drawn next is what follows.
-        assert_eq!(one.next_u64(), other.next_u64());
-    }
 }

@@ -2,6 +2,11 @@
 
 use kiln_spec::Dtype;
 
+use crate::parallel::fill_in_parallel;
+
+/// Numbers converted at a time by one processor.
+const PIECE: usize = 1 << 16;
+
 /// Whether a type holds fractions.
 pub(crate) fn is_float(dtype: Dtype) -> bool {
     matches!(dtype, Dtype::F64 | Dtype::F32 | Dtype::F16 | Dtype::BF16 | Dtype::F8E4M3 | Dtype::F8E5M2)
@@ -43,7 +48,7 @@ pub(crate) fn round_to(dtype: Dtype, value: f64) -> f64 {
 
 /// Numbers as a type holds them, in place.
 pub(crate) fn round_all(dtype: Dtype, values: &mut [f64]) {
-    values.iter_mut().for_each(|v| *v = round_to(dtype, *v));
+    fill_in_parallel(values, PIECE, |_, part| part.iter_mut().for_each(|v| *v = round_to(dtype, *v)));
 }
 
 /// The numbers a buffer holds. 64-bit integers lose what a double cannot hold; 8-bit floats are expanded.
@@ -134,27 +139,42 @@ fn widen(bits: u16) -> f64 {
 
 /// The bytes of numbers.
 pub fn encode(dtype: Dtype, values: &[f64]) -> Vec<u8> {
+    let mut bytes = vec![0; values.len() * dtype.bytes() as usize];
+    encode_into(dtype, values, &mut bytes);
+    bytes
+}
+
+/// The bytes of numbers into memory that is there, as many as fit.
+pub(crate) fn encode_into(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
+    let size = dtype.bytes() as usize;
+    fill_in_parallel(bytes, PIECE * size, |first, part| encode_part(dtype, &values[first / size..], part));
+}
+
+fn encode_part(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
     macro_rules! each {
-        ($from:expr) => {
-            values.iter().flat_map(|v| $from(*v).to_ne_bytes()).collect()
+        ($kind:ty, $from:expr) => {
+            for (raw, value) in bytes.as_chunks_mut::<{ size_of::<$kind>() }>().0.iter_mut().zip(values) {
+                let number: $kind = $from(*value);
+                *raw = number.to_ne_bytes();
+            }
         };
     }
     match dtype {
-        Dtype::F64 => each!(|v: f64| v),
-        Dtype::F32 => each!(|v: f64| v as f32),
-        Dtype::F16 => each!(|v: f64| pack(round_to(dtype, v))),
-        Dtype::BF16 => each!(|v: f64| ((round_to(dtype, v) as f32).to_bits() >> 16) as u16),
-        Dtype::F8E4M3 => values.iter().map(|v| nearest_eighth(*v, 4, 3)).collect(),
-        Dtype::F8E5M2 => values.iter().map(|v| nearest_eighth(*v, 5, 2)).collect(),
-        Dtype::I64 => each!(|v: f64| v as i64),
-        Dtype::I32 => each!(|v: f64| v as i32),
-        Dtype::I16 => each!(|v: f64| v as i16),
-        Dtype::I8 => each!(|v: f64| v as i8),
-        Dtype::U64 => each!(|v: f64| v as u64),
-        Dtype::U32 => each!(|v: f64| v as u32),
-        Dtype::U16 => each!(|v: f64| v as u16),
-        Dtype::U8 => values.iter().map(|v| *v as u8).collect(),
-        Dtype::Bool => values.iter().map(|v| u8::from(*v != 0.0)).collect(),
+        Dtype::F64 => each!(f64, |v: f64| v),
+        Dtype::F32 => each!(f32, |v: f64| v as f32),
+        Dtype::F16 => each!(u16, |v: f64| pack(round_to(dtype, v))),
+        Dtype::BF16 => each!(u16, |v: f64| ((round_to(dtype, v) as f32).to_bits() >> 16) as u16),
+        Dtype::F8E4M3 => each!(u8, |v: f64| nearest_eighth(v, 4, 3)),
+        Dtype::F8E5M2 => each!(u8, |v: f64| nearest_eighth(v, 5, 2)),
+        Dtype::I64 => each!(i64, |v: f64| v as i64),
+        Dtype::I32 => each!(i32, |v: f64| v as i32),
+        Dtype::I16 => each!(i16, |v: f64| v as i16),
+        Dtype::I8 => each!(i8, |v: f64| v as i8),
+        Dtype::U64 => each!(u64, |v: f64| v as u64),
+        Dtype::U32 => each!(u32, |v: f64| v as u32),
+        Dtype::U16 => each!(u16, |v: f64| v as u16),
+        Dtype::U8 => each!(u8, |v: f64| v as u8),
+        Dtype::Bool => each!(u8, |v: f64| u8::from(v != 0.0)),
     }
 }
 

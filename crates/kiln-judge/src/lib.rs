@@ -17,6 +17,7 @@ mod inputs;
 mod instance;
 mod level;
 mod memory;
+mod normal;
 mod null;
 mod parallel;
 mod reference;

@@ -7,9 +7,9 @@ use std::ops::Range;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_spec::{Dtype, Role};
 
-use crate::element::{encode, is_float};
+use crate::element::{encode, encode_into, is_float};
 use crate::inputs::Inputs;
-use crate::parallel::in_parallel;
+use crate::parallel::{copy_in_parallel, fill_in_parallel, in_parallel};
 use crate::signature::{Signature, Slot};
 use crate::strides::{offsets, scatter};
 
@@ -56,7 +56,8 @@ impl Memory {
         if regions.len() != signature.slots.len() {
             return Err(fault(format!("{} regions for {} arguments", regions.len(), signature.slots.len())));
         }
-        let mut before = vec![POISON; total];
+        let mut before = vec![0; total];
+        fill_in_parallel(&mut before, PIECE, |_, part| part.fill(POISON));
         let mut slots = Vec::with_capacity(regions.len());
         for (slot, region) in signature.slots.iter().zip(regions) {
             if region.len() != slot.bytes() || region.end > total {
@@ -64,10 +65,14 @@ impl Memory {
             }
             let bytes = &mut before[region.clone()];
             if let Some((_, tensor)) = inputs.tensors().find(|(name, _)| *name == slot.name) {
-                scatter(slot, &encode(slot.dtype, &tensor.data), bytes);
+                if slot.is_packed() {
+                    encode_into(slot.dtype, &tensor.data, bytes);
+                } else {
+                    scatter(slot, &encode(slot.dtype, &tensor.data), bytes);
+                }
             } else if let Some(value) = slot.scalar {
                 bytes.copy_from_slice(&encode(slot.dtype, &[value]));
-            } else if slot.is_output() {
+            } else if slot.is_output() && poison(slot.dtype) != POISON {
                 scatter(slot, &vec![poison(slot.dtype); slot.elements() * slot.dtype.bytes() as usize], bytes);
             }
             slots.push((slot.clone(), region.clone()));
@@ -90,7 +95,7 @@ impl Memory {
     /// Outputs and everything between the slots as before a call.
     pub(crate) fn repoison(&self, bytes: &mut [u8]) {
         for range in self.outputs().map(|(_, range)| range).chain(&self.guards) {
-            bytes[range.clone()].copy_from_slice(&self.before[range.clone()]);
+            copy_in_parallel(&self.before[range.clone()], &mut bytes[range.clone()]);
         }
     }
 

@@ -18,6 +18,16 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(pieces: &[T], work: impl Fn(&T) -> R
     }
 }
 
+/// Fills memory in pieces of so many elements; `fill` is told the number of a piece's first element.
+pub(crate) fn fill_in_parallel<T: Send>(memory: &mut [T], piece: usize, fill: impl Fn(usize, &mut [T]) + Sync) {
+    let piece = piece.max(1);
+    match pool().filter(|_| memory.len() > piece) {
+        Some(pool) => pool
+            .install(|| memory.par_chunks_mut(piece).enumerate().for_each(|(number, part)| fill(number * piece, part))),
+        None => memory.chunks_mut(piece).enumerate().for_each(|(number, part)| fill(number * piece, part)),
+    }
+}
+
 /// Bytes copied or compared at a time by one processor.
 const PIECE: usize = 1 << 20;
 
@@ -60,6 +70,17 @@ mod tests {
         let pieces: Vec<u64> = (0..1000).collect();
         assert_eq!(in_parallel(&pieces, |p| p * p), pieces.iter().map(|p| p * p).collect::<Vec<_>>());
         assert!(in_parallel(&[], |p: &u64| *p).is_empty());
+    }
+
+    #[test]
+    fn memory_is_filled_to_its_last_element() {
+        for length in [0, 1, 7, 8, 20] {
+            let mut memory = vec![usize::MAX; length];
+            fill_in_parallel(&mut memory, 8, |first, part| {
+                part.iter_mut().enumerate().for_each(|(i, value)| *value = first + i);
+            });
+            assert_eq!(memory, (0..length).collect::<Vec<_>>());
+        }
     }
 
     #[test]

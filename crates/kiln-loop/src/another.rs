@@ -42,8 +42,8 @@ impl Bench<'_> {
                 .into());
         }
         let questions = questions(&Level::Quick.plan());
-        let stages = self.stages.iter().map(|stage| self.stage(stage.workload, "quick", &questions));
-        let stages = stages.collect::<Result<Vec<_>, _>>()?;
+        let workloads: Vec<_> = self.stages.iter().map(|stage| stage.workload).collect();
+        let stages = self.stages(&workloads, "quick", &questions)?;
         self.others.push(Another { seating, stages, gpu });
         Ok(())
     }

@@ -121,10 +121,8 @@ impl<'a> Bench<'a> {
         if workloads.is_empty() {
             workloads.push(None);
         }
-        for workload in workloads {
-            let questions = if around.live { questions(&Level::Quick.plan()) } else { Vec::new() };
-            bench.stages.push(bench.stage(workload, "quick", &questions)?);
-        }
+        let questions = if around.live { questions(&Level::Quick.plan()) } else { Vec::new() };
+        bench.stages = bench.stages(&workloads, "quick", &questions)?;
         bench.stages.sort_by(|a, b| size(a).total_cmp(&size(b)));
         // What a driver and its libraries take of the host's memory is nobody's leak.
         if settings.memory.is_none() && !kernel.on_gpu() {
@@ -145,8 +143,17 @@ impl<'a> Bench<'a> {
         let seed = derive(self.settings.seed, &["stage", purpose], 0);
         let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
         let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
-        let memory = self.settings.memory.unwrap_or(self.machine.memory_available / 5 * 4);
-        Stage::new(self.kernel, workload, &self.rules, distributions, seed, outside, memory)
+        Stage::new(self.kernel, workload, &self.rules, distributions, seed, outside, self.memory())
+    }
+
+    /// Bytes that stages may have.
+    pub(crate) fn memory(&self) -> u64 {
+        self.settings.memory.unwrap_or(self.machine.memory_available / 5 * 4)
+    }
+
+    /// Bytes that a stage takes; 0 when it cannot be set up at all.
+    pub(crate) fn needed(&self, workload: Option<&'a Workload>, questions: usize) -> u128 {
+        Stage::needed(self.kernel, workload, questions).unwrap_or(0)
     }
 
     /// A check that an empty answer would pass proves nothing.
@@ -176,7 +183,12 @@ impl<'a> Bench<'a> {
         if self.stopped.load(Ordering::Relaxed) { Err(interrupted()) } else { Ok(()) }
     }
 
-    /// Where right answers come from, when not from kiln itself.
+    /// Whether right answers come from outside kiln.
+    pub(crate) fn asks_outside(&self) -> bool {
+        self.oracle.is_some()
+    }
+
+    /// The right answers from there.
     pub(crate) fn answer(
         &self,
         signature: &kiln_judge::Signature,

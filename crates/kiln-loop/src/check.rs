@@ -25,17 +25,9 @@ pub struct CheckReport {
 
 /// The quick check: two questions, and the first once more. `first` picks which is asked first.
 pub(crate) fn quick(stage: &mut Stage<'_>, seat: &mut Seat, first: usize) -> Result<Outcome<()>, Fault> {
-    let before = match stage.answer(first, seat)? {
-        Outcome::Passed(outputs) => outputs,
-        Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
-    };
-    if let Outcome::Refused(refusal) = stage.pose(first + 1, seat, |_, seat| seat.call())? {
-        return Ok(Outcome::Refused(refusal));
-    }
-    match stage.answer(first, seat)? {
-        Outcome::Passed(again) => Ok(stage.exams[first % stage.exams.len()].rerun(&before, &again)),
-        Outcome::Refused(refusal) => Ok(Outcome::Refused(refusal)),
-    }
+    let (before, _) = passed!(stage.answer(first, seat)?);
+    passed!(stage.pose(first + 1, seat, |_, seat| seat.call())?);
+    stage.answer_again(first, seat, &before)
 }
 
 /// How the inputs of each question are drawn.
@@ -80,17 +72,13 @@ pub(crate) fn examine_all(
         workloads.push(None);
     }
     let mut failed: Vec<Option<(Refusal, String)>> = vec![None; subjects.len()];
-    for workload in workloads {
-        if failed.iter().all(Option::is_some) {
-            break;
-        }
-        let name = workload.map_or("", |w| &w.name);
-        let mut stage = bench.stage(workload, purpose, &questions)?;
+    bench.each_stage(&workloads, purpose, &questions, |mut stage| {
         for (subject, failed) in subjects.iter().zip(&mut failed).filter(|(_, failed)| failed.is_none()) {
             let refusal = on_one(bench, &mut stage, subject, &questions, plan.reruns, &mut heard)?;
-            *failed = refusal.map(|refusal| (refusal, name.to_string()));
+            *failed = refusal.map(|refusal| (refusal, stage.name().to_string()));
         }
-    }
+        Ok(failed.iter().any(Option::is_none))
+    })?;
     Ok(failed)
 }
 
@@ -134,19 +122,9 @@ fn on_one(
 
 /// One question, and again, and again.
 fn question(stage: &mut Stage<'_>, seat: &mut Seat, which: usize, reruns: usize) -> Result<Outcome<Marks>, Fault> {
-    let first = match stage.answer(which, seat)? {
-        Outcome::Passed(outputs) => outputs,
-        Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
-    };
-    let marks = stage.exams[which].judge(stage.layout.seen(&stage.arena));
+    let (first, marks) = passed!(stage.answer(which, seat)?);
     for _ in 0..reruns {
-        let again = match stage.answer(which, seat)? {
-            Outcome::Passed(outputs) => outputs,
-            Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
-        };
-        if let Outcome::Refused(refusal) = stage.exams[which].rerun(&first, &again) {
-            return Ok(Outcome::Refused(refusal));
-        }
+        passed!(stage.answer_again(which, seat, &first)?);
     }
-    Ok(marks)
+    Ok(Outcome::Passed(marks))
 }

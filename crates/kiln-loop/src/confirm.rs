@@ -12,7 +12,7 @@ use crate::duel::{Duel, Turns, limits};
 use crate::face::{Match, face};
 use crate::finals::{Finalist, medians};
 use crate::record::Record;
-use crate::stage::{Stage, Trouble};
+use crate::stage::Trouble;
 use crate::subject::Subject;
 use crate::summary::Confirmed;
 
@@ -48,10 +48,8 @@ pub(crate) fn confirm(
     let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w));
     let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
     let sets: &[Distribution] = if record.is_replay() { &[] } else { &[Distribution::Declared; SETS] };
-    let mut stages: Vec<Stage<'_>> = Vec::new();
-    for workload in tuned.iter().chain(&kept_back) {
-        stages.push(bench.stage(*workload, &phase, sets)?);
-    }
+    let workloads: Vec<_> = tuned.iter().chain(&kept_back).copied().collect();
+    let stages = bench.stages(&workloads, &phase, sets)?;
     for (number, finalist) in finalists.iter().enumerate() {
         let subjects = [
             ("candidate".to_string(), finalist.subject.clone()),

@@ -1,7 +1,7 @@
 //! Several subjects against each other. In: subjects, workloads, how many rounds. Out: samples round by round. In every round
 //! each subject has a fresh worker and fresh memory, so that where things happen to lie is part of the noise and not of the
 //! result; within a round the subjects take turns in random order; after its last turn each answer is checked, and then
-//! single calls on other inputs are timed and checked.
+//! single calls on other inputs are timed and checked. Of memory on a device, what the host sees of it stays.
 
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -93,6 +93,9 @@ pub(crate) fn duel(
     let mut round = 0;
     let before = bench.seating().retaken.load(Ordering::Relaxed);
     let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
+    // By workload and subject, for workers with a device.
+    let mut memory: Vec<Vec<Option<Arena>>> =
+        stages.iter().map(|_| plan.subjects.iter().map(|_| None).collect()).collect();
     let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
@@ -108,9 +111,10 @@ pub(crate) fn duel(
                 }
             }
         }
-        for ((stage, found), evidence) in stages.iter().zip(&mut rounds).zip(&mut evidence) {
+        for (place, (stage, found)) in stages.iter().zip(&mut rounds).enumerate() {
             bench.go_on()?;
-            match bout(stage, &plan, &mut seats, round, &mut rng, (evidence, watch.as_mut()))? {
+            let looking = (&mut evidence[place], watch.as_mut());
+            match bout(stage, &plan, (&mut seats, &mut memory[place]), round, &mut rng, looking)? {
                 Ok(turns) => found.push(turns),
                 Err(lost) => return Ok(Err(lost)),
             }
@@ -160,18 +164,23 @@ impl<'s> Side<'s> {
         stage: &'s Stage<'_>,
         subject: &Subject,
         seat: &'s mut Seat,
+        kept: Option<Arena>,
         round: usize,
     ) -> Result<Outcome<Side<'s>>, Fault> {
         let (layout, exams) = stage.fitted(subject.config())?;
         let small = layout.bytes() <= SMALL && !seat.on_device();
-        let (arena, spare) = if small {
-            layout.arena_with_spare().map(|(arena, copy)| (arena, Some(copy)))?
-        } else {
-            (layout.arena()?, None)
+        let (arena, spare) = match kept {
+            _ if small => layout.arena_with_spare().map(|(arena, copy)| (arena, Some(copy)))?,
+            Some(mut arena) => {
+                // What an earlier round left must not pass for an answer.
+                layout.repoison(&exams[round % exams.len()], &mut arena);
+                (arena, None)
+            }
+            None => (layout.arena()?, None),
         };
         let slots = stage.slots(&layout, subject)?;
         let pace = Pace { calls: 1, estimate: f64::INFINITY };
-        passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?)?);
+        passed!(seat.map_elsewhere(&layout, slots, &arena, stage.launches(subject)?)?);
         let mut side = Side { stage, seat, layout, exams, arena, spare, pace };
         passed!(side.lay(round)?);
         side.pace = passed!(warm_up(side.seat)?);
@@ -203,6 +212,16 @@ impl<'s> Side<'s> {
         Ok(self.exams[which % self.exams.len()].judge(&seen).map(|_| ()))
     }
 
+    /// Judges what one call left. Of a device's memory only what was written is looked at: the tensors that are only read
+    /// were looked at after the timed calls.
+    fn judge_again(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
+        if !self.seat.on_device() {
+            return self.judge(which);
+        }
+        passed!(self.seat.fetch_written(&self.layout)?);
+        Ok(self.exams[which % self.exams.len()].judge_written(self.layout.seen(&self.arena)).map(|_| ()))
+    }
+
     /// Times one call on another question, with everything exchanged just before it, and judges its answer.
     fn alone(&mut self, which: usize) -> Result<Outcome<f64>, Fault> {
         match self.spare {
@@ -214,7 +233,7 @@ impl<'s> Side<'s> {
             None => passed!(self.lay(which)?),
         }
         let seconds = passed!(self.seat.time_alone(self.spare)?);
-        Ok(self.judge(which)?.map(|()| seconds))
+        Ok(self.judge_again(which)?.map(|()| seconds))
     }
 }
 
@@ -222,7 +241,7 @@ impl<'s> Side<'s> {
 fn bout(
     stage: &Stage<'_>,
     plan: &Duel<'_>,
-    seats: &mut [Seat],
+    (seats, memory): (&mut [Seat], &mut [Option<Arena>]),
     round: usize,
     rng: &mut ChaCha8Rng,
     (evidence, mut watch): (&mut Evidence, Option<&mut Watch>),
@@ -230,7 +249,7 @@ fn bout(
     let lost = |subject: usize, refusal: Refusal| Lost { subject, refusal, workload: stage.name().into() };
     let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len());
     for (place, (seat, (_, subject))) in seats.iter_mut().zip(plan.subjects).enumerate() {
-        match Side::new(stage, subject, seat, round)? {
+        match Side::new(stage, subject, seat, memory[place].take(), round)? {
             Outcome::Passed(side) => sides.push(side),
             Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
         }
@@ -269,6 +288,9 @@ fn bout(
                 Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
             }
         }
+    }
+    for (side, kept) in sides.into_iter().zip(memory) {
+        *kept = side.seat.on_device().then_some(side.arena);
     }
     Ok(Ok(turns))
 }

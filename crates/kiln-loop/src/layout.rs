@@ -92,6 +92,11 @@ impl Layout {
         &arena.bytes()[..self.total]
     }
 
+    /// Forgets the answers that are in memory.
+    pub(crate) fn repoison(&self, exam: &Exam, arena: &mut Arena) {
+        exam.repoison(&mut arena.bytes_mut()[..self.total]);
+    }
+
     /// Everything an exam sees but the tensors that are only read, as stretches from a first byte to before a last one.
     pub(crate) fn written(&self) -> Vec<(usize, usize)> {
         let slots = self.signature.slots.iter().zip(self.own());

@@ -54,6 +54,7 @@ mod resources;
 mod rung;
 mod seat;
 mod settings;
+mod setup;
 mod stage;
 mod subject;
 mod summary;

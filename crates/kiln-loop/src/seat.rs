@@ -176,8 +176,23 @@ impl Seat {
         arena: &Arena,
         launches: Vec<Launch>,
     ) -> Result<Outcome<()>, Fault> {
+        self.mapped(layout, Ask::Map { arena: arena.path(), slots, launches, elsewhere: false })
+    }
+
+    /// The same; memory that this device has mapped already lies elsewhere on it from now on.
+    pub(crate) fn map_elsewhere(
+        &mut self,
+        layout: &Layout,
+        slots: Vec<Slot>,
+        arena: &Arena,
+        launches: Vec<Launch>,
+    ) -> Result<Outcome<()>, Fault> {
+        self.mapped(layout, Ask::Map { arena: arena.path(), slots, launches, elsewhere: true })
+    }
+
+    fn mapped(&mut self, layout: &Layout, ask: Ask) -> Result<Outcome<()>, Fault> {
         self.restore = layout.restore.clone();
-        self.first(Ask::Map { arena: arena.path(), slots, launches })
+        self.first(ask)
     }
 
     /// Whether calls work in a device's memory.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
-use kiln_judge::{Distribution, Exam, Geometry, Inputs, Outside, Rules, Signature, boxes, geometry};
+use kiln_judge::{Distribution, Exam, Geometry, Inputs, Marks, Outside, Rules, Signature, boxes, geometry};
 use kiln_run::{Arena, Launch, Slot, TensorMap};
 use kiln_space::Constants;
 use kiln_spec::{Formula, Selection};
@@ -58,11 +58,7 @@ impl<'a> Stage<'a> {
         memory: u64,
     ) -> Result<Stage<'a>, Trouble> {
         let selection = &kernel.selection;
-        let (signature, tuned) = match Signature::of(selection, workload) {
-            Ok(signature) => (signature, false),
-            // Any configuration will do to begin with: each candidate's own layout takes its place.
-            Err(_) => (Signature::under(selection, workload, &kernel.some_config())?, true),
-        };
+        let (signature, tuned) = Stage::signature(kernel, workload)?;
         let name = workload.map_or("", |w| &w.name);
         fits(&signature, name, distributions.len(), memory)?;
         let layout = Layout::new(signature)?;
@@ -87,6 +83,20 @@ impl<'a> Stage<'a> {
             images: new_images(),
             kept: Vec::new(),
         })
+    }
+
+    /// What calls take, and whether that depends on the configuration. Any will do to begin with: each candidate's own
+    /// layout takes its place.
+    fn signature(kernel: &Kernel<'_>, workload: Option<&Workload>) -> Result<(Signature, bool), Report> {
+        match Signature::of(&kernel.selection, workload) {
+            Ok(signature) => Ok((signature, false)),
+            Err(_) => Ok((Signature::under(&kernel.selection, workload, &kernel.some_config())?, true)),
+        }
+    }
+
+    /// Bytes it takes with so many questions.
+    pub(crate) fn needed(kernel: &Kernel<'_>, workload: Option<&Workload>, questions: usize) -> Result<u128, Report> {
+        Ok(needed(&Stage::signature(kernel, workload)?.0, questions))
     }
 
     /// The layout a configuration needs, where that is not the stage's own.
@@ -208,12 +218,22 @@ impl<'a> Stage<'a> {
         seat: &mut Seat,
         act: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
     ) -> Result<Outcome<()>, Fault> {
-        self.posed(which, seat, act, |_, _| ())
+        Ok(self.posed(which, seat, act, |_, _| ())?.map(|_| ()))
     }
 
-    /// Puts a question once; the outputs, when they are right.
-    pub(crate) fn answer(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<Vec<u8>>, Fault> {
+    /// Puts a question once; the outputs and how good they are, when they are right.
+    pub(crate) fn answer(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<(Vec<u8>, Marks)>, Fault> {
         self.posed(which, seat, |_, seat| seat.call(), Exam::outputs)
+    }
+
+    /// Puts it once more and holds the outputs against the first ones, which were right.
+    pub(crate) fn answer_again(&mut self, which: usize, seat: &mut Seat, first: &[u8]) -> Result<Outcome<()>, Fault> {
+        if seat.on_device() {
+            passed!(self.ask(which, seat)?);
+            return Ok(self.judge_again(which, first));
+        }
+        let (again, _) = passed!(self.answer(which, seat)?);
+        Ok(self.exams[which % self.exams.len().max(1)].rerun(first, &again))
     }
 
     /// Puts a question and fetches what one call wrote; it is not judged yet.
@@ -261,14 +281,14 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Puts a question, lets somebody act, judges, and takes something from the memory that was judged.
+    /// Puts a question, lets somebody act, judges, and takes something from the memory that was judged; with its marks.
     fn posed<T>(
         &mut self,
         which: usize,
         seat: &mut Seat,
         act: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
         take: impl FnOnce(&Exam, &[u8]) -> T,
-    ) -> Result<Outcome<T>, Fault> {
+    ) -> Result<Outcome<(T, Marks)>, Fault> {
         passed!(self.lay(which, seat)?);
         passed!(act(self, seat)?);
         passed!(seat.fetch()?);
@@ -277,10 +297,7 @@ impl<'a> Stage<'a> {
         // As it is now: a thread left behind in this process's memory may still be writing. On a device everything has
         // ended, and nothing but the worker writes here.
         let seen = if seat.on_device() { Cow::Borrowed(seen) } else { Cow::Owned(seen.to_vec()) };
-        Ok(match exam.judge(&seen) {
-            Outcome::Passed(_) => Outcome::Passed(take(exam, &seen)),
-            Outcome::Refused(refusal) => Outcome::Refused(refusal),
-        })
+        Ok(exam.judge(&seen).map(|marks| (take(exam, &seen), marks)))
     }
 }
 
@@ -334,12 +351,17 @@ fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formul
     }
 }
 
-/// Refuses what cannot be held: every question keeps its inputs and its answer in double precision and an image of memory.
-fn fits(signature: &Signature, name: &str, questions: usize, memory: u64) -> Result<(), Fault> {
+/// Bytes of a stage: every question keeps its inputs and its answer in double precision and an image of memory.
+fn needed(signature: &Signature, questions: usize) -> u128 {
     let numbers: u128 =
         signature.slots.iter().filter(|s| s.is_input() || s.is_output()).map(|s| s.elements() as u128).sum();
     let bytes: u128 = signature.slots.iter().map(|s| s.bytes() as u128).sum();
-    let needed = questions as u128 * (8 * numbers + bytes) + 4 * bytes;
+    questions as u128 * (8 * numbers + bytes) + 4 * bytes
+}
+
+/// Refuses what cannot be held.
+fn fits(signature: &Signature, name: &str, questions: usize, memory: u64) -> Result<(), Fault> {
+    let needed = needed(signature, questions);
     if needed <= u128::from(memory) {
         return Ok(());
     }

@@ -74,10 +74,7 @@ pub fn versus(
     let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target));
     let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w)).map(Some);
     workloads.extend(kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w)).collect::<Vec<_>>());
-    let mut stages: Vec<Stage<'_>> = Vec::new();
-    for workload in workloads {
-        stages.push(bench.stage(workload, "bench", &[Distribution::Declared; SETS])?);
-    }
+    let mut stages = bench.stages(&workloads, "bench", &[Distribution::Declared; SETS])?;
     let mut subjects = vec![("candidate".to_string(), subject.clone())];
     subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));
     let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);

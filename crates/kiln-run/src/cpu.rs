@@ -40,7 +40,7 @@ impl Backend {
         match ask {
             Ask::Pin { cpus } => done(pin(&cpus)),
             Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
-            Ask::Map { arena, slots, launches: _ } => done(self.map(&arena, &slots)),
+            Ask::Map { arena, slots, .. } => done(self.map(&arena, &slots)),
             Ask::Call => done(self.pointers().map(|(entry, mut pointers)| call(entry, &mut pointers))),
             Ask::Time { samples, calls, restore, flush } => {
                 self.time(&Plan { samples, calls }, &restore, flush).map_or_else(Answer::Failed, Answer::Times)

@@ -45,6 +45,9 @@ pub enum Ask {
         /// For a cubin: the launches that make one call, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         launches: Vec<Launch>,
+        /// Whether the mirror shall lie elsewhere on the device than before.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        elsewhere: bool,
     },
     /// Keep the shared memory's bytes on the device under this number, in place of what had it.
     Upload {

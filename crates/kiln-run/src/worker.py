@@ -23,8 +23,9 @@ from time import perf_counter_ns as clock
 
 PROTOCOL = 3
 LINE = 64
-# Shared memories kept mapped, and mirrored on a device.
-ARENAS = 8
+# Shared memories kept mapped, and mirrored on a device, and the bytes of all but the one in use.
+ARENAS = 64
+MIRRORED = 4 << 30
 
 
 class Backend:
@@ -68,7 +69,7 @@ class Backend:
         elif do == "load":
             self.load(ask["library"], ask["symbol"], ask.get("config") or {}, ask.get("device", False))
         elif do == "map":
-            self.map(ask["arena"], ask["slots"])
+            self.map(ask["arena"], ask["slots"], ask.get("elsewhere", False))
         elif do == "call":
             self.call()
         elif do == "upload":
@@ -76,7 +77,7 @@ class Backend:
         elif do == "lay":
             self.there(do).lay(self.key, self.memory, ask["image"])
         elif do == "fetch":
-            self.there(do).fetch(self.key, self.memory)
+            self.there(do).fetch(self.key, self.memory, ask.get("parts") or [])
         else:
             raise Failed("no such question: %s" % do)
         return "done"
@@ -133,7 +134,7 @@ class Backend:
             raise Failed("no memory is mapped")
         return self.device
 
-    def map(self, path, slots):
+    def map(self, path, slots, elsewhere=False):
         import mmap
 
         descriptor = os.open(path, os.O_RDWR)
@@ -152,13 +153,21 @@ class Backend:
         self.arenas[key] = memory
         self.memory, self.key, self.slots = memory, key, slots
         self.inputs, self.outputs = {}, {}
-        while len(self.arenas) > (1 if self.opened is None else ARENAS):
+        if elsewhere and self.opened is not None:
+            self.opened.move(key)
+        while self.too_many():
             oldest = next(iter(self.arenas))
             if self.opened is not None:
                 self.opened.forget(oldest)
             del self.arenas[oldest]
         if self.module is not None:
             self.bind()
+
+    def too_many(self):
+        if self.opened is None:
+            return len(self.arenas) > 1
+        others = sum(size for _, _, size in self.arenas) - self.key[2]
+        return len(self.arenas) > ARENAS or others > min(MIRRORED, self.opened.room() // 4)
 
     def bind(self):
         """Makes arrays over the shared memory or its mirror, of the kind the loaded file works with."""

@@ -59,6 +59,9 @@ class Cuda(Device):
     def forget_graphs(self):
         self.graphs, self.eager = {}, False
 
+    def forget_graphs_of(self, key):
+        self.graphs = {graph: run for graph, run in self.graphs.items() if graph[0] != key}
+
     def prepare(self, call, calls, key, outputs):
         if not self.eager and key not in self.graphs:
             run = self.capture(call, calls, outputs)

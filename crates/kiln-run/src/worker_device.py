@@ -32,12 +32,15 @@ class Mirror:
 
     def __init__(self, torch, place, memory):
         self.host = torch.frombuffer(memory, dtype=torch.uint8)
+        self.pinned = False
+        self.place(torch, place)
+
+    def place(self, torch, place):
         # At another page each time: PyTorch gives the same place again and again, and where memory lies shifts the times
         # of short kernels by some per cent. That shall be noise, not bias.
         shift = PAGE * (int.from_bytes(os.urandom(4), "little") % PAGES)
-        room = torch.empty(shift + len(memory), dtype=torch.uint8, device=place)
+        room = torch.empty(shift + len(self.host), dtype=torch.uint8, device=place)
         self.bytes = room[shift:]
-        self.pinned = False
         self.laid = None
 
     def part(self, offset, size):
@@ -77,6 +80,14 @@ class Device:
             self.pin(mirror)
         return self.mirrors[key]
 
+    def move(self, key):
+        """Gives a memory another place on the device."""
+        mirror = self.mirrors.get(key)
+        if mirror is not None:
+            self.wait()
+            self.forget_graphs_of(key)
+            mirror.place(self.torch, self.place)
+
     def forget(self, key):
         """Gives back all that belongs to a memory which is no longer mapped."""
         mirror = self.mirrors.pop(key, None)
@@ -107,10 +118,11 @@ class Device:
         mirror.laid = image
         self.wait()
 
-    def fetch(self, key, memory):
+    def fetch(self, key, memory, parts):
         mirror = self.mirror(key, memory)
         self.wait()
-        mirror.host.copy_(mirror.bytes)
+        for start, end in parts or [(0, len(mirror.bytes))]:
+            mirror.host[start:end].copy_(mirror.bytes[start:end])
         self.wait()
 
     def time(self, mirror, run, graph, began, samples, restore, flush):
@@ -173,6 +185,9 @@ class Device:
         pass
 
     def forget_graphs(self):
+        pass
+
+    def forget_graphs_of(self, key):
         pass
 
     def wait(self):

@@ -77,10 +77,16 @@ impl Device {
         self.calls = (0, Duration::MAX);
     }
 
-    pub(super) fn map(&mut self, path: &str, slots: Vec<Slot>, launches: &[Launch]) -> Result<(), Trouble> {
+    pub(super) fn map(
+        &mut self,
+        path: &str,
+        slots: Vec<Slot>,
+        launches: &[Launch],
+        elsewhere: bool,
+    ) -> Result<(), Trouble> {
         self.context.synchronise()?;
         self.unbind();
-        self.arenas.open(path, &self.context)?;
+        self.arenas.open(path, elsewhere, &self.context)?;
         let shared = self.arenas.current()?;
         for Slot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), *offset, *bytes, shared.len())?;

@@ -13,8 +13,9 @@ use super::context::Context;
 use super::driver::{Trouble, check};
 use super::recent::Recent;
 
-/// Arenas kept mapped.
-const ARENAS: usize = 8;
+/// Arenas kept mapped, and the bytes of all but the current one.
+const ARENAS: usize = 64;
+const BYTES: usize = 4 << 30;
 
 /// Device, inode and length: as long as a file is mapped, no other has them.
 type Key = (u64, u64, u64);
@@ -86,8 +87,8 @@ pub(super) struct Arenas {
 }
 
 impl Arenas {
-    /// Makes the file at `path` the current one.
-    pub(super) fn open(&mut self, path: &str, context: &Context) -> Result<(), Trouble> {
+    /// Makes the file at `path` the current one; with a mirror in another place than before where that is wanted.
+    pub(super) fn open(&mut self, path: &str, elsewhere: bool, context: &Context) -> Result<(), Trouble> {
         let words = |e: std::io::Error| format!("{path}: {e}");
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(words)?;
         let about = file.metadata().map_err(words)?;
@@ -95,30 +96,43 @@ impl Arenas {
         self.current = None;
         if self.kept.touch(&key).is_none() {
             let map = MmapRaw::map_raw(&file).map_err(words)?;
-            let mirror = self.mirror(map.len())?;
-            buffer::zero(mirror.at(0), mirror.len(), context.stream)?;
-            context.synchronise()?;
+            let mirror = self.mirror(map.len(), context)?;
             let address: *mut c_void = map.as_mut_ptr().cast();
             // Copies are faster from registered memory; where that is not allowed they work all the same.
             // SAFETY: the mapping is that long, and is unregistered before it goes.
             let registered = unsafe { sys::cuMemHostRegister_v2(address, map.len(), 0) } == CUresult::CUDA_SUCCESS;
             self.kept.insert(key, Shared { map, registered, mirror });
-            while self.kept.len() > ARENAS {
+            let most = BYTES.min(context.memory / 10).saturating_add(key.2 as usize);
+            while self.kept.len() > ARENAS || self.kept.values().map(Shared::len).sum::<usize>() > most {
                 self.kept.drop_oldest();
+            }
+        } else if elsewhere {
+            // Before the old one is given back, so that it cannot be the same memory again.
+            let mirror = self.mirror(key.2 as usize, context)?;
+            match self.kept.latest() {
+                Some(shared) => shared.mirror = mirror,
+                // It had to make room itself.
+                None => {
+                    drop(mirror);
+                    return self.open(path, false, context);
+                }
             }
         }
         self.current = Some(key);
         Ok(())
     }
 
-    /// Memory for a mirror; other arenas make room where there is none.
-    fn mirror(&mut self, length: usize) -> Result<Buffer, Trouble> {
-        loop {
+    /// Memory for a mirror, zeroed; other arenas make room where there is none.
+    fn mirror(&mut self, length: usize, context: &Context) -> Result<Buffer, Trouble> {
+        let mirror = loop {
             match Buffer::scattered(length) {
                 Err(trouble) if trouble.full && self.kept.drop_oldest() => {}
-                other => return other,
+                other => break other?,
             }
-        }
+        };
+        buffer::zero(mirror.at(0), mirror.len(), context.stream)?;
+        context.synchronise()?;
+        Ok(mirror)
     }
 
     /// The arena mapped last.

@@ -67,7 +67,7 @@ impl Backend {
         let done = match ask {
             Ask::Pin { cpus } => pin(&cpus).map_err(Trouble::from),
             Ask::Load { library, symbol, .. } => device.load(&library, &symbol),
-            Ask::Map { arena, slots, launches } => device.map(&arena, slots, &launches),
+            Ask::Map { arena, slots, launches, elsewhere } => device.map(&arena, slots, &launches, elsewhere),
             Ask::Upload { image } => device.upload(image),
             Ask::Lay { image } => device.lay(image),
             Ask::Fetch { parts } => device.fetch(&parts),

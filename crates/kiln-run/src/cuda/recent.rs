@@ -24,6 +24,11 @@ impl<K: PartialEq, V> Recent<K, V> {
         self.entries.last().map(|(_, value)| value)
     }
 
+    /// The one used last.
+    pub(super) fn latest(&mut self) -> Option<&mut V> {
+        self.entries.last_mut().map(|(_, value)| value)
+    }
+
     /// Keeps a value, in place of what had its key.
     pub(super) fn insert(&mut self, key: K, value: V) {
         self.remove(&key);
@@ -67,6 +72,7 @@ mod tests {
             recent.insert(key, value);
         }
         assert_eq!(recent.touch(&1), Some(&"a"));
+        assert_eq!(recent.latest(), Some(&mut "a"));
         // Looking is no use.
         assert_eq!(recent.peek(&2), Some(&"b"));
         assert!(recent.drop_oldest());
