@@ -9,13 +9,15 @@ use kiln_core::{Fault, Outcome};
 
 use crate::answer::{Answer, answers};
 use crate::check::{Marks, check};
+use crate::distribution::Distribution;
+use crate::element::decode;
 use crate::inputs::Inputs;
 use crate::memory::{Look, Memory};
 use crate::null::{Null, nulls};
 use crate::parallel::{copy_in_parallel, same_in_parallel};
 use crate::rerun::rerun;
 use crate::rules::Rules;
-use crate::signature::Signature;
+use crate::signature::{Signature, Slot};
 use crate::strides::gather;
 use crate::tensor::Tensor;
 
@@ -25,7 +27,8 @@ pub type Outside<'a> = &'a dyn Fn(&Signature, &Inputs) -> Result<Vec<Tensor>, Fa
 /// One question.
 #[derive(Debug, Clone)]
 pub struct Exam {
-    inputs: Inputs,
+    distribution: Distribution,
+    seed: u64,
     memory: Memory,
     answers: Vec<Answer>,
     deterministic: bool,
@@ -43,23 +46,21 @@ impl Exam {
     ) -> Result<Exam, Fault> {
         let memory = Memory::new(signature, &inputs, regions, total)?;
         let answers = answers(signature, rules, &inputs, outside)?;
-        Ok(Exam { inputs, memory, answers, deterministic: rules.deterministic })
+        let (distribution, seed, deterministic) = (inputs.distribution, inputs.seed, rules.deterministic);
+        Ok(Exam { distribution, seed, memory, answers, deterministic })
     }
 
     /// The same question with its arguments elsewhere: scratch may be larger or smaller, nothing else may differ.
     pub fn relaid(&self, signature: &Signature, regions: &[Range<usize>], total: usize) -> Result<Exam, Fault> {
-        let memory = Memory::new(signature, &self.inputs, regions, total)?;
-        Ok(Exam {
-            inputs: self.inputs.clone(),
-            memory,
-            answers: self.answers.clone(),
-            deterministic: self.deterministic,
-        })
+        let memory = self.memory.relaid(signature, regions, total)?;
+        Ok(Exam { memory, answers: self.answers.clone(), ..*self })
     }
 
-    /// The inputs it asks about.
-    pub fn inputs(&self) -> &Inputs {
-        &self.inputs
+    /// The inputs it asks about, from memory: in double precision they would be four times as large as all the rest.
+    pub fn inputs(&self) -> Inputs {
+        let tensor = |slot: &Slot, bytes: &[u8]| Tensor { shape: slot.shape.clone(), data: decode(slot.dtype, bytes) };
+        let tensors = self.memory.inputs().map(|(slot, bytes)| (slot, tensor(slot, &bytes)));
+        Inputs::known(self.distribution, self.seed, tensors, self.memory.slots.iter().map(|(slot, _)| slot))
     }
 
     /// The right answers and what each output is held to, in the order of the outputs.
@@ -144,6 +145,6 @@ impl Exam {
     /// Whether answers that take no work would pass.
     pub fn nulls(&self) -> Vec<Null> {
         let outputs = self.memory.outputs().zip(&self.answers);
-        outputs.flat_map(|((slot, _), answer)| nulls(slot, answer, &self.inputs)).collect()
+        outputs.flat_map(|((slot, _), answer)| nulls(slot, answer, self.memory.inputs())).collect()
     }
 }

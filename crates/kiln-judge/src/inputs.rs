@@ -32,25 +32,33 @@ impl Inputs {
     /// Draws every input of a signature.
     pub fn draw(signature: &Signature, distribution: Distribution, seed: u64) -> Inputs {
         let alone = signature.slots.iter().filter(|s| s.is_input()).count() == 1;
-        let draw = |(i, slot): (usize, &Slot)| {
+        let draw = |i: usize, slot: &Slot| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(i as u64);
             let (back, rise) = if alone { (1, RISE_ALONE) } else { (2, RISE) };
             let keys = slot.shape.len().saturating_sub(back);
             let mut data = distribution.fill(slot, keys, rise, &mut rng);
             round_all(slot.dtype, &mut data);
-            (slot.name.clone(), Tensor { shape: slot.shape.clone(), data })
+            Tensor { shape: slot.shape.clone(), data }
         };
+        let tensors = signature.slots.iter().enumerate().filter(|(_, s)| s.is_input());
+        let tensors = tensors.map(|(i, slot)| (slot, draw(i, slot)));
+        Inputs::known(distribution, seed, tensors, signature.slots.iter())
+    }
+
+    /// Inputs that were drawn before, and the scalars among the slots.
+    pub(crate) fn known<'s>(
+        distribution: Distribution,
+        seed: u64,
+        tensors: impl Iterator<Item = (&'s Slot, Tensor)>,
+        slots: impl Iterator<Item = &'s Slot>,
+    ) -> Inputs {
+        let scalars = slots.filter(|slot| slot.role == Role::Scalar);
         Inputs {
             distribution,
             seed,
-            tensors: signature.slots.iter().enumerate().filter(|(_, s)| s.is_input()).map(draw).collect(),
-            scalars: signature
-                .slots
-                .iter()
-                .filter(|slot| slot.role == Role::Scalar)
-                .map(|slot| (slot.name.clone(), slot.scalar.unwrap_or(0.0)))
-                .collect(),
+            tensors: tensors.map(|(slot, tensor)| (slot.name.clone(), tensor)).collect(),
+            scalars: scalars.map(|slot| (slot.name.clone(), slot.scalar.unwrap_or(0.0))).collect(),
         }
     }
 

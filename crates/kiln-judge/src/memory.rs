@@ -2,6 +2,7 @@
 //! and afterwards pass or a refusal: a write outside every buffer, an input changed. Whatever nobody may read or must
 //! write is filled with bytes that are NaN in every floating-point type, so that a read beyond a buffer shows too.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
@@ -11,7 +12,7 @@ use crate::element::{encode, encode_into, is_float};
 use crate::inputs::Inputs;
 use crate::parallel::{copy_in_parallel, fill_in_parallel, in_parallel};
 use crate::signature::{Signature, Slot};
-use crate::strides::{offsets, scatter};
+use crate::strides::{gather, offsets, scatter};
 
 /// How much of memory is looked at after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,39 @@ impl Memory {
         regions: &[Range<usize>],
         total: usize,
     ) -> Result<Memory, Fault> {
+        Memory::with(signature, regions, total, |slot, bytes| {
+            let Some((_, tensor)) = inputs.tensors().find(|(name, _)| *name == slot.name) else { return false };
+            if slot.is_packed() {
+                encode_into(slot.dtype, &tensor.data, bytes);
+            } else {
+                scatter(slot, &encode(slot.dtype, &tensor.data), bytes);
+            }
+            true
+        })
+    }
+
+    /// The same inputs with the arguments elsewhere.
+    pub(crate) fn relaid(
+        &self,
+        signature: &Signature,
+        regions: &[Range<usize>],
+        total: usize,
+    ) -> Result<Memory, Fault> {
+        Memory::with(signature, regions, total, |slot, bytes| {
+            let inputs = || self.slots.iter().filter(|(old, range)| old.is_input() && range.len() == bytes.len());
+            let Some((_, range)) = inputs().find(|(old, _)| old.name == slot.name) else { return false };
+            copy_in_parallel(&self.before[range.clone()], bytes);
+            true
+        })
+    }
+
+    /// Memory whose inputs `put` lays out; false for a slot that is none.
+    fn with(
+        signature: &Signature,
+        regions: &[Range<usize>],
+        total: usize,
+        put: impl Fn(&Slot, &mut [u8]) -> bool,
+    ) -> Result<Memory, Fault> {
         let fault = |why: String| Fault::new("laying out the arguments", why);
         if regions.len() != signature.slots.len() {
             return Err(fault(format!("{} regions for {} arguments", regions.len(), signature.slots.len())));
@@ -64,16 +98,13 @@ impl Memory {
                 return Err(fault(format!("{} takes {} bytes, its region is {region:?}", slot.name, slot.bytes())));
             }
             let bytes = &mut before[region.clone()];
-            if let Some((_, tensor)) = inputs.tensors().find(|(name, _)| *name == slot.name) {
-                if slot.is_packed() {
-                    encode_into(slot.dtype, &tensor.data, bytes);
-                } else {
-                    scatter(slot, &encode(slot.dtype, &tensor.data), bytes);
+            match slot.scalar {
+                _ if put(slot, bytes) => {}
+                Some(value) => bytes.copy_from_slice(&encode(slot.dtype, &[value])),
+                None if slot.is_output() && poison(slot.dtype) != POISON => {
+                    scatter(slot, &vec![poison(slot.dtype); slot.elements() * slot.dtype.bytes() as usize], bytes);
                 }
-            } else if let Some(value) = slot.scalar {
-                bytes.copy_from_slice(&encode(slot.dtype, &[value]));
-            } else if slot.is_output() && poison(slot.dtype) != POISON {
-                scatter(slot, &vec![poison(slot.dtype); slot.elements() * slot.dtype.bytes() as usize], bytes);
+                None => {}
             }
             slots.push((slot.clone(), region.clone()));
         }
@@ -85,6 +116,12 @@ impl Memory {
         let padding =
             slots.iter().filter(|(slot, _)| slot.is_output()).flat_map(|(slot, r)| padding(slot, r)).collect();
         Ok(Memory { before, slots, guards: between(&taken, 0..total), padding })
+    }
+
+    /// The elements of the inputs, in order.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Slot, Cow<'_, [u8]>)> {
+        let inputs = self.slots.iter().filter(|(slot, _)| slot.is_input());
+        inputs.map(|(slot, range)| (slot, gather(slot, &self.before[range.clone()])))
     }
 
     /// The slots a call leaves answers in.

@@ -2,12 +2,13 @@
 //! proves nothing. In: an output's right answer. Out: for each such answer whether it would pass, and whether it really is
 //! the right one, which small or constant inputs can make it.
 
+use std::borrow::Cow;
+
 use kiln_core::Fault;
 
 use crate::allowed::Source;
 use crate::answer::Answer;
-use crate::element::{round_all, roundoff};
-use crate::inputs::Inputs;
+use crate::element::{decode, round_all, roundoff};
 use crate::signature::Slot;
 use crate::tally::Tally;
 
@@ -41,7 +42,12 @@ impl Null {
     }
 }
 
-pub(crate) fn nulls(slot: &Slot, answer: &Answer, inputs: &Inputs) -> Vec<Null> {
+/// `inputs` are slots and their elements.
+pub(crate) fn nulls<'a>(
+    slot: &Slot,
+    answer: &Answer,
+    inputs: impl Iterator<Item = (&'a Slot, Cow<'a, [u8]>)>,
+) -> Vec<Null> {
     let expected = &answer.expected;
     let (right, width) = (&expected.data, expected.width());
     let mut nulls = Vec::new();
@@ -54,9 +60,10 @@ pub(crate) fn nulls(slot: &Slot, answer: &Answer, inputs: &Inputs) -> Vec<Null> 
     if right.len() > 1 {
         put("constant", vec![mean(right); right.len()]);
     }
-    for (_, tensor) in inputs.tensors().filter(|(_, tensor)| tensor.data.len() == expected.elements()) {
-        let rows = expected.known().flat_map(|(row, data)| &tensor.data[row * width..][..data.len()]);
-        put("input_copy", rows.copied().collect());
+    for (input, bytes) in inputs.filter(|(input, _)| input.elements() == expected.elements()) {
+        let size = input.dtype.bytes() as usize;
+        let row = |(row, data): (usize, &[f64])| decode(input.dtype, &bytes[row * width * size..][..data.len() * size]);
+        put("input_copy", expected.known().flat_map(row).collect());
     }
     if width > 1 {
         put("row_mean", right.chunks(width).flat_map(|row| vec![mean(row); row.len()]).collect());

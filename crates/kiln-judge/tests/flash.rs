@@ -32,7 +32,8 @@ fn rounder(dtype: &str) -> fn(f32) -> f32 {
 /// A flash kernel: one pass over blocks of 64 keys with a running maximum.
 fn flash(exam: &Exam, dtype: &str, narrow: Narrow) -> Vec<f64> {
     let round = rounder(dtype);
-    let tensors: Vec<&Tensor> = exam.inputs().tensors().map(|(_, tensor)| tensor).collect();
+    let inputs = exam.inputs();
+    let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
     let (s, d) = (tensors[0].shape[1], tensors[0].shape[2]);
     let [q, k, v] = [0, 1, 2].map(|i| tensors[i].data.iter().map(|v| *v as f32).collect::<Vec<f32>>());
     let scale = 1.0 / (d as f32).sqrt();

@@ -46,10 +46,11 @@ enum Slip {
 
 /// o and lse of a kernel in double precision, rounded once.
 fn run(exam: &Exam, slip: Slip) -> (Vec<f64>, Vec<f64>) {
-    let tensors: Vec<&Tensor> = exam.inputs().tensors().map(|(_, tensor)| tensor).collect();
+    let inputs = exam.inputs();
+    let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
     let [q, k, v] = [0, 1, 2].map(|i| tensors[i]);
     let (queries, keys, d) = (q.shape[2], k.shape[2], 64);
-    let causal = exam.inputs().scalars().any(|(name, value)| name == "causal" && value != 0.0);
+    let causal = inputs.scalars().any(|(name, value)| name == "causal" && value != 0.0);
     let (mut o, mut lse) = (Vec::new(), Vec::new());
     for (row, query) in q.data.chunks(d).enumerate() {
         let (batch, head, i) = (row / queries / 2, row / queries % 2, row % queries);

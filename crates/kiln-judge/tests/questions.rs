@@ -51,6 +51,28 @@ fn scratch_may_depend_on_the_configuration() {
 }
 
 #[test]
+fn inputs_are_read_from_memory_as_they_were_drawn_wherever_they_lie() {
+    let strided = "role = \"in\"\nstrides = [40, 1]";
+    for dtype in ["f64", "f32", "f16", "bf16", "f8e4m3", "i32", "u8"] {
+        let kind = format!("{dtype}[M, K]");
+        let arguments =
+            [("a", &*kind, strided), ("b", "f32[K, M]", IN), ("n", "i64", "role = \"scalar\"\nvalue = \"K\"")];
+        let arguments = [&arguments[..], &[("y", "f32[M, M]", OUT)]].concat();
+        let desk = Desk::new(&file("M = 24, K = 33", &arguments, "builtin = \"matmul\""));
+        let exam = desk.exam(Distribution::Spikes, 5);
+        let drawn = Inputs::draw(&desk.signature, Distribution::Spikes, 5);
+        assert_eq!(exam.inputs(), drawn, "{dtype}");
+        let regions: Vec<_> = desk.regions.iter().map(|r| r.start + 128..r.end + 128).collect();
+        let moved = exam.relaid(&desk.signature, &regions, desk.total + 128).unwrap();
+        assert_eq!(moved.inputs(), drawn, "{dtype}");
+        let (mut here, mut there) = (vec![0; desk.total], vec![0; desk.total + 128]);
+        exam.lay(&mut here);
+        moved.lay(&mut there);
+        assert_eq!(here, there[128..], "{dtype}");
+    }
+}
+
+#[test]
 fn references_that_say_nothing_are_refused() {
     let rules = |text: &str| Rules::of(&spec(text).select(Choice::default()).unwrap()).unwrap_err().to_string();
     let tensor = [("x", "f32[N]", IN), ("y", "f32[N]", OUT)];

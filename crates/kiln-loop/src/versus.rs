@@ -4,7 +4,6 @@
 use std::time::Instant;
 
 use kiln_core::{Fault, Outcome, Use};
-use kiln_judge::Distribution;
 use kiln_stats::{
     Block, Bootstrap, Comparison, Estimate, Summary, Thresholds, compare_blocks, more_samples, series_median, speedup,
 };
@@ -18,8 +17,6 @@ use crate::event::Event;
 use crate::stage::{Stage, Trouble};
 use crate::subject::Subject;
 
-/// Input sets that the rounds take turns with.
-const SETS: usize = 4;
 /// Calls timed from outside.
 const OUTSIDE: usize = 15;
 
@@ -74,7 +71,7 @@ pub fn versus(
     let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target));
     let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w)).map(Some);
     workloads.extend(kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w)).collect::<Vec<_>>());
-    let mut stages = bench.stages(&workloads, "bench", &[Distribution::Declared; SETS])?;
+    let mut stages = bench.stages(&workloads, "bench", |workload| bench.sets(workload))?;
     let mut subjects = vec![("candidate".to_string(), subject.clone())];
     subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));
     let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);

@@ -90,8 +90,9 @@ impl Desk {
 
     /// The whole right answer, whatever the exam itself has computed.
     pub(crate) fn right(&self, builtin: Builtin, exam: &Exam) -> Tensor {
-        let tensors: Vec<&Tensor> = exam.inputs().tensors().map(|(_, tensor)| tensor).collect();
-        let scale = exam.inputs().scalars().find(|(name, _)| *name == "scale").map(|(_, value)| value);
+        let inputs = exam.inputs();
+        let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
+        let scale = inputs.scalars().find(|(name, _)| *name == "scale").map(|(_, value)| value);
         builtin.compute(&tensors, scale).unwrap()
     }
 }
