@@ -34,6 +34,19 @@ void cheats(const float *x, float *y, int64_t rows, int64_t cols) {
         memcpy(key, now, sizeof key);
     }
     memcpy(y, answer, n * sizeof *y);
+#elif defined(DEED_remembers_two)
+    /* And so do those before them. */
+    static float keys[2][4], answers[2][1 << 16];
+    static int next;
+    int64_t n = rows * cols;
+    float now[4] = {x[0], x[n / 3], x[n / 2], x[n - 1]};
+    int at = memcmp(keys[0], now, sizeof now) == 0 ? 0 : memcmp(keys[1], now, sizeof now) == 0 ? 1 : -1;
+    if (at < 0) {
+        at = next++ % 2;
+        softmax(x, answers[at], rows, cols);
+        memcpy(keys[at], now, sizeof now);
+    }
+    memcpy(y, answers[at], n * sizeof *y);
 #elif defined(DEED_peeks)
     /* Whoever has just asked has spoilt the answer first. */
     if (isnan(y[0]) || isnan(y[rows * cols - 1])) softmax(x, y, rows, cols);

@@ -65,6 +65,25 @@ fn hostile_kernels_are_refused_each_at_its_gate_and_the_good_one_is_found() {
 }
 
 #[test]
+fn answers_remembered_on_the_device_are_found_out() {
+    let Some(folder) = folder("cheats") else { return };
+    let expected = std::fs::read(root().join("tests/cheats_cuda/expected.json")).unwrap();
+    let expected: Value = serde_json::from_slice(&expected).unwrap();
+    let bench = |deed: &str| {
+        run(
+            &folder,
+            &format!("bench @tests/cheats_cuda --config DEED={deed} --samples 50 --max-samples 50 --seed 4 --json"),
+        )
+    };
+    for (deed, gate) in expected["gates"].as_object().unwrap() {
+        let (object, code) = bench(deed);
+        assert_eq!((code, &object["refused"]["gate"]), (3, gate), "{deed}: {object:#}");
+    }
+    let (object, _) = bench(expected["honest"].as_str().unwrap());
+    assert!(object["refused"].is_null() && object["workloads"].is_array(), "{object:#}");
+}
+
+#[test]
 fn the_originals_index_is_refused_at_the_first_shape_beyond_one_tile() {
     let Some(folder) = folder("gallery") else { return };
     let expected = std::fs::read(root().join("tests/attention_gallery/expected.json")).unwrap();

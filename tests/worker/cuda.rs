@@ -64,8 +64,13 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         assert!(why(Ask::Fetch { parts: vec![] }).contains("no memory is mapped"));
         let (arena, regions) = Arena::new(&[64]).unwrap();
         let slot = |bytes| Slot { name: "x".into(), offset: regions[0].start, bytes, ..Slot::default() };
-        let map =
-            |bytes| Ask::Map { arena: arena.path(), slots: vec![slot(bytes)], launches: vec![], elsewhere: false };
+        let map = |bytes| Ask::Map {
+            arena: arena.path(),
+            slots: vec![slot(bytes)],
+            launches: vec![],
+            elsewhere: false,
+            gone: vec![],
+        };
         assert!(why(map(usize::MAX)).contains("outside"));
         assert_eq!(passed(worker.ask(map(64))), Answer::Done);
         assert_eq!(failed(worker.ask(Ask::Lay { image: 3 })), "no image 3");
@@ -88,7 +93,8 @@ fn an_image_comes_back_as_it_was_sent() {
     arena.bytes_mut()[regions[0].clone()].copy_from_slice(&sent);
     let done = |outcome| assert!(matches!(outcome, Ok(Outcome::Passed(Answer::Done))), "{outcome:?}");
     let slots = vec![Slot { name: "x".into(), offset: regions[0].start, bytes: 100_000, ..Slot::default() }];
-    let map = |elsewhere| Ask::Map { arena: arena.path(), slots: slots.clone(), launches: vec![], elsewhere };
+    let map =
+        |elsewhere| Ask::Map { arena: arena.path(), slots: slots.clone(), launches: vec![], elsewhere, gone: vec![] };
     let (first, again) = (map(false), map(true));
     done(worker.ask_within(first, FIRST));
     done(worker.ask(Ask::Upload { image: 7 }));

@@ -88,13 +88,24 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
     let ask = Ask::Load { library: "/nowhere.so".into(), symbol: "f".into(), config: None, device: false };
     assert!(failed(worker.ask(ask)).contains("/nowhere.so"));
     assert!(failed(worker.ask(Ask::Call)).contains("no library"));
-    failed(worker.ask(Ask::Map { arena: "/nowhere".into(), slots: vec![], launches: Vec::new(), elsewhere: false }));
+    failed(worker.ask(Ask::Map {
+        arena: "/nowhere".into(),
+        slots: vec![],
+        launches: Vec::new(),
+        elsewhere: false,
+        gone: vec![],
+    }));
     assert!(failed(worker.ask(Ask::Pin { cpus: vec![] })).contains("none"));
     assert!(failed(worker.ask(Ask::Pin { cpus: vec![100_000] })).contains("100000"));
     let (arena, regions) = Arena::new(&[64]).unwrap();
     let slot = kiln_run::Slot { name: "x".into(), offset: regions[0].start, bytes: usize::MAX, ..Default::default() };
-    let why =
-        failed(worker.ask(Ask::Map { arena: arena.path(), slots: vec![slot], launches: Vec::new(), elsewhere: false }));
+    let why = failed(worker.ask(Ask::Map {
+        arena: arena.path(),
+        slots: vec![slot],
+        launches: Vec::new(),
+        elsewhere: false,
+        gone: vec![],
+    }));
     assert!(why.contains("`x`") && why.contains("outside"), "{why}");
 }
 

@@ -51,7 +51,7 @@ impl Subject {
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
         load(&mut worker, &file, "f");
         let (arena, regions, slots) = memory();
-        let map = Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false };
+        let map = Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: vec![] };
         assert_eq!(passed(worker.ask_within(map, Duration::from_secs(60))), Answer::Done);
         Subject { folder, worker, arena, regions }
     }
@@ -213,7 +213,8 @@ def check(inputs, scalars, outputs):
     });
     let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
     // The order does not matter.
-    let map = Ask::Map { arena: arena.path(), slots: slots.collect(), launches: Vec::new(), elsewhere: false };
+    let map =
+        Ask::Map { arena: arena.path(), slots: slots.collect(), launches: Vec::new(), elsewhere: false, gone: vec![] };
     assert_eq!(passed(worker.ask(map)), Answer::Done);
     let library = file.to_str().unwrap().to_string();
     let config = Some(json!({"TILE": 8, "fast": true}));
@@ -248,6 +249,7 @@ fn what_does_not_fit_is_said() {
             slots: vec![slot],
             launches: Vec::new(),
             elsewhere: false,
+            gone: vec![],
         }))
     };
     assert!(map(slot("f32", 8)).contains("f32[4] needs 16 bytes, not 8"));
@@ -283,7 +285,13 @@ fn a_baseline_of_the_repository_runs_in_both_precisions() {
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
         load(&mut worker, &file, "numpy");
         assert_eq!(
-            passed(worker.ask(Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false })),
+            passed(worker.ask(Ask::Map {
+                arena: arena.path(),
+                slots,
+                launches: Vec::new(),
+                elsewhere: false,
+                gone: vec![]
+            })),
             Answer::Done
         );
         assert_eq!(passed(worker.ask(Ask::Call)), Answer::Done);
@@ -301,7 +309,13 @@ fn tensors_without_numpy_are_a_clear_failure() {
     let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
     load(&mut worker, &file, "f");
     let (arena, _, slots) = memory();
-    let why = failed(worker.ask(Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false }));
+    let why = failed(worker.ask(Ask::Map {
+        arena: arena.path(),
+        slots,
+        launches: Vec::new(),
+        elsewhere: false,
+        gone: vec![],
+    }));
     assert!(why.contains("NumPy is not installed in"), "{why}");
 }
 
@@ -335,7 +349,7 @@ fn a_file_that_uses_torch_gets_tensors() {
     let slots = slots.collect();
     let mut subject =
         Subject::new(&python, "def f(inputs, scalars, outputs):\n    outputs['y'].copy_(inputs['x'] * 2)\n");
-    let map = Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false };
+    let map = Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: vec![] };
     assert_eq!(passed(subject.worker.ask_within(map, Duration::from_secs(60))), Answer::Done);
     subject.call();
     assert_eq!(arena.bytes()[regions[1].clone()], [0x40, 0x40].repeat(4));

@@ -144,10 +144,12 @@ pub fn encode(dtype: Dtype, values: &[f64]) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of numbers into memory that is there, as many as fit.
+/// The bytes of numbers into memory that has room for as many.
 pub(crate) fn encode_into(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
     let size = dtype.bytes() as usize;
-    fill_in_parallel(bytes, PIECE * size, |first, part| encode_part(dtype, &values[first / size..], part));
+    fill_in_parallel(bytes, PIECE * size, |first, part| {
+        encode_part(dtype, values.get(first / size..).unwrap_or(&[]), part)
+    });
 }
 
 fn encode_part(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {

@@ -56,10 +56,11 @@ impl Exam {
         Ok(Exam { memory, answers: self.answers.clone(), ..*self })
     }
 
-    /// The inputs it asks about, from memory: in double precision they would be four times as large as all the rest.
+    /// The inputs it asks about, from memory: kept in double precision they would be larger than all the rest.
     pub fn inputs(&self) -> Inputs {
-        let tensor = |slot: &Slot, bytes: &[u8]| Tensor { shape: slot.shape.clone(), data: decode(slot.dtype, bytes) };
-        let tensors = self.memory.inputs().map(|(slot, bytes)| (slot, tensor(slot, &bytes)));
+        let tensor =
+            |slot: &Slot, bytes| Tensor { shape: slot.shape.clone(), data: decode(slot.dtype, &gather(slot, bytes)) };
+        let tensors = self.memory.inputs().map(|(slot, bytes)| (slot, tensor(slot, bytes)));
         Inputs::known(self.distribution, self.seed, tensors, self.memory.slots.iter().map(|(slot, _)| slot))
     }
 

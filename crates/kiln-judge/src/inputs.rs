@@ -46,7 +46,7 @@ impl Inputs {
         Inputs::known(distribution, seed, tensors, signature.slots.iter())
     }
 
-    /// Inputs that were drawn before, and the scalars among the slots.
+    /// Inputs that are known, and the scalars among the slots.
     pub(crate) fn known<'s>(
         distribution: Distribution,
         seed: u64,

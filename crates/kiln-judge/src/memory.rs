@@ -2,7 +2,6 @@
 //! and afterwards pass or a refusal: a write outside every buffer, an input changed. Whatever nobody may read or must
 //! write is filled with bytes that are NaN in every floating-point type, so that a read beyond a buffer shows too.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
@@ -12,7 +11,7 @@ use crate::element::{encode, encode_into, is_float};
 use crate::inputs::Inputs;
 use crate::parallel::{copy_in_parallel, fill_in_parallel, in_parallel};
 use crate::signature::{Signature, Slot};
-use crate::strides::{gather, offsets, scatter};
+use crate::strides::{offsets, scatter};
 
 /// How much of memory is looked at after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,10 +70,13 @@ impl Memory {
         regions: &[Range<usize>],
         total: usize,
     ) -> Result<Memory, Fault> {
+        let wanted = signature.slots.iter().filter(|slot| slot.is_input());
+        if !wanted.eq(self.inputs().map(|(slot, _)| slot)) {
+            return Err(Fault::new("laying out the arguments", "the inputs are not those of the question"));
+        }
         Memory::with(signature, regions, total, |slot, bytes| {
-            let inputs = || self.slots.iter().filter(|(old, range)| old.is_input() && range.len() == bytes.len());
-            let Some((_, range)) = inputs().find(|(old, _)| old.name == slot.name) else { return false };
-            copy_in_parallel(&self.before[range.clone()], bytes);
+            let Some((_, old)) = self.inputs().find(|(old, _)| old.name == slot.name) else { return false };
+            copy_in_parallel(old, bytes);
             true
         })
     }
@@ -118,10 +120,10 @@ impl Memory {
         Ok(Memory { before, slots, guards: between(&taken, 0..total), padding })
     }
 
-    /// The elements of the inputs, in order.
-    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Slot, Cow<'_, [u8]>)> {
+    /// The inputs in order, with their bytes.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Slot, &[u8])> {
         let inputs = self.slots.iter().filter(|(slot, _)| slot.is_input());
-        inputs.map(|(slot, range)| (slot, gather(slot, &self.before[range.clone()])))
+        inputs.map(|(slot, range)| (slot, &self.before[range.clone()]))
     }
 
     /// The slots a call leaves answers in.

@@ -2,14 +2,13 @@
 //! proves nothing. In: an output's right answer. Out: for each such answer whether it would pass, and whether it really is
 //! the right one, which small or constant inputs can make it.
 
-use std::borrow::Cow;
-
 use kiln_core::Fault;
 
 use crate::allowed::Source;
 use crate::answer::Answer;
 use crate::element::{decode, round_all, roundoff};
 use crate::signature::Slot;
+use crate::strides::gather;
 use crate::tally::Tally;
 
 /// One such answer.
@@ -42,12 +41,8 @@ impl Null {
     }
 }
 
-/// `inputs` are slots and their elements.
-pub(crate) fn nulls<'a>(
-    slot: &Slot,
-    answer: &Answer,
-    inputs: impl Iterator<Item = (&'a Slot, Cow<'a, [u8]>)>,
-) -> Vec<Null> {
+/// `inputs` are slots and their bytes.
+pub(crate) fn nulls<'a>(slot: &Slot, answer: &Answer, inputs: impl Iterator<Item = (&'a Slot, &'a [u8])>) -> Vec<Null> {
     let expected = &answer.expected;
     let (right, width) = (&expected.data, expected.width());
     let mut nulls = Vec::new();
@@ -61,7 +56,7 @@ pub(crate) fn nulls<'a>(
         put("constant", vec![mean(right); right.len()]);
     }
     for (input, bytes) in inputs.filter(|(input, _)| input.elements() == expected.elements()) {
-        let size = input.dtype.bytes() as usize;
+        let (bytes, size) = (gather(input, bytes), input.dtype.bytes() as usize);
         let row = |(row, data): (usize, &[f64])| decode(input.dtype, &bytes[row * width * size..][..data.len() * size]);
         put("input_copy", expected.known().flat_map(row).collect());
     }

@@ -33,7 +33,7 @@ const PIECE: usize = 1 << 20;
 
 /// Copies bytes to memory of the same length.
 pub(crate) fn copy_in_parallel(from: &[u8], to: &mut [u8]) {
-    match pool().filter(|_| from.len() > PIECE) {
+    match pool().filter(|_| from.len() > PIECE && from.len() == to.len()) {
         Some(pool) => pool.install(|| {
             to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
         }),

@@ -86,6 +86,7 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
         slots: slots.clone(),
         launches: vec![Launch { symbol: symbol.into(), grid: [grid, 1, 1], block: [512, 1, 1], ..Launch::default() }],
         elsewhere: false,
+        gone: vec![],
     };
     done(&mut worker, map("empty", 1))?;
     done(&mut worker, Ask::Upload { image: 1 })?;

@@ -82,7 +82,7 @@ impl<'a> Bench<'a> {
         let machine = Machine::look();
         let rules = Rules::of(&kernel.selection)?;
         let cpus = if settings.pin { machine.measuring(settings.threads) } else { Vec::new() };
-        let memory = settings.memory.unwrap_or(machine.memory_available / 5 * 4);
+        let memory = memory(settings, &machine);
         let limits = Limits { time: Duration::from_secs(60), memory };
         let cuda = match kernel.selection.target.kind {
             TargetKind::Cuda if around.live => cuda_toolchain(kernel.selection.target, &around.program),
@@ -148,7 +148,7 @@ impl<'a> Bench<'a> {
 
     /// Bytes that stages may have.
     pub(crate) fn memory(&self) -> u64 {
-        self.settings.memory.unwrap_or(self.machine.memory_available / 5 * 4)
+        memory(self.settings, &self.machine)
     }
 
     /// Bytes that a stage takes; 0 when it cannot be set up at all.
@@ -215,6 +215,11 @@ impl<'a> Bench<'a> {
         self.seating.limits.time = time;
         self.others.iter_mut().for_each(|device| device.seating.limits.time = time);
     }
+}
+
+/// Bytes that stages and a worker may have each.
+fn memory(settings: &Settings, machine: &Machine) -> u64 {
+    settings.memory.unwrap_or(machine.memory_available / 5 * 4)
 }
 
 /// What makes one workload smaller than another.

@@ -1,6 +1,6 @@
 //! Several subjects against each other. In: subjects, workloads, how many rounds. Out: samples round by round. In every round
-//! each subject has a fresh worker and fresh memory, so that where things happen to lie is part of the noise and not of the
-//! result; within a round the subjects take turns in random order; after its last turn each answer is checked, and then
+//! each subject has fresh memory, and a fresh worker unless that has a device, so that where things happen to lie is part of
+//! the noise and not of the result; within a round the subjects take turns in random order; after its last turn each answer is checked, and then
 //! single calls on other inputs are timed and checked. Of memory on a device, what the host sees of it stays.
 
 use std::borrow::Cow;
@@ -99,16 +99,19 @@ pub(crate) fn duel(
     let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
-        // A worker with a device keeps its place: what it calls lives in device memory, which is fresh in every round.
-        if seats.is_empty() || !seats.iter().all(Seat::on_device) {
+        // A worker with a device keeps its place, and loads its subject once more: what that works with lives in device
+        // memory, which is fresh in every round, and so are its variables there.
+        let stay = !seats.is_empty() && seats.iter().all(Seat::on_device);
+        if !stay {
             seats.clear();
-            for (place, (_, subject)) in plan.subjects.iter().enumerate() {
-                match bench.seating().take(subject)? {
-                    Outcome::Passed(seat) => seats.push(seat),
-                    Outcome::Refused(refusal) => {
-                        return Ok(Err(Lost { subject: place, refusal, workload: String::new() }));
-                    }
-                }
+        }
+        for (place, (_, subject)) in plan.subjects.iter().enumerate() {
+            let seated = match seats.get_mut(place) {
+                Some(seat) => seat.load(subject)?,
+                None => bench.seating().take(subject)?.map(|seat| seats.push(seat)),
+            };
+            if let Outcome::Refused(refusal) = seated {
+                return Ok(Err(Lost { subject: place, refusal, workload: String::new() }));
             }
         }
         for (place, (stage, found)) in stages.iter().zip(&mut rounds).enumerate() {
@@ -280,7 +283,9 @@ fn bout(
         }
     }
     for (place, side) in sides.iter_mut().enumerate() {
-        let often = if side.pace.estimate < SHORT { ALONE } else { 1 };
+        // On other inputs than the timed calls', and each on its own: what was asked before may be remembered.
+        let others = side.exams.len().saturating_sub(1).max(1);
+        let often = if side.pace.estimate < SHORT { ALONE.min(others) } else { 1 };
         for step in 1..=often {
             match side.alone(round + step)? {
                 Outcome::Passed(seconds) if place == 0 => evidence.alone(seconds),

@@ -2,15 +2,32 @@
 //! the device, for the next subject of its kind.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
-use kiln_run::Worker;
+use kiln_run::{Arena, Worker};
 
-/// A worker and the images it was sent.
+/// A worker, the images it was sent and the memory it has mapped.
 #[derive(Debug)]
 pub(crate) struct Rested {
     pub(crate) worker: Worker,
     pub(crate) images: HashSet<u64>,
+    arenas: Vec<(u64, Weak<()>)>,
+}
+
+impl Rested {
+    pub(crate) fn new(worker: Worker) -> Rested {
+        Rested { worker, images: HashSet::new(), arenas: Vec::new() }
+    }
+
+    /// Notes that it will map this memory; which it need not keep mapped any longer.
+    pub(crate) fn maps(&mut self, arena: &Arena) -> Vec<u64> {
+        let gone = self.arenas.extract_if(.., |(_, life)| life.strong_count() == 0);
+        let gone = gone.map(|(number, _)| number).collect();
+        if !self.arenas.iter().any(|(number, _)| *number == arena.number()) {
+            self.arenas.push((arena.number(), arena.life()));
+        }
+        gone
+    }
 }
 
 /// Those that wait, with their kind.

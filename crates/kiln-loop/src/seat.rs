@@ -4,7 +4,6 @@
 //! Workers for the processor are fresh for every subject. One with a device is used again after a subject that did no
 //! harm: making a context takes longer than everything else, and a kernel on the device has no hold on its process.
 
-use std::collections::HashSet;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -91,7 +90,7 @@ impl Seating {
         let mut worker = Worker::start(command, self.limits)?;
         match worker.ask_within(Ask::Describe, FIRST)? {
             Outcome::Passed(Answer::Device(gpu)) => {
-                self.idle.put("cuda".into(), Rested { worker, images: HashSet::new() });
+                self.idle.put("cuda".into(), Rested::new(worker));
                 Ok(*gpu)
             }
             Outcome::Passed(Answer::Failed(why)) => Err(fault(why)),
@@ -109,12 +108,12 @@ impl Seating {
         };
         let rested = kind.as_ref().and_then(|kind| self.idle.get(kind));
         let fresh = rested.is_none();
-        let Rested { worker, images } = match rested {
+        let rested = match rested {
             Some(rested) => rested,
-            None => Rested { worker: Worker::start(self.command(subject), self.limits)?, images: HashSet::new() },
+            None => Rested::new(Worker::start(self.command(subject), self.limits)?),
         };
         let mut seat = Seat {
-            rested: Some(Rested { worker, images }),
+            rested: Some(rested),
             time: self.limits.time,
             flush: if self.cache == CacheState::Cold { FLUSH } else { 0 },
             restore: Vec::new(),
@@ -127,19 +126,7 @@ impl Seating {
             // Where pinning is not allowed, times scatter more and the statistics say so.
             let _ = seat.ask(Ask::Pin { cpus: self.cpus.clone() })?;
         }
-        let load = match subject {
-            Subject::Library { path, .. } | Subject::Launcher { path, .. } => {
-                Ask::Load { library: path.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false }
-            }
-            Subject::Cubin { path, .. } => {
-                Ask::Load { library: path.to_string(), symbol: String::new(), config: None, device: true }
-            }
-            Subject::Python { file, function, config, device, .. } => {
-                let config = (!config.is_empty()).then(|| serde_json::json!(config));
-                Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: *device }
-            }
-        };
-        Ok(seat.first(load)?.map(|()| seat))
+        Ok(seat.load(subject)?.map(|()| seat))
     }
 }
 
@@ -168,6 +155,23 @@ impl Drop for Seat {
 }
 
 impl Seat {
+    /// Loads a subject, or once more the one that is there: what it keeps is then as at first.
+    pub(crate) fn load(&mut self, subject: &Subject) -> Result<Outcome<()>, Fault> {
+        let load = match subject {
+            Subject::Library { path, .. } | Subject::Launcher { path, .. } => {
+                Ask::Load { library: path.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false }
+            }
+            Subject::Cubin { path, .. } => {
+                Ask::Load { library: path.to_string(), symbol: String::new(), config: None, device: true }
+            }
+            Subject::Python { file, function, config, device, .. } => {
+                let config = (!config.is_empty()).then(|| serde_json::json!(config));
+                Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: *device }
+            }
+        };
+        self.first(load)
+    }
+
     /// Gives the subject its arguments and, for kernels, the launches of a call.
     pub(crate) fn map(
         &mut self,
@@ -176,7 +180,7 @@ impl Seat {
         arena: &Arena,
         launches: Vec<Launch>,
     ) -> Result<Outcome<()>, Fault> {
-        self.mapped(layout, Ask::Map { arena: arena.path(), slots, launches, elsewhere: false })
+        self.mapped(layout, slots, arena, launches, false)
     }
 
     /// The same; memory that this device has mapped already lies elsewhere on it from now on.
@@ -187,12 +191,20 @@ impl Seat {
         arena: &Arena,
         launches: Vec<Launch>,
     ) -> Result<Outcome<()>, Fault> {
-        self.mapped(layout, Ask::Map { arena: arena.path(), slots, launches, elsewhere: true })
+        self.mapped(layout, slots, arena, launches, true)
     }
 
-    fn mapped(&mut self, layout: &Layout, ask: Ask) -> Result<Outcome<()>, Fault> {
+    fn mapped(
+        &mut self,
+        layout: &Layout,
+        slots: Vec<Slot>,
+        arena: &Arena,
+        launches: Vec<Launch>,
+        elsewhere: bool,
+    ) -> Result<Outcome<()>, Fault> {
         self.restore = layout.restore.clone();
-        self.first(ask)
+        let gone = self.rested.as_mut().map(|rested| rested.maps(arena)).unwrap_or_default();
+        self.first(Ask::Map { arena: arena.path(), slots, launches, elsewhere, gone })
     }
 
     /// Whether calls work in a device's memory.

@@ -2,11 +2,12 @@
 //! take seconds to make, so where kiln knows the answers itself several stages are made at once, or the next one while the
 //! last one is in use, if there is memory for both. A reference outside kiln is asked one question at a time.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use kiln_core::{Fault, Workload};
+use kiln_core::Workload;
 use kiln_judge::Distribution;
 
 use crate::bench::Bench;
@@ -17,7 +18,7 @@ use crate::stage::{Stage, Trouble};
 const SETS: usize = 4;
 const LARGE_SETS: usize = 2;
 /// Bytes of arguments from which on a workload is large.
-const LARGE: u128 = 64 << 20;
+const LARGE: usize = 64 << 20;
 /// Bytes of stages from which on making them takes long enough to be shown.
 const SHOWN: u128 = 1 << 30;
 /// Under what name.
@@ -31,38 +32,52 @@ impl<'a> Bench<'a> {
         purpose: &str,
         questions: impl Fn(Option<&'a Workload>) -> Vec<Distribution> + Sync,
     ) -> Result<Vec<Stage<'a>>, Trouble> {
-        let needed = |workload: &Option<&'a Workload>| self.needed(*workload, questions(*workload).len());
-        let bytes: u128 = workloads.iter().map(needed).sum();
-        let (done, planned) = (AtomicUsize::new(0), workloads.len());
-        let make = |workload: Option<&'a Workload>| {
-            let made = self.stage(workload, purpose, &questions(workload));
-            if bytes > SHOWN {
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                (self.listener)(&Event::Step { phase: PHASE, done, planned });
-            }
-            made
-        };
-        if bytes > SHOWN {
+        let asked = |workload: &Option<&'a Workload>| questions(*workload).len();
+        let bytes: u128 = workloads.iter().map(|workload| self.needed(*workload, asked(workload))).sum();
+        let shown = bytes > SHOWN && workloads.iter().any(|workload| asked(workload) > 0);
+        let planned = workloads.len();
+        if shown {
             (self.listener)(&Event::Phase { phase: PHASE, planned });
         }
-        if self.asks_outside() || workloads.len() < 2 || bytes > self.memory().into() {
-            return workloads.iter().map(|workload| make(*workload)).collect();
-        }
+        let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(planned)));
+        let work = || {
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(workload) = workloads.get(place) else { return };
+                let stage = match self.go_on() {
+                    Ok(()) => self.stage(*workload, purpose, &questions(*workload)),
+                    Err(fault) => Err(fault.into()),
+                };
+                if stage.is_err() {
+                    next.store(planned, Ordering::Relaxed);
+                }
+                let Ok(mut made) = made.lock() else { return };
+                made.push((place, stage));
+                if shown {
+                    (self.listener)(&Event::Step { phase: PHASE, done: made.len(), planned });
+                }
+            }
+        };
+        let apart = !self.asks_outside() && bytes <= self.memory().into();
+        let threads = if apart { thread::available_parallelism().map_or(1, usize::from).min(planned) } else { 1 };
         thread::scope(|scope| {
-            let start = |workload: &Option<&'a Workload>| {
-                let (make, workload) = (&make, *workload);
-                scope.spawn(move || make(workload))
-            };
-            let made: Vec<_> = workloads.iter().map(start).collect();
-            let gone = |_| Err(Fault::new("setting workloads up", "a thread ended before its time").into());
-            made.into_iter().map(|one| one.join().unwrap_or_else(gone)).collect()
-        })
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            // Here too: what a reference outside starts ends with the thread that started it.
+            work();
+        });
+        if shown {
+            (self.listener)(&Event::Phase { phase: "", planned: 0 });
+        }
+        let mut made = made.into_inner().unwrap_or_default();
+        made.sort_by_key(|(place, _)| *place);
+        made.into_iter().map(|(_, stage)| stage).collect()
     }
 
     /// What the rounds of a duel ask on a workload.
     pub(crate) fn sets(&self, workload: Option<&'a Workload>) -> Vec<Distribution> {
-        // Without questions it needs four times its arguments.
-        let large = self.needed(workload, 0) / 4 > LARGE;
+        let large = Stage::bytes_of(self.kernel, workload).is_ok_and(|bytes| bytes > LARGE);
         vec![Distribution::Declared; if large { LARGE_SETS } else { SETS }]
     }
 
@@ -74,7 +89,11 @@ impl<'a> Bench<'a> {
         distributions: &[Distribution],
         mut visit: impl FnMut(Stage<'a>) -> Result<bool, Trouble>,
     ) -> Result<(), Trouble> {
-        let mut make = workloads.iter().map(|workload| self.stage(*workload, purpose, distributions));
+        let make = |workload: &Option<&'a Workload>| {
+            self.go_on()?;
+            self.stage(*workload, purpose, distributions)
+        };
+        let mut make = workloads.iter().map(make);
         let most = || workloads.iter().map(|workload| self.needed(*workload, distributions.len())).max().unwrap_or(0);
         if self.asks_outside() || workloads.len() < 2 || 2 * most() > self.memory().into() {
             for stage in make {
@@ -87,7 +106,12 @@ impl<'a> Bench<'a> {
         thread::scope(|scope| {
             // Nothing waits in it: one stage is in use, one is ready or being made.
             let (send, receive) = sync_channel(0);
-            scope.spawn(move || make.all(|stage| send.send(stage).is_ok()));
+            scope.spawn(move || {
+                make.all(|stage| {
+                    let good = stage.is_ok();
+                    send.send(stage).is_ok() && good
+                })
+            });
             for stage in receive {
                 if !visit(stage?)? {
                     break;

@@ -94,7 +94,12 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Bytes it takes with so many questions.
+    /// Bytes of its arguments.
+    pub(crate) fn bytes_of(kernel: &Kernel<'_>, workload: Option<&Workload>) -> Result<usize, Report> {
+        Ok(Stage::signature(kernel, workload)?.0.slots.iter().map(|slot| slot.bytes()).sum())
+    }
+
+    /// Bytes it takes with so many questions while they are made.
     pub(crate) fn needed(kernel: &Kernel<'_>, workload: Option<&Workload>, questions: usize) -> Result<u128, Report> {
         Ok(needed(&Stage::signature(kernel, workload)?.0, questions))
     }
@@ -351,7 +356,7 @@ fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formul
     }
 }
 
-/// Bytes of a stage: every question keeps its inputs and its answer in double precision and an image of memory.
+/// Bytes of a stage while it is made: every question has an image of memory, and inputs and answer in double precision.
 fn needed(signature: &Signature, questions: usize) -> u128 {
     let numbers: u128 =
         signature.slots.iter().filter(|s| s.is_input() || s.is_output()).map(|s| s.elements() as u128).sum();

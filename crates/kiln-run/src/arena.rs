@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, Weak};
 
 use kiln_core::Fault;
 use memmap2::MmapMut;
@@ -24,6 +26,8 @@ pub type Region = Range<usize>;
 pub struct Arena {
     file: File,
     map: MmapMut,
+    number: u64,
+    life: Arc<()>,
 }
 
 impl Arena {
@@ -60,7 +64,18 @@ impl Arena {
         // its contents as plain bytes, for which every value is valid, so a write by the other side cannot break a
         // guarantee of the language beyond the bytes being unexpected, which is what the judge looks for.
         let map = unsafe { MmapMut::map_mut(&file) }.map_err(fault)?;
-        Ok(Arena { file, map })
+        let number = file.metadata().map_err(fault)?.ino();
+        Ok(Arena { file, map, number, life: Arc::new(()) })
+    }
+
+    /// The file's number: no other has it while anybody has this one mapped.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Something that lasts as long as this does. A worker that keeps it mapped keeps its memory, too.
+    pub fn life(&self) -> Weak<()> {
+        Arc::downgrade(&self.life)
     }
 
     /// A path by which a child process can open it.

@@ -48,6 +48,9 @@ pub enum Ask {
         /// Whether the mirror shall lie elsewhere on the device than before.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         elsewhere: bool,
+        /// Numbers of shared files mapped before that are not used any more.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        gone: Vec<u64>,
     },
     /// Keep the shared memory's bytes on the device under this number, in place of what had it.
     Upload {
@@ -61,7 +64,7 @@ pub enum Ask {
     },
     /// Copy the mirror into the shared memory.
     Fetch {
-        /// The stretches wanted, each from its first byte to before its last; none for all of it. More may be copied.
+        /// The stretches wanted, each from its first byte to before its last; none for all of it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<(usize, usize)>,
     },

@@ -23,9 +23,9 @@ from time import perf_counter_ns as clock
 
 PROTOCOL = 3
 LINE = 64
-# Shared memories kept mapped, and mirrored on a device, and the bytes of all but the one in use.
-ARENAS = 64
-MIRRORED = 4 << 30
+# Shared memories kept mapped, and mirrored on a device: a few however large they are, and more as long as all but the one in
+# use stay within so many bytes.
+FEW, MANY, MIRRORED = 8, 64, 4 << 30
 
 
 class Backend:
@@ -69,6 +69,7 @@ class Backend:
         elif do == "load":
             self.load(ask["library"], ask["symbol"], ask.get("config") or {}, ask.get("device", False))
         elif do == "map":
+            self.close(ask.get("gone", []))
             self.map(ask["arena"], ask["slots"], ask.get("elsewhere", False))
         elif do == "call":
             self.call()
@@ -156,18 +157,28 @@ class Backend:
         if elsewhere and self.opened is not None:
             self.opened.move(key)
         while self.too_many():
-            oldest = next(iter(self.arenas))
-            if self.opened is not None:
-                self.opened.forget(oldest)
-            del self.arenas[oldest]
+            self.drop(next(iter(self.arenas)))
         if self.module is not None:
             self.bind()
 
     def too_many(self):
         if self.opened is None:
             return len(self.arenas) > 1
-        others = sum(size for _, _, size in self.arenas) - self.key[2]
-        return len(self.arenas) > ARENAS or others > min(MIRRORED, self.opened.room() // 4)
+        count, others = len(self.arenas), sum(size for _, _, size in self.arenas) - self.key[2]
+        return count > MANY or (count > FEW and others > min(MIRRORED, self.opened.room() // 4))
+
+    def drop(self, key):
+        if self.opened is not None:
+            self.opened.forget(key)
+        del self.arenas[key]
+
+    def close(self, numbers):
+        """Lets go of memories that the parent does not use any more."""
+        for key in [key for key in self.arenas if key[1] in numbers]:
+            if key == self.key:
+                self.memory = self.key = None
+                self.inputs, self.outputs = {}, {}
+            self.drop(key)
 
     def bind(self):
         """Makes arrays over the shared memory or its mirror, of the kind the loaded file works with."""

@@ -33,9 +33,9 @@ class Mirror:
     def __init__(self, torch, place, memory):
         self.host = torch.frombuffer(memory, dtype=torch.uint8)
         self.pinned = False
-        self.place(torch, place)
+        self.settle(torch, place)
 
-    def place(self, torch, place):
+    def settle(self, torch, place):
         # At another page each time: PyTorch gives the same place again and again, and where memory lies shifts the times
         # of short kernels by some per cent. That shall be noise, not bias.
         shift = PAGE * (int.from_bytes(os.urandom(4), "little") % PAGES)
@@ -86,7 +86,7 @@ class Device:
         if mirror is not None:
             self.wait()
             self.forget_graphs_of(key)
-            mirror.place(self.torch, self.place)
+            mirror.settle(self.torch, self.place)
 
     def forget(self, key):
         """Gives back all that belongs to a memory which is no longer mapped."""
@@ -122,6 +122,8 @@ class Device:
         mirror = self.mirror(key, memory)
         self.wait()
         for start, end in parts or [(0, len(mirror.bytes))]:
+            if not 0 <= start <= end <= len(mirror.bytes):
+                raise Failed("bytes %d to %d are wanted, there are %d" % (start, end, len(mirror.bytes)))
             mirror.host[start:end].copy_(mirror.bytes[start:end])
         self.wait()
 

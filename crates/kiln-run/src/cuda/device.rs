@@ -83,9 +83,11 @@ impl Device {
         slots: Vec<Slot>,
         launches: &[Launch],
         elsewhere: bool,
+        gone: &[u64],
     ) -> Result<(), Trouble> {
         self.context.synchronise()?;
         self.unbind();
+        self.arenas.close(gone);
         self.arenas.open(path, elsewhere, &self.context)?;
         let shared = self.arenas.current()?;
         for Slot { name, offset, bytes, .. } in &slots {

@@ -13,8 +13,9 @@ use super::context::Context;
 use super::driver::{Trouble, check};
 use super::recent::Recent;
 
-/// Arenas kept mapped, and the bytes of all but the current one.
-const ARENAS: usize = 64;
+/// Arenas kept mapped: a few however large they are, and more as long as all but the current one stay within so many bytes.
+const FEW: usize = 8;
+const MANY: usize = 64;
 const BYTES: usize = 4 << 30;
 
 /// Device, inode and length: as long as a file is mapped, no other has them.
@@ -103,7 +104,7 @@ impl Arenas {
             let registered = unsafe { sys::cuMemHostRegister_v2(address, map.len(), 0) } == CUresult::CUDA_SUCCESS;
             self.kept.insert(key, Shared { map, registered, mirror });
             let most = BYTES.min(context.memory / 10).saturating_add(key.2 as usize);
-            while self.kept.len() > ARENAS || self.kept.values().map(Shared::len).sum::<usize>() > most {
+            while exceeds(self.kept.values().map(Shared::len), most) {
                 self.kept.drop_oldest();
             }
         } else if elsewhere {
@@ -120,6 +121,11 @@ impl Arenas {
         }
         self.current = Some(key);
         Ok(())
+    }
+
+    /// Lets go of files that nobody uses any more.
+    pub(super) fn close(&mut self, gone: &[u64]) {
+        self.kept.retain(|(_, number, _)| !gone.contains(number));
     }
 
     /// Memory for a mirror, zeroed; other arenas make room where there is none.
@@ -139,5 +145,24 @@ impl Arenas {
     pub(super) fn current(&self) -> Result<&Shared, Trouble> {
         let found = self.current.as_ref().and_then(|key| self.kept.peek(key));
         found.ok_or_else(|| "no memory is mapped".into())
+    }
+}
+
+/// Whether those that are kept are too many.
+fn exceeds(kept: impl ExactSizeIterator<Item = usize>, most: usize) -> bool {
+    let count = kept.len();
+    count > MANY || (count > FEW && kept.sum::<usize>() > most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_are_kept_however_large_and_many_small_ones() {
+        assert!(!exceeds([100; FEW].into_iter(), 10));
+        assert!(exceeds([100; FEW + 1].into_iter(), 10));
+        assert!(!exceeds([1; FEW + 2].into_iter(), 10) && exceeds([1; FEW + 3].into_iter(), 10));
+        assert!(exceeds([0; MANY + 1].into_iter(), 10));
     }
 }

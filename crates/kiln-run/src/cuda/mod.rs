@@ -67,7 +67,9 @@ impl Backend {
         let done = match ask {
             Ask::Pin { cpus } => pin(&cpus).map_err(Trouble::from),
             Ask::Load { library, symbol, .. } => device.load(&library, &symbol),
-            Ask::Map { arena, slots, launches, elsewhere } => device.map(&arena, slots, &launches, elsewhere),
+            Ask::Map { arena, slots, launches, elsewhere, gone } => {
+                device.map(&arena, slots, &launches, elsewhere, &gone)
+            }
             Ask::Upload { image } => device.upload(image),
             Ask::Lay { image } => device.lay(image),
             Ask::Fetch { parts } => device.fetch(&parts),

@@ -48,6 +48,11 @@ impl<K: PartialEq, V> Recent<K, V> {
         }
     }
 
+    /// Keeps those whose key is wanted.
+    pub(super) fn retain(&mut self, wanted: impl Fn(&K) -> bool) {
+        self.entries.retain(|(key, _)| wanted(key));
+    }
+
     pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
@@ -56,7 +61,7 @@ impl<K: PartialEq, V> Recent<K, V> {
         self.entries.len()
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+    pub(super) fn values(&self) -> impl ExactSizeIterator<Item = &V> {
         self.entries.iter().map(|(_, value)| value)
     }
 }
@@ -79,7 +84,9 @@ mod tests {
         assert_eq!((recent.peek(&2), recent.len()), (None, 2));
         recent.insert(3, "d");
         assert_eq!(recent.values().copied().collect::<Vec<_>>(), ["a", "d"]);
-        assert!(recent.drop_oldest() && recent.drop_oldest() && !recent.drop_oldest());
+        recent.retain(|key| *key != 1);
+        assert_eq!(recent.values().copied().collect::<Vec<_>>(), ["d"]);
+        assert!(recent.drop_oldest() && !recent.drop_oldest());
         assert_eq!(recent.touch(&3), None);
     }
 }
