@@ -88,6 +88,10 @@ fn kernels_that_only_seem_fast_are_refused_each_by_what_catches_it() {
         let refused: Vec<&Value> = trials.iter().filter(of).collect();
         assert!(!refused.is_empty() && refused.iter().all(|t| &t["refusal"]["gate"] == gate), "{deed}: {refused:?}");
     }
+    for (deed, gate) in expected["bench"].as_object().unwrap() {
+        let (found, code) = run(&folder, &format!("bench @tests/cheats --config DEED={deed} --json --seed 5"));
+        assert_eq!((code, &found["refused"]["gate"]), (3, gate), "{deed}: {found:#}");
+    }
 }
 
 #[test]

@@ -39,7 +39,13 @@ class Mirror:
         # At another page each time: PyTorch gives the same place again and again, and where memory lies shifts the times
         # of short kernels by some per cent. That shall be noise, not bias.
         shift = PAGE * (int.from_bytes(os.urandom(4), "little") % PAGES)
-        room = torch.empty(shift + len(self.host), dtype=torch.uint8, device=place)
+        size = shift + len(self.host)
+        try:
+            room = torch.empty(size, dtype=torch.uint8, device=place)
+        except RuntimeError:
+            # Before the old place is given back, so that it cannot be the same again; unless there is no room for both.
+            self.bytes = None
+            room = torch.empty(size, dtype=torch.uint8, device=place)
         self.bytes = room[shift:]
         self.laid = None
 
