@@ -130,7 +130,7 @@ fn start(artifact: &Artifact, arena: &Arena, regions: &[Region], what: &str) -> 
         Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
     // A C function needs to know no more than where its arguments lie.
     let slots = regions.iter().map(|r| Slot { offset: r.start, bytes: r.len(), ..Slot::default() }).collect();
-    for ask in [load, Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: vec![] }] {
+    for ask in [load, Ask::map(arena, slots)] {
         assert_eq!(worker.ask(ask).unwrap(), Outcome::Passed(Answer::Done), "{what}");
     }
     worker

@@ -64,13 +64,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         assert!(why(Ask::Fetch { parts: vec![] }).contains("no memory is mapped"));
         let (arena, regions) = Arena::new(&[64]).unwrap();
         let slot = |bytes| Slot { name: "x".into(), offset: regions[0].start, bytes, ..Slot::default() };
-        let map = |bytes| Ask::Map {
-            arena: arena.path(),
-            slots: vec![slot(bytes)],
-            launches: vec![],
-            elsewhere: false,
-            gone: vec![],
-        };
+        let map = |bytes| Ask::map(&arena, vec![slot(bytes)]);
         assert!(why(map(usize::MAX)).contains("outside"));
         assert_eq!(passed(worker.ask(map(64))), Answer::Done);
         assert_eq!(failed(worker.ask(Ask::Lay { image: 3 })), "no image 3");

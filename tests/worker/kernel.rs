@@ -59,16 +59,7 @@ pub(crate) fn load(body: &str) -> Loaded {
     let load =
         Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
     assert_eq!(passed(worker.ask(load)), Answer::Done);
-    assert_eq!(
-        passed(worker.ask(Ask::Map {
-            arena: arena.path(),
-            slots,
-            launches: Vec::new(),
-            elsewhere: false,
-            gone: vec![]
-        })),
-        Answer::Done
-    );
+    assert_eq!(passed(worker.ask(Ask::map(&arena, slots))), Answer::Done);
     Loaded { _folder: folder, worker, arena, regions }
 }
 

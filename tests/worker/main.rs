@@ -99,13 +99,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
     assert!(failed(worker.ask(Ask::Pin { cpus: vec![100_000] })).contains("100000"));
     let (arena, regions) = Arena::new(&[64]).unwrap();
     let slot = kiln_run::Slot { name: "x".into(), offset: regions[0].start, bytes: usize::MAX, ..Default::default() };
-    let why = failed(worker.ask(Ask::Map {
-        arena: arena.path(),
-        slots: vec![slot],
-        launches: Vec::new(),
-        elsewhere: false,
-        gone: vec![],
-    }));
+    let why = failed(worker.ask(Ask::map(&arena, vec![slot])));
     assert!(why.contains("`x`") && why.contains("outside"), "{why}");
 }
 

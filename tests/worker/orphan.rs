@@ -31,13 +31,7 @@ fn stand_in() {
             let mut worker = Worker::start(python_command(interpreter), limits).unwrap();
             python::load(&mut worker, &file, "f");
             let (arena, _) = kiln_run::Arena::new(&[8]).unwrap();
-            let _ = worker.ask(Ask::Map {
-                arena: arena.path(),
-                slots: vec![],
-                launches: Vec::new(),
-                elsewhere: false,
-                gone: vec![],
-            });
+            let _ = worker.ask(Ask::map(&arena, vec![]));
             println!("\nworker {}", worker.pid());
             let _ = worker.ask(Ask::Call);
         }

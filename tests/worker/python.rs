@@ -51,7 +51,7 @@ impl Subject {
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
         load(&mut worker, &file, "f");
         let (arena, regions, slots) = memory();
-        let map = Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: vec![] };
+        let map = Ask::map(&arena, slots);
         assert_eq!(passed(worker.ask_within(map, Duration::from_secs(60))), Answer::Done);
         Subject { folder, worker, arena, regions }
     }
@@ -213,8 +213,7 @@ def check(inputs, scalars, outputs):
     });
     let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
     // The order does not matter.
-    let map =
-        Ask::Map { arena: arena.path(), slots: slots.collect(), launches: Vec::new(), elsewhere: false, gone: vec![] };
+    let map = Ask::map(&arena, slots.collect());
     assert_eq!(passed(worker.ask(map)), Answer::Done);
     let library = file.to_str().unwrap().to_string();
     let config = Some(json!({"TILE": 8, "fast": true}));
@@ -243,15 +242,7 @@ fn what_does_not_fit_is_said() {
         strides: None,
         tensormap: None,
     };
-    let mut map = |slot| {
-        failed(subject.worker.ask(Ask::Map {
-            arena: subject.arena.path(),
-            slots: vec![slot],
-            launches: Vec::new(),
-            elsewhere: false,
-            gone: vec![],
-        }))
-    };
+    let mut map = |slot| failed(subject.worker.ask(Ask::map(&subject.arena, vec![slot])));
     assert!(map(slot("f32", 8)).contains("f32[4] needs 16 bytes, not 8"));
     assert!(map(slot("f32", 1 << 40)).contains("outside"));
     assert!(map(slot("f7", 16)).contains("unknown dtype f7"));
@@ -284,16 +275,7 @@ fn a_baseline_of_the_repository_runs_in_both_precisions() {
         let slots = slots.collect();
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
         load(&mut worker, &file, "numpy");
-        assert_eq!(
-            passed(worker.ask(Ask::Map {
-                arena: arena.path(),
-                slots,
-                launches: Vec::new(),
-                elsewhere: false,
-                gone: vec![]
-            })),
-            Answer::Done
-        );
+        assert_eq!(passed(worker.ask(Ask::map(&arena, slots))), Answer::Done);
         assert_eq!(passed(worker.ask(Ask::Call)), Answer::Done);
         let three: Vec<u8> = if size == 4 { 3_f32.to_ne_bytes().into() } else { 3_f64.to_ne_bytes().into() };
         assert_eq!(arena.bytes()[regions[2].clone()], three.repeat(4));
@@ -309,13 +291,7 @@ fn tensors_without_numpy_are_a_clear_failure() {
     let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
     load(&mut worker, &file, "f");
     let (arena, _, slots) = memory();
-    let why = failed(worker.ask(Ask::Map {
-        arena: arena.path(),
-        slots,
-        launches: Vec::new(),
-        elsewhere: false,
-        gone: vec![],
-    }));
+    let why = failed(worker.ask(Ask::map(&arena, slots)));
     assert!(why.contains("NumPy is not installed in"), "{why}");
 }
 
@@ -349,7 +325,7 @@ fn a_file_that_uses_torch_gets_tensors() {
     let slots = slots.collect();
     let mut subject =
         Subject::new(&python, "def f(inputs, scalars, outputs):\n    outputs['y'].copy_(inputs['x'] * 2)\n");
-    let map = Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: vec![] };
+    let map = Ask::map(&arena, slots);
     assert_eq!(passed(subject.worker.ask_within(map, Duration::from_secs(60))), Answer::Done);
     subject.call();
     assert_eq!(arena.bytes()[regions[1].clone()], [0x40, 0x40].repeat(4));

@@ -94,7 +94,7 @@ fn a_function_runs_on_the_gpu_and_is_timed_there() {
         }
         let (mut arena, regions, slots) = memory();
         let mut done = |ask| assert_eq!(passed(worker.ask_within(ask, Duration::from_secs(120))), Answer::Done);
-        done(Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: vec![] });
+        done(Ask::map(&arena, slots));
         done(Ask::Upload { image: 1 });
         done(Ask::Lay { image: 1 });
         done(Ask::Call);

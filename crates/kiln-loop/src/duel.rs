@@ -18,7 +18,7 @@ use crate::clocks::Watch;
 use crate::drawing::{generator, shuffle};
 use crate::layout::Layout;
 use crate::measure::{Pace, turn, warm_up};
-use crate::seat::Seat;
+use crate::seat::{Place, Seat};
 use crate::stage::Stage;
 use crate::subject::Subject;
 
@@ -183,7 +183,7 @@ impl<'s> Side<'s> {
         };
         let slots = stage.slots(&layout, subject)?;
         let pace = Pace { calls: 1, estimate: f64::INFINITY };
-        passed!(seat.map_elsewhere(&layout, slots, &arena, stage.launches(subject)?)?);
+        passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, Place::Another)?);
         let mut side = Side { stage, seat, layout, exams, arena, spare, pace };
         passed!(side.lay(round)?);
         side.pace = passed!(warm_up(side.seat)?);

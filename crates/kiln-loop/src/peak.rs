@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::bench::Bench;
 use crate::layout::Layout;
+use crate::seat::Place;
 use crate::settings::CacheState;
 use crate::subject::Subject;
 
@@ -220,7 +221,7 @@ fn fastest(bench: &Bench<'_>, subject: &Subject, slots: Vec<Slot>) -> Result<f64
         Outcome::Passed(seat) => seat,
         Outcome::Refused(refusal) => return Err(failed(refusal)),
     };
-    if let Outcome::Refused(refusal) = seat.map(&layout, layout.slots.clone(), &arena, Vec::new())? {
+    if let Outcome::Refused(refusal) = seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), Place::Same)? {
         return Err(failed(refusal));
     }
     // Short calls are repeated, so that what is measured is not the clock.

@@ -130,6 +130,15 @@ impl Seating {
     }
 }
 
+/// Where memory that a device has mapped before shall lie on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where it does.
+    Same,
+    /// Elsewhere.
+    Another,
+}
+
 /// A worker with a subject.
 pub(crate) struct Seat {
     /// Always there until the seat is given up.
@@ -179,31 +188,11 @@ impl Seat {
         slots: Vec<Slot>,
         arena: &Arena,
         launches: Vec<Launch>,
-    ) -> Result<Outcome<()>, Fault> {
-        self.mapped(layout, slots, arena, launches, false)
-    }
-
-    /// The same; memory that this device has mapped already lies elsewhere on it from now on.
-    pub(crate) fn map_elsewhere(
-        &mut self,
-        layout: &Layout,
-        slots: Vec<Slot>,
-        arena: &Arena,
-        launches: Vec<Launch>,
-    ) -> Result<Outcome<()>, Fault> {
-        self.mapped(layout, slots, arena, launches, true)
-    }
-
-    fn mapped(
-        &mut self,
-        layout: &Layout,
-        slots: Vec<Slot>,
-        arena: &Arena,
-        launches: Vec<Launch>,
-        elsewhere: bool,
+        place: Place,
     ) -> Result<Outcome<()>, Fault> {
         self.restore = layout.restore.clone();
         let gone = self.rested.as_mut().map(|rested| rested.maps(arena)).unwrap_or_default();
+        let elsewhere = place == Place::Another;
         self.first(Ask::Map { arena: arena.path(), slots, launches, elsewhere, gone })
     }
 

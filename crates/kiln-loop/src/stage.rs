@@ -13,7 +13,7 @@ use kiln_spec::{Formula, Selection};
 use crate::drawing::derive;
 use crate::kernel::Kernel;
 use crate::layout::Layout;
-use crate::seat::Seat;
+use crate::seat::{Place, Seat};
 use crate::subject::Subject;
 
 /// A workload with its memory and its questions.
@@ -150,7 +150,7 @@ impl<'a> Stage<'a> {
     /// Gives a seat this workload's memory.
     pub(crate) fn map(&self, seat: &mut Seat, subject: &Subject) -> Result<Outcome<()>, Fault> {
         let slots = self.slots(&self.layout, subject)?;
-        seat.map(&self.layout, slots, &self.arena, self.launches(subject)?)
+        seat.map(&self.layout, slots, &self.arena, self.launches(subject)?, Place::Same)
     }
 
     /// The arguments as a worker is told of them, descriptors included.

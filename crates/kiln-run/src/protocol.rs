@@ -9,6 +9,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::arena::Arena;
+
 /// The version both sides must speak.
 pub const PROTOCOL: u32 = 3;
 
@@ -87,6 +89,13 @@ pub enum Ask {
         #[serde(default)]
         flush: u64,
     },
+}
+
+impl Ask {
+    /// Maps memory for what launches by itself.
+    pub fn map(arena: &Arena, slots: Vec<Slot>) -> Ask {
+        Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: Vec::new() }
+    }
 }
 
 /// One argument in the shared memory.

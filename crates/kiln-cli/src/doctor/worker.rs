@@ -36,9 +36,7 @@ fn answered(built: Option<&Built>) -> Result<&'static str, Fault> {
     let slots = regions.iter().map(|r| Slot { offset: r.start, bytes: r.len(), ..Slot::default() }).collect();
     let load =
         Ask::Load { library: built.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
-    for ask in
-        [load, Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: vec![] }, Ask::Call]
-    {
+    for ask in [load, Ask::map(&arena, slots), Ask::Call] {
         match worker.ask(ask)? {
             Outcome::Passed(Answer::Done) => {}
             Outcome::Passed(Answer::Failed(why)) => return Err(fault(why)),
