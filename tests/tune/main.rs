@@ -203,6 +203,27 @@ fn mistakes_are_told_with_what_was_expected() {
     assert!(said("check @kernels/softmax --config GROUP=4,CHAINS=8", 2).contains("kiln gate"));
 }
 
+#[test]
+fn a_workload_that_cannot_be_set_up_is_told_wherever_it_stands() {
+    let folder = folder("set-up");
+    let text = std::fs::read_to_string(root().join("kernels/softmax/kernel.toml")).unwrap();
+    for file in ["softmax.c", "naive.c", "baseline.py"] {
+        std::fs::copy(root().join("kernels/softmax").join(file), folder.join(file)).unwrap();
+    }
+    // Tuned; for checking only; and more than any memory.
+    for (dims, instead, words) in [
+        ("ROWS = 256, COLS = 4096", "ROWS = -256, COLS = 4096", "a dimension of x is -256"),
+        ("ROWS = 5, COLS = 7", "ROWS = -5, COLS = 7", "a dimension of x is -5"),
+        ("ROWS = 256, COLS = 4096", "ROWS = 200000000, COLS = 4096", "setting workload long up"),
+    ] {
+        assert!(text.contains(dims));
+        std::fs::write(folder.join("kernel.toml"), text.replace(dims, instead)).unwrap();
+        let output = command(&folder, "check .").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).to_string();
+        assert!(!output.status.success() && said.contains(words), "{said}");
+    }
+}
+
 fn spawn(folder: &Path, line: &str) -> Child {
     command(folder, line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
