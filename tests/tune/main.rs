@@ -212,8 +212,8 @@ fn a_workload_that_cannot_be_set_up_is_told_wherever_it_stands() {
     }
     // Tuned; for checking only; and more than any memory.
     for (dims, instead, words) in [
-        ("ROWS = 256, COLS = 4096", "ROWS = -256, COLS = 4096", "a dimension of x is -256"),
-        ("ROWS = 5, COLS = 7", "ROWS = -5, COLS = 7", "a dimension of x is -5"),
+        ("ROWS = 256, COLS = 4096", "ROWS = -256, COLS = 4096", "a dimension of x is -256 in workload long"),
+        ("ROWS = 5, COLS = 7", "ROWS = -5, COLS = 7", "a dimension of x is -5 in workload narrow"),
         ("ROWS = 256, COLS = 4096", "ROWS = 200000000, COLS = 4096", "setting workload long up"),
     ] {
         assert!(text.contains(dims));

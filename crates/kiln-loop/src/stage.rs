@@ -90,7 +90,16 @@ impl<'a> Stage<'a> {
     fn signature(kernel: &Kernel<'_>, workload: Option<&Workload>) -> Result<(Signature, bool), Report> {
         match Signature::of(&kernel.selection, workload) {
             Ok(signature) => Ok((signature, false)),
-            Err(_) => Ok((Signature::under(&kernel.selection, workload, &kernel.some_config())?, true)),
+            Err(_) => match Signature::under(&kernel.selection, workload, &kernel.some_config()) {
+                Ok(signature) => Ok((signature, true)),
+                // The place is that of the argument, which every workload has.
+                Err(report) => Err(match workload {
+                    Some(Workload { name, .. }) => {
+                        Report { message: format!("{} in workload {name}", report.message), ..report }
+                    }
+                    None => report,
+                }),
+            },
         }
     }
 
