@@ -4,187 +4,18 @@ In: the worker's program, whole or its pieces in order: worker_tensors.py worker
 Ends with an assertion's error when something is wrong.
 """
 
-import contextlib
 import json
 import os
-import pathlib
 import struct
 import sys
-import tempfile
-import types
 
 import torch
 
 sys.dont_write_bytecode = True
-worker = types.ModuleType("worker")
-program = "\n".join(pathlib.Path(piece).read_text("utf-8") for piece in sys.argv[1:])
-exec(compile(program, "<string>", "exec"), vars(worker))
-
-N = 16
-X, Y, SCALE, KEPT, SIZE = 4096, 8192, 12288, 12352, 16384
-# What is put on the stream, in order.
-STREAM = []
-KEEPER = tempfile.TemporaryDirectory()
-FOLDER = KEEPER.name
-
-
-class Shared:
-    """Shared memory with x, y and a scalar, as the parent makes it."""
-
-    def __init__(self, scale=2.0):
-        self.file = tempfile.TemporaryFile()
-        self.put(0, b"\0" * SIZE)
-        self.put(X, struct.pack("=16f", *range(N)))
-        self.put(SCALE, struct.pack("=f", scale))
-        self.path = "/proc/self/fd/%d" % self.file.fileno()
-
-    def put(self, offset, data):
-        os.pwrite(self.file.fileno(), data, offset)
-
-    def y(self):
-        return list(struct.unpack("=16f", os.pread(self.file.fileno(), 4 * N, Y)))
-
-    def slots(self, role="out"):
-        arguments = [
-            ("x", X, [N], "in", 64),
-            ("y", Y, [N], role, 64),
-            ("scale", SCALE, [], "scalar", 4),
-            ("map", 0, [N], "tensormap", 0),
-        ]
-        names = ("name", "offset", "shape", "role", "bytes")
-        return [dict(zip(names, argument), dtype="f32") for argument in arguments]
-
-
-class Event:
-    """Takes as long as the test says, for every test knows what it waits for."""
-
-    took = 0.0
-
-    def __init__(self, enable_timing):
-        assert enable_timing
-
-    def record(self):
-        STREAM.append("event")
-
-    def synchronize(self):
-        pass
-
-    def elapsed_time(self, _other):
-        return Event.took
-
-
-class Graph:
-    """Records nothing: replays what the test says the function launches."""
-
-    made, replay_of = 0, None
-    capturing = False
-
-    def capture_begin(self):
-        Graph.made, Graph.capturing = Graph.made + 1, True
-
-    def capture_end(self):
-        Graph.capturing = False
-
-    def replay(self):
-        STREAM.append("graph")
-        Graph.replay_of()
-
-
-class Played:
-    """PyTorch with a GPU that is the processor."""
-
-    def __init__(self, available=True, cuda="13.0", sleeps=True, **told):
-        self.broken, self.pinned, self.swallowed = None, [], 0
-        self.refuses = False
-        self.memory = 80 << 30
-        self.version = types.SimpleNamespace(cuda=cuda)
-        self.__version__ = "2.11"
-        self.cuda = types.SimpleNamespace(
-            is_available=lambda: available, init=self.init, set_device=lambda number: None, Event=Event,
-            CUDAGraph=Graph, Stream=lambda: None, stream=lambda stream: contextlib.nullcontext(),
-            synchronize=self.synchronize, cudart=lambda: self, get_device_properties=lambda number: self.properties(),
-            mem_get_info=lambda: (5, 10))
-        if sleeps:
-            self.cuda._sleep = lambda cycles: STREAM.append(cycles)
-        self.told = told
-
-    def __getattr__(self, name):
-        return getattr(torch, name)
-
-    def init(self):
-        raise RuntimeError("No CUDA GPUs are available\nand advice")
-
-    def synchronize(self):
-        if self.broken:
-            raise self.broken
-
-    def cudaHostRegister(self, pointer, size, flags):
-        if self.refuses:
-            return 1
-        self.pinned.append(pointer)
-        return 0
-
-    def cudaHostUnregister(self, pointer):
-        self.pinned.remove(pointer)
-        return 0
-
-    def zeros(self, *sizes, device):
-        self.swallowed += 1
-        return torch.zeros(*sizes)
-
-    def properties(self):
-        return types.SimpleNamespace(
-            name="H", uuid="ab", major=9, minor=0, multi_processor_count=132, total_memory=self.memory,
-            L2_cache_size=60 << 20,
-            shared_memory_per_block=49152, shared_memory_per_block_optin=232448,
-            shared_memory_per_multiprocessor=233472, regs_per_multiprocessor=65536,
-            max_threads_per_multi_processor=2048, **self.told)
-
-
-def played(**how):
-    """The GPU's own code, with tensors where there is room for them."""
-    device = worker.Cuda(Played(**how))
-    device.place = "cpu"
-    return device
-
-
-def subject(text, device):
-    backend = worker.Backend()
-    backend.open = lambda torch: device
-    path = os.path.join(FOLDER, "subject_%d.py" % len(os.listdir(FOLDER)))
-    pathlib.Path(path).write_text(text)
-    load(backend, path)
-    return backend, path
-
-
-def load(backend, path):
-    assert backend.answer({"do": "load", "library": path, "symbol": "f", "device": True}) == "done"
-
-
-def ask(backend, do, **rest):
-    return backend.answer(dict(rest, do=do))
-
-
-def failed(words, backend, do, **rest):
-    try:
-        ask(backend, do, **rest)
-    except worker.Failed as why:
-        assert words in str(why), why
-    else:
-        raise AssertionError("%s did not fail" % do)
-
-
-def doubled(scale=2.0):
-    return [scale * i for i in range(N)]
-
-
-IN_PLACE = """
-import torch
-def f(inputs, scalars, outputs):
-    torch.mul(inputs["x"], scalars["scale"], out=outputs["y"])
-"""
-RETURNS = "import torch\ndef f(inputs, scalars, outputs): return inputs['x'] * scalars['scale']\n"
-ADDS = "import torch\ndef f(inputs, scalars, outputs): outputs['y'].add_(inputs['x'])\n"
+# Only now, or it would leave a folder behind.
+from played import (
+    ADDS, ask, doubled, Event, failed, Graph, IN_PLACE, KEPT, load, N, played, RETURNS, SCALE, Shared, SIZE,
+    STREAM, subject, worker, X, Y)
 
 
 def test_calls_work_in_the_mirror():
@@ -274,6 +105,23 @@ def test_memory_moves_on_the_device_and_stays_on_the_host():
         assert shared.y() == [0.0] * 2 + doubled()[2:4] + [0.0] * 12
     ask(backend, "map", arena=shared.path, slots=shared.slots())
     assert mirror.bytes is places[-1]
+
+
+def test_memory_that_is_gone_is_let_go():
+    device = played()
+    backend, _ = subject(IN_PLACE, device)
+    kept, gone = Shared(), Shared()
+    for number, one in enumerate((kept, gone)):
+        ask(backend, "map", arena=one.path, slots=one.slots())
+        ask(backend, "upload", image=number)
+    # The one in use, too, when another takes its place.
+    ask(backend, "map", arena=kept.path, slots=kept.slots(), gone=[os.fstat(gone.file.fileno()).st_ino])
+    assert len(backend.arenas) == len(device.mirrors) == len(device.torch.pinned) == 1
+    failed("no image 1", backend, "lay", image=1)
+    ask(backend, "lay", image=0)
+    ask(backend, "call")
+    ask(backend, "fetch")
+    assert kept.y() == doubled()
 
 
 def test_images_unused_for_longest_make_room():

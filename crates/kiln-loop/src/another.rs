@@ -43,7 +43,7 @@ impl Bench<'_> {
         }
         let questions = questions(&Level::Quick.plan());
         let workloads: Vec<_> = self.stages.iter().map(|stage| stage.workload).collect();
-        let stages = self.stages(&workloads, "quick", |_| questions.clone())?;
+        let stages = self.stages(&workloads, "quick", &questions)?;
         self.others.push(Another { seating, stages, gpu });
         Ok(())
     }

@@ -122,7 +122,7 @@ impl<'a> Bench<'a> {
             workloads.push(None);
         }
         let questions = if around.live { questions(&Level::Quick.plan()) } else { Vec::new() };
-        bench.stages = bench.stages(&workloads, "quick", |_| questions.clone())?;
+        bench.stages = bench.stages(&workloads, "quick", &questions)?;
         bench.stages.sort_by(|a, b| size(a).total_cmp(&size(b)));
         // What a driver and its libraries take of the host's memory is nobody's leak.
         if settings.memory.is_none() && !kernel.on_gpu() {

@@ -2,6 +2,7 @@
 //! tuned workloads and on those kept back.
 
 use kiln_core::{Config, Fault, Gate, Use};
+use kiln_judge::Distribution;
 use kiln_stats::{Block, Thresholds, compare_blocks};
 
 use crate::baseline::Baseline;
@@ -15,6 +16,8 @@ use crate::stage::Trouble;
 use crate::subject::Subject;
 use crate::summary::Confirmed;
 
+/// Input sets that the rounds take turns with.
+pub(crate) const SETS: [Distribution; 4] = [Distribution::Declared; 4];
 /// Rounds and samples of a quick look.
 const GLANCE: (usize, usize) = (3, 3);
 
@@ -44,7 +47,7 @@ pub(crate) fn confirm(
     let kept_back = kept_back.filter(|w| prefix.is_empty() && w.use_for == Use::Holdout && w.is_for(target));
     let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w));
     let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
-    let sets = |workload| if record.is_replay() { Vec::new() } else { bench.sets(workload) };
+    let sets: &[Distribution] = if record.is_replay() { &[] } else { &SETS };
     let workloads: Vec<_> = tuned.iter().chain(&kept_back).copied().collect();
     let stages = bench.stages(&workloads, &phase, sets)?;
     for (number, finalist) in finalists.iter().enumerate() {

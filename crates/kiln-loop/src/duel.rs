@@ -1,7 +1,8 @@
 //! Several subjects against each other. In: subjects, workloads, how many rounds. Out: samples round by round. In every round
 //! each subject has fresh memory, and a fresh worker unless that has a device, so that where things happen to lie is part of
-//! the noise and not of the result; within a round the subjects take turns in random order; after its last turn each answer is checked, and then
-//! single calls on other inputs are timed and checked. Of memory on a device, what the host sees of it stays.
+//! the noise and not of the result; within a round the subjects take turns in random order; after its last turn each answer
+//! is checked, and then single calls on other inputs are timed and checked. Of memory on a device, what the host sees of it
+//! stays.
 
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -215,16 +216,6 @@ impl<'s> Side<'s> {
         Ok(self.exams[which % self.exams.len()].judge(&seen).map(|_| ()))
     }
 
-    /// Judges what one call left. Of a device's memory only what was written is looked at: the tensors that are only read
-    /// were looked at after the timed calls.
-    fn judge_again(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
-        if !self.seat.on_device() {
-            return self.judge(which);
-        }
-        passed!(self.seat.fetch_written(&self.layout)?);
-        Ok(self.exams[which % self.exams.len()].judge_written(self.layout.seen(&self.arena)).map(|_| ()))
-    }
-
     /// Times one call on another question, with everything exchanged just before it, and judges its answer.
     fn alone(&mut self, which: usize) -> Result<Outcome<f64>, Fault> {
         match self.spare {
@@ -236,7 +227,7 @@ impl<'s> Side<'s> {
             None => passed!(self.lay(which)?),
         }
         let seconds = passed!(self.seat.time_alone(self.spare)?);
-        Ok(self.judge_again(which)?.map(|()| seconds))
+        Ok(self.judge(which)?.map(|()| seconds))
     }
 }
 

@@ -14,11 +14,6 @@ use crate::bench::Bench;
 use crate::event::Event;
 use crate::stage::{Stage, Trouble};
 
-/// Sets of inputs that the rounds of a duel take turns with: several, or two of a large workload.
-const SETS: usize = 4;
-const LARGE_SETS: usize = 2;
-/// Bytes of arguments from which on a workload is large.
-const LARGE: usize = 64 << 20;
 /// Bytes of stages from which on making them takes long enough to be shown.
 const SHOWN: u128 = 1 << 30;
 /// Under what name.
@@ -30,11 +25,10 @@ impl<'a> Bench<'a> {
         &self,
         workloads: &[Option<&'a Workload>],
         purpose: &str,
-        questions: impl Fn(Option<&'a Workload>) -> Vec<Distribution> + Sync,
+        distributions: &[Distribution],
     ) -> Result<Vec<Stage<'a>>, Trouble> {
-        let asked = |workload: &Option<&'a Workload>| questions(*workload).len();
-        let bytes: u128 = workloads.iter().map(|workload| self.needed(*workload, asked(workload))).sum();
-        let shown = bytes > SHOWN && workloads.iter().any(|workload| asked(workload) > 0);
+        let bytes: u128 = workloads.iter().map(|workload| self.needed(*workload, distributions.len())).sum();
+        let shown = bytes > SHOWN && !distributions.is_empty();
         let planned = workloads.len();
         if shown {
             (self.listener)(&Event::Phase { phase: PHASE, planned });
@@ -45,7 +39,7 @@ impl<'a> Bench<'a> {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(workload) = workloads.get(place) else { return };
                 let stage = match self.go_on() {
-                    Ok(()) => self.stage(*workload, purpose, &questions(*workload)),
+                    Ok(()) => self.stage(*workload, purpose, distributions),
                     Err(fault) => Err(fault.into()),
                 };
                 if stage.is_err() {
@@ -73,12 +67,6 @@ impl<'a> Bench<'a> {
         let mut made = made.into_inner().unwrap_or_default();
         made.sort_by_key(|(place, _)| *place);
         made.into_iter().map(|(_, stage)| stage).collect()
-    }
-
-    /// What the rounds of a duel ask on a workload.
-    pub(crate) fn sets(&self, workload: Option<&'a Workload>) -> Vec<Distribution> {
-        let large = Stage::bytes_of(self.kernel, workload).is_ok_and(|bytes| bytes > LARGE);
-        vec![Distribution::Declared; if large { LARGE_SETS } else { SETS }]
     }
 
     /// One after another, each for as long as `visit` has it, until that says no.

@@ -103,11 +103,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Bytes of its arguments.
-    pub(crate) fn bytes_of(kernel: &Kernel<'_>, workload: Option<&Workload>) -> Result<usize, Report> {
-        Ok(Stage::signature(kernel, workload)?.0.slots.iter().map(|slot| slot.bytes()).sum())
-    }
-
     /// Bytes it takes with so many questions while they are made.
     pub(crate) fn needed(kernel: &Kernel<'_>, workload: Option<&Workload>, questions: usize) -> Result<u128, Report> {
         Ok(needed(&Stage::signature(kernel, workload)?.0, questions))
@@ -242,10 +237,6 @@ impl<'a> Stage<'a> {
 
     /// Puts it once more and holds the outputs against the first ones, which were right.
     pub(crate) fn answer_again(&mut self, which: usize, seat: &mut Seat, first: &[u8]) -> Result<Outcome<()>, Fault> {
-        if seat.on_device() {
-            passed!(self.ask(which, seat)?);
-            return Ok(self.judge_again(which, first));
-        }
         let (again, _) = passed!(self.answer(which, seat)?);
         Ok(self.exams[which % self.exams.len().max(1)].rerun(first, &again))
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::baseline::Baseline;
 use crate::bench::Bench;
+use crate::confirm::SETS;
 use crate::drawing::derive;
 use crate::duel::{Duel, Lost, Rounds, Turns, duel, limits};
 use crate::event::Event;
@@ -71,7 +72,7 @@ pub fn versus(
     let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target));
     let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w)).map(Some);
     workloads.extend(kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w)).collect::<Vec<_>>());
-    let mut stages = bench.stages(&workloads, "bench", |workload| bench.sets(workload))?;
+    let mut stages = bench.stages(&workloads, "bench", &SETS)?;
     let mut subjects = vec![("candidate".to_string(), subject.clone())];
     subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));
     let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);
