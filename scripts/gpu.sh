@@ -13,7 +13,7 @@ bin="$root/target/gpu"
 if [ "${1:-}" = pack ]; then
   mkdir -p "$bin"
   cargo build --release
-  cargo build --release -p kiln-loop --example gpu
+  cargo build --release -p kiln-bench --example gpu
   tests="$(cargo test --release -p kiln-cli --test gpu --no-run --message-format=json 2>/dev/null |
     python3 -c 'import json,sys
 for line in sys.stdin:

@@ -23,9 +23,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-search", &["kiln-core", "kiln-space"]),
     ("kiln-store", &["kiln-core"]),
     (
-        "kiln-loop",
+        "kiln-bench",
         &[
             "kiln-build",
+            "kiln-core",
+            "kiln-device",
+            "kiln-judge",
+            "kiln-run",
+            "kiln-search",
+            "kiln-space",
+            "kiln-spec",
+            "kiln-stats",
+        ],
+    ),
+    (
+        "kiln-loop",
+        &[
+            "kiln-bench",
             "kiln-core",
             "kiln-device",
             "kiln-judge",

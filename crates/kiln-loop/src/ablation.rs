@@ -1,17 +1,11 @@
 //! What each choice is worth: the winner with one tunable at a time set back to its default, measured next to the winner.
 
+use kiln_bench::{Bench, Duel, Event, Stage, Subject, Trouble, geomean, now_ms};
 use kiln_core::{Config, Outcome, Value};
 
-use crate::bench::Bench;
-use crate::duel::Duel;
-use crate::event::Event;
 use crate::face::{Match, face};
 use crate::finals::medians;
-use crate::machine::now_ms;
-use crate::objective::geomean;
 use crate::record::{Defeat, Entry, Record};
-use crate::stage::{Stage, Trouble};
-use crate::subject::Subject;
 use crate::summary::Ablated;
 
 /// Rounds and samples: enough to tell what a choice is worth to a few per cent.
@@ -52,7 +46,7 @@ pub(crate) fn ablation(
         } else {
             entry.why = Some("a constraint refuses it alone".into());
         }
-        (bench.listener)(&Event::Ablation(&entry));
+        (bench.listener)(&Event::Ablation { tunable: &entry.tunable, worth: entry.worth });
         entries.push(entry);
     }
     entries.sort_by(|a, b| b.worth.unwrap_or(0.0).total_cmp(&a.worth.unwrap_or(0.0)));

@@ -3,11 +3,11 @@
 //! everything else in it stays as it was. The reasons beside a choice are what its values are worth against the default's.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use kiln_bench::Kernel;
 use kiln_core::{Config, Fault, Value};
 use kiln_stats::Verdict;
 
 use crate::best::{replace, toml_string, toml_value};
-use crate::kernel::Kernel;
 use crate::summary::{Ablated, Confirmed, Summary};
 
 /// How every entry begins.

@@ -2,9 +2,9 @@
 //! files' paths. Other targets' tables in the file are kept.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use kiln_bench::Kernel;
 use kiln_core::{Config, Fault, Value};
 
-use crate::kernel::Kernel;
 use crate::summary::{Confirmed, Summary};
 
 /// Where the winner was written.

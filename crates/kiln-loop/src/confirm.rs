@@ -1,23 +1,16 @@
 //! The proof: the winner against the baseline on inputs nobody has seen, with a pair of fresh workers for every block, on the
 //! tuned workloads and on those kept back.
 
+use kiln_bench::{Baseline, Bench, Duel, SETS, Subject, Trouble, Turns, derive, limits};
 use kiln_core::{Config, Fault, Gate, Use};
 use kiln_judge::Distribution;
 use kiln_stats::{Block, Thresholds, compare_blocks};
 
-use crate::baseline::Baseline;
-use crate::bench::Bench;
-use crate::drawing::derive;
-use crate::duel::{Duel, Turns, limits};
 use crate::face::{Match, face};
 use crate::finals::{Finalist, medians};
 use crate::record::Record;
-use crate::stage::Trouble;
-use crate::subject::Subject;
 use crate::summary::Confirmed;
 
-/// Input sets that the rounds take turns with.
-pub(crate) const SETS: [Distribution; 4] = [Distribution::Declared; 4];
 /// Rounds and samples of a quick look.
 const GLANCE: (usize, usize) = (3, 3);
 

@@ -2,14 +2,10 @@
 
 use std::time::Instant;
 
+use kiln_bench::{Bench, Duel, Event, Lost, Rounds, Stage, duel, now_ms};
 use kiln_core::{Config, Fault};
 
-use crate::bench::Bench;
-use crate::duel::{Duel, Lost, Rounds, duel};
-use crate::event::Event;
-use crate::machine::now_ms;
 use crate::record::{Defeat, Entry, Record};
-use crate::stage::Stage;
 
 /// A duel and where it belongs in the record.
 #[derive(Debug, Clone, Copy)]

@@ -1,20 +1,13 @@
 //! The best of the search, looked at again: a full check on inputs nobody has seen, then a run against each other. Lucky
 //! timings of the search do not survive this.
 
+use kiln_bench::{Bench, Duel, Ended, Evaluation, Event, Rounds, Stage, Subject, Trouble, examine_all, geomean};
 use kiln_core::{Config, Gate, Outcome};
 use kiln_judge::Level;
 
-use crate::bench::Bench;
-use crate::check::examine_all;
-use crate::duel::{Duel, Rounds};
-use crate::evaluation::{Ended, Evaluation};
-use crate::event::Event;
 use crate::face::{Match, face};
-use crate::objective::geomean;
 use crate::proposals::{Attempts, Tried};
 use crate::record::Record;
-use crate::stage::{Stage, Trouble};
-use crate::subject::Subject;
 
 /// How many times the wanted number of finalists are looked at before giving up.
 const DEPTH: usize = 5;
@@ -105,7 +98,7 @@ fn looked_at(
             way.outcome = Ended::Refused(refusal, Some(workload));
         }
         (way.check_s, way.wall_s, way.build_s, way.measure_s) = (seconds, seconds, 0.0, 0.0);
-        way.started_ms = crate::machine::now_ms();
+        way.started_ms = kiln_bench::now_ms();
         record.keep(phase, *number as u64, &finalist.config, way)?;
     }
     Ok(found)
@@ -149,7 +142,7 @@ fn run_off(
 
 /// Weights and medians of one subject, by workload.
 pub(crate) fn medians(rounds: &Rounds, weights: &[f64], subject: usize) -> Vec<(f64, f64)> {
-    let median = |rounds: &Vec<Vec<crate::duel::Turns>>| {
+    let median = |rounds: &Vec<Vec<kiln_bench::Turns>>| {
         let all: Vec<f64> = rounds.iter().flat_map(|r| r[subject].samples.iter().copied()).collect();
         kiln_stats::median(&all).unwrap_or(f64::INFINITY)
     };

@@ -4,13 +4,12 @@
 
 use std::sync::Arc;
 
+use kiln_bench::Kernel;
 use kiln_device::{Demand, Device, Limits, waves};
 use kiln_judge::{Geometry, geometry};
 use kiln_run::Gpu;
 use kiln_search::StaticScore;
 use kiln_spec::{Choice, Selection};
-
-use crate::kernel::Kernel;
 
 /// Warps of a multiprocessor beyond which more hide nothing more: two for each of its four schedulers.
 const ENOUGH_WARPS: f64 = 8.0;

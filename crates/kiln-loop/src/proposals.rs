@@ -5,14 +5,11 @@
 
 use std::collections::VecDeque;
 
+use kiln_bench::{Bench, Build, Evaluation, Event, Measured};
 use kiln_core::{Config, Fault};
 use kiln_space::Point;
 
-use crate::bench::Bench;
 use crate::budget::Budget;
-use crate::builder::Build;
-use crate::evaluation::{Evaluation, Measured};
-use crate::event::Event;
 use crate::record::{ENDED, Record};
 
 /// A configuration that was tried.

@@ -4,13 +4,10 @@
 
 use std::collections::HashMap;
 
+use kiln_bench::{CacheState, Ended, Evaluation, Measured, Rounds, Turns};
 use kiln_core::{Config, Fault, Refusal};
 use kiln_store::{Measurement, Store, Trial, TrialState};
 use serde_json::json;
-
-use crate::duel::{Rounds, Turns};
-use crate::evaluation::{Ended, Evaluation, Measured};
-use crate::settings::CacheState;
 
 /// The kind of note that says where a phase ran out of time.
 pub(crate) const ENDED: &str = "ended";
@@ -262,7 +259,7 @@ impl<'a> Record<'a> {
     /// Keeps a remark.
     pub(crate) fn note(&self, kind: &str, text: &str) -> Result<(), Fault> {
         match self.store {
-            Some(store) => store.note(&self.study, crate::machine::now_ms(), kind, text),
+            Some(store) => store.note(&self.study, kiln_bench::now_ms(), kind, text),
             None => Ok(()),
         }
     }

@@ -4,26 +4,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kiln_bench::{Baseline, Baselines, Bench, Build, Evaluation, Event, Subject, Trouble, derive};
 use kiln_core::{Config, Fault, Gate};
 use kiln_search::{Kind, Knowledge, Observation, Strategy, strategy_with};
 use kiln_space::Point;
 use kiln_stats::{Estimate, Verdict, overall};
 
 use crate::ablation::ablation;
-use crate::baseline::{Baseline, Baselines};
-use crate::bench::Bench;
 use crate::budget::Budget;
-use crate::builder::Build;
 use crate::confirm::{Opponent, confirm};
-use crate::drawing::derive;
-use crate::evaluation::Evaluation;
-use crate::event::Event;
 use crate::finals::finals;
 use crate::promise::promise;
 use crate::proposals::{Attempts, Line, Phase, Source, Tried, run, trial};
 use crate::record::{ENDED, Record};
-use crate::stage::Trouble;
-use crate::subject::Subject;
 use crate::summary::{Ablated, Confirmed, Summary, TuneVerdict};
 
 /// Below this share of the baseline's speed, after the seed phase, searching on is not worth the time.
@@ -70,7 +63,7 @@ pub fn tune(
     summary.seed = bench.settings.seed;
     summary.study = study.into();
     summary.seconds = spent + budget.elapsed().as_secs_f64();
-    (bench.listener)(&Event::Finished(&summary));
+    (bench.listener)(&Event::Finished);
     Ok(summary)
 }
 

@@ -108,11 +108,11 @@ impl Progress {
                 (state.done, state.planned) = (*done, *planned);
                 self.refresh(&mut state, false);
             }
-            Event::Ablation(_) => {
+            Event::Ablation { .. } => {
                 state.done += 1;
                 self.refresh(&mut state, false);
             }
-            Event::Finished(_) => self.close(&mut state),
+            Event::Finished => self.close(&mut state),
         }
     }
 

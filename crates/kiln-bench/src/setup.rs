@@ -21,7 +21,7 @@ const PHASE: &str = "questions";
 
 impl<'a> Bench<'a> {
     /// All of them.
-    pub(crate) fn stages(
+    pub fn stages(
         &self,
         workloads: &[Option<&'a Workload>],
         purpose: &str,

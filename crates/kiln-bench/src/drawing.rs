@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// A seed for a purpose, such as the inputs of a workload in a phase.
-pub(crate) fn derive(seed: u64, purpose: &[&str], number: u64) -> u64 {
+pub fn derive(seed: u64, purpose: &[&str], number: u64) -> u64 {
     // FNV-1a over the words, then one draw of a generator: neighbours give unrelated seeds.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ seed;
     let mut mix = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

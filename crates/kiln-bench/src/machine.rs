@@ -84,7 +84,7 @@ fn ranges(list: &str) -> Vec<usize> {
 }
 
 /// Milliseconds since 1970.
-pub(crate) fn now_ms() -> i64 {
+pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as i64)
 }
 

@@ -49,7 +49,7 @@ impl Bench<'_> {
     }
 
     /// Devices that try candidates at the same time.
-    pub(crate) fn devices(&self) -> usize {
+    pub fn devices(&self) -> usize {
         1 + self.others.len()
     }
 }

@@ -4,7 +4,6 @@ use kiln_core::Config;
 use serde::Serialize;
 
 use crate::evaluation::Evaluation;
-use crate::summary::{Ablated, Summary};
 
 /// Something that happened.
 #[derive(Debug, Clone, Serialize)]
@@ -74,15 +73,20 @@ pub enum Event<'a> {
         /// Steps in all.
         planned: usize,
     },
-    /// What one tunable is worth.
-    Ablation(&'a Ablated),
+    /// One tunable of the winner was set back to its default.
+    Ablation {
+        /// The tunable.
+        tunable: &'a str,
+        /// Time with the default over time without; none when it could not be tried.
+        worth: Option<f64>,
+    },
     /// A build says nothing for long.
     Silence {
         /// Seconds since it began.
         seconds: f64,
     },
     /// The end.
-    Finished(&'a Summary),
+    Finished,
 }
 
 /// Who is told.

@@ -50,9 +50,11 @@ pub struct Bench<'a> {
     /// What other studies measured, for searches to start from.
     pub priors: Vec<Arc<Prior>>,
     pub(crate) rules: Rules,
-    pub(crate) stages: Vec<Stage<'a>>,
+    /// The workloads, smallest first.
+    pub stages: Vec<Stage<'a>>,
     pub(crate) cache: Cache,
-    pub(crate) listener: Listener<'a>,
+    /// Who is told.
+    pub listener: Listener<'a>,
     oracle: Option<Oracle>,
     pub(crate) stopped: &'a AtomicBool,
     pub(crate) pool: Option<Pool>,
@@ -174,12 +176,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Says something.
-    pub(crate) fn note(&self, text: String) {
+    pub fn note(&self, text: String) {
         (self.listener)(&Event::Note { text });
     }
 
     /// A fault once the user wants to stop.
-    pub(crate) fn go_on(&self) -> Result<(), Fault> {
+    pub fn go_on(&self) -> Result<(), Fault> {
         if self.stopped.load(Ordering::Relaxed) { Err(interrupted()) } else { Ok(()) }
     }
 
@@ -210,7 +212,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Calls may take as long as the slowest baseline makes reasonable.
-    pub(crate) fn expect_calls_of(&mut self, seconds: f64) {
+    pub fn expect_calls_of(&mut self, seconds: f64) {
         let time = Duration::from_secs_f64(self.settings.patience + 50.0 * seconds);
         self.seating.limits.time = time;
         self.others.iter_mut().for_each(|device| device.seating.limits.time = time);

@@ -3,7 +3,7 @@
 use crate::evaluation::Measured;
 
 /// The weighted geometric mean.
-pub(crate) fn geomean(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
+pub fn geomean(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (mut log, mut whole) = (0.0, 0.0);
     for (weight, value) in pairs {
         log += weight * value.ln();

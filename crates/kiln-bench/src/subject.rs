@@ -55,7 +55,7 @@ pub enum Subject {
 
 impl Subject {
     /// Stands for a subject where nothing is run.
-    pub(crate) fn nothing() -> Subject {
+    pub fn nothing() -> Subject {
         Subject::Library { path: Utf8PathBuf::new(), key: String::new(), config: Config::default() }
     }
 
@@ -70,7 +70,7 @@ impl Subject {
     }
 
     /// The hash of what was built; none where nothing is.
-    pub(crate) fn key(&self) -> Option<&str> {
+    pub fn key(&self) -> Option<&str> {
         match self {
             Subject::Library { key, .. } | Subject::Cubin { key, .. } | Subject::Launcher { key, .. } => Some(key),
             Subject::Python { .. } => None,

@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use kiln_bench::{Baselines, Bench, CacheState, Event, Kernel, Settings, Surroundings, Trouble, versus};
 use kiln_build::Cache;
 use kiln_core::{Config, Outcome};
-use kiln_loop::{Baselines, Bench, CacheState, Event, Kernel, Settings, Surroundings, Trouble, versus};
 use kiln_run::{Answer, Arena, Ask, Launch, Limits, Slot, Worker};
 use kiln_spec::Choice;
 use kiln_stats::{Thresholds, Verdict};

@@ -11,9 +11,8 @@ use serde::Serialize;
 
 use crate::baseline::Baseline;
 use crate::bench::Bench;
-use crate::confirm::SETS;
 use crate::drawing::derive;
-use crate::duel::{Duel, Lost, Rounds, Turns, duel, limits};
+use crate::duel::{Duel, Lost, Rounds, SETS, Turns, duel, limits};
 use crate::event::Event;
 use crate::stage::{Stage, Trouble};
 use crate::subject::Subject;

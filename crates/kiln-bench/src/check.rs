@@ -48,7 +48,7 @@ pub fn examine(
 
 /// Puts several subjects through the same questions, each until it fails one. Answers in double precision take longer to
 /// make than to compare with, so each is made once.
-pub(crate) fn examine_all(
+pub fn examine_all(
     bench: &Bench<'_>,
     subjects: &[&Subject],
     level: Level,

@@ -74,7 +74,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// A configuration as it was written down; none when it is not one of this kernel's.
-    pub(crate) fn read_config(&self, text: &str) -> Option<Config> {
+    pub fn read_config(&self, text: &str) -> Option<Config> {
         let written = Config::parse(text).ok()?;
         let value = |t: &kiln_spec::Tunable| {
             let written = written.get(&t.name)?.to_string();

@@ -80,12 +80,12 @@ impl Evaluation {
     }
 
     /// Whether it was measured to the end: only those may win.
-    pub(crate) fn complete(&self) -> bool {
+    pub fn complete(&self) -> bool {
         matches!(&self.outcome, Ended::Measured { hopeless: false, .. })
     }
 
     /// The samples, as far as they go.
-    pub(crate) fn measured(&self) -> &[Measured] {
+    pub fn measured(&self) -> &[Measured] {
         match &self.outcome {
             Ended::Measured { workloads, .. } => workloads,
             Ended::Refused(..) => &[],

@@ -52,18 +52,13 @@ impl Bench<'_> {
     }
 
     /// Takes a configuration up the ladder. `best` is what it must come near; a hopeless one is given up early.
-    pub(crate) fn evaluate(
-        &mut self,
-        build: Build,
-        number: u64,
-        best: Option<&[Measured]>,
-    ) -> Result<Evaluation, Fault> {
+    pub fn evaluate(&mut self, build: Build, number: u64, best: Option<&[Measured]>) -> Result<Evaluation, Fault> {
         let one = self.evaluate_all(vec![(build, number)], best).pop();
         one.unwrap_or_else(|| Err(Fault::new("trying a configuration", "nothing came of it")))
     }
 
     /// Takes as many configurations up the ladder as there are devices, at most, all at the same time.
-    pub(crate) fn evaluate_all(
+    pub fn evaluate_all(
         &mut self,
         builds: Vec<(Build, u64)>,
         best: Option<&[Measured]>,

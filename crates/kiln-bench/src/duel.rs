@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 use kiln_core::{Fault, Outcome, Refusal};
-use kiln_judge::Exam;
+use kiln_judge::{Distribution, Exam};
 use kiln_run::{Arena, Copy};
 use kiln_stats::{Block, Thresholds, median};
 use rand_chacha::ChaCha8Rng;
@@ -34,7 +34,7 @@ const SHORT: f64 = 1e-3;
 const TOLD_APART: f64 = 0.35e-6;
 
 /// The limits of a verdict between two subjects, as finely as their times can be told apart.
-pub(crate) fn limits(thresholds: &Thresholds, on_gpu: bool, blocks: &[Block]) -> Thresholds {
+pub fn limits(thresholds: &Thresholds, on_gpu: bool, blocks: &[Block]) -> Thresholds {
     let times: Vec<f64> = blocks.iter().flat_map(|block| block.baseline.iter().copied()).collect();
     match median(&times) {
         Ok(seconds) if on_gpu && seconds > 0.0 => thresholds.no_finer_than(TOLD_APART / seconds),
@@ -42,9 +42,12 @@ pub(crate) fn limits(thresholds: &Thresholds, on_gpu: bool, blocks: &[Block]) ->
     }
 }
 
+/// Input sets that the rounds take turns with.
+pub const SETS: [Distribution; 4] = [Distribution::Declared; 4];
+
 /// Who is measured, and how long.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Duel<'a> {
+pub struct Duel<'a> {
     /// Names and subjects.
     pub subjects: &'a [(String, Subject)],
     /// Rounds, each with fresh workers.
@@ -57,7 +60,7 @@ pub(crate) struct Duel<'a> {
 
 /// Samples of one subject on one workload in one round.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Turns {
+pub struct Turns {
     /// Seconds of one call.
     pub samples: Vec<f64>,
     /// Calls in each sample.
@@ -65,7 +68,7 @@ pub(crate) struct Turns {
 }
 
 /// What a duel gives: by workload, by round, by subject.
-pub(crate) type Rounds = Vec<Vec<Vec<Turns>>>;
+pub type Rounds = Vec<Vec<Vec<Turns>>>;
 
 /// A subject that was refused, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +84,7 @@ pub struct Lost {
 /// Measures the subjects against each other on these stages: the rounds planned, and then as many more as `more` asks for
 /// when it sees what there is, until it asks for none. It may look at how well things are known, never at who is ahead:
 /// whoever measures until somebody wins finds winners that are none.
-pub(crate) fn duel(
+pub fn duel(
     bench: &Bench<'_>,
     stages: &[Stage<'_>],
     plan: Duel<'_>,

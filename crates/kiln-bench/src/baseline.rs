@@ -100,7 +100,7 @@ fn imports(source: &str, module: &str) -> bool {
 
 impl Bench<'_> {
     /// Checks and measures a baseline like a candidate. One that is wrong here cannot be measured against.
-    pub(crate) fn measure_baseline(&mut self, baseline: &Baseline) -> Result<Evaluation, Fault> {
+    pub fn measure_baseline(&mut self, baseline: &Baseline) -> Result<Evaluation, Fault> {
         let build = crate::builder::Build::Ready(baseline.subject.clone());
         let way = self.evaluate(build, 0, None)?;
         match &way.outcome {

@@ -17,8 +17,10 @@ use crate::subject::Subject;
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// A build that was asked for, or what needs none.
-pub(crate) enum Build {
+pub enum Build {
+    /// On its way, with its configuration.
     Asked(Ticket, Config),
+    /// Nothing to wait for.
     Ready(Subject),
 }
 
@@ -46,7 +48,7 @@ impl Bench<'_> {
     }
 
     /// Asks for a candidate's build.
-    pub(crate) fn build(&mut self, config: &Config) -> Result<Build, Fault> {
+    pub fn build(&mut self, config: &Config) -> Result<Build, Fault> {
         let target = self.kernel.selection.target;
         if target.kind == TargetKind::Python {
             return Ok(Build::Ready(python_subject(self, self.kernel, config)?));
@@ -80,7 +82,7 @@ impl Bench<'_> {
     }
 
     /// Waits until no build is running, so that nothing disturbs what is measured next.
-    pub(crate) fn quiet(&mut self) {
+    pub fn quiet(&mut self) {
         let busy = self.pool.as_ref().and_then(|pool| Some((pool.builders(), pool.busy()?)));
         if let (Some((builders, busy)), true) = (busy, self.kernel.on_gpu()) {
             let share = 100.0 * busy;
@@ -92,7 +94,7 @@ impl Bench<'_> {
     }
 
     /// Waits for a build, and says so when that takes long.
-    pub(crate) fn built(&self, build: Build) -> Result<Outcome<Subject>, Fault> {
+    pub fn built(&self, build: Build) -> Result<Outcome<Subject>, Fault> {
         let (ticket, config) = match build {
             Build::Ready(subject) => return Ok(Outcome::Passed(subject)),
             Build::Asked(ticket, config) => (ticket, config),

@@ -147,7 +147,7 @@ impl<'a> Stage<'a> {
     }
 
     /// The workload's weight in the objective.
-    pub(crate) fn weight(&self) -> f64 {
+    pub fn weight(&self) -> f64 {
         self.workload.map_or(1.0, |w| w.weight)
     }
 

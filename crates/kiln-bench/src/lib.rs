@@ -1,0 +1,71 @@
+//! The apparatus: everything a configuration is tried with. In: a kernel, settings, a machine. Out: evaluations, answers
+//! judged, times measured next to each other. It knows no phases and no stores. A candidate's fault is a refusal; a fault of
+//! the environment ends the run.
+//!
+//! From the inside out: a [`Stage`] is a workload with memory and questions; a `Seat` is a worker with a subject loaded; the
+//! [`Bench`] builds and takes subjects up the ladder of gates; [`duel`] measures several against each other with fresh
+//! workers.
+
+/// The value of a stage that passed; a refusal is returned from the function around it.
+macro_rules! passed {
+    ($outcome:expr) => {
+        match $outcome {
+            kiln_core::Outcome::Passed(value) => value,
+            kiln_core::Outcome::Refused(refusal) => return Ok(kiln_core::Outcome::Refused(refusal)),
+        }
+    };
+}
+
+mod another;
+mod audit;
+mod baseline;
+mod bench;
+mod builder;
+mod check;
+mod clocks;
+mod compile;
+mod drawing;
+mod duel;
+mod environment;
+mod evaluation;
+mod event;
+mod forge;
+mod idle;
+mod kernel;
+mod ladder;
+mod layout;
+mod machine;
+mod measure;
+mod objective;
+mod outside;
+mod peak;
+mod resources;
+mod rung;
+mod seat;
+mod settings;
+mod setup;
+mod stage;
+mod subject;
+mod toolchain;
+mod versus;
+
+pub use baseline::{Baseline, Baselines};
+pub use bench::{Bench, Surroundings};
+pub use builder::Build;
+pub use check::{CheckReport, examine, examine_all};
+pub use drawing::derive;
+pub use duel::{Duel, Lost, Rounds, SETS, Turns, duel, limits};
+pub use environment::environment;
+pub use evaluation::{Ended, Evaluation, Measured};
+pub use event::{Event, Listener};
+pub use forge::{Forged, forge, toolchain};
+pub use kernel::Kernel;
+pub use machine::{Machine, now_ms};
+pub use objective::geomean;
+pub use peak::{Peaks, peaks};
+pub use resources::{Resources, judge_resources};
+pub use settings::{CacheState, Settings};
+pub use stage::{Stage, Trouble};
+pub use subject::Subject;
+pub use toolchain::cuda_toolchain;
+pub use versus::{Against, Versus, versus};
