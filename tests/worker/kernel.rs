@@ -23,6 +23,7 @@ pub(crate) struct Loaded {
     pub(crate) worker: Worker,
     pub(crate) arena: Arena,
     pub(crate) regions: Vec<Region>,
+    pub(crate) slots: Vec<Slot>,
 }
 
 pub(crate) fn command() -> Command {
@@ -59,8 +60,8 @@ pub(crate) fn load(body: &str) -> Loaded {
     let load =
         Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
     assert_eq!(passed(worker.ask(load)), Answer::Done);
-    assert_eq!(passed(worker.ask(Ask::map(&arena, slots))), Answer::Done);
-    Loaded { _folder: folder, worker, arena, regions }
+    assert_eq!(passed(worker.ask(Ask::map(&arena, slots.clone()))), Answer::Done);
+    Loaded { _folder: folder, worker, arena, regions, slots }
 }
 
 /// x holding 0, 1, 2, ..., y, and n.

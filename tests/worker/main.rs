@@ -92,6 +92,9 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         arena: "/nowhere".into(),
         slots: vec![],
         launches: Vec::new(),
+        sets: 1,
+        stride: 0,
+        holes: vec![],
         elsewhere: false,
         gone: vec![],
     }));

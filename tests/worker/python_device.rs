@@ -103,7 +103,7 @@ fn a_function_runs_on_the_gpu_and_is_timed_there() {
         assert_eq!(floats(&arena, &regions[1]), doubled(), "{body}");
         done(Ask::Lay { image: 1 });
         for (calls, flush) in [(3, 0), (1, 1)] {
-            let ask = Ask::Time { samples: 10, calls, restore: vec![], flush };
+            let ask = Ask::Time { batches: 10, calls, restore: vec![], flush };
             let Answer::Times(timing) = passed(worker.ask_within(ask, Duration::from_secs(120))) else { panic!() };
             assert!(timing.nanoseconds.len() == 10 && timing.graph == graph, "{body}: {timing:?}");
         }

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_run::{Answer, Ask, Copy, Timing, Worker};
+use kiln_run::{Answer, Arena, Ask, Slot, Timing, Worker};
 
 use crate::kernel::{DOUBLE, N, floats, load};
 use crate::{failed, passed};
 
-fn time(samples: u32, calls: u32, restore: Vec<Copy>, flush: u64) -> Ask {
-    Ask::Time { samples, calls, restore, flush }
+fn time(batches: u32, calls: u32, flush: u64) -> Ask {
+    Ask::Time { batches, calls, restore: vec![], flush }
 }
 
 fn times(worker: &mut Worker, ask: Ask) -> Timing {
@@ -25,7 +25,7 @@ fn a_good_kernel_computes_and_is_timed() {
     let right: Vec<f32> = (0..N).map(|i| 2.0 * i as f32).collect();
     assert_eq!(floats(&loaded.arena, &loaded.regions[1]), right);
     let started = Instant::now();
-    let timing = times(&mut loaded.worker, time(20, 50, vec![], 0));
+    let timing = times(&mut loaded.worker, time(20, 50, 0));
     // The parent's clock bounds the worker's.
     let total: u64 = timing.nanoseconds.iter().sum();
     assert!(timing.nanoseconds.len() == 20 && total > 0 && timing.calls == 50);
@@ -34,35 +34,54 @@ fn a_good_kernel_computes_and_is_timed() {
 }
 
 #[test]
-fn memory_is_put_back_before_every_sample() {
-    let mut loaded = load("for (int64_t i = 0; i < n; i++) y[i] += x[i];");
-    // y begins as x each time, so that it ends as 2 x however often it is called.
+fn every_call_has_a_set_of_its_own() {
+    let mut loaded = load("for (int64_t i = 0; i < n; i++) y[i] += x[i] + 1;");
+    // Two buffers of N floats each for every call, one after another behind the first.
     let (x, y) = (loaded.regions[0].clone(), loaded.regions[1].clone());
-    let copy = Copy { from: x.start, to: y.start, bytes: x.len() };
-    times(&mut loaded.worker, time(7, 1, vec![copy], 0));
-    assert_eq!(floats(&loaded.arena, &y)[N - 1], 2.0 * (N - 1) as f32);
-    let why = failed(loaded.worker.ask(time(7, 2, vec![copy], 0)));
-    assert!(why.contains("2 calls"), "{why}");
-    let beyond = Copy { bytes: usize::MAX, ..copy };
-    assert!(failed(loaded.worker.ask(time(1, 1, vec![beyond], 0))).contains("outside"));
+    let stride = (loaded.regions[2].end - x.start).next_multiple_of(64);
+    let (sets, total) = (6_u32, 7 * stride);
+    let (mut arena, regions) = Arena::new(&[total]).unwrap();
+    let base = regions[0].start;
+    let place = |mut slot: Slot| {
+        slot.offset = slot.offset - x.start + base;
+        slot
+    };
+    let slots: Vec<Slot> = loaded.slots.iter().cloned().map(place).collect();
+    let scalar = slots[2].clone();
+    for set in 0..sets as usize {
+        let at = scalar.offset + set * stride;
+        let n = loaded.arena.bytes()[loaded.slots[2].offset..][..scalar.bytes].to_vec();
+        arena.bytes_mut()[at..at + scalar.bytes].copy_from_slice(&n);
+    }
+    let map = Ask::Map {
+        arena: arena.path(),
+        slots,
+        launches: vec![],
+        sets,
+        stride,
+        holes: vec![],
+        elsewhere: false,
+        gone: vec![],
+    };
+    assert_eq!(passed(loaded.worker.ask(map)), Answer::Done);
+    let first = |arena: &Arena, set: usize| {
+        let at = base + (y.start - x.start) + set * stride;
+        f32::from_ne_bytes(arena.bytes()[at..at + 4].try_into().unwrap())
+    };
+    let timing = times(&mut loaded.worker, time(2, 2, 0));
+    assert_eq!((timing.nanoseconds.len(), timing.calls), (2, 2));
+    assert_eq!((0..6).map(|set| first(&arena, set)).collect::<Vec<_>>(), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
+    // With fewer sets than calls they begin anew.
+    times(&mut loaded.worker, time(2, 4, 1 << 20));
+    assert_eq!((0..6).map(|set| first(&arena, set)).collect::<Vec<_>>(), [3.0, 3.0, 2.0, 2.0, 1.0, 1.0]);
+    assert!(failed(loaded.worker.ask(time(1, 1, u64::MAX))).contains("to cool caches"));
 }
 
 #[test]
-fn cold_caches_cost_time_that_is_told_apart() {
-    let mut loaded = load(DOUBLE);
-    let warm = times(&mut loaded.worker, time(20, 1, vec![], 0));
-    let cold = times(&mut loaded.worker, time(20, 1, vec![], 32 << 20));
-    assert!(cold.untimed_nanoseconds > warm.untimed_nanoseconds);
-    let total: u64 = cold.nanoseconds.iter().sum();
-    assert!(total + cold.untimed_nanoseconds / 2 <= cold.wall_nanoseconds + cold.untimed_nanoseconds);
-    assert!(failed(loaded.worker.ask(time(1, 1, vec![], u64::MAX))).contains("to cool caches"));
-}
-
-#[test]
-fn many_tiny_samples_are_believed() {
+fn many_tiny_batches_are_believed() {
     let mut loaded = load("");
-    let timing = times(&mut loaded.worker, time(300_000, 1, vec![], 0));
-    assert_eq!(timing.nanoseconds.len(), 300_000);
+    let timing = times(&mut loaded.worker, time(20_000, 1, 0));
+    assert_eq!(timing.nanoseconds.len(), 20_000);
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn line(name: &str, value: f64, bound: &str, pass: bool) {
 
 /// The middle sample in seconds of one call.
 fn median(worker: &mut Worker, samples: u32, calls: u32, flush: u64) -> Result<f64> {
-    match worker.ask(Ask::Time { samples, calls, restore: Vec::new(), flush })? {
+    match worker.ask(Ask::Time { batches: samples, calls, restore: Vec::new(), flush })? {
         Outcome::Passed(Answer::Times(timing)) => {
             let mut times = timing.nanoseconds;
             times.sort_unstable();
@@ -85,6 +85,9 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
         arena: arena.path(),
         slots: slots.clone(),
         launches: vec![Launch { symbol: symbol.into(), grid: [grid, 1, 1], block: [512, 1, 1], ..Launch::default() }],
+        sets: 1,
+        stride: 0,
+        holes: vec![],
         elsewhere: false,
         gone: vec![],
     };

@@ -20,6 +20,11 @@ pub(crate) struct Another<'a> {
 }
 
 impl<'a> Another<'a> {
+    /// The workloads set up there.
+    pub(crate) fn stages(&mut self) -> std::slice::IterMut<'_, Stage<'a>> {
+        self.stages.iter_mut()
+    }
+
     /// Where a configuration is tried on the workloads of these names.
     pub(crate) fn place(&mut self, names: &[String]) -> Place<'_, 'a> {
         let stages = self.stages.iter_mut().filter(|stage| names.iter().any(|name| name == stage.name()));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
-use kiln_judge::{Level, Rules};
+use kiln_judge::{Fresh, Level, Rules, Solution};
 use kiln_run::{Gpu, Limits, Python, find_python};
 use kiln_search::Prior;
 use kiln_spec::TargetKind;
@@ -19,12 +19,16 @@ use crate::drawing::derive;
 use crate::event::{Event, Listener};
 use crate::kernel::Kernel;
 use crate::machine::Machine;
+use crate::measure::Sets;
 use crate::outside::Oracle;
 use crate::peak::Peaks;
 use crate::seat::Seating;
 use crate::settings::Settings;
 use crate::stage::{Stage, Trouble};
+use crate::subject::Subject;
+use crate::supply::Supply;
 use crate::toolchain::cuda_toolchain;
+use crate::tray::Tray;
 
 /// Bytes a worker may take beyond four times its buffers: an interpreter with its libraries fits, a leak does not.
 const ROOM: u64 = 1 << 30;
@@ -156,6 +160,56 @@ impl<'a> Bench<'a> {
     /// Bytes that a stage takes; 0 when it cannot be set up at all.
     pub(crate) fn needed(&self, workload: Option<&'a Workload>, questions: usize) -> u128 {
         Stage::needed(self.kernel, workload, questions).unwrap_or(0)
+    }
+
+    /// How many sets of arguments samples may have, here and now.
+    pub(crate) fn sets(&self, signature: &kiln_judge::Signature) -> Sets {
+        Sets::of(Tray::set_bytes(signature), self.seating.caches.private / 2)
+    }
+
+    /// Draws inputs for timed calls on workloads that have none yet.
+    pub(crate) fn fill_supplies(&mut self) -> Result<(), Fault> {
+        if self.kernel.on_gpu() {
+            return Ok(());
+        }
+        let interpreter = match (self.kernel.selection.target.kind, &self.python) {
+            (TargetKind::Python, Ok(python)) => Some(python.interpreter.clone()),
+            _ => None,
+        };
+        let mut stages = std::mem::take(&mut self.stages);
+        let mut others = std::mem::take(&mut self.others);
+        let all = stages.iter_mut().chain(others.iter_mut().flat_map(Another::stages));
+        let filled = self.fill(all, Subject::Empty { interpreter });
+        (self.stages, self.others) = (stages, others);
+        filled
+    }
+
+    fn fill<'s>(&self, stages: impl Iterator<Item = &'s mut Stage<'a>>, empty: Subject) -> Result<(), Fault>
+    where
+        'a: 's,
+    {
+        let mut worker = None;
+        for stage in stages.filter(|stage| stage.supply.is_none()) {
+            self.go_on()?;
+            if worker.is_none() {
+                worker = match self.seating.take(&empty)? {
+                    kiln_core::Outcome::Passed(seat) => Some(seat),
+                    kiln_core::Outcome::Refused(refusal) => {
+                        return Err(Fault::new("starting an empty function", refusal.measured));
+                    }
+                };
+            }
+            let about = (&stage.layout.signature, &stage.layout.slots[..]);
+            stage.supply = Some(Supply::new(self, about, self.settings.search_samples, worker.as_mut())?);
+        }
+        Ok(())
+    }
+
+    /// The right answers to one timed call.
+    pub(crate) fn solution(&self, signature: &kiln_judge::Signature, fresh: &Fresh) -> Result<Solution, Fault> {
+        let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
+        let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
+        Solution::of(signature, &self.rules, fresh, outside)
     }
 
     /// A check that an empty answer would pass proves nothing.

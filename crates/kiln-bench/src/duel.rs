@@ -1,33 +1,32 @@
 //! Several subjects against each other. In: subjects, workloads, how many rounds. Out: samples round by round. In every round
 //! each subject has fresh memory, and a fresh worker unless that has a device, so that where things happen to lie is part of
-//! the noise and not of the result; within a round the subjects take turns in random order; after its last turn each answer
-//! is checked, and then single calls on other inputs are timed and checked. Of memory on a device, what the host sees of it
-//! stays.
+//! the noise and not of the result; within a round the subjects take turns in random order. What becomes of a round on a
+//! processor is `bout`'s, on a GPU `device_bout`'s. Who claims less time than the system accounts is refused here, after
+//! all rounds.
 
-use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 use kiln_core::{Fault, Outcome, Refusal};
-use kiln_judge::{Distribution, Exam};
-use kiln_run::{Arena, Copy};
+use kiln_judge::Distribution;
+use kiln_run::Arena;
 use kiln_stats::{Block, Thresholds, median};
-use rand_chacha::ChaCha8Rng;
 
-use crate::audit::Evidence;
+use crate::account::Accounts;
+use crate::alone::Evidence;
 use crate::bench::Bench;
+use crate::bout::{Draws, Played, Round, Tally};
 use crate::clocks::Watch;
-use crate::drawing::{generator, shuffle};
-use crate::layout::Layout;
-use crate::measure::{Pace, turn, warm_up};
-use crate::seat::{Place, Seat};
+use crate::device_bout::device_bout;
+use crate::drawing::generator;
+use crate::seat::Seat;
 use crate::stage::Stage;
 use crate::subject::Subject;
 
-/// Bytes of arguments up to which memory has room for a second question.
-const SMALL: usize = 64 << 20;
-/// Single calls timed in each round, and the time of a call, in seconds, above which it is only one.
-const ALONE: usize = 3;
-const SHORT: f64 = 1e-3;
+/// Rounds at the beginning in which some call is held against the reference in any case, and how often after them.
+const FIRST_CHECKED: usize = 3;
+const CHECKED_EVERY: usize = 4;
+/// The share of interrupted batches from which on a machine is called busy.
+const BUSY: f64 = 0.2;
 
 /// Seconds below which two times on a GPU are not told apart. A process's memory lies well or badly for as long as it lives:
 /// in 691 comparisons of a kernel of 6.4 us with itself the medians were apart by up to 0.32 us.
@@ -88,6 +87,111 @@ pub fn duel(
     bench: &Bench<'_>,
     stages: &[Stage<'_>],
     plan: Duel<'_>,
+    on_round: impl FnMut(usize),
+    more: impl Fn(&Rounds) -> usize,
+) -> Result<Result<Rounds, Lost>, Fault> {
+    match plan.subjects.iter().any(|(_, subject)| subject.on_device()) {
+        true => on_device(bench, stages, plan, on_round, more),
+        false => on_processor(bench, stages, plan, on_round, more),
+    }
+}
+
+/// With workers that are new in every round.
+fn on_processor(
+    bench: &Bench<'_>,
+    stages: &[Stage<'_>],
+    plan: Duel<'_>,
+    mut on_round: impl FnMut(usize),
+    more: impl Fn(&Rounds) -> usize,
+) -> Result<Result<Rounds, Lost>, Fault> {
+    let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
+    let mut accounts: Vec<Vec<Accounts>> = vec![vec![Accounts::default(); plan.subjects.len()]; stages.len()];
+    let mut empties = empties(bench, &plan)?;
+    let (mut draws, mut tally) = (Draws::new()?, Tally::default());
+    let (mut planned, mut round) = (plan.rounds, 0);
+    while round < planned {
+        let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
+        let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
+        for (place, (_, subject)) in plan.subjects.iter().enumerate() {
+            match bench.seating().take(subject)? {
+                Outcome::Passed(seat) => seats.push(seat),
+                Outcome::Refused(refusal) => {
+                    return Ok(Err(Lost { subject: place, refusal, workload: String::new() }));
+                }
+            }
+        }
+        for (stage, (found, accounts)) in stages.iter().zip(rounds.iter_mut().zip(&mut accounts)) {
+            bench.go_on()?;
+            let checked = round < FIRST_CHECKED || round.is_multiple_of(CHECKED_EVERY);
+            let (draws, rng, tally) = (&mut draws, &mut rng, &mut tally);
+            let played = match (Round { bench, stage, plan: &plan, draws, rng, tally, checked })
+                .play(&mut seats, &mut empties)?
+            {
+                Ok(played) => played,
+                Err(lost) => return Ok(Err(lost)),
+            };
+            let mut turns = Vec::with_capacity(played.len());
+            for (Played { turns: one, account, beside }, accounts) in played.into_iter().zip(accounts) {
+                turns.push(one);
+                accounts.rounds.push(account);
+                accounts.beside.extend(beside);
+            }
+            found.push(turns);
+        }
+        round += 1;
+        on_round(round);
+        if round == planned {
+            planned += more(&rounds);
+        }
+    }
+    remark(bench, stages, &plan, &tally);
+    // Baselines are what is measured against: what they claim is their owner's concern.
+    let judged = |place: &usize| !plan.subjects[*place].0.starts_with("baseline");
+    for (stage, accounts) in stages.iter().zip(&accounts) {
+        for place in (0..plan.subjects.len()).filter(judged) {
+            if let Some(refusal) = accounts[place].doubt(bench.settings.threads) {
+                return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
+            }
+        }
+    }
+    Ok(Ok(rounds))
+}
+
+/// A worker with an empty function for each kind that subjects have.
+fn empties(bench: &Bench<'_>, plan: &Duel<'_>) -> Result<Vec<(Subject, Seat)>, Fault> {
+    let mut empties: Vec<(Subject, Seat)> = Vec::new();
+    for empty in plan.subjects.iter().filter_map(|(_, subject)| subject.emptied()) {
+        if empties.iter().any(|(other, _)| *other == empty) {
+            continue;
+        }
+        match bench.seating().take(&empty)? {
+            Outcome::Passed(seat) => empties.push((empty, seat)),
+            Outcome::Refused(refusal) => return Err(Fault::new("starting an empty function", refusal.measured)),
+        }
+    }
+    Ok(empties)
+}
+
+/// What a reader of the result should know about how it was come by.
+fn remark(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>, tally: &Tally) {
+    if tally.interrupted as f64 > BUSY * tally.batches as f64 {
+        bench.note(format!(
+            "{}: the machine is busy, {} of {} timed batches were interrupted; the time others had the processor is left \
+             out, but intervals are wider than on a quiet machine",
+            plan.purpose, tally.interrupted, tally.batches
+        ));
+    }
+    for stage in stages.iter().filter(|stage| !stage.layout.signature.varies()) {
+        let on = if stage.name().is_empty() { String::new() } else { format!(" on {}", stage.name()) };
+        bench.note(format!("{}{on}: no input is drawn at random, so every call sees the same numbers", plan.purpose));
+    }
+}
+
+/// With workers that keep their place: what a subject works with lives in device memory, which is fresh in every round.
+fn on_device(
+    bench: &Bench<'_>,
+    stages: &[Stage<'_>],
+    plan: Duel<'_>,
     mut on_round: impl FnMut(usize),
     more: impl Fn(&Rounds) -> usize,
 ) -> Result<Result<Rounds, Lost>, Fault> {
@@ -121,7 +225,7 @@ pub fn duel(
         for (place, (stage, found)) in stages.iter().zip(&mut rounds).enumerate() {
             bench.go_on()?;
             let looking = (&mut evidence[place], watch.as_mut());
-            match bout(stage, &plan, (&mut seats, &mut memory[place]), round, &mut rng, looking)? {
+            match device_bout(stage, &plan, (&mut seats, &mut memory[place]), round, &mut rng, looking)? {
                 Ok(turns) => found.push(turns),
                 Err(lost) => return Ok(Err(lost)),
             }
@@ -144,152 +248,10 @@ pub fn duel(
         bench.note(format!("{}: {remark}", plan.purpose));
     }
     // Whoever is judged here is at place 0; the others were, or will be.
-    for (stage, evidence) in stages.iter().zip(&evidence) {
-        let on_device = seats.first().is_some_and(Seat::on_device);
-        if let Some(refusal) = evidence.doubt(bench.settings.threads, on_device) {
+    for (stage, evidence) in stages.iter().zip(&evidence).filter(|_| seats.first().is_some_and(Seat::on_device)) {
+        if let Some(refusal) = evidence.doubt() {
             return Ok(Err(Lost { subject: 0, refusal, workload: stage.name().into() }));
         }
     }
     Ok(Ok(rounds))
-}
-
-/// One subject in one round on one workload.
-struct Side<'s> {
-    stage: &'s Stage<'s>,
-    seat: &'s mut Seat,
-    layout: Cow<'s, Layout>,
-    exams: Cow<'s, [Exam]>,
-    arena: Arena,
-    /// Where another question lies ready, when memory is small enough for two.
-    spare: Option<Copy>,
-    pace: Pace,
-}
-
-impl<'s> Side<'s> {
-    /// Memory, a question, a warm-up, and the question once more.
-    fn new(
-        stage: &'s Stage<'_>,
-        subject: &Subject,
-        seat: &'s mut Seat,
-        kept: Option<Arena>,
-        round: usize,
-    ) -> Result<Outcome<Side<'s>>, Fault> {
-        let (layout, exams) = stage.fitted(subject.config())?;
-        let small = layout.bytes() <= SMALL && !seat.on_device();
-        let (arena, spare) = match kept {
-            _ if small => layout.arena_with_spare().map(|(arena, copy)| (arena, Some(copy)))?,
-            Some(mut arena) => {
-                // What an earlier round left must not pass for an answer.
-                layout.repoison(&exams[round % exams.len()], &mut arena);
-                (arena, None)
-            }
-            None => (layout.arena()?, None),
-        };
-        let slots = stage.slots(&layout, subject)?;
-        let pace = Pace { calls: 1, estimate: f64::INFINITY };
-        passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, Place::Another)?);
-        let mut side = Side { stage, seat, layout, exams, arena, spare, pace };
-        passed!(side.lay(round)?);
-        side.pace = passed!(warm_up(side.seat)?);
-        // What the warm-up wrote must not pass for what the timed calls write.
-        passed!(side.lay(round)?);
-        Ok(Outcome::Passed(side))
-    }
-
-    /// Puts a question into memory.
-    fn lay(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
-        let exam = &self.exams[which % self.exams.len()];
-        // Questions laid out for one configuration alone are not kept: the next subject has others.
-        let image = match self.exams {
-            Cow::Borrowed(_) => self.stage.image(which),
-            Cow::Owned(_) => u64::MAX,
-        };
-        if image == u64::MAX {
-            self.seat.forget(image);
-        }
-        self.seat.lay(&self.layout, exam, &mut self.arena, image)
-    }
-
-    /// Judges what the timed calls left.
-    fn judge(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
-        passed!(self.seat.fetch()?);
-        let seen = self.layout.seen(&self.arena);
-        // As it is now: a thread left behind may still be writing. On a device everything has ended.
-        let seen = if self.seat.on_device() { Cow::Borrowed(seen) } else { Cow::Owned(seen.to_vec()) };
-        Ok(self.exams[which % self.exams.len()].judge(&seen).map(|_| ()))
-    }
-
-    /// Times one call on another question, with everything exchanged just before it, and judges its answer.
-    fn alone(&mut self, which: usize) -> Result<Outcome<f64>, Fault> {
-        match self.spare {
-            // The worker itself puts it in place, so that it lies in the caches as it does in a row of calls.
-            Some(spare) => {
-                let exam = &self.exams[which % self.exams.len()];
-                exam.lay(&mut self.arena.bytes_mut()[spare.from..spare.from + spare.bytes]);
-            }
-            None => passed!(self.lay(which)?),
-        }
-        let seconds = passed!(self.seat.time_alone(self.spare)?);
-        Ok(self.judge(which)?.map(|()| seconds))
-    }
-}
-
-/// One round on one workload.
-fn bout(
-    stage: &Stage<'_>,
-    plan: &Duel<'_>,
-    (seats, memory): (&mut [Seat], &mut [Option<Arena>]),
-    round: usize,
-    rng: &mut ChaCha8Rng,
-    (evidence, mut watch): (&mut Evidence, Option<&mut Watch>),
-) -> Result<Result<Vec<Turns>, Lost>, Fault> {
-    let lost = |subject: usize, refusal: Refusal| Lost { subject, refusal, workload: stage.name().into() };
-    let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len());
-    for (place, (seat, (_, subject))) in seats.iter_mut().zip(plan.subjects).enumerate() {
-        match Side::new(stage, subject, seat, memory[place].take(), round)? {
-            Outcome::Passed(side) => sides.push(side),
-            Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
-        }
-    }
-    let mut order: Vec<usize> = (0..sides.len()).collect();
-    let empty = |side: &Side<'_>| Turns { samples: Vec::with_capacity(plan.samples), calls: side.pace.calls };
-    let mut turns: Vec<Turns> = sides.iter().map(empty).collect();
-    for _ in 0..plan.samples {
-        shuffle(&mut order, rng);
-        for place in &order {
-            let side = &mut sides[*place];
-            match turn(side.seat, side.pace)? {
-                Outcome::Passed(seconds) => turns[*place].samples.push(seconds),
-                Outcome::Refused(refusal) => return Ok(Err(lost(*place, refusal))),
-            }
-            if let Some(watch) = &mut watch {
-                watch.look(*place);
-            }
-            if *place == 0 {
-                let seconds = turns[0].samples.last().copied().unwrap_or(f64::INFINITY);
-                evidence.sample(seconds, side.pace.calls, side.seat.waited());
-            }
-        }
-    }
-    for (place, side) in sides.iter_mut().enumerate() {
-        if let Outcome::Refused(refusal) = side.judge(round)? {
-            return Ok(Err(lost(place, refusal)));
-        }
-    }
-    for (place, side) in sides.iter_mut().enumerate() {
-        // On other inputs than the timed calls', and each on its own: what was asked before may be remembered.
-        let others = side.exams.len().saturating_sub(1).max(1);
-        let often = if side.pace.estimate < SHORT { ALONE.min(others) } else { 1 };
-        for step in 1..=often {
-            match side.alone(round + step)? {
-                Outcome::Passed(seconds) if place == 0 => evidence.alone(seconds),
-                Outcome::Passed(_) => {}
-                Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
-            }
-        }
-    }
-    for (side, kept) in sides.into_iter().zip(memory) {
-        *kept = side.seat.on_device().then_some(side.arena);
-    }
-    Ok(Ok(turns))
 }

@@ -63,6 +63,9 @@ impl Bench<'_> {
         builds: Vec<(Build, u64)>,
         best: Option<&[Measured]>,
     ) -> Vec<Result<Evaluation, Fault>> {
+        if let Err(fault) = self.fill_supplies() {
+            return vec![Err(fault)];
+        }
         let mut starts = Vec::with_capacity(builds.len());
         for (build, number) in builds {
             let (started, started_ms) = (Instant::now(), now_ms());
@@ -72,6 +75,7 @@ impl Bench<'_> {
         let trying = Trying {
             kernel: self.kernel,
             samples: self.settings.search_samples as u32,
+            threads: self.settings.threads,
             peaks: self.peaks.as_ref(),
             stopped: self.stopped,
             best,
@@ -112,6 +116,7 @@ pub(crate) struct Place<'p, 'a> {
 struct Trying<'t> {
     kernel: &'t Kernel<'t>,
     samples: u32,
+    threads: usize,
     peaks: Option<&'t Peaks>,
     stopped: &'t AtomicBool,
     best: Option<&'t [Measured]>,
@@ -172,7 +177,8 @@ impl Trying<'_> {
                 return Ok(());
             }
             let bound = self.best.and_then(|b| Bound::samples(&b.get(place)?.samples));
-            let rung = Rung { first: number as usize, samples: self.samples, race: &race, bound };
+            let rung =
+                Rung { first: number as usize, samples: self.samples, threads: self.threads, race: &race, bound };
             match rung.climb(stage, &mut seat, subject, way)? {
                 Outcome::Passed((found, given_up)) => {
                     measured.push(found);

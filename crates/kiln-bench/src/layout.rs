@@ -16,6 +16,8 @@ pub(crate) struct Layout {
     pub(crate) slots: Vec<Slot>,
     /// What is copied back before every timed call.
     pub(crate) restore: Vec<Copy>,
+    /// Stretches between arguments that end a worker which touches them.
+    pub(crate) holes: Vec<(usize, usize)>,
     /// The arguments, then the copies.
     regions: Vec<Range<usize>>,
     /// Bytes that exams see.
@@ -52,20 +54,12 @@ impl Layout {
             tensormap: None,
         });
         let slots = slots.collect();
-        Ok(Layout { signature, slots, restore, regions, total })
+        Ok(Layout { signature, slots, restore, holes: Vec::new(), regions, total })
     }
 
     /// Fresh memory for it.
     pub(crate) fn arena(&self) -> Result<Arena, Fault> {
         Arena::over(&self.regions)
-    }
-
-    /// Fresh memory with room for a second question behind everything, and how that one is put in the first one's place.
-    pub(crate) fn arena_with_spare(&self) -> Result<(Arena, Copy), Fault> {
-        let start = Arena::end(&self.regions);
-        let mut regions = self.regions.clone();
-        regions.push(start..start + self.total);
-        Ok((Arena::over(&regions)?, Copy { from: start, to: 0, bytes: self.total }))
     }
 
     /// A question about it.

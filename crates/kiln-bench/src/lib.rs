@@ -16,14 +16,18 @@ macro_rules! passed {
     };
 }
 
+mod account;
+mod alone;
 mod another;
-mod audit;
 mod baseline;
 mod bench;
+mod bout;
 mod builder;
+mod caches;
 mod check;
 mod clocks;
 mod compile;
+mod device_bout;
 mod drawing;
 mod duel;
 mod environment;
@@ -46,7 +50,9 @@ mod settings;
 mod setup;
 mod stage;
 mod subject;
+mod supply;
 mod toolchain;
+mod tray;
 mod versus;
 
 pub use baseline::{Baseline, Baselines};

@@ -2,8 +2,11 @@
 //! samples.
 
 use kiln_core::{Fault, Outcome};
+use kiln_judge::Fresh;
+use rand_chacha::ChaCha8Rng;
 
 use crate::seat::Seat;
+use crate::tray::Tray;
 
 /// A sample takes at least this long, thousands of times the clock's resolution.
 const SAMPLE_SECONDS: f64 = 400e-6;
@@ -14,21 +17,95 @@ const STABLE: usize = 3;
 /// What agreeing means.
 const AGREE: f64 = 0.05;
 /// Calls shorter than this are made once untimed before a sample when somebody else ran in between.
-const PRIMED_BELOW: f64 = 5e-3;
+pub(crate) const PRIMED_BELOW: f64 = 5e-3;
+/// Warm-up samples at most: of a short kernel on a busy machine hardly any agree.
+const MOST_WARM_UPS: usize = 50;
+/// Calls in a batch at most, and batches in a sample, and the bytes of all their arguments beyond those of one call.
+const MOST_CALLS: usize = 512;
+const MOST_BATCHES: usize = 4;
+const MOST_BYTES: usize = 4 << 20;
 
 /// Calls of a sample on a device are one graph, and making it takes time too.
 const MOST_IN_A_GRAPH: u32 = 500;
 
+/// How many sets of arguments samples may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sets {
+    /// Calls in a batch at most: as many as leave room in the cache.
+    pub(crate) calls: usize,
+    /// Batches in a sample at most.
+    pub(crate) batches: usize,
+}
+
+impl Sets {
+    /// For sets of so many bytes, where half of a private cache is that large.
+    pub(crate) fn of(bytes: usize, cache: usize) -> Sets {
+        let calls = (cache / bytes.max(1)).clamp(1, MOST_CALLS);
+        let batches = (MOST_BYTES / bytes.saturating_mul(calls).max(1)).clamp(1, MOST_BATCHES);
+        Sets { calls, batches }
+    }
+
+    /// All of them.
+    pub(crate) fn most(self) -> usize {
+        self.calls * self.batches
+    }
+
+    /// For calls of so many seconds: no more than make a sample long enough.
+    fn pace(self, estimate: f64) -> Pace {
+        let wanted = calls_for(estimate) as usize;
+        let calls = wanted.clamp(1, self.calls);
+        let batches = wanted.div_ceil(calls).clamp(1, self.batches);
+        Pace { calls: calls as u32, batches: batches as u32, estimate }
+    }
+}
+
 /// How a subject is sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pace {
-    /// Calls in a sample.
+    /// Calls in a batch.
     pub(crate) calls: u32,
+    /// Batches in a sample.
+    pub(crate) batches: u32,
     /// Seconds of one call, roughly.
     pub(crate) estimate: f64,
 }
 
-/// Calls until times are stable.
+impl Pace {
+    /// Calls in a sample, each on a set of arguments of its own.
+    pub(crate) fn sets(&self) -> usize {
+        self.calls as usize * self.batches as usize
+    }
+}
+
+/// Calls on some inputs, again and again, until times are stable. They are not kept.
+pub(crate) fn settle_pace(
+    seat: &mut Seat,
+    tray: &mut Tray,
+    warm: &[Fresh],
+    sets: Sets,
+    rng: &mut ChaCha8Rng,
+) -> Result<Outcome<Pace>, Fault> {
+    tray.prepare(warm.iter(), rng);
+    let mut times: Vec<f64> = Vec::new();
+    let (mut calls, mut spent) = (1, 0.0);
+    loop {
+        // As before: what a call leaves may be what the next one reads.
+        tray.lay();
+        let taken = passed!(seat.time(1, calls)?);
+        spent += taken.iter().sum::<f64>() * f64::from(calls);
+        times.extend(taken);
+        let recent = &times[times.len().saturating_sub(STABLE)..];
+        let low = recent.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = recent.iter().copied().fold(0.0, f64::max);
+        calls = sets.pace(low).calls;
+        let stable = recent.len() == STABLE && high <= low * (1.0 + AGREE);
+        if stable || spent > WARM_UP_SECONDS || times.len() > MOST_WARM_UPS {
+            return Ok(Outcome::Passed(sets.pace(low)));
+        }
+    }
+}
+
+/// Calls on a device until times are stable.
 pub(crate) fn warm_up(seat: &mut Seat) -> Result<Outcome<Pace>, Fault> {
     let mut times: Vec<f64> = Vec::new();
     let mut calls = 1;
@@ -49,7 +126,7 @@ pub(crate) fn warm_up(seat: &mut Seat) -> Result<Outcome<Pace>, Fault> {
         };
         let stable = recent.len() == STABLE && high <= low * (1.0 + AGREE);
         if stable || spent > WARM_UP_SECONDS {
-            return Ok(Outcome::Passed(Pace { calls, estimate: low }));
+            return Ok(Outcome::Passed(Pace { calls, batches: 1, estimate: low }));
         }
     }
 }
@@ -73,6 +150,17 @@ pub(crate) fn turn(seat: &mut Seat, pace: Pace) -> Result<Outcome<f64>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sets_fit_the_cache_and_samples_are_long_enough_where_they_can() {
+        let small = Sets::of(4 << 10, 1 << 20);
+        assert_eq!((small.calls, small.batches), (256, 4));
+        assert_eq!((small.pace(1e-6).calls, small.pace(1e-6).batches), (256, 2));
+        assert_eq!((small.pace(1e-3).calls, small.pace(1e-3).batches), (1, 1));
+        assert_eq!((small.pace(1e-9).calls, small.pace(1e-9).batches), (256, 4));
+        let large = Sets::of(64 << 20, 1 << 20);
+        assert_eq!((large.calls, large.batches, large.most()), (1, 1, 1));
+    }
 
     #[test]
     fn short_calls_are_batched_and_long_ones_are_not() {

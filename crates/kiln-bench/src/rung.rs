@@ -8,10 +8,11 @@ use kiln_search::{Bound, Decision, Race};
 
 use crate::check::quick;
 use crate::evaluation::{Evaluation, Measured};
-use crate::measure::{Pace, warm_up};
+use crate::measure::{Pace, settle_pace, warm_up};
 use crate::seat::Seat;
 use crate::stage::Stage;
 use crate::subject::Subject;
+use crate::supply::Supply;
 
 /// Samples taken between two looks at the race.
 const LAP: u32 = 3;
@@ -23,6 +24,7 @@ pub(crate) struct Rung<'r> {
     /// The first of the questions asked.
     pub(crate) first: usize,
     pub(crate) samples: u32,
+    pub(crate) threads: usize,
     pub(crate) race: &'r Race,
     pub(crate) bound: Option<Bound>,
 }
@@ -44,25 +46,54 @@ impl Rung<'_> {
         let checked = quick(stage, seat, self.first);
         way.check_s += checking.elapsed().as_secs_f64();
         passed!(checked?);
-
         let measuring = Instant::now();
-        let mut pace = None;
-        let warmed = stage.pose(self.first, seat, |_, seat| {
-            pace = Some(passed!(warm_up(seat)?));
-            Ok(Outcome::Passed(()))
-        });
-        passed!(warmed?);
-        let pace = pace.ok_or_else(|| Fault::new("warming up", "nothing was measured"))?;
-        let mut found = None;
-        // Another question for the timed calls: what the warm-up left, or remembered, must not pass for their answer.
-        let outcome = stage.pose(self.first + 1, seat, |stage, seat| {
-            passed!(seat.call()?);
-            found = Some(passed!(self.sample(stage.name(), seat, pace)?));
-            Ok(Outcome::Passed(()))
-        });
+        let found = self.climb_sets(stage, seat, subject);
         way.measure_s += measuring.elapsed().as_secs_f64();
-        passed!(outcome?);
-        found.map(Outcome::Passed).ok_or_else(|| Fault::new("sampling", "nothing was measured"))
+        found
+    }
+
+    /// Every timed call on inputs of its own.
+    fn climb_sets(
+        &self,
+        stage: &mut Stage<'_>,
+        seat: &mut Seat,
+        subject: &Subject,
+    ) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let Some(mut supply) = stage.supply.take() else {
+            return Err(Fault::new("sampling", "nothing was drawn for it"));
+        };
+        let found = self.sample_sets(stage, &mut supply, seat, subject);
+        stage.supply = Some(supply);
+        found
+    }
+
+    fn sample_sets(
+        &self,
+        stage: &Stage<'_>,
+        supply: &mut Supply,
+        seat: &mut Seat,
+        subject: &Subject,
+    ) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let (signature, slots) = stage.signature_for(subject.config())?;
+        passed!(supply.map(&signature, &slots, seat)?);
+        let sets = supply.sets;
+        let Some((tray, warm, noise)) = supply.warm() else {
+            return Err(Fault::new("warming up", "no memory is mapped"));
+        };
+        let pace = passed!(settle_pace(seat, tray, warm, sets, noise)?);
+        seat.account();
+        let mut found = Measured { workload: stage.name().into(), samples: Vec::new(), calls: pace.calls };
+        let mut hopeless = false;
+        while (found.samples.len() as u32) < self.samples && !hopeless {
+            for _ in 0..LAP.min(self.samples - found.samples.len() as u32) {
+                let seconds = passed!(supply.sample(found.samples.len(), pace.calls, seat)?);
+                found.samples.push(seconds);
+            }
+            hopeless = self.bound.is_some_and(|bound| self.race.decide(bound, &found.samples) == Decision::Hopeless);
+        }
+        let weight = supply.weight(&seat.account(), self.threads);
+        found.samples.iter_mut().for_each(|seconds| *seconds *= weight);
+        Ok(Outcome::Passed((found, hopeless)))
     }
 
     /// The same with fewer looks at memory, since on a device a look takes longer than a call: two questions and the first
@@ -131,13 +162,13 @@ impl Rung<'_> {
         self.sample(stage.name(), seat, pace)
     }
 
-    /// Samples in laps, until there are enough or it is hopeless.
+    /// Samples on a device, in laps, until there are enough or it is hopeless.
     fn sample(&self, workload: &str, seat: &mut Seat, pace: Pace) -> Result<Outcome<(Measured, bool)>, Fault> {
         let mut found = Measured { workload: workload.into(), samples: Vec::new(), calls: pace.calls };
         let mut hopeless = false;
         while (found.samples.len() as u32) < self.samples && !hopeless {
-            // On a device samples are short and questions are not.
-            let lap = if seat.on_device() && found.samples.is_empty() { FIRST_LAP } else { LAP };
+            // Samples are short and questions are not.
+            let lap = if found.samples.is_empty() { FIRST_LAP } else { LAP };
             let lap = lap.min(self.samples - found.samples.len() as u32);
             found.samples.extend(passed!(seat.time(lap, pace.calls)?));
             hopeless = self.bound.is_some_and(|bound| self.race.decide(bound, &found.samples) == Decision::Hopeless);

@@ -7,7 +7,7 @@
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use kiln_build::SHIM_SYMBOL;
@@ -15,13 +15,13 @@ use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_judge::Exam;
 use kiln_run::{Answer, Arena, Ask, Gpu, Launch, Limits, Slot, Timing, Worker, python_command};
 
+use crate::account::Account;
+use crate::caches::Caches;
 use crate::idle::{Idle, Rested};
 use crate::layout::Layout;
 use crate::settings::{CacheState, Settings};
 use crate::subject::Subject;
-
-/// Bytes walked before a sample when the caches must be cold: more than any processor's last level holds.
-const FLUSH: u64 = 256 << 20;
+use crate::tray::Tray;
 
 /// How often a disturbed sample is taken again.
 const RETAKES: usize = 3;
@@ -41,6 +41,8 @@ pub(crate) struct Seating {
     pub(crate) cache: CacheState,
     /// The UUID of the GPU, for workers with a device.
     pub(crate) gpu: Option<String>,
+    /// The caches of a processor that measures.
+    pub(crate) caches: Caches,
     /// Samples taken again because something disturbed them.
     pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
@@ -50,7 +52,9 @@ pub(crate) struct Seating {
 impl Seating {
     pub(crate) fn new(program: Utf8PathBuf, cpus: Vec<usize>, settings: &Settings, limits: Limits) -> Seating {
         let (threads, cache) = (settings.threads, settings.cache);
-        Seating { program, cpus, threads, limits, cache, gpu: None, retaken: Arc::default(), idle: Idle::default() }
+        let caches = Caches::of(cpus.last().copied().unwrap_or(0));
+        let (retaken, idle) = (Arc::default(), Idle::default());
+        Seating { program, cpus, threads, limits, cache, gpu: None, caches, retaken, idle }
     }
 
     /// The same on another device, with workers of its own.
@@ -60,9 +64,11 @@ impl Seating {
 
     fn command(&self, subject: &Subject) -> Command {
         let mut command = match subject {
-            Subject::Library { .. } => self.worker("cpu"),
+            Subject::Library { .. } | Subject::Empty { interpreter: None } => self.worker("cpu"),
             Subject::Cubin { .. } | Subject::Launcher { .. } => self.worker("cuda"),
-            Subject::Python { interpreter, .. } => python_command(interpreter),
+            Subject::Python { interpreter, .. } | Subject::Empty { interpreter: Some(interpreter) } => {
+                python_command(interpreter)
+            }
         };
         let threads = self.threads.to_string();
         for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"] {
@@ -102,7 +108,7 @@ impl Seating {
     /// Starts a worker, or takes one that waits, and loads the subject there.
     pub(crate) fn take(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
         let kind = match subject {
-            Subject::Library { .. } => None,
+            Subject::Library { .. } | Subject::Empty { .. } => None,
             Subject::Cubin { .. } | Subject::Launcher { .. } => Some("cuda".to_string()),
             Subject::Python { interpreter, device, .. } => device.then(|| interpreter.clone()),
         };
@@ -115,9 +121,10 @@ impl Seating {
         let mut seat = Seat {
             rested: Some(rested),
             time: self.limits.time,
-            flush: if self.cache == CacheState::Cold { FLUSH } else { 0 },
+            // A little more than the last level holds, so that nothing of a set is left in it.
+            flush: if self.cache == CacheState::Cold { self.caches.last as u64 / 4 * 5 } else { 0 },
             restore: Vec::new(),
-            waited: 0.0,
+            account: Account::default(),
             device: kind.is_some(),
             home: kind.map(|kind| (kind, self.idle.clone())),
             retaken: Arc::clone(&self.retaken),
@@ -145,8 +152,10 @@ pub(crate) struct Seat {
     rested: Option<Rested>,
     time: Duration,
     flush: u64,
+    /// On a device, what is put back before every batch.
     restore: Vec<kiln_run::Copy>,
-    waited: f64,
+    /// Claims about times, and what the system says.
+    account: Account,
     /// Whether calls work in a device's memory.
     device: bool,
     /// Where the worker goes afterwards; none for one that is used once.
@@ -177,6 +186,9 @@ impl Seat {
                 let config = (!config.is_empty()).then(|| serde_json::json!(config));
                 Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: *device }
             }
+            Subject::Empty { .. } => {
+                Ask::Load { library: String::new(), symbol: String::new(), config: None, device: false }
+            }
         };
         self.first(load)
     }
@@ -190,10 +202,26 @@ impl Seat {
         launches: Vec<Launch>,
         place: Place,
     ) -> Result<Outcome<()>, Fault> {
-        self.restore = layout.restore.clone();
+        self.restore = if self.device { layout.restore.clone() } else { Vec::new() };
         let gone = self.rested.as_mut().map(|rested| rested.maps(arena)).unwrap_or_default();
         let elsewhere = place == Place::Another;
-        self.first(Ask::Map { arena: arena.path(), slots, launches, elsewhere, gone })
+        let holes = if self.device { Vec::new() } else { layout.holes.clone() };
+        self.first(Ask::Map { arena: arena.path(), slots, launches, sets: 1, stride: 0, holes, elsewhere, gone })
+    }
+
+    /// Gives the subject sets of arguments, one for each call of a sample.
+    pub(crate) fn map_sets(&mut self, tray: &Tray, slots: Vec<Slot>) -> Result<Outcome<()>, Fault> {
+        let gone = self.rested.as_mut().map(|rested| rested.maps(tray.arena())).unwrap_or_default();
+        self.first(Ask::Map {
+            arena: tray.arena().path(),
+            slots: tray.slots(slots),
+            launches: Vec::new(),
+            sets: u32::try_from(tray.sets()).unwrap_or(u32::MAX),
+            stride: tray.stride(),
+            holes: Vec::new(),
+            elsewhere: false,
+            gone,
+        })
     }
 
     /// Whether calls work in a device's memory.
@@ -279,16 +307,15 @@ impl Seat {
         self.done(Ask::Call)
     }
 
-    /// Seconds of one call, `samples` times, each the mean of `calls` calls in a row.
-    pub(crate) fn time(&mut self, samples: u32, calls: u32) -> Result<Outcome<Vec<f64>>, Fault> {
+    /// Seconds of one call, `batches` times, each the mean of `calls` calls in a row.
+    pub(crate) fn time(&mut self, batches: u32, calls: u32) -> Result<Outcome<Vec<f64>>, Fault> {
         Ok(self
-            .timing(samples, calls)?
+            .timing(batches, calls)?
             .map(|timing| timing.nanoseconds.iter().map(|ns| seconds(*ns, timing.calls)).collect()))
     }
 
-    /// One sample, taken again a few times while the system keeps giving the processor to somebody else meanwhile, or the
-    /// GPU slows down to protect itself. Whether that happens does not depend on what is being timed, so that it favours
-    /// neither side.
+    /// One sample on a device, taken again a few times while the GPU slows down to protect itself. Whether that happens does
+    /// not depend on what is being timed, so that it favours neither side.
     pub(crate) fn sample(&mut self, calls: u32) -> Result<Outcome<f64>, Fault> {
         for attempt in 0..=RETAKES {
             let timing = passed!(self.timing(1, calls)?);
@@ -302,24 +329,29 @@ impl Seat {
         Ok(Outcome::Passed(f64::INFINITY))
     }
 
-    fn timing(&mut self, samples: u32, calls: u32) -> Result<Outcome<Timing>, Fault> {
+    /// Times so many batches.
+    pub(crate) fn timing(&mut self, batches: u32, calls: u32) -> Result<Outcome<Timing>, Fault> {
         let calls = if self.single() { 1 } else { calls };
-        self.timed(samples, calls, self.restore.clone())
+        self.timed(batches, calls, self.restore.clone())
     }
 
-    /// Seconds of one call alone, after these bytes were copied.
-    pub(crate) fn time_alone(&mut self, prepared: Option<kiln_run::Copy>) -> Result<Outcome<f64>, Fault> {
-        let restore = prepared.map_or_else(|| self.restore.clone(), |copy| vec![copy]);
-        let timing = passed!(self.timed(1, 1, restore)?);
+    /// Seconds of one call alone.
+    pub(crate) fn time_alone(&mut self) -> Result<Outcome<f64>, Fault> {
+        let timing = passed!(self.timed(1, 1, self.restore.clone())?);
         Ok(Outcome::Passed(timing.nanoseconds.first().map_or(f64::INFINITY, |ns| seconds(*ns, 1))))
     }
 
-    fn timed(&mut self, samples: u32, calls: u32, restore: Vec<kiln_run::Copy>) -> Result<Outcome<Timing>, Fault> {
-        let started = Instant::now();
-        let answer = self.ask(Ask::Time { samples, calls, restore, flush: self.flush })?;
-        self.waited = started.elapsed().as_secs_f64();
+    fn timed(&mut self, batches: u32, calls: u32, restore: Vec<kiln_run::Copy>) -> Result<Outcome<Timing>, Fault> {
+        let ask = Ask::Time { batches, calls, restore, flush: self.flush };
+        self.settle();
+        let open = self.processor_time();
+        let answer = self.ask(ask)?;
         Ok(match answer {
-            Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == samples as usize => {
+            Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == batches as usize => {
+                self.account.open = open;
+                self.account.questions += 1;
+                self.account.untimed += timing.untimed_nanoseconds as f64 * 1e-9;
+                self.account.claimed += timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
                 Outcome::Passed(timing)
             }
             Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
@@ -327,14 +359,26 @@ impl Seat {
         })
     }
 
-    /// Seconds the parent waited for the last times; none when memory was prepared before every sample.
-    pub(crate) fn waited(&self) -> Option<f64> {
-        (!self.single()).then_some(self.waited)
+    fn processor_time(&self) -> Option<Duration> {
+        self.rested.as_ref()?.worker.processor_time()
     }
 
-    /// Whether a sample can only hold one call.
+    /// The worker waits for its next question, and whatever it did after its last answer is over or goes on.
+    fn settle(&mut self) {
+        if self.account.open.is_some() {
+            self.account.settle(self.processor_time());
+        }
+    }
+
+    /// Claims and processor time since this was asked last.
+    pub(crate) fn account(&mut self) -> Account {
+        self.settle();
+        std::mem::take(&mut self.account)
+    }
+
+    /// Whether a batch can only hold one call.
     pub(crate) fn single(&self) -> bool {
-        self.flush > 0 || !self.restore.is_empty()
+        self.device && (self.flush > 0 || !self.restore.is_empty())
     }
 
     /// Bytes of the device's memory in use after a call: arguments, what the call keeps, and questions that wait there.
@@ -367,6 +411,7 @@ impl Seat {
     }
 
     fn ask_within(&mut self, ask: Ask, within: Duration) -> Result<Outcome<Answer>, Fault> {
+        self.settle();
         let Some(rested) = &mut self.rested else { return Err(Fault::new("asking a worker", "it was given up")) };
         let answer = rested.worker.ask_within(ask, within)?;
         if matches!(answer, Outcome::Refused(_)) {

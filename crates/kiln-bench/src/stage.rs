@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
-use kiln_judge::{Distribution, Exam, Geometry, Inputs, Marks, Outside, Rules, Signature, boxes, geometry};
+use kiln_judge::{Bound, Distribution, Exam, Geometry, Inputs, Marks, Outside, Rules, Signature, boxes, geometry};
 use kiln_run::{Arena, Launch, Slot, TensorMap};
 use kiln_space::Constants;
 use kiln_spec::{Formula, Selection};
@@ -15,6 +15,7 @@ use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::seat::{Place, Seat};
 use crate::subject::Subject;
+use crate::supply::Supply;
 
 /// A workload with its memory and its questions.
 pub struct Stage<'a> {
@@ -34,6 +35,8 @@ pub struct Stage<'a> {
     images: u64,
     /// Outputs of the call before, for the next one on the same question to be held against.
     pub(crate) kept: Vec<u8>,
+    /// Inputs for the timed calls of a search; none before there is one, and on a device.
+    pub(crate) supply: Option<Supply>,
 }
 
 /// Questions a stage has at most.
@@ -82,6 +85,7 @@ impl<'a> Stage<'a> {
             tuned,
             images: new_images(),
             kept: Vec::new(),
+            supply: None,
         })
     }
 
@@ -139,6 +143,19 @@ impl<'a> Stage<'a> {
             }
             None => (Cow::Borrowed(&self.layout), Cow::Borrowed(&self.exams[..])),
         })
+    }
+
+    /// What calls of a configuration take, and the arguments as a worker is told of them.
+    pub(crate) fn signature_for(&self, config: &Config) -> Result<(Cow<'_, Signature>, Vec<Slot>), Fault> {
+        Ok(match self.other_layout(config)? {
+            Some(Layout { signature, slots, .. }) => (Cow::Owned(signature), slots),
+            None => (Cow::Borrowed(&self.layout.signature), self.layout.slots.clone()),
+        })
+    }
+
+    /// How far each output may be off, roughly: as on the stage's own first question.
+    pub(crate) fn bounds(&self) -> Vec<Bound> {
+        self.exams.first().map(|exam| exam.answers().iter().map(|answer| answer.bound).collect()).unwrap_or_default()
     }
 
     /// The workload's name; empty when there is none.

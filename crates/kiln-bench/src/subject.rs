@@ -1,5 +1,7 @@
 //! Something that can be called with the kernel's arguments.
 
+use std::sync::LazyLock;
+
 use camino::Utf8PathBuf;
 use kiln_build::Usage;
 use kiln_core::Config;
@@ -51,6 +53,11 @@ pub enum Subject {
         /// Whether it works on the GPU.
         device: bool,
     },
+    /// A function that does nothing, in the worker's own program: it tells what everything around a call costs.
+    Empty {
+        /// The interpreter's command; none for the worker of libraries.
+        interpreter: Option<String>,
+    },
 }
 
 impl Subject {
@@ -61,7 +68,9 @@ impl Subject {
 
     /// Its tunables; empty for references and baselines.
     pub(crate) fn config(&self) -> &Config {
+        static NONE: LazyLock<Config> = LazyLock::new(Config::default);
         match self {
+            Subject::Empty { .. } => &NONE,
             Subject::Library { config, .. }
             | Subject::Cubin { config, .. }
             | Subject::Launcher { config, .. }
@@ -73,14 +82,25 @@ impl Subject {
     pub fn key(&self) -> Option<&str> {
         match self {
             Subject::Library { key, .. } | Subject::Cubin { key, .. } | Subject::Launcher { key, .. } => Some(key),
-            Subject::Python { .. } => None,
+            Subject::Python { .. } | Subject::Empty { .. } => None,
+        }
+    }
+
+    /// The function that does nothing in a worker of the same kind; none for what works on a GPU.
+    pub(crate) fn emptied(&self) -> Option<Subject> {
+        match self {
+            Subject::Library { .. } | Subject::Empty { .. } => Some(Subject::Empty { interpreter: None }),
+            Subject::Python { interpreter, device: false, .. } => {
+                Some(Subject::Empty { interpreter: Some(interpreter.clone()) })
+            }
+            _ => None,
         }
     }
 
     /// Whether it works in a GPU's memory.
     pub(crate) fn on_device(&self) -> bool {
         match self {
-            Subject::Library { .. } => false,
+            Subject::Library { .. } | Subject::Empty { .. } => false,
             Subject::Cubin { .. } | Subject::Launcher { .. } => true,
             Subject::Python { device, .. } => *device,
         }

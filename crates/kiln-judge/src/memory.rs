@@ -30,7 +30,7 @@ const PIECE: usize = 1 << 20;
 const ODD: u8 = 0xA5;
 
 /// The byte an unwritten element of a type consists of.
-pub(crate) fn poison(dtype: Dtype) -> u8 {
+pub fn poison(dtype: Dtype) -> u8 {
     if is_float(dtype) { POISON } else { ODD }
 }
 
@@ -201,7 +201,7 @@ fn between(taken: &[Range<usize>], whole: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// The bytes of a slot's region that belong to no element.
-fn padding(slot: &Slot, region: &Range<usize>) -> Vec<Range<usize>> {
+pub fn padding(slot: &Slot, region: &Range<usize>) -> Vec<Range<usize>> {
     if slot.is_packed() {
         return vec![];
     }

@@ -6,13 +6,14 @@ use std::fs::OpenOptions;
 use std::io;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
-use memmap2::MmapRaw;
 
 use crate::cold::Cold;
+use crate::mapping::Mapping;
 use crate::pin::pin;
-use crate::protocol::{Answer, Ask, Copy, Slot, Timing};
-use crate::serve::serve;
+use crate::protocol::{Answer, Ask, Slot, Timing};
+use crate::serve::{flush_c_streams, serve};
 use crate::stopwatch::{Plan, measure};
+use crate::touch::{Touched, touch};
 
 /// The generated function of a built library.
 type Entry = unsafe extern "C" fn(*mut *mut c_void);
@@ -22,10 +23,17 @@ struct Backend {
     /// Never closed: the function pointer points into it.
     library: Option<Library>,
     entry: Option<Entry>,
-    /// Raw, for the function holds pointers into it while this side puts memory back.
-    arena: Option<MmapRaw>,
-    offsets: Vec<usize>,
+    memory: Option<Memory>,
     cold: Cold,
+}
+
+/// Shared memory and where the arguments lie in it.
+struct Memory {
+    /// Raw, for the function holds pointers into it.
+    mapping: Mapping,
+    slots: Vec<Slot>,
+    sets: usize,
+    stride: usize,
 }
 
 /// Answers questions on stdin until it is closed.
@@ -40,10 +48,15 @@ impl Backend {
         match ask {
             Ask::Pin { cpus } => done(pin(&cpus)),
             Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
-            Ask::Map { arena, slots, .. } => done(self.map(&arena, &slots)),
-            Ask::Call => done(self.pointers().map(|(entry, mut pointers)| call(entry, &mut pointers))),
-            Ask::Time { samples, calls, restore, flush } => {
-                self.time(&Plan { samples, calls }, &restore, flush).map_or_else(Answer::Failed, Answer::Times)
+            Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
+            Ask::Call => done(self.call()),
+            Ask::Time { batches, calls, restore, flush } => {
+                let plan = Plan { batches, calls };
+                let timing = match restore.is_empty() {
+                    true => self.time(&plan, flush),
+                    false => Err("no device here: every call has arguments of its own".into()),
+                };
+                timing.map_or_else(Answer::Failed, Answer::Times)
             }
             Ask::Upload { .. } | Ask::Lay { .. } | Ask::Fetch { .. } | Ask::Describe => {
                 Answer::Failed("no device here".into())
@@ -52,6 +65,10 @@ impl Backend {
     }
 
     fn load(&mut self, path: &str, symbol: &str) -> Result<(), String> {
+        if path.is_empty() {
+            self.entry = Some(nothing);
+            return Ok(());
+        }
         // Every symbol is looked up now: one that is missing is named here, and does not end the process in a call.
         // SAFETY: loading runs the library's initialisers, foreign code that may do anything. That is the purpose of this
         // process, which holds nothing of value and is thrown away when it misbehaves.
@@ -67,50 +84,90 @@ impl Backend {
         Ok(())
     }
 
-    fn map(&mut self, path: &str, slots: &[Slot]) -> Result<(), String> {
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(|e| format!("{path}: {e}"))?;
-        let map = MmapRaw::map_raw(&file).map_err(|e| format!("{path}: {e}"))?;
-        for Slot { name, offset, bytes, .. } in slots {
-            within(&format!("`{name}`"), *offset, *bytes, map.len())?;
+    fn map(
+        &mut self,
+        path: &str,
+        slots: Vec<Slot>,
+        sets: u32,
+        stride: usize,
+        holes: &[(usize, usize)],
+    ) -> Result<(), String> {
+        let words = |e: io::Error| format!("{path}: {e}");
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(words)?;
+        let mapping = Mapping::new(&file, holes).map_err(words)?;
+        let sets = sets.max(1) as usize;
+        let reach = (sets - 1).saturating_mul(stride);
+        for Slot { name, offset, bytes, .. } in &slots {
+            within(&format!("`{name}`"), offset.saturating_add(reach), *bytes, mapping.len())?;
         }
-        self.arena = Some(map);
-        self.offsets = slots.iter().map(|slot| slot.offset).collect();
+        self.memory = Some(Memory { mapping, slots, sets, stride });
         Ok(())
     }
 
-    /// The function and fresh pointers to its arguments.
-    fn pointers(&self) -> Result<(Entry, Vec<*mut c_void>), String> {
+    /// The function and memory to call it with.
+    fn ready(&self) -> Result<(Entry, &Memory), String> {
         let entry = self.entry.ok_or("no library is loaded")?;
-        let arena = self.arena.as_ref().ok_or("no memory is mapped")?;
-        let base = arena.as_mut_ptr();
-        // Offsets were checked when the memory was mapped.
-        let pointers = self.offsets.iter().map(|offset| base.wrapping_add(*offset).cast()).collect();
-        Ok((entry, pointers))
+        Ok((entry, self.memory.as_ref().ok_or("no memory is mapped")?))
     }
 
-    fn time(&mut self, plan: &Plan, restore: &[Copy], flush: u64) -> Result<Timing, String> {
-        let (entry, mut pointers) = self.pointers()?;
-        if !restore.is_empty() && plan.calls != 1 {
-            return Err(format!("{} calls in a sample, but memory is put back before every call", plan.calls));
-        }
-        let Backend { arena: Some(arena), cold, .. } = self else { return Err("no memory is mapped".into()) };
-        for Copy { from, to, bytes } in restore {
-            within("what is put back", *from, *bytes, arena.len())?;
-            within("what is put back", *to, *bytes, arena.len())?;
-        }
+    fn call(&self) -> Result<(), String> {
+        let (entry, memory) = self.ready()?;
+        call(entry, &mut memory.pointers(0));
+        flush_c_streams();
+        Ok(())
+    }
+
+    fn time(&mut self, plan: &Plan, flush: u64) -> Result<Timing, String> {
+        let (entry, memory) = self.ready()?;
+        let wanted = plan.batches as usize * plan.calls as usize;
+        let mut pointers: Vec<Vec<*mut c_void>> = (0..wanted).map(|set| memory.pointers(set)).collect();
+        let touched: Vec<Touched> = (0..wanted).flat_map(|set| memory.touched(set)).collect();
+        let each = touched.len() / wanted.max(1) * plan.calls as usize;
+        let mut pointers = pointers.chunks_mut(plan.calls.max(1) as usize);
+        let mut touched = touched.chunks(each.max(1));
+        let cold = &mut self.cold;
         let prepare = || {
-            for Copy { from, to, bytes } in restore {
-                let base = arena.as_mut_ptr();
-                // SAFETY: both ranges were found to lie within the mapping; `copy` allows them to overlap.
-                unsafe { std::ptr::copy(base.add(*from), base.add(*to), *bytes) };
-            }
+            // SAFETY: every stretch lies within the mapping, as was found when it was made.
+            touched.next().into_iter().flatten().for_each(|part| unsafe { touch(part) });
             match flush {
                 0 => Ok(()),
                 _ => cold.walk(flush),
             }
         };
-        measure(plan, prepare, || call(entry, &mut pointers))
+        let batch = || {
+            pointers.next().into_iter().flatten().for_each(|pointers| call(entry, pointers));
+            flush_c_streams();
+        };
+        measure(plan, prepare, batch)
     }
+}
+
+impl Memory {
+    /// Where a set begins. With fewer sets than calls they begin anew; where they lie was checked when memory was mapped.
+    fn base(&self, set: usize) -> *mut u8 {
+        self.mapping.start().wrapping_add(set % self.sets * self.stride)
+    }
+
+    /// Pointers to the arguments of a set.
+    fn pointers(&self, set: usize) -> Vec<*mut c_void> {
+        let base = self.base(set);
+        self.slots.iter().map(|slot| base.wrapping_add(slot.offset).cast()).collect()
+    }
+
+    /// What is touched before a set is used.
+    fn touched(&self, set: usize) -> impl Iterator<Item = Touched> + '_ {
+        let base = self.base(set);
+        self.slots.iter().map(move |slot| Touched {
+            start: base.wrapping_add(slot.offset),
+            bytes: slot.bytes,
+            written: slot.role != "in",
+        })
+    }
+}
+
+/// What is called where only the cost of everything around is asked for.
+unsafe extern "C" fn nothing(arguments: *mut *mut c_void) {
+    std::hint::black_box(arguments);
 }
 
 /// What the loader says lies one level below what the error says.

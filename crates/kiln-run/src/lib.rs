@@ -9,8 +9,10 @@ mod clock;
 mod cold;
 mod cpu;
 mod cuda;
+mod ledger;
 mod lifeline;
 mod lock;
+mod mapping;
 mod memory;
 mod nvml;
 mod nvrtc;
@@ -26,6 +28,7 @@ mod serve;
 mod signal;
 mod spawn;
 mod stopwatch;
+mod touch;
 mod visible;
 mod worker;
 

@@ -1,6 +1,10 @@
-//! How often the system took the processor away from this thread: a sample during which it did measured something else too.
+//! What the system did with this thread besides running it: how often it took the processor away, and how long the thread
+//! could have run and had none. A batch during which that happened measured something else too.
 
-/// Times so far; none when the system does not tell.
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// Times so far that the processor was given to somebody else; none when the system does not tell.
 pub(crate) fn preempted() -> Option<u64> {
     // SAFETY: a zeroed record is a valid one.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -9,13 +13,34 @@ pub(crate) fn preempted() -> Option<u64> {
     told.then_some(usage.ru_nivcsw as u64)
 }
 
+/// Where the system tells how long this thread waited for a processor.
+pub(crate) struct Waits(Option<File>);
+
+impl Waits {
+    /// Of the calling thread.
+    pub(crate) fn open() -> Waits {
+        Waits(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// Nanoseconds so far; 0 where the system does not tell.
+    pub(crate) fn nanoseconds(&self) -> u64 {
+        let read = |file: &File| {
+            let mut text = [0; 96];
+            let length = file.read_at(&mut text, 0).ok()?;
+            std::str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+        };
+        self.0.as_ref().and_then(read).unwrap_or(0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_count_only_grows() {
-        let before = preempted().unwrap();
-        assert!(preempted().unwrap() >= before);
+    fn the_counts_only_grow() {
+        let (before, waits) = (preempted().unwrap(), Waits::open());
+        let waited = waits.nanoseconds();
+        assert!(preempted().unwrap() >= before && waits.nanoseconds() >= waited);
     }
 }

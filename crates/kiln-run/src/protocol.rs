@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::arena::Arena;
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// What the parent asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,8 @@ pub enum Ask {
     },
     /// Load what is to be called.
     Load {
-        /// The path of a shared library, of a cubin, or of a Python file.
+        /// The path of a shared library, of a cubin, or of a Python file; empty for a function that does nothing, by which
+        /// the cost of everything else is known.
         library: String,
         /// The function's name: of C, one that takes an array of pointers; of a library of host launchers, one that takes
         /// an array of pointers and a stream; of Python, `f(inputs, scalars, outputs)`. Empty for a cubin, whose kernels
@@ -47,6 +48,16 @@ pub enum Ask {
         /// For a cubin: the launches that make one call, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         launches: Vec<Launch>,
+        /// How many sets of arguments there are, each for one timed call. The slots are those of the first.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        sets: u32,
+        /// Bytes from one set to the next in the shared memory. A device lays its mirrors of them out by itself.
+        #[serde(default)]
+        stride: usize,
+        /// Stretches of the shared memory that must not be touched, each from its first byte to before its last: whole
+        /// pages, which are left out of the mapping where there is no device.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        holes: Vec<(usize, usize)>,
         /// Whether the mirror shall lie elsewhere on the device than before.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         elsewhere: bool,
@@ -74,27 +85,46 @@ pub enum Ask {
     Describe,
     /// Call the function once, and wait until everything it began has ended.
     Call,
-    /// Time the function: `samples` times, each the time of `calls` calls.
+    /// Time the function: `batches` times `calls` calls in a row. Where there are as many sets of arguments, every call has
+    /// its own: the first batch begins with set 0, the next goes on behind it. Each batch's sets are touched right before
+    /// it, untimed.
     Time {
-        /// Samples to take.
-        samples: u32,
-        /// Calls in a sample.
+        /// Batches, each timed by itself.
+        batches: u32,
+        /// Calls in a batch.
         calls: u32,
-        /// What is put back before every sample, untimed. A second call in a sample would not see it, so `calls` must
-        /// be 1 when there is any.
-        #[serde(default)]
+        /// What is put back before every batch, untimed, on a device. A second call in a batch would not see it, so
+        /// `calls` must be 1 when there is any.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         restore: Vec<Copy>,
-        /// Bytes of private memory walked before every sample, untimed, so that caches are cold; 0 leaves them warm. A
+        /// Bytes of private memory walked before every batch, untimed, so that caches are cold; 0 leaves them warm. A
         /// device takes any number above 0 as twice its second-level cache.
         #[serde(default)]
         flush: u64,
     },
 }
 
+fn one() -> u32 {
+    1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
 impl Ask {
     /// Maps memory for what launches by itself.
     pub fn map(arena: &Arena, slots: Vec<Slot>) -> Ask {
-        Ask::Map { arena: arena.path(), slots, launches: Vec::new(), elsewhere: false, gone: Vec::new() }
+        Ask::Map {
+            arena: arena.path(),
+            slots,
+            launches: Vec::new(),
+            sets: 1,
+            stride: 0,
+            holes: Vec::new(),
+            elsewhere: false,
+            gone: Vec::new(),
+        }
     }
 }
 
@@ -196,15 +226,15 @@ pub enum Answer {
 /// Measured times.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Timing {
-    /// Nanoseconds of each sample, all its calls together.
+    /// Nanoseconds of each batch, all its calls together.
     pub nanoseconds: Vec<u64>,
-    /// Calls in a sample.
+    /// Calls in a batch.
     pub calls: u32,
-    /// From the first sample's start to the last one's end.
+    /// From the first batch's start to the last one's end.
     pub wall_nanoseconds: u64,
-    /// Spent in between on putting memory back and on cooling caches.
+    /// Spent in between on putting memory back, touching it and cooling caches.
     pub untimed_nanoseconds: u64,
-    /// For each sample how often the system gave its processor to somebody else; empty when that is not known.
+    /// For each batch how often the system gave its processor to somebody else; empty when that is not known.
     #[serde(default)]
     pub preemptions: Vec<u64>,
     /// The device's state just after the last sample, where there is a device that tells.

@@ -18,7 +18,6 @@ pub(crate) fn serve(mut out: impl Write, mut answer: impl FnMut(Ask) -> Answer) 
             Ok(question) => Reply { id: question.id, answer: answer(question.ask) },
             Err(e) => Reply { id: 0, answer: Answer::Failed(format!("not a question: {e}")) },
         };
-        flush_c_streams();
         say(&mut out, &reply)?;
     }
     Ok(())
@@ -60,8 +59,8 @@ fn say(out: &mut impl Write, reply: &Reply) -> io::Result<()> {
     out.flush()
 }
 
-/// What the function printed must come out before the answer, not at some later call.
-fn flush_c_streams() {
+/// What the function printed comes out with its call, and whatever printing sets off happens on its clock.
+pub(crate) fn flush_c_streams() {
     // SAFETY: fflush with a null stream flushes all of C's output streams; it takes no other memory of ours.
     unsafe {
         libc::fflush(std::ptr::null_mut());

@@ -1,38 +1,40 @@
-//! The measuring loop of the CPU worker: samples of calls, with memory put back and caches cooled in between, off the clock.
+//! The measuring loop of the CPU worker: batches of calls, with memory touched or caches cooled in between, off the clock.
 
 use std::time::Instant;
 
-use crate::preemption::preempted;
+use crate::preemption::{Waits, preempted};
 use crate::protocol::Timing;
 
 /// How often, and how many calls each.
 pub(crate) struct Plan {
-    pub(crate) samples: u32,
+    pub(crate) batches: u32,
     pub(crate) calls: u32,
 }
 
-/// Times `call`, with `prepare` before every sample.
+/// Times `batch`, with `prepare` before each.
 pub(crate) fn measure(
     plan: &Plan,
     mut prepare: impl FnMut() -> Result<(), String>,
-    mut call: impl FnMut(),
+    mut batch: impl FnMut(),
 ) -> Result<Timing, String> {
-    let mut nanoseconds = Vec::with_capacity(plan.samples.min(1 << 20) as usize);
+    let mut nanoseconds = Vec::with_capacity(plan.batches.min(1 << 20) as usize);
     let mut preemptions = Vec::with_capacity(nanoseconds.capacity());
     let mut untimed_nanoseconds = 0;
     let mut first = None;
     let mut last = Instant::now();
-    for _ in 0..plan.samples {
+    let waits = Waits::open();
+    for _ in 0..plan.batches {
         let preparing = Instant::now();
         prepare()?;
-        let before = preempted();
+        let (before, waited) = (preempted(), waits.nanoseconds());
         let start = Instant::now();
-        for _ in 0..plan.calls {
-            call();
-        }
+        batch();
         last = Instant::now();
-        preemptions.extend(before.zip(preempted()).map(|(before, after)| after.saturating_sub(before)));
-        nanoseconds.push(last.duration_since(start).as_nanos() as u64);
+        let times = before.zip(preempted()).map_or(0, |(before, after)| after.saturating_sub(before));
+        // Time in which somebody else had the processor is not the function's.
+        let elsewhere = if times > 0 { waits.nanoseconds().saturating_sub(waited) } else { 0 };
+        nanoseconds.push((last.duration_since(start).as_nanos() as u64).saturating_sub(elsewhere));
+        preemptions.push(times);
         untimed_nanoseconds += start.duration_since(preparing).as_nanos() as u64;
         first.get_or_insert(start);
     }
@@ -59,7 +61,7 @@ mod tests {
         let mut prepared = 0;
         let mut called = 0;
         let pause = Duration::from_millis(2);
-        let plan = Plan { samples: 3, calls: 4 };
+        let plan = Plan { batches: 3, calls: 4 };
         let timing = measure(
             &plan,
             || {
@@ -70,9 +72,9 @@ mod tests {
             || called += 1,
         )
         .unwrap();
-        assert_eq!((prepared, called, timing.nanoseconds.len(), timing.calls), (3, 12, 3, 4));
+        assert_eq!((prepared, called, timing.nanoseconds.len(), timing.calls), (3, 3, 3, 4));
         assert!(timing.untimed_nanoseconds >= 3 * pause.as_nanos() as u64);
-        // The first preparation lies before the first sample's start.
+        // The first preparation lies before the first batch's start.
         assert!(timing.wall_nanoseconds >= 2 * pause.as_nanos() as u64);
         assert!(timing.nanoseconds.iter().sum::<u64>() < timing.wall_nanoseconds);
         assert!(measure(&plan, || Err("no".into()), || ()).is_err());

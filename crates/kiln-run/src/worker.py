@@ -7,9 +7,10 @@ needed to start; NumPy or PyTorch when tensors are mapped. The convention for fu
     function(inputs, scalars, outputs, **config)
 
 with dicts by argument name: inputs are read-only, outputs are written in place, an argument that is read and written is
-in both. A function may instead return an array (one output) or a dict of arrays, which are then copied to the outputs,
-off the clock: after the last sample, that one's. A file that has `torch` among its globals is given PyTorch tensors,
-any other NumPy arrays. Loaded for the device, a file must have `torch` among its globals or import Triton; its tensors
+in both. A function may instead return an array (one output) or a dict of arrays. Plain arrays with memory of their own
+hold their elements when the function returns, and are taken over off the clock; of anything else (views, broadcasts) the
+elements are copied on the clock. Every timed call has arguments of its own. A file that has `torch` among its globals is
+given PyTorch tensors, any other NumPy arrays. Loaded for the device, a file must have `torch` among its globals or import Triton; its tensors
 lie on the GPU, in a mirror of the shared memory.
 """
 
@@ -21,7 +22,7 @@ import sys
 from functools import partial
 from time import perf_counter_ns as clock
 
-PROTOCOL = 3
+PROTOCOL = 4
 LINE = 64
 # Shared memories kept mapped, and mirrored on a device: a few however large they are, and more as long as all but the one in
 # use stay within so many bytes.
@@ -38,8 +39,10 @@ class Backend:
         self.broken = ""
         self.path = ""
         self.config = {}
-        self.slots = []
+        self.slots, self.sets, self.stride = [], 1, 0
         self.inputs, self.outputs = {}, {}
+        # Arguments of every set, once they are needed, and whether calls return what must be copied on the clock.
+        self.bound, self.copies = [], False
         self.cold = bytearray()
         self.loads = 0
 
@@ -59,8 +62,10 @@ class Backend:
     def attempt(self, ask):
         do = ask["do"]
         if do == "time":
-            time = self.time if self.device is None else self.time_there
-            return {"times": time(ask["samples"], ask["calls"], ask.get("restore", []), ask.get("flush", 0))}
+            batches, calls, flush = ask["batches"], ask["calls"], ask.get("flush", 0)
+            if self.device is None:
+                return {"times": self.time(batches, calls, flush)}
+            return {"times": self.time_there(batches, calls, ask.get("restore", []), flush)}
         if do == "describe":
             self.opened = self.opened or self.open(self.torch())
             return {"device": self.opened.describe()}
@@ -70,7 +75,7 @@ class Backend:
             self.load(ask["library"], ask["symbol"], ask.get("config") or {}, ask.get("device", False))
         elif do == "map":
             self.close(ask.get("gone", []))
-            self.map(ask["arena"], ask["slots"], ask.get("elsewhere", False))
+            self.map(ask["arena"], ask["slots"], ask.get("sets", 1), ask.get("stride", 0), ask.get("elsewhere", False))
         elif do == "call":
             self.call()
         elif do == "upload":
@@ -86,6 +91,12 @@ class Backend:
     def load(self, path, symbol, config, device=False):
         from importlib.util import module_from_spec, spec_from_file_location
 
+        if not path:
+            # What is called where only the cost of everything around is asked for.
+            self.module, self.function, self.config = sys, nothing, {}
+            if self.memory is not None:
+                self.bind()
+            return
         if not os.path.isfile(path):
             raise Failed("%s: no such file" % path)
         self.module, self.function, self.path = None, None, os.path.abspath(path)
@@ -135,7 +146,7 @@ class Backend:
             raise Failed("no memory is mapped")
         return self.device
 
-    def map(self, path, slots, elsewhere=False):
+    def map(self, path, slots, sets, stride, elsewhere=False):
         import mmap
 
         descriptor = os.open(path, os.O_RDWR)
@@ -149,10 +160,11 @@ class Backend:
         for slot in slots:
             # A function in Python has no use for descriptors.
             if slot["role"] != "tensormap":
-                check_slot(slot, len(memory))
+                check_slot(slot, len(memory) - (0 if self.opened is not None else (sets - 1) * stride))
         self.arenas.pop(key, None)
         self.arenas[key] = memory
-        self.memory, self.key, self.slots = memory, key, slots
+        self.memory, self.key = memory, key
+        self.slots, self.sets, self.stride = slots, sets, stride
         self.inputs, self.outputs = {}, {}
         if elsewhere and self.opened is not None:
             self.opened.move(key)
@@ -181,39 +193,48 @@ class Backend:
             self.drop(key)
 
     def bind(self):
-        """Makes arrays over the shared memory or its mirror, of the kind the loaded file works with."""
-        self.inputs, self.outputs = {}, {}
+        """Makes arrays over the first set of the shared memory or its mirror, of the kind the loaded file works with."""
         memory, make = self.memory, torch_tensor if uses_torch(self.module) else numpy_array
         if self.device is not None:
             memory, make = self.device.mirror(self.key, self.memory).bytes, tensor_in
+        self.make, self.bound = partial(make, memory), []
+        self.inputs, self.outputs = self.arrays(0)
+
+    def arrays(self, offset):
+        """Arrays over the set that lies so many bytes behind the first."""
+        inputs, outputs = {}, {}
         for slot in self.slots:
             role = slot["role"]
             if role in ("in", "out", "inout"):
-                array = make(memory, slot, role == "in")
+                array = self.make(dict(slot, offset=slot["offset"] + offset), role == "in")
                 if role != "out":
-                    self.inputs[slot["name"]] = array
+                    inputs[slot["name"]] = array
                 if role != "in":
-                    self.outputs[slot["name"]] = array
+                    outputs[slot["name"]] = array
+        return inputs, outputs
 
-    def ready(self):
+    def ready(self, arrays=None, offset=0):
         """The call to make. Scalars are read now: the parent may have written them after mapping."""
         if self.function is None:
             raise Failed("no function is loaded")
         if self.memory is None:
             raise Failed("no memory is mapped")
-        scalars = self.scalars()
-        function, inputs, outputs, config = self.function, self.inputs, self.outputs, self.config
+        inputs, outputs = arrays or (self.inputs, self.outputs)
         # The function's own dicts, for it may change them; and nothing of ours on the clock.
-        return partial(function, dict(inputs), scalars, dict(outputs), **config)
+        return partial(self.function, dict(inputs), self.scalars(offset), dict(outputs), **self.config)
 
-    def scalars(self):
+    def scalars(self, offset=0):
         """On a device those of the image that was laid there."""
         laid = self.device and self.device.mirror(self.key, self.memory).laid
         read = laid.scalar if laid else partial(scalar, self.memory)
-        return {slot["name"]: read(slot) for slot in self.slots if slot["role"] == "scalar"}
+        slots = [slot for slot in self.slots if slot["role"] == "scalar"]
+        return {slot["name"]: read(dict(slot, offset=slot["offset"] + offset)) for slot in slots}
 
     def call(self):
         result = self.ready()()
+        flush()
+        if self.device is None:
+            self.copies = not is_plain(result)
         if self.device is not None:
             # What it returned may still be computed, on any stream.
             self.device.wait()
@@ -221,7 +242,7 @@ class Backend:
         if self.device is not None:
             self.device.wait()
 
-    def time_there(self, samples, calls, restore, flush):
+    def time_there(self, batches, calls, restore, flush):
         """Times the function on the device."""
         began = clock()
         call, device = self.ready(), self.device
@@ -230,53 +251,76 @@ class Backend:
         outputs = [mirror.part(slot["offset"], slot["bytes"]) for slot in self.slots if slot["name"] in self.outputs]
         key = (self.key, repr(self.slots), repr(self.scalars()), calls)
         run, graph = device.prepare(call, calls, key, outputs)
-        timing, result = device.time(mirror, run, graph, began, samples, restore, flush)
+        timing, result = device.time(mirror, run, graph, began, batches, restore, flush)
         self.deliver(result)
         device.wait()
         # A replayed graph does not mind who has this thread's processor.
         preemptions = [] if graph else timing.pop("preemptions")
         return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions)
 
-    def time(self, samples, calls, restore, flush):
-        call = self.ready()
-        memory = memoryview(self.memory)
-        check_plan(calls, restore, flush, len(memory))
-        nanoseconds, preemptions, untimed, first, stop, result = [], [], 0, None, 0, None
-        repeats = range(calls)
+    def time(self, batches, calls, cold):
+        """Times the function, every call on arguments of its own."""
+        wanted = batches * calls
+        # With fewer sets than calls they begin anew.
+        while len(self.bound) < min(wanted, self.sets):
+            self.bound.append(self.arrays(len(self.bound) * self.stride))
+        places = [number % len(self.bound) for number in range(wanted)]
+        todo = [self.ready(self.bound[place], place * self.stride) for place in places]
+        nanoseconds, preemptions, untimed, first, stop = [], [], 0, None, 0
+        results, deliver = [], self.deliver_each if self.copies else None
         gc.disable()
         try:
-            for _ in range(samples):
+            for batch in range(batches):
                 begin = clock()
-                for copy in restore:
-                    source, target, size = copy["from"], copy["to"], copy["bytes"]
-                    memory[target : target + size] = memory[source : source + size]
-                if flush:
-                    self.cool(flush)
-                # What the last sample returned is given back here, not on this one's clock.
-                result = None
-                before = preempted()
+                for place in places[batch * calls : (batch + 1) * calls]:
+                    self.touch(place)
+                if cold:
+                    self.cool(cold)
+                row = todo[batch * calls : (batch + 1) * calls]
+                before, waited = preempted(), waiting()
                 start = clock()
-                for _ in repeats:
-                    result = call()
+                if deliver is None:
+                    found = [call() for call in row]
+                else:
+                    found = deliver(row, places[batch * calls : (batch + 1) * calls])
+                flush()
                 stop = clock()
-                if before is not None:
-                    preemptions.append(preempted() - before)
-                nanoseconds.append(stop - start)
+                results += found
+                times = 0 if before is None else preempted() - before
+                preemptions.append(times)
+                # Time in which somebody else had the processor is not the function's.
+                nanoseconds.append(stop - start - (min(waiting() - waited, stop - start) if times else 0))
                 untimed += start - begin
                 first = start if first is None else first
         finally:
             gc.enable()
-        begin = clock()
-        self.deliver(result)
-        untimed += clock() - begin
-        wall = stop - first if samples else 0
+        for place, result in zip(places, results):
+            if not is_plain(result):
+                raise Failed("the function returned %s, which need not hold its elements; hint: return a plain array, or "
+                             "write the outputs in place" % kind(result))
+            self.deliver(result, self.bound[place][1])
         return {
             "nanoseconds": nanoseconds,
             "calls": calls,
-            "wall_nanoseconds": wall,
+            "wall_nanoseconds": stop - first if batches else 0,
             "untimed_nanoseconds": untimed,
             "preemptions": preemptions,
         }
+
+    def deliver_each(self, row, places):
+        """Calls, each followed by a copy of what it returned."""
+        for place, call in zip(places, row):
+            self.deliver(call(), self.bound[place][1])
+        return []
+
+    def touch(self, number):
+        """Brings a set near: the parent has just written it."""
+        memory = self.memory
+        for slot in self.slots:
+            start = slot["offset"] + number * self.stride
+            part = memory[start : start + slot["bytes"] : LINE]
+            if slot["role"] != "in":
+                memory[start : start + slot["bytes"] : LINE] = part
 
     def cool(self, size):
         """Writes to every line of private memory, so that caches hold nothing else."""
@@ -285,18 +329,45 @@ class Backend:
             self.pattern = bytes(len(range(0, size, LINE)))
         self.cold[::LINE] = self.pattern
 
-    def deliver(self, result):
+    def deliver(self, result, outputs=None):
         """Copies what a function returned to the outputs; None says that it wrote them in place."""
         if result is None:
             return
+        outputs = self.outputs if outputs is None else outputs
         if not isinstance(result, dict):
-            if len(self.outputs) != 1:
-                raise Failed("the function returned one value for %d outputs; return a dict" % len(self.outputs))
-            result = {name: result for name in self.outputs}
+            if len(outputs) != 1:
+                raise Failed("the function returned one value for %d outputs; return a dict" % len(outputs))
+            result = {name: result for name in outputs}
+        elif type(result) is not dict:
+            raise Failed("the function returned a %s, not a dict" % type(result).__name__)
         for name, value in result.items():
-            if name not in self.outputs:
+            if name not in outputs:
                 raise Failed("the function returned `%s`, which is no output" % name)
-            copy_to(self.outputs[name], value, name)
+            copy_to(outputs[name], value, name)
+
+
+def nothing(_inputs, _scalars, _outputs):
+    pass
+
+
+def is_plain(result):
+    """Whether all that was returned holds its elements, in memory of its own."""
+    if result is None:
+        return True
+    if type(result) is dict:
+        return all(holds(value) for value in result.values())
+    return holds(result)
+
+
+def kind(result):
+    values = result.values() if type(result) is dict else [result]
+    return ", ".join(sorted({type(value).__name__ for value in values if not holds(value)})) + " that is a view or lazy"
+
+
+def flush():
+    """What the function printed comes out on its clock, and whatever that sets off happens there."""
+    sys.stdout.flush()
+    sys.stderr.flush()
 
 
 def check_plan(calls, restore, flush, length):

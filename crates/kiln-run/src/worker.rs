@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 
-use crate::clock::{Asked, Doubt};
+use crate::clock::impossible;
+use crate::ledger::processor_time;
 use crate::memory::{peak, resident};
 use crate::pipes::{Heard, Pipes};
 use crate::process::Process;
@@ -35,8 +36,6 @@ const GLANCE: Duration = Duration::from_millis(10);
 const GREETING: Duration = Duration::from_secs(10);
 /// How long a worker that closed its output may take to end.
 const ENDING: Duration = Duration::from_millis(500);
-/// Times that do not explain the wait are asked for this often: a machine may stall once, hardly three times in a row.
-const ATTEMPTS: u32 = 3;
 
 /// A process that runs candidates.
 #[derive(Debug)]
@@ -74,38 +73,28 @@ impl Worker {
     /// Asks with another limit of time for this question.
     pub fn ask_within(&mut self, ask: Ask, time: Duration) -> Result<Outcome<Answer>, Fault> {
         let asked = match &ask {
-            Ask::Time { samples, calls, restore, flush } => Some(Asked::new(*samples, *calls, restore, *flush)),
+            Ask::Time { batches, calls, .. } => Some((*batches, *calls)),
             _ => None,
         };
         let describes = ask == Ask::Describe;
-        let mut attempt = 1;
-        loop {
-            let started = Instant::now();
-            let outcome = self.put(ask.clone(), time)?;
-            let waited = started.elapsed();
-            let wrong = match (&outcome, &asked) {
-                (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
-                (Outcome::Passed(Answer::Done), None) if !describes => None,
-                (Outcome::Passed(Answer::Device(_)), None) if describes => None,
-                (Outcome::Passed(Answer::Times(timing)), Some(asked)) => match asked.doubt(timing, waited) {
-                    Some(Doubt::Unexplained(_)) if attempt < ATTEMPTS => {
-                        attempt += 1;
-                        continue;
-                    }
-                    Some(Doubt::Unexplained(why) | Doubt::Impossible(why)) => Some(why),
-                    None => None,
-                },
-                (Outcome::Passed(other), _) => Some(format!("the worker answered {other:?}")),
-            };
-            let Some(measured) = wrong else { return Ok(outcome) };
-            let hint = "a kernel must not write to standard output or touch the clock";
-            return Ok(self.refuse(
-                Gate::WorkerProtocol,
-                measured,
-                "what was asked, by the parent's clock",
-                Some(hint),
-            ));
-        }
+        let started = Instant::now();
+        let outcome = self.put(ask, time)?;
+        let wrong = match (&outcome, asked) {
+            (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
+            (Outcome::Passed(Answer::Done), None) if !describes => None,
+            (Outcome::Passed(Answer::Device(_)), None) if describes => None,
+            (Outcome::Passed(Answer::Times(timing)), Some(asked)) => impossible(asked, timing, started.elapsed()),
+            (Outcome::Passed(other), _) => Some(format!("the worker answered {other:?}")),
+        };
+        let Some(measured) = wrong else { return Ok(outcome) };
+        let hint = "a kernel must not write to standard output or touch the clock";
+        Ok(self.refuse(Gate::WorkerProtocol, measured, "what was asked", Some(hint)))
+    }
+
+    /// Processor time of the worker so far, all its threads together, as the system accounts it: exact while it waits for a
+    /// question. None when it is gone or the system does not tell.
+    pub fn processor_time(&self) -> Option<Duration> {
+        if self.process.is_over() { None } else { processor_time(self.process.id()) }
     }
 
     /// The process's number.

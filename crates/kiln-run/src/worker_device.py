@@ -27,6 +27,15 @@ def preempted():
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
 
 
+def waiting():
+    """Nanoseconds in which this thread could have run and had no processor."""
+    try:
+        with open("/proc/thread-self/schedstat", "rb") as file:
+            return int(file.read().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
 class Mirror:
     """The shared memory's bytes again, on a device."""
 

@@ -132,6 +132,19 @@ def scalar(memory, slot):
     raise Failed("`%s`: a scalar cannot be %s" % (slot["name"], slot["dtype"]))
 
 
+def holds(value):
+    """Whether a value is a plain, dense array with memory of its own: nothing of it can still be to be computed."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if type(value) in (int, float):
+        return True
+    if numpy is not None and type(value) is numpy.ndarray:
+        return value.base is None and value.flags.c_contiguous and value.dtype != object
+    if torch is not None and type(value) is torch.Tensor:
+        plain = value.layout == torch.strided and not value.is_conj() and not value.is_neg()
+        return plain and value._base is None and value.is_contiguous()
+    return numpy is not None and isinstance(value, numpy.generic)
+
+
 def copy_to(output, value, name):
     # Only what holds its elements: anything else might compute them here, off the clock.
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")

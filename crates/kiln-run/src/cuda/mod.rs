@@ -67,7 +67,7 @@ impl Backend {
         let done = match ask {
             Ask::Pin { cpus } => pin(&cpus).map_err(Trouble::from),
             Ask::Load { library, symbol, .. } => device.load(&library, &symbol),
-            Ask::Map { arena, slots, launches, elsewhere, gone } => {
+            Ask::Map { arena, slots, launches, elsewhere, gone, .. } => {
                 device.map(&arena, slots, &launches, elsewhere, &gone)
             }
             Ask::Upload { image } => device.upload(image),
@@ -75,8 +75,8 @@ impl Backend {
             Ask::Fetch { parts } => device.fetch(&parts),
             Ask::Call => device.call(),
             Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
-            Ask::Time { samples, calls, restore, flush } => {
-                return device.time(&Plan { samples, calls }, &restore, flush > 0).map(Answer::Times);
+            Ask::Time { batches, calls, restore, flush } => {
+                return device.time(&Plan { batches, calls }, &restore, flush > 0).map(Answer::Times);
             }
         };
         done.map(|()| Answer::Done)

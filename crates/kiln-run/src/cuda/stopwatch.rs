@@ -23,10 +23,10 @@ pub(super) fn measure(
     mut prepare: impl FnMut() -> Result<(), Trouble>,
     mut work: impl FnMut() -> Result<(), Trouble>,
 ) -> Result<Timing, Trouble> {
-    let mut nanoseconds = Vec::with_capacity(plan.samples.min(1 << 20) as usize);
+    let mut nanoseconds = Vec::with_capacity(plan.batches.min(1 << 20) as usize);
     let mut first = None;
     let mut last = Instant::now();
-    for _ in 0..plan.samples {
+    for _ in 0..plan.batches {
         // Nothing of an earlier call may run into this sample. What prepares it need not be waited for where calls are
         // replayed: the first event comes after it in the stream, and while it runs the calls are put behind that event.
         // Other calls may work on a stream of their own, which would run beside it and before that event.

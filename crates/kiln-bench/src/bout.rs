@@ -1,0 +1,260 @@
+//! One round on one workload of the processor. In: subjects in fresh workers. Out: samples of each, or the one that was
+//! refused and why.
+//!
+//! Every timed call has inputs that nobody has seen before, the same on all sides, in memory that is written right before
+//! the sample. What all sides wrote is compared, call by call; where they differ, and for some calls in any case, the
+//! reference decides. An empty function is timed in the same way, to know what everything around the calls costs.
+
+use kiln_core::{Fault, Outcome, Refusal};
+use kiln_judge::{Fresh, Key, Signature, Solution, agree};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::Rng;
+
+use crate::account::{Account, Beside};
+use crate::bench::Bench;
+use crate::drawing::shuffle;
+use crate::duel::{Duel, Lost, Turns};
+use crate::measure::{PRIMED_BELOW, Pace, settle_pace};
+use crate::seat::Seat;
+use crate::stage::Stage;
+use crate::subject::Subject;
+use crate::tray::{Taken, Tray};
+
+/// Differences between sides that the reference is asked about in one round.
+const MOST_DISPUTES: usize = 8;
+
+/// Inputs for one call after another, each drawn once.
+pub(crate) struct Draws {
+    key: Key,
+    next: u64,
+}
+
+impl Draws {
+    pub(crate) fn new() -> Result<Draws, Fault> {
+        Ok(Draws { key: Key::secret()?, next: 0 })
+    }
+
+    /// A number as unknown as the key.
+    pub(crate) fn secret(&mut self) -> u64 {
+        self.next += 1;
+        self.key.number(self.next - 1)
+    }
+
+    /// What the next calls read.
+    pub(crate) fn take(&mut self, signature: &Signature, calls: usize) -> Vec<Fresh> {
+        let first = self.next;
+        self.next += calls as u64;
+        (first..self.next).map(|number| Fresh::draw(signature, &self.key, number)).collect()
+    }
+}
+
+/// What is counted over a duel, for who reads its result.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    /// Timed calls of all sides.
+    pub(crate) calls: u64,
+    /// Calls whose answers were compared between sides.
+    pub(crate) compared: u64,
+    /// Calls whose answers were held against the reference.
+    pub(crate) checked: u64,
+    /// Batches, and how many of them were interrupted.
+    pub(crate) batches: u64,
+    pub(crate) interrupted: u64,
+}
+
+/// What one side did in a round.
+pub(crate) struct Played {
+    pub(crate) turns: Turns,
+    pub(crate) account: Account,
+    /// What everything around calls took for an empty function; none where there is none.
+    pub(crate) beside: Option<Beside>,
+}
+
+/// Everything a round needs besides its subjects.
+pub(crate) struct Round<'r> {
+    pub(crate) bench: &'r Bench<'r>,
+    pub(crate) stage: &'r Stage<'r>,
+    pub(crate) plan: &'r Duel<'r>,
+    pub(crate) draws: &'r mut Draws,
+    pub(crate) rng: &'r mut ChaCha8Rng,
+    pub(crate) tally: &'r mut Tally,
+    /// Whether some call of this round is held against the reference in any case.
+    pub(crate) checked: bool,
+}
+
+/// One subject with its memory.
+struct Side<'s> {
+    seat: &'s mut Seat,
+    tray: Tray,
+    pace: Pace,
+    /// Which of a sample's inputs its calls have, in order.
+    picks: Vec<usize>,
+    turns: Turns,
+    beside: Option<Beside>,
+    /// Seconds of a call that does nothing.
+    nothing: f64,
+}
+
+impl Round<'_> {
+    /// Plays it. Workers of empty functions are those of the kinds the subjects have.
+    pub(crate) fn play(
+        mut self,
+        seats: &mut [Seat],
+        empties: &mut [(Subject, Seat)],
+    ) -> Result<Result<Vec<Played>, Lost>, Fault> {
+        let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len());
+        for (place, (seat, (_, subject))) in seats.iter_mut().zip(self.plan.subjects).enumerate() {
+            match self.side(subject, seat, empties)? {
+                Outcome::Passed(side) => sides.push(side),
+                Outcome::Refused(refusal) => return Ok(Err(self.lost(place, refusal))),
+            }
+        }
+        let mut order: Vec<usize> = (0..sides.len()).collect();
+        let checked = self.checked.then(|| self.rng.next_u64() as usize % self.plan.samples.max(1));
+        for sample in 0..self.plan.samples {
+            let most = sides.iter().map(|side| side.pace.sets()).max().unwrap_or(1);
+            let calls = self.draws.take(&self.stage.layout.signature, most);
+            // A side that makes fewer calls makes any of them: nobody knows which of its own are compared.
+            for side in &mut sides {
+                side.picks = some_of(most, side.pace.sets(), self.rng);
+            }
+            shuffle(&mut order, self.rng);
+            let mut taken: Vec<Option<Taken>> = sides.iter().map(|_| None).collect();
+            for place in &order {
+                match self.turn(&mut sides[*place], &calls)? {
+                    Outcome::Passed(found) => taken[*place] = Some(found),
+                    Outcome::Refused(refusal) => return Ok(Err(self.lost(*place, refusal))),
+                }
+            }
+            let taken: Vec<Taken> = taken.into_iter().flatten().collect();
+            let chosen = (checked == Some(sample)).then(|| self.rng.next_u64() as usize % most);
+            if let Some((place, refusal)) = self.judge(&sides, &taken, &calls, chosen)? {
+                return Ok(Err(self.lost(place, refusal)));
+            }
+        }
+        let played = |side: Side<'_>| Played { turns: side.turns, account: side.seat.account(), beside: side.beside };
+        Ok(Ok(sides.into_iter().map(played).collect()))
+    }
+
+    fn lost(&self, subject: usize, refusal: Refusal) -> Lost {
+        Lost { subject, refusal, workload: self.stage.name().into() }
+    }
+
+    /// Memory, a warm-up, and the same with an empty function.
+    fn side<'s>(
+        &mut self,
+        subject: &Subject,
+        seat: &'s mut Seat,
+        empties: &mut [(Subject, Seat)],
+    ) -> Result<Outcome<Side<'s>>, Fault> {
+        let (signature, slots) = self.stage.signature_for(subject.config())?;
+        let sizes = self.bench.sets(&signature);
+        let mut tray = Tray::new(&signature, sizes.most())?;
+        passed!(seat.map_sets(&tray, slots.clone())?);
+        let warm = self.draws.take(&signature, sizes.calls);
+        let pace = passed!(settle_pace(seat, &mut tray, &warm, sizes, self.rng)?);
+        let (mut beside, mut nothing) = (None, 0.0);
+        let kind = subject.emptied();
+        if let Some((_, empty)) = empties.iter_mut().find(|(other, _)| Some(other) == kind.as_ref()) {
+            passed!(empty.map_sets(&tray, slots)?);
+            // Twice, and the second counts: the first finds everything cold.
+            for _ in 0..2 {
+                empty.account();
+                tray.lay();
+                let times = passed!(empty.time(pace.batches, pace.calls)?);
+                nothing = times.iter().sum::<f64>() / times.len().max(1) as f64;
+            }
+            beside = Some(empty.account().beside());
+        }
+        seat.account();
+        let turns = Turns { samples: Vec::with_capacity(self.plan.samples), calls: pace.calls };
+        Ok(Outcome::Passed(Side { seat, tray, pace, picks: Vec::new(), turns, beside, nothing }))
+    }
+
+    /// One sample of one side.
+    fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
+        let Side { seat, tray, pace, picks, turns, nothing, .. } = side;
+        tray.prepare(picks.iter().map(|pick| &calls[*pick]), self.rng);
+        // Somebody else ran in between: code and predictors are warmed up again, on inputs of before.
+        if pace.estimate < PRIMED_BELOW {
+            passed!(seat.call()?);
+        }
+        tray.lay();
+        let timing = passed!(seat.timing(pace.batches, pace.calls)?);
+        let taken = tray.take();
+        let whole: u64 = timing.nanoseconds.iter().sum();
+        let seconds = whole as f64 * 1e-9 / pace.sets() as f64;
+        turns.samples.push((seconds - *nothing).max(seconds * 0.01).max(1e-10));
+        self.tally.calls += pace.sets() as u64;
+        self.tally.batches += timing.preemptions.len() as u64;
+        self.tally.interrupted += timing.preemptions.iter().filter(|times| **times > 0).count() as u64;
+        Ok(tray.judge(&taken).map(|()| taken))
+    }
+
+    /// Compares what the sides wrote. Who is wrong, if somebody is.
+    fn judge(
+        &mut self,
+        sides: &[Side<'_>],
+        taken: &[Taken],
+        calls: &[Fresh],
+        chosen: Option<usize>,
+    ) -> Result<Option<(usize, Refusal)>, Fault> {
+        // What a side wrote for one of the sample's inputs; none when it made no such call.
+        let outputs = |place: usize, call: usize| {
+            let set = sides[place].picks.binary_search(&call).ok()?;
+            Some(sides[place].tray.outputs(&taken[place], set))
+        };
+        let bounds = self.stage.bounds();
+        let slots: Vec<_> = self.stage.layout.signature.outputs().map(|(_, slot)| slot).collect();
+        let differ = |one: &[&[u8]], other: &[&[u8]]| {
+            let each = slots.iter().zip(&bounds).zip(one.iter().zip(other));
+            each.into_iter().any(|((slot, bound), (one, other))| !agree(slot, bound, one, other))
+        };
+        let mut disputes = 0;
+        for (call, fresh) in calls.iter().enumerate() {
+            let present: Vec<(usize, Vec<&[u8]>)> =
+                (0..sides.len()).filter_map(|place| Some((place, outputs(place, call)?))).collect();
+            let disputed = present.windows(2).any(|pair| differ(&pair[0].1, &pair[1].1));
+            self.tally.compared += if present.len() > 1 { present.len() as u64 } else { 0 };
+            if !(disputed && disputes < MOST_DISPUTES) && chosen != Some(call) {
+                continue;
+            }
+            disputes += usize::from(disputed);
+            let solution = self.bench.solution(&self.stage.layout.signature, fresh)?;
+            for (place, written) in present {
+                self.tally.checked += 1;
+                if let Some(refusal) = wrong(&solution, &written) {
+                    return Ok(Some((place, refusal)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// So many numbers below another, in order, at random.
+fn some_of(all: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut left = count.min(all);
+    let mut picks = Vec::with_capacity(left);
+    for number in 0..all {
+        if (rng.next_u64() % (all - number) as u64) < left as u64 {
+            picks.push(number);
+            left -= 1;
+        }
+    }
+    picks
+}
+
+/// Why what a timed call wrote is refused.
+pub(crate) fn wrong(solution: &Solution, written: &[&[u8]]) -> Option<Refusal> {
+    match solution.judge(written) {
+        Outcome::Passed(_) => None,
+        Outcome::Refused(mut refusal) => {
+            if !refusal.evidence.is_empty() {
+                refusal.evidence.push_str("; ");
+            }
+            refusal.evidence.push_str("a timed call, on inputs of its own");
+            Some(refusal)
+        }
+    }
+}

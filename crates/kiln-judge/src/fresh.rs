@@ -1,0 +1,232 @@
+//! Inputs for one timed call, as bytes. In: a signature, a key and the call's number. Out: the bytes of every argument that
+//! is read. The generator is counter-based: the numbers of a call follow from the key and its number alone, and without
+//! the key nothing that was drawn says anything about what comes next. Workers never get it.
+//!
+//! Speed counts here, since every timed call has numbers of its own. Normal numbers in the common types come from a table
+//! of 65,536 of them, picked at random, with the lowest bits random too; other kinds are drawn as for any other question.
+
+use std::io::Read;
+use std::sync::OnceLock;
+
+use kiln_core::Fault;
+use kiln_spec::{Dtype, Init, Role};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::distribution::Distribution;
+use crate::element::{encode, encode_into, round_all};
+use crate::normal::normal;
+use crate::signature::{Signature, Slot};
+use crate::strides::scatter;
+
+/// Numbers in the table: one for every 16 bits.
+const TABLE: usize = 1 << 16;
+/// Random words fetched at a time.
+const WORDS: usize = 256;
+
+/// What inputs are drawn under.
+#[derive(Clone)]
+pub struct Key([u8; 32]);
+
+/// It is never shown.
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+impl Key {
+    /// One that nobody knows, from the system.
+    pub fn secret() -> Result<Key, Fault> {
+        let fault = |e| Fault::new("drawing a key", e).hint("inputs come from /dev/urandom's randomness");
+        let mut key = [0; 32];
+        let mut file = std::fs::File::open("/dev/urandom").map_err(fault)?;
+        file.read_exact(&mut key).map_err(fault)?;
+        Ok(Key(key))
+    }
+
+    /// One that can be made again.
+    pub fn known(seed: u64) -> Key {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        Key(key)
+    }
+
+    /// A number that says nothing about others.
+    pub fn number(&self, which: u64) -> u64 {
+        self.stream(which).next_u64()
+    }
+
+    fn stream(&self, number: u64) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::from_seed(self.0);
+        rng.set_stream(number);
+        rng
+    }
+}
+
+/// The bytes of the arguments that one call reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fresh {
+    /// For each slot in order; empty where nothing is read.
+    pub slots: Vec<Vec<u8>>,
+}
+
+impl Fresh {
+    /// Draws what the call of this number reads.
+    pub fn draw(signature: &Signature, key: &Key, number: u64) -> Fresh {
+        let mut rng = key.stream(number);
+        let mut draw = |slot: &Slot| match slot.scalar {
+            Some(value) => encode(slot.dtype, &[value]),
+            None if slot.is_input() => filled(slot, &mut rng),
+            None => Vec::new(),
+        };
+        Fresh { slots: signature.slots.iter().map(&mut draw).collect() }
+    }
+}
+
+impl Signature {
+    /// Whether calls can have numbers of their own: some input is drawn at random.
+    pub fn varies(&self) -> bool {
+        let drawn = |slot: &&Slot| slot.is_input() && matches!(slot.init, Init::Normal | Init::Uniform);
+        self.slots.iter().filter(|slot| slot.role != Role::Scalar).any(|slot| drawn(&slot) && slot.elements() > 0)
+    }
+}
+
+/// The bytes of one input, padding included, which is left zero.
+fn filled(slot: &Slot, rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let mut bytes = vec![0; slot.bytes()];
+    if slot.is_packed() {
+        fill(slot, rng, &mut bytes);
+    } else {
+        let mut packed = vec![0; slot.elements() * slot.dtype.bytes() as usize];
+        fill(slot, rng, &mut packed);
+        scatter(slot, &packed, &mut bytes);
+    }
+    bytes
+}
+
+fn fill(slot: &Slot, rng: &mut ChaCha8Rng, bytes: &mut [u8]) {
+    let tables = tables();
+    match (slot.init, slot.dtype) {
+        (Init::Normal, Dtype::F32) => {
+            words(rng, bytes, |word: u32| (tables.single[(word >> 16) as usize].to_bits() ^ word & 0x3ff).to_ne_bytes())
+        }
+        (Init::Normal, Dtype::F16) => halves(rng, bytes, &tables.half),
+        (Init::Normal, Dtype::BF16) => halves(rng, bytes, &tables.brain),
+        (Init::Uniform, Dtype::F32) => {
+            words(rng, bytes, |word: u32| ((word >> 8) as f32 * (1.0 / (1 << 24) as f32)).to_ne_bytes())
+        }
+        _ => {
+            let mut values = Distribution::Declared.fill(slot, 0, 0.0, rng);
+            round_all(slot.dtype, &mut values);
+            encode_into(slot.dtype, &values, bytes);
+        }
+    }
+}
+
+/// Every element from a word of the stream.
+fn words(rng: &mut ChaCha8Rng, bytes: &mut [u8], element: impl Fn(u32) -> [u8; 4]) {
+    let mut drawn = [0; 4 * WORDS];
+    for part in bytes.chunks_mut(4 * WORDS) {
+        rng.fill_bytes(&mut drawn);
+        for (to, word) in part.as_chunks_mut::<4>().0.iter_mut().zip(drawn.as_chunks::<4>().0) {
+            *to = element(u32::from_le_bytes(*word));
+        }
+    }
+}
+
+/// Every element from half a word.
+fn halves(rng: &mut ChaCha8Rng, bytes: &mut [u8], table: &[u16]) {
+    let mut drawn = [0; 4 * WORDS];
+    for part in bytes.chunks_mut(4 * WORDS) {
+        rng.fill_bytes(&mut drawn);
+        for (to, word) in part.as_chunks_mut::<2>().0.iter_mut().zip(drawn.as_chunks::<2>().0) {
+            *to = table[usize::from(u16::from_le_bytes(*word))].to_ne_bytes();
+        }
+    }
+}
+
+/// Normal numbers to pick from.
+struct Tables {
+    single: Vec<f32>,
+    half: Vec<u16>,
+    brain: Vec<u16>,
+}
+
+fn tables() -> &'static Tables {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
+    TABLES.get_or_init(|| {
+        let values = normal(&mut ChaCha8Rng::seed_from_u64(0x6b69_6c6e), TABLE, 1.0);
+        let sixteen = |dtype| encode(dtype, &values).as_chunks().0.iter().map(|raw| u16::from_ne_bytes(*raw)).collect();
+        Tables {
+            single: values.iter().map(|v| *v as f32).collect(),
+            half: sixteen(Dtype::F16),
+            brain: sixteen(Dtype::BF16),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::decode;
+
+    fn slot(dtype: Dtype, init: Init, shape: &[usize]) -> Slot {
+        Slot {
+            name: "x".into(),
+            role: Role::In,
+            dtype,
+            shape: shape.to_vec(),
+            strides: crate::signature::row_major(shape),
+            init,
+            scalar: None,
+            alignment: 4,
+            layout: None,
+        }
+    }
+
+    #[test]
+    fn calls_have_numbers_of_their_own_that_follow_from_the_key() {
+        let signature = Signature { slots: vec![slot(Dtype::F32, Init::Normal, &[7, 11])] };
+        let key = Key::secret().unwrap();
+        let (one, two) = (Fresh::draw(&signature, &key, 1), Fresh::draw(&signature, &key, 2));
+        assert_eq!(one, Fresh::draw(&signature, &key, 1));
+        assert_ne!(one, two);
+        assert_ne!(one, Fresh::draw(&signature, &Key::secret().unwrap(), 1));
+        assert_eq!(one.slots[0].len(), 4 * 77);
+        assert!(signature.varies());
+        assert!(!Signature { slots: vec![slot(Dtype::F32, Init::Ones, &[7])] }.varies());
+        assert_eq!(format!("{key:?}"), "Key(..)");
+    }
+
+    #[test]
+    fn every_common_type_is_normal() {
+        for dtype in [Dtype::F64, Dtype::F32, Dtype::F16, Dtype::BF16] {
+            let signature = Signature { slots: vec![slot(dtype, Init::Normal, &[1 << 16])] };
+            let drawn = Fresh::draw(&signature, &Key::known(3), 5);
+            let values = decode(dtype, &drawn.slots[0]);
+            let moment = |power: i32| values.iter().map(|v| v.powi(power)).sum::<f64>() / values.len() as f64;
+            assert!(moment(1).abs() < 0.03 && (moment(2) - 1.0).abs() < 0.03, "{dtype:?}");
+            assert!((moment(4) - 3.0).abs() < 0.3, "{dtype:?}");
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            sorted.dedup();
+            // All the numbers of a narrow type near zero come up again and again; wide ones hardly ever repeat.
+            assert!(sorted.len() > if dtype.bytes() > 2 { 60_000 } else { 300 }, "{dtype:?}: {}", sorted.len());
+        }
+        let uniform = Signature { slots: vec![slot(Dtype::F32, Init::Uniform, &[10_000])] };
+        let values = decode(Dtype::F32, &Fresh::draw(&uniform, &Key::known(3), 5).slots[0]);
+        assert!(values.iter().all(|v| (0.0..1.0).contains(v)));
+        assert!((values.iter().sum::<f64>() / 1e4 - 0.5).abs() < 0.02);
+    }
+
+    #[test]
+    fn rows_with_padding_are_drawn_where_they_lie() {
+        let mut padded = slot(Dtype::F32, Init::Normal, &[3, 5]);
+        padded.strides = vec![8, 1];
+        let drawn = Fresh::draw(&Signature { slots: vec![padded.clone()] }, &Key::known(1), 0);
+        let values = decode(Dtype::F32, &drawn.slots[0]);
+        assert_eq!(values.len(), 21);
+        assert!(values[5..8].iter().all(|v| *v == 0.0) && values[8..13].iter().all(|v| *v != 0.0));
+    }
+}
