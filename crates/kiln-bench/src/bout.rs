@@ -7,10 +7,11 @@
 
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::{Fresh, Key, Signature, Solution, agree};
+use kiln_stats::median;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 
-use crate::account::{Account, Beside};
+use crate::account::Account;
 use crate::bench::Bench;
 use crate::drawing::shuffle;
 use crate::duel::{Duel, Lost, Turns};
@@ -66,8 +67,8 @@ pub(crate) struct Tally {
 pub(crate) struct Played {
     pub(crate) turns: Turns,
     pub(crate) account: Account,
-    /// What everything around calls took for an empty function; none where there is none.
-    pub(crate) beside: Option<Beside>,
+    /// The same of an empty function.
+    pub(crate) empty: Account,
 }
 
 /// Everything a round needs besides its subjects.
@@ -90,23 +91,30 @@ struct Side<'s> {
     /// Which of a sample's inputs its calls have, in order.
     picks: Vec<usize>,
     turns: Turns,
-    beside: Option<Beside>,
-    /// Seconds of a call that does nothing.
-    nothing: f64,
 }
 
 impl Round<'_> {
-    /// Plays it. Workers of empty functions are those of the kinds the subjects have.
+    /// Plays it. Empty functions of the kinds that subjects have take turns with them.
     pub(crate) fn play(
         mut self,
         seats: &mut [Seat],
         empties: &mut [(Subject, Seat)],
     ) -> Result<Result<Vec<Played>, Lost>, Fault> {
-        let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len());
+        let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len() + empties.len());
         for (place, (seat, (_, subject))) in seats.iter_mut().zip(self.plan.subjects).enumerate() {
-            match self.side(subject, seat, empties)? {
+            match self.side(subject, seat, None)? {
                 Outcome::Passed(side) => sides.push(side),
                 Outcome::Refused(refusal) => return Ok(Err(self.lost(place, refusal))),
+            }
+        }
+        let subjects = sides.len();
+        let kinds: Vec<Option<Subject>> = self.plan.subjects.iter().map(|(_, subject)| subject.emptied()).collect();
+        let known: Vec<Subject> = empties.iter().map(|(kind, _)| kind.clone()).collect();
+        for (kind, seat) in empties.iter_mut() {
+            let pace = kinds.iter().position(|of| of.as_ref() == Some(kind)).map(|place| sides[place].pace);
+            match self.side(kind, seat, pace)? {
+                Outcome::Passed(side) => sides.push(side),
+                Outcome::Refused(refusal) => return Err(Fault::new("timing an empty function", refusal.measured)),
             }
         }
         let mut order: Vec<usize> = (0..sides.len()).collect();
@@ -126,54 +134,59 @@ impl Round<'_> {
                     Outcome::Refused(refusal) => return Ok(Err(self.lost(*place, refusal))),
                 }
             }
-            let taken: Vec<Taken> = taken.into_iter().flatten().collect();
+            let taken: Vec<Taken> = taken.into_iter().flatten().take(subjects).collect();
             let chosen = (checked == Some(sample)).then(|| self.rng.next_u64() as usize % most);
-            if let Some((place, refusal)) = self.judge(&sides, &taken, &calls, chosen)? {
+            if let Some((place, refusal)) = self.judge(&sides[..subjects], &taken, &calls, chosen)? {
                 return Ok(Err(self.lost(place, refusal)));
             }
         }
-        let played = |side: Side<'_>| Played { turns: side.turns, account: side.seat.account(), beside: side.beside };
-        Ok(Ok(sides.into_iter().map(played).collect()))
+        let nothing: Vec<(Account, f64)> = sides
+            .drain(subjects..)
+            .map(|side| (side.seat.account(), median(&side.turns.samples).unwrap_or(0.0)))
+            .collect();
+        let of = |kind: &Option<Subject>| {
+            let at = known.iter().position(|empty| Some(empty) == kind.as_ref());
+            at.map_or((Account::default(), 0.0), |at| nothing[at])
+        };
+        let played = |(mut side, kind): (Side<'_>, &Option<Subject>)| {
+            let (empty, nothing) = of(kind);
+            // What is left of a call when the loop around it is taken away.
+            side.turns.samples.iter_mut().for_each(|seconds| *seconds = (*seconds - nothing).max(*seconds * 0.01));
+            Played { turns: side.turns, account: side.seat.account(), empty }
+        };
+        Ok(Ok(sides.into_iter().zip(&kinds).map(played).collect()))
     }
 
     fn lost(&self, subject: usize, refusal: Refusal) -> Lost {
         Lost { subject, refusal, workload: self.stage.name().into() }
     }
 
-    /// Memory, a warm-up, and the same with an empty function.
+    /// Memory and, where the pace is not known, a warm-up.
     fn side<'s>(
         &mut self,
         subject: &Subject,
         seat: &'s mut Seat,
-        empties: &mut [(Subject, Seat)],
+        pace: Option<Pace>,
     ) -> Result<Outcome<Side<'s>>, Fault> {
         let (signature, slots) = self.stage.signature_for(subject.config())?;
         let sizes = self.bench.sets(&signature);
         let mut tray = Tray::new(&signature, sizes.most())?;
-        passed!(seat.map_sets(&tray, slots.clone())?);
-        let warm = self.draws.take(&signature, sizes.calls);
-        let pace = passed!(settle_pace(seat, &mut tray, &warm, sizes, self.rng)?);
-        let (mut beside, mut nothing) = (None, 0.0);
-        let kind = subject.emptied();
-        if let Some((_, empty)) = empties.iter_mut().find(|(other, _)| Some(other) == kind.as_ref()) {
-            passed!(empty.map_sets(&tray, slots)?);
-            // Twice, and the second counts: the first finds everything cold.
-            for _ in 0..2 {
-                empty.account();
-                tray.lay();
-                let times = passed!(empty.time(pace.batches, pace.calls)?);
-                nothing = times.iter().sum::<f64>() / times.len().max(1) as f64;
+        passed!(seat.map_sets(&tray, slots)?);
+        let pace = match pace {
+            Some(pace) => pace,
+            None => {
+                let warm = self.draws.take(&signature, sizes.calls);
+                passed!(settle_pace(seat, &mut tray, &warm, sizes, self.rng)?)
             }
-            beside = Some(empty.account().beside());
-        }
+        };
         seat.account();
         let turns = Turns { samples: Vec::with_capacity(self.plan.samples), calls: pace.calls };
-        Ok(Outcome::Passed(Side { seat, tray, pace, picks: Vec::new(), turns, beside, nothing }))
+        Ok(Outcome::Passed(Side { seat, tray, pace, picks: Vec::new(), turns }))
     }
 
     /// One sample of one side.
     fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
-        let Side { seat, tray, pace, picks, turns, nothing, .. } = side;
+        let Side { seat, tray, pace, picks, turns } = side;
         tray.prepare(picks.iter().map(|pick| &calls[*pick]), self.rng);
         // Somebody else ran in between: code and predictors are warmed up again, on inputs of before.
         if pace.estimate < PRIMED_BELOW {
@@ -184,7 +197,7 @@ impl Round<'_> {
         let taken = tray.take();
         let whole: u64 = timing.nanoseconds.iter().sum();
         let seconds = whole as f64 * 1e-9 / pace.sets() as f64;
-        turns.samples.push((seconds - *nothing).max(seconds * 0.01).max(1e-10));
+        turns.samples.push(seconds.max(1e-10));
         self.tally.calls += pace.sets() as u64;
         self.tally.batches += timing.preemptions.len() as u64;
         self.tally.interrupted += timing.preemptions.iter().filter(|times| **times > 0).count() as u64;

@@ -131,10 +131,9 @@ fn on_processor(
                 Err(lost) => return Ok(Err(lost)),
             };
             let mut turns = Vec::with_capacity(played.len());
-            for (Played { turns: one, account, beside }, accounts) in played.into_iter().zip(accounts) {
+            for (Played { turns: one, account, empty }, accounts) in played.into_iter().zip(accounts) {
                 turns.push(one);
-                accounts.rounds.push(account);
-                accounts.beside.extend(beside);
+                accounts.rounds.push((account, empty));
             }
             found.push(turns);
         }

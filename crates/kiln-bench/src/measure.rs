@@ -21,9 +21,9 @@ pub(crate) const PRIMED_BELOW: f64 = 5e-3;
 /// Warm-up samples at most: of a short kernel on a busy machine hardly any agree.
 const MOST_WARM_UPS: usize = 50;
 /// Calls in a batch at most, and batches in a sample, and the bytes of all their arguments beyond those of one call.
-const MOST_CALLS: usize = 512;
-const MOST_BATCHES: usize = 4;
-const MOST_BYTES: usize = 4 << 20;
+const MOST_CALLS: usize = 1024;
+const MOST_BATCHES: usize = 8;
+const MOST_BYTES: usize = 8 << 20;
 
 /// Calls of a sample on a device are one graph, and making it takes time too.
 const MOST_IN_A_GRAPH: u32 = 500;
@@ -154,10 +154,10 @@ mod tests {
     #[test]
     fn sets_fit_the_cache_and_samples_are_long_enough_where_they_can() {
         let small = Sets::of(4 << 10, 1 << 20);
-        assert_eq!((small.calls, small.batches), (256, 4));
+        assert_eq!((small.calls, small.batches), (256, 8));
         assert_eq!((small.pace(1e-6).calls, small.pace(1e-6).batches), (256, 2));
         assert_eq!((small.pace(1e-3).calls, small.pace(1e-3).batches), (1, 1));
-        assert_eq!((small.pace(1e-9).calls, small.pace(1e-9).batches), (256, 4));
+        assert_eq!((small.pace(1e-9).calls, small.pace(1e-9).batches), (256, 8));
         let large = Sets::of(64 << 20, 1 << 20);
         assert_eq!((large.calls, large.batches, large.most()), (1, 1, 1));
     }

@@ -8,7 +8,7 @@ use kiln_run::Slot;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::account::{Account, Beside};
+use crate::account::Account;
 use crate::bench::Bench;
 use crate::bout::{Draws, wrong};
 use crate::measure::Sets;
@@ -21,6 +21,8 @@ const SOLVED: usize = 3;
 const MOST_BYTES: usize = 256 << 20;
 /// Processor time beyond the claims, as a share of them, from which on a candidate is ranked by the former.
 const UNCLAIMED: f64 = 0.3;
+/// Seconds a question may take for reasons of the machine.
+const UNEXPLAINED: f64 = 50e-6;
 
 /// Inputs, right answers to some, and memory for a sample's calls.
 pub(crate) struct Supply {
@@ -30,8 +32,8 @@ pub(crate) struct Supply {
     solved: Vec<(usize, Solution)>,
     tray: Option<(Signature, Tray)>,
     noise: ChaCha8Rng,
-    /// What everything around calls takes for an empty function.
-    beside: Beside,
+    /// What an empty function took.
+    empty: Account,
     /// Seconds of a call that does nothing.
     nothing: f64,
 }
@@ -56,7 +58,7 @@ impl Supply {
             let at = sets.calls + noise.next_u64() as usize % timed;
             solved.push((at, bench.solution(signature, &draws[at])?));
         }
-        let mut supply = Supply { sets, draws, solved, tray: None, noise, beside: Beside::default(), nothing: 0.0 };
+        let mut supply = Supply { sets, draws, solved, tray: None, noise, empty: Account::default(), nothing: 0.0 };
         if let Some(empty) = empty {
             supply.weigh(signature, slots, empty)?;
         }
@@ -81,7 +83,7 @@ impl Supply {
                 Outcome::Refused(refusal) => return Err(failed(refusal)),
             }
         }
-        self.beside = empty.account().beside();
+        self.empty = empty.account();
         Ok(())
     }
 
@@ -126,8 +128,9 @@ impl Supply {
     /// refused for it here, with a single worker, but it is ranked where it belongs.
     pub(crate) fn weight(&self, account: &Account, threads: usize) -> f64 {
         let claimed = account.claimed * threads.max(1) as f64;
-        let touching = account.untimed.min(2.0 * self.beside.touching * f64::from(account.questions));
-        let unclaimed = account.spent - claimed - touching - 2.0 * self.beside.rest * f64::from(account.questions);
+        let touching = self.empty.touching();
+        let each = account.rest(touching, threads) - 2.0 * self.empty.rest(touching, 1).max(0.0) - UNEXPLAINED;
+        let unclaimed = each * f64::from(account.questions);
         if threads > 1 || unclaimed < UNCLAIMED * claimed { 1.0 } else { 1.0 + unclaimed / claimed.max(1e-9) }
     }
 }
