@@ -12,7 +12,7 @@ use crate::refused;
 /// Greets, and answers every question with `answer` after `seconds`.
 fn liar(seconds: &str, answer: &str) -> Worker {
     let script = format!(
-        r#"echo '{{"id":0,"answer":{{"ready":3}}}}'
+        r#"echo '{{"id":0,"answer":{{"ready":4}}}}'
         while read -r line; do
             id=${{line#*:}}; id=${{id%%,*}}
             sleep {seconds}
@@ -62,7 +62,7 @@ fn times_that_explain_the_wait_are_believed() {
 fn a_machine_that_stalls_once_is_no_liar() {
     let answer = times("[1000,1000]", 0);
     let script = format!(
-        r#"echo '{{"id":0,"answer":{{"ready":3}}}}'
+        r#"echo '{{"id":0,"answer":{{"ready":4}}}}'
         stalled=no
         while read -r line; do
             id=${{line#*:}}; id=${{id%%,*}}
@@ -83,7 +83,7 @@ fn an_answer_to_another_kind_of_question_is_none() {
         (ask(2), "\"done\"".to_string()),
         (ask(2), times("[1]", 0)),
         (Ask::Call, times("[1]", 0)),
-        (Ask::Call, "{\"ready\":3}".into()),
+        (Ask::Call, "{\"ready\":4}".into()),
     ] {
         let refusal = refused(liar("0", &answer).ask(ask));
         assert_eq!(refusal.gate, Gate::WorkerProtocol, "{answer}");
@@ -94,7 +94,7 @@ fn an_answer_to_another_kind_of_question_is_none() {
 fn a_worker_that_answers_without_reading_does_not_block_the_parent() {
     // It never reads: questions pile up in the pipe until it is full.
     let mut command = Command::new("sh");
-    command.args(["-c", r#"echo '{"id":0,"answer":{"ready":3}}'; sleep 1000"#]);
+    command.args(["-c", r#"echo '{"id":0,"answer":{"ready":4}}'; sleep 1000"#]);
     let mut worker = Worker::start(command, Limits { time: Duration::from_millis(300), memory: 1 << 30 }).unwrap();
     let ask = Ask::Load { library: "x".repeat(1 << 20), symbol: "f".into(), config: None, device: false };
     assert_eq!(refused(worker.ask(ask)).gate, Gate::Timeout);

@@ -2,13 +2,13 @@
 //! to. Runs in a process of its own; whatever the function does, it does here.
 
 use std::ffi::c_void;
-use std::fs::OpenOptions;
 use std::io;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 use memmap2::MmapRaw;
 
 use crate::cold::Cold;
+use crate::handle::Handle;
 use crate::pin::pin;
 use crate::protocol::{Answer, Ask, Copy, Slot, Timing};
 use crate::serve::serve;
@@ -39,6 +39,7 @@ impl Backend {
         let done = |result: Result<(), String>| result.map_or_else(Answer::Failed, |()| Answer::Done);
         match ask {
             Ask::Pin { cpus } => done(pin(&cpus)),
+            Ask::Confine(_) => Answer::Done,
             Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
             Ask::Map { arena, slots, .. } => done(self.map(&arena, &slots)),
             Ask::Call => done(self.pointers().map(|(entry, mut pointers)| call(entry, &mut pointers))),
@@ -67,9 +68,8 @@ impl Backend {
         Ok(())
     }
 
-    fn map(&mut self, path: &str, slots: &[Slot]) -> Result<(), String> {
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(|e| format!("{path}: {e}"))?;
-        let map = MmapRaw::map_raw(&file).map_err(|e| format!("{path}: {e}"))?;
+    fn map(&mut self, arena: &Handle, slots: &[Slot]) -> Result<(), String> {
+        let map = MmapRaw::map_raw(arena.file()?).map_err(|e| format!("mapping shared memory: {e}"))?;
         for Slot { name, offset, bytes, .. } in slots {
             within(&format!("`{name}`"), *offset, *bytes, map.len())?;
         }
