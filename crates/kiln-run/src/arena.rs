@@ -29,6 +29,7 @@ pub struct Arena {
     file: Arc<File>,
     map: MmapMut,
     number: u64,
+    sealed: bool,
     life: Arc<()>,
 }
 
@@ -60,18 +61,23 @@ impl Arena {
     pub fn over(regions: &[Region]) -> Result<Arena, Fault> {
         let end = Arena::end(regions);
         let fault = |e: io::Error| Fault::new(format!("making {end} bytes of shared memory"), e);
-        let file = shared_file(end as u64).map_err(fault)?;
+        let (file, sealed) = shared_file(end as u64).map_err(fault)?;
         // SAFETY: the file has no name and this process made it; only a worker that is told to maps it too. Both treat
         // its contents as plain bytes, for which every value is valid, so a write by the other side cannot break a
         // guarantee of the language beyond the bytes being unexpected, which is what the judge looks for.
         let map = unsafe { MmapMut::map_mut(&file) }.map_err(fault)?;
         let number = file.metadata().map_err(fault)?.ino();
-        Ok(Arena { file: Arc::new(file), map, number, life: Arc::new(()) })
+        Ok(Arena { file: Arc::new(file), map, number, sealed, life: Arc::new(()) })
     }
 
     /// The file's number: no other has it while anybody has this one mapped.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Whether nobody can change its size; then it also takes no room in a folder of shared memory.
+    pub fn is_sealed(&self) -> bool {
+        self.sealed
     }
 
     /// Something that lasts as long as this does. A worker that keeps it mapped keeps its memory, too.
@@ -95,15 +101,16 @@ impl Arena {
     }
 }
 
-/// A file in memory where the system has such files, else a nameless one in memory or in the temporary folder.
-fn shared_file(length: u64) -> io::Result<File> {
+/// A sealed file in memory where the system has such files, else a nameless one in memory or in the temporary folder; and
+/// whether it is sealed.
+fn shared_file(length: u64) -> io::Result<(File, bool)> {
     #[cfg(target_os = "linux")]
     if let Ok(file) = sealed_file(length) {
-        return Ok(file);
+        return Ok((file, true));
     }
     let file = tempfile::tempfile_in("/dev/shm").or_else(|_| tempfile::tempfile())?;
     file.set_len(length)?;
-    Ok(file)
+    Ok((file, false))
 }
 
 /// A file in memory that stays as long as it is now.
@@ -128,6 +135,7 @@ mod tests {
     #[test]
     fn nobody_can_cut_an_arena_short() {
         let (arena, _) = Arena::new(&[1 << 16]).unwrap();
+        assert!(arena.is_sealed());
         let length = arena.file.metadata().unwrap().len();
         for wrong in [0, length - 1, length + 1] {
             assert_eq!(arena.file.set_len(wrong).unwrap_err().raw_os_error(), Some(libc::EPERM));
