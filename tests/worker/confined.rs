@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use kiln_core::{Gate, Outcome, Refusal};
-use kiln_run::{Answer, Ask, Confined, Confinement};
+use kiln_run::{Answer, Ask, Confined, Confinement, Rules, Worker};
 
 use crate::kernel::{DOUBLE, Loaded, N, floats, load_as, start};
 use crate::{ends, limits, passed, refused, runs};
@@ -90,6 +90,30 @@ fn a_handler_of_its_own_does_not_help() {
         let refusal = refusal_of(&format!("{prepare} fork(); {DOUBLE}"));
         assert_eq!(refusal.gate, Gate::ForbiddenCall, "{refusal:?}");
     }
+}
+
+#[test]
+fn without_a_listener_the_worker_dies_of_the_call() {
+    if !whole() {
+        return;
+    }
+    // What a worker is asked, heard by one that only writes it down.
+    let heard = tempfile::NamedTempFile::new().unwrap();
+    let mut command = std::process::Command::new("sh");
+    let script = r#"echo '{"id":0,"answer":{"ready":4}}'; read -r line; echo "$line" > "$0"; exit 1"#;
+    command.args(["-c", script]).arg(heard.path());
+    let mut worker = Worker::start(command, limits()).unwrap();
+    refused(worker.confine(Confinement::Processor, limits().time));
+    let mut asked: serde_json::Value = serde_json::from_slice(&std::fs::read(heard.path()).unwrap()).unwrap();
+    asked["held"] = "".into();
+    let rules: Rules = serde_json::from_value(asked).unwrap();
+
+    let mut loaded = load_as("fork();", &[], Confinement::None);
+    let Answer::Confined(confined) = passed(loaded.worker.ask(Ask::Confine(rules))) else { panic!() };
+    assert!(confined.seccomp);
+    let refusal = refused(loaded.worker.ask(Ask::Call));
+    assert_eq!(refusal.gate, Gate::ForbiddenCall, "{refusal:?}");
+    assert_eq!(refusal.measured, "the kernel made a forbidden system call");
 }
 
 #[test]

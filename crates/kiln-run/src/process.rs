@@ -125,7 +125,8 @@ impl Process {
     }
 }
 
-/// Every process below this one, as far as the system tells.
+/// Every process below this one, as far as the system tells. One made beside its maker (CLONE_PARENT) is not below it: a
+/// confined worker cannot make any, and one that is not confined is trusted with that.
 fn descendants(process: u32) -> Vec<i32> {
     let mut found: Vec<i32> = Vec::new();
     let mut next = vec![process.to_string()];

@@ -105,7 +105,11 @@ impl Worker {
                 (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
                 (Outcome::Passed(Answer::Done), None) if !describes && !confines => None,
                 (Outcome::Passed(Answer::Device(_)), None) if describes => None,
-                (Outcome::Passed(Answer::Confined(_)), None) if confines => None,
+                (Outcome::Passed(Answer::Confined(confined)), None) if confines => {
+                    self.confined = Some(*confined);
+                    self.pipes.watch();
+                    None
+                }
                 (Outcome::Passed(Answer::Times(timing)), Some(asked)) => match asked.doubt(timing, waited) {
                     Some(Doubt::Unexplained(_)) if attempt < ATTEMPTS => {
                         attempt += 1;
@@ -137,12 +141,7 @@ impl Worker {
             return Ok(Outcome::Passed(Answer::Confined(Confined::default())));
         }
         let rules = Rules::of(confinement, self.process.id(), self.scratch.path());
-        let outcome = self.ask_within(Ask::Confine(rules), time)?;
-        if let Outcome::Passed(Answer::Confined(confined)) = &outcome {
-            self.confined = Some(*confined);
-            self.pipes.watch();
-        }
-        Ok(outcome)
+        self.ask_within(Ask::Confine(rules), time)
     }
 
     /// How far the worker is confined; none when it is not.

@@ -9,7 +9,7 @@ import os
 # Calls of the system that the C library has no names for. The last one's number depends on the architecture.
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 SECCOMP = {"x86_64": 317, "aarch64": 277}
-# Rights to a file: to write, read, cut and control it; to read folders; and all there are, by the version that knows them.
+# Rights to a file: to write, read, cut and control it; to read folders; and all there are, by the version that adds them.
 WRITE, READ, LIST, CUT, CONTROL = 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 15
 RIGHTS = {1: (1 << 13) - 1, 2: 1 << 13, 3: CUT, 5: CONTROL}
 EXECUTE = 1 << 0
@@ -21,7 +21,9 @@ def system(*arguments):
     """A call of the system; its answer, which is negative when it failed."""
     import ctypes
 
-    return ctypes.CDLL(None).syscall(*(a if a is None or not isinstance(a, int) else ctypes.c_long(a) for a in arguments))
+    # Numbers would otherwise be passed as half a register.
+    plain = (ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments)
+    return ctypes.CDLL(None).syscall(*plain)
 
 
 def confine(rules):

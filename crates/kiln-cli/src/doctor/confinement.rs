@@ -8,7 +8,7 @@ use kiln_run::{Answer, Confined, Confinement, Limits, Worker};
 use kiln_show::Finding;
 
 const ID: &str = "confinement";
-const WHY: &str = "a candidate that starts processes, changes files or reaches into kiln can make its times and answers look better than they are";
+const WHY: &str = "a candidate that starts processes, changes files or reaches into kiln can look better than it is";
 const LANDLOCK: &str =
     "run Linux 5.13 or later with Landlock among its security modules (`cat /sys/kernel/security/lsm`)";
 const SECCOMP: &str = "allow seccomp filters here: on x86_64 or aarch64, and not forbidden by a container's profile";

@@ -2,6 +2,7 @@
 //! the programs in hex, as the kernel takes them: 8 bytes an instruction.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Is, SeccompCondition as Condition,
@@ -26,24 +27,34 @@ const KILL_PROCESS: u32 = 0x8000_0000;
 
 /// Writes the programs into the rules; none of them when one cannot be made.
 pub(super) fn fill(rules: &mut Rules, compilers: bool, worker: u32) {
-    let Some((ending, denied)) = chosen(compilers, worker) else { return };
-    let errors = [(denied, libc::EPERM), (newer_clone(compilers), libc::ENOSYS)];
-    let denied = errors.into_iter().filter(|(chosen, _)| !chosen.is_empty());
-    let denied: Option<Vec<_>> =
-        denied.map(|(chosen, error)| compile(chosen, SeccompAction::Errno(error as u32))).collect();
-    if let (Some(program), Some(denied)) = (compile(ending, SeccompAction::Trap), denied) {
+    // Those that deny are the same for every worker.
+    static DENYING: [OnceLock<Option<Vec<String>>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let denied = DENYING[usize::from(compilers)].get_or_init(|| denying(compilers));
+    let ending = ending(compilers, worker).and_then(|chosen| compile(chosen, SeccompAction::Trap));
+    if let (Some(program), Some(denied)) = (ending, denied) {
         rules.held = hex(&held(program.clone()));
         rules.killed = hex(&program);
-        rules.denied = denied.iter().map(|program| hex(program)).collect();
+        rules.denied = denied.clone();
     }
 }
 
-/// Calls that end the worker, and calls that answer EPERM.
-fn chosen(compilers: bool, worker: u32) -> Option<(Chosen, Chosen)> {
-    let every = |calls: &[&[Call]]| -> Chosen {
-        calls.iter().copied().flatten().map(|(number, _)| (*number, Vec::new())).collect()
-    };
-    let (mut ending, mut denied) = (every(&[TRACING]), every(&[SCHEDULING]));
+/// Programs that answer with an error.
+fn denying(compilers: bool) -> Option<Vec<String>> {
+    let errors = [(denied(compilers)?, libc::EPERM), (newer_clone(compilers), libc::ENOSYS)];
+    let errors = errors.into_iter().filter(|(chosen, _)| !chosen.is_empty());
+    errors.map(|(chosen, error)| Some(hex(&compile(chosen, SeccompAction::Errno(error as u32))?))).collect()
+}
+
+fn every(calls: &[&[Call]]) -> Chosen {
+    calls.iter().copied().flatten().map(|(number, _)| (*number, Vec::new())).collect()
+}
+
+/// Sockets of this machine: name services and NUMA libraries ask there.
+const LOCAL: [i32; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
+
+/// Calls that end the worker.
+fn ending(compilers: bool, worker: u32) -> Option<Chosen> {
+    let mut chosen = every(&[TRACING]);
     let others = if compilers {
         // Compilers signal each other; the parent, and everybody at once, are nobody's concern.
         let parent = u64::from(std::process::id());
@@ -51,41 +62,44 @@ fn chosen(compilers: bool, worker: u32) -> Option<(Chosen, Chosen)> {
     } else {
         vec![rule(&[number(0, Is::Ne, u64::from(worker))?])?]
     };
-    ending.extend(SIGNALLING.iter().map(|(call, _)| (*call, others.clone())));
-    denied.insert(libc::SYS_prctl, prctl()?);
+    chosen.extend(SIGNALLING.iter().map(|(call, _)| (*call, others.clone())));
     if compilers {
-        return Some((ending, denied));
+        return Some(chosen);
     }
-    ending.extend(every(&[STARTING, FORKING]));
+    chosen.extend(every(&[STARTING, FORKING]));
     let threads = libc::CLONE_THREAD as u64;
-    ending.insert(libc::SYS_clone, vec![rule(&[long(0, Is::MaskedEq(threads), 0)?])?]);
-    let domain = |is, domain: i32| number(0, is, domain as u64);
-    // Those of this machine: name services and NUMA libraries ask there.
-    let local = [libc::AF_UNIX, libc::AF_NETLINK];
-    let network = local.map(|local| domain(Is::Ne, local)).into_iter().collect::<Option<Vec<_>>>()?;
-    ending.insert(libc::SYS_socket, vec![rule(&network)?]);
-    denied.extend(every(&[DENIED, DENIED_OF_OLD]));
-    let local = local.map(|local| domain(Is::Eq, local).and_then(|is| rule(&[is])));
-    denied.insert(libc::SYS_socket, local.into_iter().collect::<Option<_>>()?);
+    chosen.insert(libc::SYS_clone, vec![rule(&[long(0, Is::MaskedEq(threads), 0)?])?]);
+    let network = LOCAL.map(|local| number(0, Is::Ne, local as u64)).into_iter().collect::<Option<Vec<_>>>()?;
+    chosen.insert(libc::SYS_socket, vec![rule(&network)?]);
+    Some(chosen)
+}
+
+/// Calls that answer EPERM.
+fn denied(compilers: bool) -> Option<Chosen> {
+    let mut chosen = every(&[SCHEDULING]);
+    let argument = |at, values: &[i32]| -> Option<Vec<Rule>> {
+        values.iter().map(|value| rule(&[number(at, Is::Eq, *value as u64)?])).collect()
+    };
+    // What ties a worker to its parent, and what lets the parent look at it.
+    let ties = [libc::PR_SET_PDEATHSIG, libc::PR_SET_CHILD_SUBREAPER, libc::PR_SET_DUMPABLE];
+    chosen.insert(libc::SYS_prctl, argument(0, &ties)?);
+    if compilers {
+        return Some(chosen);
+    }
+    chosen.extend(every(&[DENIED, DENIED_OF_OLD]));
+    chosen.insert(libc::SYS_socket, argument(0, &LOCAL)?);
     // An address to send to.
-    denied.insert(libc::SYS_sendto, vec![rule(&[long(4, Is::Ne, 0)?])?]);
+    chosen.insert(libc::SYS_sendto, vec![rule(&[long(4, Is::Ne, 0)?])?]);
     // Limits of others: 0 is the caller.
-    let theirs = [number(0, Is::Ne, 0)?, number(0, Is::Ne, u64::from(worker))?];
-    denied.insert(libc::SYS_prlimit64, vec![rule(&theirs)?]);
+    chosen.insert(libc::SYS_prlimit64, vec![rule(&[number(0, Is::Ne, 0)?])?]);
     // Whom the system signals about a file, and keystrokes for a terminal.
-    let owners = [libc::F_SETOWN, F_SETOWN_EX].map(|command| rule(&[number(1, Is::Eq, command as u64)?]));
-    denied.insert(libc::SYS_fcntl, owners.into_iter().collect::<Option<_>>()?);
-    denied.insert(libc::SYS_ioctl, vec![rule(&[number(1, Is::Eq, libc::TIOCSTI)?])?]);
-    Some((ending, denied))
+    chosen.insert(libc::SYS_fcntl, argument(1, &[libc::F_SETOWN, F_SETOWN_EX])?);
+    chosen.insert(libc::SYS_ioctl, vec![rule(&[number(1, Is::Eq, TIOCSTI)?])?]);
+    Some(chosen)
 }
 
 const F_SETOWN_EX: i32 = 15;
-
-/// What ties a worker to its parent, and what lets the parent look at it.
-fn prctl() -> Option<Vec<Rule>> {
-    let options = [libc::PR_SET_PDEATHSIG, libc::PR_SET_CHILD_SUBREAPER, libc::PR_SET_DUMPABLE];
-    options.into_iter().map(|option| rule(&[number(0, Is::Eq, option as u64)?])).collect()
-}
+const TIOCSTI: u64 = 0x5412;
 
 /// Its flags lie in memory, where a filter cannot look: told that it is not there, the C library takes the old one.
 fn newer_clone(compilers: bool) -> Chosen {
@@ -130,11 +144,12 @@ fn held(mut program: BpfProgram) -> BpfProgram {
 }
 
 fn hex(program: &[sock_filter]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let bytes = program.iter().flat_map(|i| {
         let ([c0, c1], [k0, k1, k2, k3]) = (i.code.to_ne_bytes(), i.k.to_ne_bytes());
         [c0, c1, i.jt, i.jf, k0, k1, k2, k3]
     });
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    bytes.flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 //! far, as [`Confinement`]. Out: how far the system could, as [`Confined`]; nothing here is a reason not to go on.
 //!
 //! Two means, both of Linux and open to every user. Landlock makes files read-only but for a scratch folder that is new
-//! for each worker, and keeps other processes' memory, environment and signals away; root's privileges go with it. Seccomp looks at system calls. Those
-//! that no kernel makes by accident (starting processes, replacing the program, other processes' memory, signals to
-//! others, the network) hold the caller until its worker is ended: the gate `forbidden_call`. Those that libraries try
-//! and can do without (affinity, priority, sockets of this machine, System V memory) answer EPERM, and the call goes on.
+//! for each worker, and keeps other processes' memory, environment and signals away; root's privileges go with it.
+//! Seccomp looks at system calls. Those that no kernel makes by accident (starting processes, replacing the program,
+//! other processes' memory, signals to others, the network) hold the caller until its worker is ended: the gate
+//! `forbidden_call`. Those that libraries try and can do without (affinity, priority, sockets of this machine, System V
+//! memory) answer EPERM, and the candidate goes on.
 //!
 //! The parent compiles the filters and sends them, so that workers in Rust and in Python have the same. The first kind of
 //! call is announced to the parent by the kernel itself (a seccomp listener): there is no handler in the worker that a
