@@ -25,6 +25,7 @@ mod prefault;
 mod process;
 mod protocol;
 mod python;
+mod scratch;
 mod serve;
 mod signal;
 mod spawn;

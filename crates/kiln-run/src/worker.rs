@@ -16,6 +16,7 @@ use crate::memory::{peak, resident};
 use crate::pipes::{Heard, Pipes};
 use crate::process::Process;
 use crate::protocol::{Answer, Ask, PROTOCOL, Question, Reply};
+use crate::scratch::scratch;
 use crate::signal::{ending, is_bad_call};
 
 /// What a worker may take.
@@ -66,7 +67,7 @@ impl Worker {
     pub fn start(mut command: Command, limits: Limits) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
         let program = command.get_program().to_string_lossy().into_owned();
-        let scratch = tempfile::Builder::new().prefix("kiln-worker-").tempdir().map_err(|e| fault(e.to_string()))?;
+        let scratch = scratch().map_err(|e| fault(e.to_string()))?;
         if !command.get_envs().any(|(name, _)| name == TEMPORARY) {
             command.env(TEMPORARY, scratch.path());
         }
