@@ -37,6 +37,7 @@ fn a_machine_that_can_build_is_fit() {
         "memory",
         "build",
         "worker",
+        "confinement",
         "python",
         "torch",
         "triton",
@@ -54,6 +55,8 @@ fn a_machine_that_can_build_is_fit() {
     ];
     assert_eq!(ids, all);
     assert_eq!(of(&object, "worker"), ("ok", "starts, loads the library and calls it"));
+    let (state, what) = of(&object, "confinement");
+    assert_eq!(state == "ok", what.starts_with("workers are confined: landlock ABI "), "{what}");
     assert!(!folder.join(".kiln").exists(), "looking changes nothing");
 }
 

@@ -88,7 +88,7 @@ fn an_image_comes_back_as_it_was_sent() {
     let done = |outcome| assert!(matches!(outcome, Ok(Outcome::Passed(Answer::Done))), "{outcome:?}");
     let slots = vec![Slot { name: "x".into(), offset: regions[0].start, bytes: 100_000, ..Slot::default() }];
     let map = |elsewhere| Ask::Map {
-        arena: arena.path(),
+        arena: arena.handle(),
         slots: slots.clone(),
         launches: vec![],
         sets: 1,

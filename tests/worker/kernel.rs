@@ -5,7 +5,7 @@ use std::process::Command;
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Limits as BuildLimits, Passing, Request, SHIM_SYMBOL, shim};
 use kiln_core::{Config, Outcome};
-use kiln_run::{Answer, Arena, Ask, Region, Slot, Worker};
+use kiln_run::{Answer, Arena, Ask, Confinement, Region, Slot, Worker};
 
 use crate::{limits, passed};
 
@@ -15,7 +15,10 @@ pub(crate) const N: usize = 1000;
 pub(crate) const DOUBLE: &str = "for (int64_t i = 0; i < n; i++) y[i] = 2 * x[i];";
 const HEADERS: &str =
     "#define _GNU_SOURCE\n#include <pthread.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <stdio.h>
-#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n#include <unistd.h>\n";
+#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n#include <unistd.h>\n#include <errno.h>\n#include <fcntl.h>
+#include <sched.h>\n#include <signal.h>\n#include <spawn.h>\n#include <sys/mman.h>\n#include <sys/prctl.h>
+#include <sys/ptrace.h>\n#include <sys/resource.h>\n#include <sys/shm.h>\n#include <sys/socket.h>\n#include <sys/stat.h>
+#include <sys/syscall.h>\n#include <sys/wait.h>\n";
 
 /// A worker with a kernel loaded, and its memory.
 pub(crate) struct Loaded {
@@ -36,8 +39,13 @@ pub(crate) fn start() -> Worker {
     Worker::start(command(), limits()).unwrap()
 }
 
-/// Builds `body` as the kernel's body and gets it ready to be called.
+/// Builds `body` as the kernel's body and gets it ready to be called, in a worker that may do anything.
 pub(crate) fn load(body: &str) -> Loaded {
+    load_as(body, &[], Confinement::None)
+}
+
+/// The same with more flags for the compiler, and a worker that is confined first.
+pub(crate) fn load_as(body: &str, flags: &[&str], confinement: Confinement) -> Loaded {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
     let source = root.join("k.c");
@@ -46,7 +54,7 @@ pub(crate) fn load(body: &str) -> Loaded {
         sources: vec![source],
         includes: vec![],
         std: None,
-        flags: vec!["-w".into(), "-O1".into(), "-pthread".into()],
+        flags: ["-w", "-O1", "-pthread"].iter().chain(flags).map(|flag| (*flag).to_string()).collect(),
         config: Config::default(),
         shim: shim("f", &[Passing::Pointer, Passing::Pointer, Passing::Value("int64_t")]),
         ..Request::default()
@@ -57,6 +65,8 @@ pub(crate) fn load(body: &str) -> Loaded {
 
     let (arena, regions, slots) = memory();
     let mut worker = start();
+    let confined = passed(worker.confine(confinement, limits().time));
+    assert!(matches!(confined, Answer::Confined(_)), "{confined:?}");
     let load =
         Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
     assert_eq!(passed(worker.ask(load)), Answer::Done);

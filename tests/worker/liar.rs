@@ -51,15 +51,15 @@ fn processor_time_is_accounted_whatever_a_worker_says() {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
     let mut worker = Worker::start(command, Limits::default()).unwrap();
-    let before = worker.processor_time().unwrap();
+    let before = worker.cpu_time().unwrap();
     worker.ask(ask(1)).unwrap();
     // It waits for the next question by now, or very soon.
     std::thread::sleep(Duration::from_millis(20));
-    let spent = worker.processor_time().unwrap() - before;
+    let spent = worker.cpu_time().unwrap() - before;
     assert!(spent > Duration::from_millis(5), "{spent:?}");
-    let still = worker.processor_time().unwrap();
+    let still = worker.cpu_time().unwrap();
     std::thread::sleep(Duration::from_millis(20));
-    assert_eq!(worker.processor_time().unwrap(), still, "nobody runs who waits");
+    assert_eq!(worker.cpu_time().unwrap(), still, "nobody runs who waits");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn an_answer_to_another_kind_of_question_is_none() {
         (ask(2), "\"done\"".to_string()),
         (ask(2), times("[1]", 0)),
         (Ask::Call, times("[1]", 0)),
-        (Ask::Call, "{\"ready\":3}".into()),
+        (Ask::Call, "{\"ready\":4}".into()),
     ] {
         let refusal = refused(liar("0", &answer).ask(ask));
         assert_eq!(refusal.gate, Gate::WorkerProtocol, "{answer}");

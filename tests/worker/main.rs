@@ -4,6 +4,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod confined;
 mod cuda;
 mod hostile;
 mod kernel;
@@ -12,11 +13,11 @@ mod orphan;
 mod python;
 mod timing;
 
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use kiln_core::{Fault, Outcome, Refusal};
-use kiln_run::{Answer, Arena, Ask, Limits, Worker};
+use kiln_run::{Answer, Arena, Ask, Handle, Limits, Worker};
 
 use kernel::{DOUBLE, load, start};
 
@@ -89,7 +90,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
     assert!(failed(worker.ask(ask)).contains("/nowhere.so"));
     assert!(failed(worker.ask(Ask::Call)).contains("no library"));
     failed(worker.ask(Ask::Map {
-        arena: "/nowhere".into(),
+        arena: Handle::default(),
         slots: vec![],
         launches: Vec::new(),
         sets: 1,
@@ -134,10 +135,18 @@ fn workers_end_with_their_handle_and_memory_with_its_owner() {
     drop(worker);
     assert!(!runs(pid));
     let (arena, _) = Arena::new(&[1 << 20]).unwrap();
-    let path = arena.path();
-    assert!(Path::new(&path).exists());
+    let number = arena.number();
+    assert!(is_open(number));
     drop(arena);
-    assert!(!Path::new(&path).exists());
+    assert!(!is_open(number));
+}
+
+/// Whether this process has shared memory of this number open.
+fn is_open(number: u64) -> bool {
+    let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let mut files =
+        files.filter(|f| std::fs::read_link(f.path()).is_ok_and(|p| p.starts_with("/memfd:kiln (deleted)")));
+    files.any(|file| std::fs::metadata(file.path()).is_ok_and(|about| about.ino() == number))
 }
 
 #[test]

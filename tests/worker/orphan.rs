@@ -1,12 +1,13 @@
-//! A parent killed in the middle of a question: its worker, in an endless loop, must not outlive it.
+//! A parent killed in the middle of a question: its worker, in an endless loop, must not outlive it; nor must one that is
+//! stopped.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use kiln_run::{Ask, Limits, Worker, python_command};
+use kiln_run::{Ask, Confinement, Limits, Worker, python_command};
 
-use crate::kernel::load;
+use crate::kernel::{load, load_as};
 use crate::{ends, python, runs};
 
 /// Names the language of the worker that [`stand_in`] starts.
@@ -22,6 +23,19 @@ fn stand_in() {
             let mut loaded = load("fork(); for (;;);");
             println!("\nworker {}", loaded.worker.pid());
             let _ = loaded.worker.ask_within(Ask::Call, forever);
+        }
+        Ok("paused") => {
+            let loaded = load_as("", &[], Confinement::Processor);
+            assert!(loaded.worker.pause());
+            println!("\nworker {}", loaded.worker.pid());
+            std::thread::sleep(forever);
+        }
+        Ok(interpreter) if interpreter.starts_with("paused ") => {
+            let command = python_command(interpreter.trim_start_matches("paused "));
+            let worker = Worker::start(command, Limits::default()).unwrap();
+            assert!(worker.pause());
+            println!("\nworker {}", worker.pid());
+            std::thread::sleep(forever);
         }
         Ok(interpreter) => {
             let folder = tempfile::tempdir().unwrap();
@@ -78,5 +92,13 @@ fn a_c_worker_and_its_children_end_with_a_killed_parent() {
 fn a_python_worker_ends_with_a_killed_parent() {
     if let Some(python) = python::interpreter() {
         orphans_end(&python.interpreter);
+    }
+}
+
+#[test]
+fn a_stopped_worker_ends_with_a_killed_parent() {
+    orphans_end("paused");
+    if let Some(python) = python::interpreter() {
+        orphans_end(&format!("paused {}", python.interpreter));
     }
 }

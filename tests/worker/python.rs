@@ -9,9 +9,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use kiln_core::Gate;
-use kiln_run::{Answer, Arena, Ask, Python, Region, Slot, Worker, find_python, python_command};
+use kiln_run::{Answer, Arena, Ask, Confinement, Python, Region, Slot, Worker, find_python, python_command};
 use serde_json::json;
 
+use crate::confined::whole;
 use crate::kernel::{N, floats, memory};
 use crate::{failed, limits, passed, refused, runs};
 
@@ -45,10 +46,16 @@ struct Subject {
 
 impl Subject {
     fn new(python: &Python, text: &str) -> Subject {
+        Subject::confined(python, text, Confinement::None)
+    }
+
+    fn confined(python: &Python, text: &str, confinement: Confinement) -> Subject {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("subject.py");
         fs::write(&file, text).unwrap();
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
+        let confined = passed(worker.confine(confinement, Duration::from_secs(60)));
+        assert!(matches!(confined, Answer::Confined(_)), "{confined:?}");
         load(&mut worker, &file, "f");
         let (arena, regions, slots) = memory();
         let map = Ask::map(&arena, slots);
@@ -345,4 +352,100 @@ fn hostile_functions_are_refused_like_kernels() {
         assert!(refusal.evidence.contains(evidence), "{body}: {}", refusal.evidence);
         assert!(!runs(pid));
     }
+}
+
+/// A worker with this file's `f` loaded, and no arguments: no package is needed.
+fn bare(python: &Python, folder: &Path, body: &str, confinement: Confinement) -> Worker {
+    let file = folder.join("subject.py");
+    fs::write(&file, format!("import os\ndef f(inputs, scalars, outputs):\n    {body}\n")).unwrap();
+    let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
+    let confined = passed(worker.confine(confinement, Duration::from_secs(60)));
+    assert!(matches!(confined, Answer::Confined(_)), "{confined:?}");
+    load(&mut worker, &file, "f");
+    let (arena, _) = Arena::new(&[8]).unwrap();
+    assert_eq!(passed(worker.ask(Ask::map(&arena, vec![]))), Answer::Done);
+    worker
+}
+
+#[test]
+fn confined_functions_start_nothing_and_reach_nobody() {
+    let Some(python) = interpreter().filter(|_| whole()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (body, call) in [
+        ("os.fork()", "clone"),
+        ("import subprocess; subprocess.run(['true'])", "vfork"),
+        ("os.system('true')", "clone"),
+        ("os.execv('/bin/true', ['true'])", "execve"),
+        ("os.posix_spawn('/bin/true', ['true'], {})", "clone"),
+        ("import socket; socket.socket(socket.AF_INET)", "socket"),
+        ("os.kill(os.getppid(), 15)", "kill"),
+        ("import ctypes; ctypes.CDLL(None).ptrace(16, os.getppid(), None, None)", "ptrace"),
+    ] {
+        let mut worker = bare(&python, folder.path(), body, Confinement::Processor);
+        let refusal = refused(worker.ask_within(Ask::Call, Duration::from_secs(20)));
+        assert_eq!(refusal.gate, Gate::ForbiddenCall, "{body}: {refusal:?}");
+        let called = [call, "clone", "fork", "vfork"].map(|call| format!("the kernel called {call}"));
+        assert!(called.contains(&refusal.measured), "{body}: {}", refusal.measured);
+        // The line that did it.
+        assert!(refusal.evidence.contains("subject.py\", line 3 in f"), "{body}: {}", refusal.evidence);
+    }
+}
+
+#[test]
+fn confined_functions_read_everything_and_write_to_their_folder() {
+    let Some(python) = interpreter().filter(|_| whole()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (body, words) in [
+        ("open(os.path.expanduser('~/kiln-test-python'), 'w')", "PermissionError"),
+        ("open('/tmp/kiln-test-python', 'w')", "PermissionError"),
+        ("open('/dev/shm/kiln-test-python', 'w')", "PermissionError"),
+        ("open(__file__, 'a')", "PermissionError"),
+        ("open('/proc/%d/environ' % os.getppid()).read()", "PermissionError"),
+        ("open('/proc/%d/mem' % os.getppid()).read()", "PermissionError"),
+        ("os.sched_setaffinity(0, os.sched_getaffinity(0))", "PermissionError"),
+        ("import socket; socket.socket(socket.AF_UNIX)", "PermissionError"),
+    ] {
+        let why = failed(bare(&python, folder.path(), body, Confinement::Processor).ask(Ask::Call));
+        assert!(why.contains(words), "{body}: {why}");
+    }
+    for body in [
+        "assert open('/proc/cpuinfo').read()",
+        "print(open(os.path.join(os.environ['TMPDIR'], 'x'), 'w').write('x')); open('/dev/null', 'w').write('x')",
+        "import tempfile; tempfile.TemporaryFile().write(b'x'); tempfile.TemporaryDirectory().cleanup()",
+        "import threading; t = [threading.Thread(target=print) for _ in range(8)]; [i.start() for i in t]; [i.join() for i in t]",
+        "assert len(bytearray(100 << 20)) and os.urandom(8)",
+    ] {
+        let mut worker = bare(&python, folder.path(), body, Confinement::Processor);
+        assert_eq!(passed(worker.ask_within(Ask::Call, Duration::from_secs(20))), Answer::Done, "{body}");
+    }
+}
+
+#[test]
+fn functions_that_compile_may_start_processes_but_reach_nobody() {
+    let Some(python) = interpreter().filter(|_| whole()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let body = "import subprocess; p = subprocess.Popen(['sleep', '100']); p.kill(); assert p.wait() == -9
+    open('/tmp/kiln-test-%d' % os.getpid(), 'w').close(); os.unlink('/tmp/kiln-test-%d' % os.getpid())";
+    let mut worker = bare(&python, folder.path(), body, Confinement::Compiler);
+    assert_eq!(passed(worker.ask_within(Ask::Call, Duration::from_secs(20))), Answer::Done);
+    for (body, call) in [
+        ("os.kill(os.getppid(), 15)", "kill"),
+        ("import ctypes; ctypes.CDLL(None).ptrace(16, os.getppid(), None, None)", "ptrace"),
+    ] {
+        let refusal = refused(bare(&python, folder.path(), body, Confinement::Compiler).ask(Ask::Call));
+        assert_eq!((refusal.gate, refusal.measured), (Gate::ForbiddenCall, format!("the kernel called {call}")));
+    }
+    let affinity = "os.sched_setaffinity(0, os.sched_getaffinity(0))";
+    assert!(
+        failed(bare(&python, folder.path(), affinity, Confinement::Compiler).ask(Ask::Call))
+            .contains("PermissionError")
+    );
+}
+
+#[test]
+fn arrays_work_in_a_confined_worker() {
+    let Some(python) = with_numpy() else { return };
+    let mut subject = Subject::confined(&python, IN_PLACE, Confinement::Processor);
+    subject.call();
+    assert_eq!(subject.y(), doubled());
 }

@@ -1,6 +1,7 @@
 """The Python worker's device code without a device: on PyTorch's processor tensors, and with a GPU played by them.
 
-In: the worker's program, whole or its pieces in order: worker_tensors.py worker_device.py worker_cuda.py worker.py.
+In: the worker's program, whole or its pieces in order: worker_tensors.py worker_device.py worker_cuda.py
+worker_confine.py worker.py.
 Ends with an assertion's error when something is wrong.
 """
 
@@ -24,7 +25,7 @@ def test_calls_work_in_the_mirror():
             backend, _ = subject(text, device)
             shared = Shared()
             failed("no memory is mapped", backend, "upload", image=1)
-            ask(backend, "map", arena=shared.path, slots=shared.slots())
+            ask(backend, "map", arena=shared.handle, slots=shared.slots())
             failed("no image 1", backend, "lay", image=1)
             ask(backend, "upload", image=1)
             ask(backend, "lay", image=1)
@@ -41,7 +42,7 @@ def test_images_hold_their_scalars_and_survive_another_load():
     device = worker.Device(torch, "cpu")
     backend, path = subject(IN_PLACE, device)
     shared = Shared()
-    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
     ask(backend, "upload", image=1)
     shared.put(SCALE, struct.pack("=f", 3.0))
     ask(backend, "upload", image=2)
@@ -55,7 +56,7 @@ def test_images_hold_their_scalars_and_survive_another_load():
     shared.put(KEPT, struct.pack("=f", 7.0))
     ask(backend, "upload", image=3)
     moved = [dict(s, offset=KEPT) if s["name"] == "scale" else s for s in shared.slots()]
-    ask(backend, "map", arena=shared.path, slots=moved)
+    ask(backend, "map", arena=shared.handle, slots=moved)
     ask(backend, "lay", image=3)
     ask(backend, "call")
     ask(backend, "fetch")
@@ -70,10 +71,10 @@ def test_the_memory_used_longest_ago_is_dropped():
     backend, _ = subject(IN_PLACE, device)
     shared = [Shared() for _ in range(10)]
     for number, one in enumerate(shared):
-        ask(backend, "map", arena=one.path, slots=one.slots())
+        ask(backend, "map", arena=one.handle, slots=one.slots())
         ask(backend, "upload", image=number)
         # Used again and again, so never dropped.
-        ask(backend, "map", arena=shared[0].path, slots=shared[0].slots())
+        ask(backend, "map", arena=shared[0].handle, slots=shared[0].slots())
     assert len(backend.arenas) == len(device.mirrors) == len(device.torch.pinned) == 8
     assert sorted(device.images) == [0, 3, 4, 5, 6, 7, 8, 9]
     failed("no image 1", backend, "lay", image=1)
@@ -83,13 +84,13 @@ def test_memory_moves_on_the_device_and_stays_on_the_host():
     device = played()
     backend, _ = subject(IN_PLACE, device)
     shared = Shared()
-    ask(backend, "map", arena=shared.path, slots=shared.slots(), elsewhere=True)
+    ask(backend, "map", arena=shared.handle, slots=shared.slots(), elsewhere=True)
     ask(backend, "upload", image=1)
     (mirror,) = device.mirrors.values()
     places, pinned = [mirror.bytes], list(device.torch.pinned)
     Graph.replay_of, made = lambda: None, Graph.made
     for round in range(3):
-        ask(backend, "map", arena=shared.path, slots=shared.slots(), elsewhere=True)
+        ask(backend, "map", arena=shared.handle, slots=shared.slots(), elsewhere=True)
         assert list(device.mirrors.values()) == [mirror] and device.torch.pinned == pinned
         assert all(mirror.bytes.data_ptr() != place.data_ptr() for place in places)
         places.append(mirror.bytes)
@@ -103,7 +104,7 @@ def test_memory_moves_on_the_device_and_stays_on_the_host():
         shared.put(Y, b"\0" * 64)
         ask(backend, "fetch", parts=[(X, Y), (Y + 8, Y + 16)])
         assert shared.y() == [0.0] * 2 + doubled()[2:4] + [0.0] * 12
-    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
     assert mirror.bytes is places[-1]
 
 
@@ -112,10 +113,10 @@ def test_memory_that_is_gone_is_let_go():
     backend, _ = subject(IN_PLACE, device)
     kept, gone = Shared(), Shared()
     for number, one in enumerate((kept, gone)):
-        ask(backend, "map", arena=one.path, slots=one.slots())
+        ask(backend, "map", arena=one.handle, slots=one.slots())
         ask(backend, "upload", image=number)
     # The one in use, too, when another takes its place.
-    ask(backend, "map", arena=kept.path, slots=kept.slots(), gone=[os.fstat(gone.file.fileno()).st_ino])
+    ask(backend, "map", arena=kept.handle, slots=kept.slots(), gone=[os.fstat(gone.file.fileno()).st_ino])
     assert len(backend.arenas) == len(device.mirrors) == len(device.torch.pinned) == 1
     failed("no image 1", backend, "lay", image=1)
     ask(backend, "lay", image=0)
@@ -130,7 +131,7 @@ def test_images_unused_for_longest_make_room():
     device.torch.memory = 5 * SIZE
     backend, _ = subject(IN_PLACE, device)
     shared = Shared()
-    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
     ask(backend, "upload", image=1)
     ask(backend, "upload", image=2)
     ask(backend, "lay", image=1)
@@ -160,7 +161,7 @@ def test_strides_empty_tensors_and_dtypes():
 def timed(device, text, role="out", **how):
     backend, path = subject(text, device)
     shared = Shared()
-    ask(backend, "map", arena=shared.path, slots=shared.slots(role))
+    ask(backend, "map", arena=shared.handle, slots=shared.slots(role))
     ask(backend, "upload", image=1)
     ask(backend, "lay", image=1)
     asked = dict({"samples": 3, "calls": 1, "restore": [], "flush": 0}, **how)
@@ -199,7 +200,7 @@ def test_graphs_are_kept_and_made_anew():
     again = dict(samples=1, calls=2, restore=[], flush=0)
     ask(backend, "time", **again)
     ask(backend, "lay", image=1)
-    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
     ask(backend, "time", **again)
     assert Graph.made == made + 1
     ask(backend, "time", **dict(again, calls=3))
@@ -210,7 +211,7 @@ def test_graphs_are_kept_and_made_anew():
     ask(backend, "time", **again)
     assert Graph.made == made + 3
     other = Shared()
-    ask(backend, "map", arena=other.path, slots=other.slots())
+    ask(backend, "map", arena=other.handle, slots=other.slots())
     ask(backend, "time", **again)
     assert Graph.made == made + 4
     load(backend, backend.path)
@@ -241,7 +242,7 @@ def test_a_sample_is_on_the_stream_before_the_gpu_reaches_it():
 
         Graph.replay_of = adds
         shared = Shared()
-        ask(backend, "map", arena=shared.path, slots=shared.slots("inout"))
+        ask(backend, "map", arena=shared.handle, slots=shared.slots("inout"))
         ask(backend, "upload", image=1)
         ask(backend, "lay", image=1)
         # The graph's first replay is no sample, and what it wrote is put back.
@@ -264,7 +265,7 @@ def f(inputs, scalars, outputs):
     backend, path = subject(text, device)
     Graph.replay_of = lambda: backend.module.made[-1].fill_(6.0)
     shared = Shared()
-    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
     ask(backend, "upload", image=1)
     ask(backend, "lay", image=1)
     device.elsewhere = lambda result: ""
@@ -315,7 +316,7 @@ def test_errors_of_the_device_stay():
     text = "import torch\ndef f(inputs, scalars, outputs):\n    raise RuntimeError('CUDA error: an illegal\\nadvice')\n"
     backend, path = subject(text, device)
     shared = Shared()
-    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
     try:
         ask(backend, "call")
     except RuntimeError as error:
@@ -332,7 +333,7 @@ def test_what_was_noticed_late_is_said_without_a_place():
     device = played()
     backend, path = subject(IN_PLACE, device)
     shared = Shared()
-    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
     device.torch.broken = RuntimeError("CUDA error: unspecified launch failure\nadvice")
     failed("RuntimeError: CUDA error: unspecified launch failure", backend, "call")
     assert backend.broken == "RuntimeError: CUDA error: unspecified launch failure", backend.broken
@@ -364,7 +365,7 @@ def test_memory_that_cannot_be_pinned_is_used_all_the_same():
     device.torch.refuses = True
     backend, _ = subject(IN_PLACE, device)
     shared = Shared()
-    ask(backend, "map", arena=shared.path, slots=shared.slots())
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
     assert device.torch.swallowed == 1
     ask(backend, "upload", image=1)
     ask(backend, "lay", image=1)

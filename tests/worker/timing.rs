@@ -54,7 +54,7 @@ fn every_call_has_a_set_of_its_own() {
         arena.bytes_mut()[at..at + scalar.bytes].copy_from_slice(&n);
     }
     let map = Ask::Map {
-        arena: arena.path(),
+        arena: arena.handle(),
         slots,
         launches: vec![],
         sets,

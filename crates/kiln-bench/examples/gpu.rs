@@ -82,7 +82,7 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
         })
         .collect();
     let map = |symbol: &str, grid: u32| Ask::Map {
-        arena: arena.path(),
+        arena: arena.handle(),
         slots: slots.clone(),
         launches: vec![Launch { symbol: symbol.into(), grid: [grid, 1, 1], block: [512, 1, 1], ..Launch::default() }],
         sets: 1,

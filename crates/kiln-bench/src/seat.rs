@@ -13,7 +13,7 @@ use camino::Utf8PathBuf;
 use kiln_build::SHIM_SYMBOL;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_judge::Exam;
-use kiln_run::{Answer, Arena, Ask, Gpu, Launch, Limits, Slot, Timing, Worker, python_command};
+use kiln_run::{Answer, Arena, Ask, Confinement, Gpu, Launch, Limits, Slot, Timing, Worker, python_command};
 
 use crate::account::Account;
 use crate::caches::Caches;
@@ -74,6 +74,15 @@ impl Seating {
         for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"] {
             command.env(name, &threads);
         }
+        // Where threads run is settled before a subject is loaded, and cannot be changed by it: a library told to bind its
+        // threads would fail to.
+        for name in ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"] {
+            command.env_remove(name);
+        }
+        if confinement(subject) == Confinement::Compiler {
+            // Compilers keep what they made there for the next time.
+            command.env("TMPDIR", std::env::temp_dir());
+        }
         if let (true, Some(uuid)) = (subject.on_device(), &self.gpu) {
             command.env("CUDA_VISIBLE_DEVICES", uuid);
         }
@@ -133,7 +142,19 @@ impl Seating {
             // Where pinning is not allowed, times scatter more and the statistics say so.
             let _ = seat.ask(Ask::Pin { cpus: self.cpus.clone() })?;
         }
+        passed!(seat.confine(confinement(subject))?);
         Ok(seat.load(subject)?.map(|()| seat))
+    }
+}
+
+/// What a worker for this subject may do.
+fn confinement(subject: &Subject) -> Confinement {
+    match subject {
+        Subject::Library { .. } | Subject::Python { device: false, .. } | Subject::Empty { .. } => {
+            Confinement::Processor
+        }
+        Subject::Cubin { .. } | Subject::Launcher { .. } => Confinement::Device,
+        Subject::Python { device: true, .. } => Confinement::Compiler,
     }
 }
 
@@ -173,6 +194,21 @@ impl Drop for Seat {
 }
 
 impl Seat {
+    /// Takes from a worker what subjects have no business with; one that had a subject before is confined already. A
+    /// system that cannot is no reason to stop: `kiln doctor` says so.
+    fn confine(&mut self, confinement: Confinement) -> Result<Outcome<()>, Fault> {
+        let within = if self.on_device() { self.time.max(FIRST) } else { self.time };
+        let Some(rested) = &mut self.rested else { return Err(Fault::new("confining a worker", "it was given up")) };
+        Ok(match rested.worker.confine(confinement, within)? {
+            Outcome::Passed(Answer::Confined(_)) => Outcome::Passed(()),
+            Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
+            Outcome::Refused(refusal) => {
+                self.home = None;
+                Outcome::Refused(refusal)
+            }
+        })
+    }
+
     /// Loads a subject, or once more the one that is there: what it keeps is then as at first.
     pub(crate) fn load(&mut self, subject: &Subject) -> Result<Outcome<()>, Fault> {
         let load = match subject {
@@ -206,14 +242,14 @@ impl Seat {
         let gone = self.rested.as_mut().map(|rested| rested.maps(arena)).unwrap_or_default();
         let elsewhere = place == Place::Another;
         let holes = if self.device { Vec::new() } else { layout.holes.clone() };
-        self.first(Ask::Map { arena: arena.path(), slots, launches, sets: 1, stride: 0, holes, elsewhere, gone })
+        self.first(Ask::Map { arena: arena.handle(), slots, launches, sets: 1, stride: 0, holes, elsewhere, gone })
     }
 
     /// Gives the subject sets of arguments, one for each call of a sample.
     pub(crate) fn map_sets(&mut self, tray: &Tray, slots: Vec<Slot>) -> Result<Outcome<()>, Fault> {
         let gone = self.rested.as_mut().map(|rested| rested.maps(tray.arena())).unwrap_or_default();
         self.first(Ask::Map {
-            arena: tray.arena().path(),
+            arena: tray.arena().handle(),
             slots: tray.slots(slots),
             launches: Vec::new(),
             sets: u32::try_from(tray.sets()).unwrap_or(u32::MAX),
@@ -361,7 +397,7 @@ impl Seat {
     }
 
     fn processor_time(&self) -> Option<Duration> {
-        self.rested.as_ref()?.worker.processor_time()
+        self.rested.as_ref()?.worker.cpu_time()
     }
 
     /// The worker waits for its next question, and whatever it did after its last answer is over or goes on.

@@ -6,6 +6,7 @@ mod build;
 mod cache;
 mod compiler;
 mod compilers;
+mod confinement;
 mod disk;
 mod fix;
 mod frequency;
@@ -62,6 +63,7 @@ fn examine() -> Vec<Finding> {
         let (build, built) = build::look();
         findings.push(build);
         findings.push(worker::look(built.as_ref()));
+        findings.push(confinement::look());
         findings.extend(python.join().unwrap_or_default());
         findings.extend([load::look(), processors::look(), frequency::look(), store::look(), cache::look()]);
         if let Ok((compilers, tools)) = tools.join() {

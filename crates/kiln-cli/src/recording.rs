@@ -104,7 +104,12 @@ fn invalidity(gate: Gate) -> Invalidity {
     match gate {
         Gate::Constraint | Gate::SmemOverflow | Gate::LaunchLimits | Gate::OomRisk => Invalidity::Constraints,
         Gate::BuildFailed | Gate::BuildTimeout | Gate::Spills | Gate::Occupancy => Invalidity::Compile,
-        Gate::LaunchFailed | Gate::RuntimeFailed | Gate::HostOom | Gate::WorkerProtocol => Invalidity::Runtime,
+        Gate::LaunchFailed
+        | Gate::RuntimeFailed
+        | Gate::HostOom
+        | Gate::WorkerProtocol
+        | Gate::ForbiddenCall
+        | Gate::WrongKernel => Invalidity::Runtime,
         Gate::Timeout | Gate::TooSlow => Invalidity::Timeout,
         Gate::UnwrittenOutput
         | Gate::OutOfBounds

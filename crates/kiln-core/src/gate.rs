@@ -48,6 +48,8 @@ gates! {
     Numerics "numerics" "an output differs from the reference by more than the tolerance",
     Nondeterministic "nondeterministic" "two runs on the same input differ",
     BelowRoofline "below_roofline" "faster than the hardware allows, so not believed",
+    ForbiddenCall "forbidden_call" "the kernel made a system call it has no business making",
+    WrongKernel "wrong_kernel" "other kernels ran than the file names",
     TooSlow "too_slow" "hopeless after a few samples",
 }
 
@@ -87,12 +89,12 @@ mod tests {
 
     #[test]
     fn the_closed_list_is_in_ladder_order_and_without_doubles() {
-        assert_eq!(Gate::ALL.len(), 21);
+        assert_eq!(Gate::ALL.len(), 23);
         assert!(Gate::ALL.windows(2).all(|w| w[0] < w[1]));
         let mut names: Vec<_> = Gate::ALL.iter().map(|g| g.name()).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 21);
+        assert_eq!(names.len(), 23);
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! Shared memory for buffers: one file without a name, mapped by parent and worker. It vanishes with the last process that
-//! has it open, however that process ends.
+//! has it open, however that process ends. Its size is sealed where the system can: a candidate that cut it short would
+//! kill every process that reads beyond.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Weak};
 
 use kiln_core::Fault;
 use memmap2::MmapMut;
+
+use crate::handle::Handle;
 
 /// Every region begins at a multiple of this, as vector loads and cache lines like it.
 pub const ALIGNMENT: usize = 64;
@@ -24,9 +26,10 @@ pub type Region = Range<usize>;
 /// Shared memory with room for regions and guards between them.
 #[derive(Debug)]
 pub struct Arena {
-    file: File,
+    file: Arc<File>,
     map: MmapMut,
     number: u64,
+    sealed: bool,
     life: Arc<()>,
 }
 
@@ -58,14 +61,13 @@ impl Arena {
     pub fn over(regions: &[Region]) -> Result<Arena, Fault> {
         let end = Arena::end(regions);
         let fault = |e: io::Error| Fault::new(format!("making {end} bytes of shared memory"), e);
-        let file = shared_file().map_err(fault)?;
-        file.set_len(end as u64).map_err(fault)?;
+        let (file, sealed) = shared_file(end as u64).map_err(fault)?;
         // SAFETY: the file has no name and this process made it; only a worker that is told to maps it too. Both treat
         // its contents as plain bytes, for which every value is valid, so a write by the other side cannot break a
         // guarantee of the language beyond the bytes being unexpected, which is what the judge looks for.
         let map = unsafe { MmapMut::map_mut(&file) }.map_err(fault)?;
         let number = file.metadata().map_err(fault)?.ino();
-        Ok(Arena { file, map, number, life: Arc::new(()) })
+        Ok(Arena { file: Arc::new(file), map, number, sealed, life: Arc::new(()) })
     }
 
     /// The file's number: no other has it while anybody has this one mapped.
@@ -73,14 +75,19 @@ impl Arena {
         self.number
     }
 
+    /// Whether nobody can change its size; then it also takes no room in a folder of shared memory.
+    pub fn is_sealed(&self) -> bool {
+        self.sealed
+    }
+
     /// Something that lasts as long as this does. A worker that keeps it mapped keeps its memory, too.
     pub fn life(&self) -> Weak<()> {
         Arc::downgrade(&self.life)
     }
 
-    /// A path by which a child process can open it.
-    pub fn path(&self) -> String {
-        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+    /// What a worker is handed to map it.
+    pub fn handle(&self) -> Handle {
+        Handle::of(Arc::clone(&self.file))
     }
 
     /// All bytes, guards included.
@@ -94,7 +101,45 @@ impl Arena {
     }
 }
 
-/// A nameless file in memory where there is such a place, else in the temporary folder.
-fn shared_file() -> io::Result<File> {
-    tempfile::tempfile_in("/dev/shm").or_else(|_| tempfile::tempfile())
+/// A sealed file in memory where the system has such files, else a nameless one in memory or in the temporary folder; and
+/// whether it is sealed.
+fn shared_file(length: u64) -> io::Result<(File, bool)> {
+    #[cfg(target_os = "linux")]
+    if let Ok(file) = sealed_file(length) {
+        return Ok((file, true));
+    }
+    let file = tempfile::tempfile_in("/dev/shm").or_else(|_| tempfile::tempfile())?;
+    file.set_len(length)?;
+    Ok((file, false))
+}
+
+/// A file in memory that stays as long as it is now.
+#[cfg(target_os = "linux")]
+fn sealed_file(length: u64) -> io::Result<File> {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    // Systems that insist on the flag are new enough to know it.
+    let file = memfd_create("kiln", flags | MemfdFlags::NOEXEC_SEAL).or_else(|_| memfd_create("kiln", flags))?;
+    let file = File::from(file);
+    file.set_len(length)?;
+    // The last one: nobody may add a seal of their own, such as one against writing.
+    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(file)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_can_cut_an_arena_short() {
+        let (arena, _) = Arena::new(&[1 << 16]).unwrap();
+        assert!(arena.is_sealed());
+        let length = arena.file.metadata().unwrap().len();
+        for wrong in [0, length - 1, length + 1] {
+            assert_eq!(arena.file.set_len(wrong).unwrap_err().raw_os_error(), Some(libc::EPERM));
+        }
+        assert_eq!(arena.bytes().len() as u64, length);
+    }
 }

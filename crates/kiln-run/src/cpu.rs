@@ -2,12 +2,12 @@
 //! to. Runs in a process of its own; whatever the function does, it does here.
 
 use std::ffi::c_void;
-use std::fs::OpenOptions;
 use std::io;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
 use crate::cold::Cold;
+use crate::handle::Handle;
 use crate::mapping::Mapping;
 use crate::pin::pin;
 use crate::protocol::{Answer, Ask, Slot, Timing};
@@ -47,6 +47,7 @@ impl Backend {
         let done = |result: Result<(), String>| result.map_or_else(Answer::Failed, |()| Answer::Done);
         match ask {
             Ask::Pin { cpus } => done(pin(&cpus)),
+            Ask::Confine(_) => Answer::Done,
             Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
             Ask::Call => done(self.call()),
@@ -86,15 +87,13 @@ impl Backend {
 
     fn map(
         &mut self,
-        path: &str,
+        arena: &Handle,
         slots: Vec<Slot>,
         sets: u32,
         stride: usize,
         holes: &[(usize, usize)],
     ) -> Result<(), String> {
-        let words = |e: io::Error| format!("{path}: {e}");
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(words)?;
-        let mapping = Mapping::new(&file, holes).map_err(words)?;
+        let mapping = Mapping::new(arena.file()?, holes).map_err(|e| format!("mapping shared memory: {e}"))?;
         let sets = sets.max(1) as usize;
         let reach = (sets - 1).saturating_mul(stride);
         for Slot { name, offset, bytes, .. } in &slots {

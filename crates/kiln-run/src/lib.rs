@@ -5,11 +5,13 @@
 //! the parent's clock. Whatever happens costs one worker, never the caller.
 
 mod arena;
+mod channel;
 mod clock;
 mod cold;
+mod confine;
 mod cpu;
 mod cuda;
-mod ledger;
+mod handle;
 mod lifeline;
 mod lock;
 mod mapping;
@@ -24,6 +26,7 @@ mod prefault;
 mod process;
 mod protocol;
 mod python;
+mod scratch;
 mod serve;
 mod signal;
 mod spawn;
@@ -33,8 +36,10 @@ mod visible;
 mod worker;
 
 pub use arena::{ALIGNMENT, Arena, MOST_ALIGNMENT, Region};
+pub use confine::{Confined, Confinement, Rules};
 pub use cpu::serve_cpu;
 pub use cuda::serve_cuda;
+pub use handle::Handle;
 pub use lock::DeviceLock;
 pub use nvml::{Card, Sensor, cards};
 pub use nvrtc::serve_nvrtc;

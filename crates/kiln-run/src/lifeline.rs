@@ -7,6 +7,14 @@ pub(crate) fn tie() {
     linux::tie();
 }
 
+/// The same for a process that cannot have children: it is killed, which works also while it is stopped, when no handler
+/// would run.
+#[cfg(target_os = "linux")]
+pub(crate) fn tie_alone() {
+    // SAFETY: sets a number of this process and touches no memory.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::ffi::c_int;

@@ -1,11 +1,18 @@
-//! The three pipes to a worker, none of which may ever block the parent: questions go in, lines come out, and the end of
-//! what the worker writes to standard error is kept, for it often says why a worker died.
+//! The pipes to a worker, none of which may ever block the parent: questions go in, lines come out, and the end of what the
+//! worker writes to standard error is kept, for it often says why a worker died. Once a worker is confined, the system
+//! says here too which forbidden call it is held at.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::io::{self, ErrorKind, Read};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, ChildStderr, ChildStdout};
 use std::time::Duration;
+
+use crate::channel::{receive, send};
+use crate::confine::{Held, Watch};
+use crate::handle::Handle;
 
 /// How much of standard error is kept.
 const KEPT: usize = 2048;
@@ -19,17 +26,22 @@ pub(crate) enum Heard {
     Line(Vec<u8>),
     /// The worker's output is closed.
     Closed,
+    /// The worker is held at a call that it must not make.
+    Forbidden(Held),
     /// Nothing, for as long as was waited.
     Nothing,
 }
 
 #[derive(Debug)]
 pub(crate) struct Pipes {
-    stdin: ChildStdin,
+    questions: UnixStream,
     stdout: ChildStdout,
     stderr: Option<ChildStderr>,
-    /// Of questions, what the pipe has not yet taken.
+    /// Of questions, what the channel has not yet taken.
     unsent: VecDeque<u8>,
+    /// What goes with the next byte.
+    beside: Option<Handle>,
+    watch: Option<Watch>,
     /// Of output, what is not yet a line.
     unread: Vec<u8>,
     /// How much of it is known to hold no end of line.
@@ -38,21 +50,43 @@ pub(crate) struct Pipes {
 }
 
 impl Pipes {
-    pub(crate) fn of(child: &mut Child) -> io::Result<Pipes> {
-        let (Some(stdin), Some(stdout), stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+    /// Those of a child, and the other end of what it has for standard input.
+    pub(crate) fn of(child: &mut Child, questions: UnixStream) -> io::Result<Pipes> {
+        let (Some(stdout), stderr) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::Error::other("it has no pipes"));
         };
-        for fd in [Some(stdin.as_raw_fd()), Some(stdout.as_raw_fd()), stderr.as_ref().map(|s| s.as_raw_fd())] {
+        for fd in [Some(questions.as_raw_fd()), Some(stdout.as_raw_fd()), stderr.as_ref().map(|s| s.as_raw_fd())] {
             fd.map_or(Ok(()), never_block)?;
         }
-        let (unsent, tail) = (VecDeque::new(), VecDeque::new());
-        Ok(Pipes { stdin, stdout, stderr, unsent, unread: Vec::new(), searched: 0, tail })
+        let (unsent, tail, unread) = (VecDeque::new(), VecDeque::new(), Vec::new());
+        Ok(Pipes { questions, stdout, stderr, unsent, beside: None, watch: None, unread, searched: 0, tail })
     }
 
-    /// Sends as much as the pipe takes now; the rest goes out while listening.
-    pub(crate) fn send(&mut self, line: &[u8]) {
+    /// Sends as much as the channel takes now; the rest goes out while listening. A file goes with the line's first byte.
+    pub(crate) fn send(&mut self, line: &[u8], beside: Option<Handle>) {
+        // A file must not go with what is left of an earlier line: the worker that did not take that is of no use.
+        if beside.is_some() {
+            self.unsent.clear();
+        }
+        self.beside = beside;
         self.unsent.extend(line);
         self.push();
+    }
+
+    /// Takes what the worker has sent with its promise to behave, and nothing after that.
+    pub(crate) fn watch(&mut self) {
+        let mut files = Vec::new();
+        if receive(&self.questions, &mut [0; 1], &mut files).is_ok() {
+            self.watch = files.pop().map(Watch::over);
+        }
+        let _ = self.questions.shutdown(Shutdown::Read);
+    }
+
+    /// Lets a forbidden call fail.
+    pub(crate) fn fail(&self, held: Held) {
+        if let Some(watch) = &self.watch {
+            watch.fail(held);
+        }
     }
 
     /// Waits for a line, at most this long.
@@ -61,11 +95,12 @@ impl Pipes {
             return Ok(Heard::Line(line));
         }
         let watched = |fd: Option<RawFd>, events| libc::pollfd { fd: fd.unwrap_or(-1), events, revents: 0 };
-        let waiting = (!self.unsent.is_empty()).then(|| self.stdin.as_raw_fd());
+        let waiting = (!self.unsent.is_empty()).then(|| self.questions.as_raw_fd());
         let mut fds = [
             watched(Some(self.stdout.as_raw_fd()), libc::POLLIN),
             watched(self.stderr.as_ref().map(|s| s.as_raw_fd()), libc::POLLIN),
             watched(waiting, libc::POLLOUT),
+            watched(self.watch.as_ref().map(|watch| watch.number()), libc::POLLIN),
         ];
         let milliseconds = i32::try_from(at_most.as_millis()).unwrap_or(i32::MAX);
         // SAFETY: the array is valid for its length and outlives the call; negative descriptors are skipped.
@@ -79,6 +114,14 @@ impl Pipes {
         }
         if fds[2].revents != 0 {
             self.push();
+        }
+        if fds[3].revents != 0 {
+            match self.watch.as_ref().and_then(Watch::held) {
+                Some(held) => return Ok(Heard::Forbidden(held)),
+                // Nobody is left to be watched, or it went on.
+                None if fds[3].revents & libc::POLLIN == 0 => self.watch = None,
+                None => {}
+            }
         }
         if fds[0].revents == 0 {
             return Ok(Heard::Nothing);
@@ -120,8 +163,12 @@ impl Pipes {
 
     fn push(&mut self) {
         while !self.unsent.is_empty() {
-            match self.stdin.write(self.unsent.as_slices().0) {
-                Ok(n) if n > 0 => drop(self.unsent.drain(..n)),
+            let file = self.beside.as_ref().and_then(|handle| handle.file().ok());
+            match send(&self.questions, self.unsent.as_slices().0, file.map(AsFd::as_fd)) {
+                Ok(n) if n > 0 => {
+                    self.beside = None;
+                    drop(self.unsent.drain(..n));
+                }
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 // A worker that is gone takes no questions; listening tells how it ended.

@@ -3,8 +3,12 @@
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
 
 use crate::spawn::spawn;
+
+/// How long a process may take to stand still.
+const STOPPING: Duration = Duration::from_millis(100);
 
 /// The leader of a process group of its own, so that Ctrl-C at the terminal does not reach it.
 #[derive(Debug)]
@@ -32,6 +36,57 @@ impl Process {
         self.over
     }
 
+    /// Processor time of all its threads so far.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        let pid = i32::try_from(self.id()).ok().filter(|_| !self.over)?;
+        let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+        // SAFETY: both are ours and filled in. The process has not been waited for, so the number is still its own.
+        let known =
+            unsafe { libc::clock_getcpuclockid(pid, &mut clock) == 0 && libc::clock_gettime(clock, &mut time) == 0 };
+        known.then(|| Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32))
+    }
+
+    /// Stops the whole group, and waits a little until its leader stands still; whether it does.
+    pub(crate) fn pause(&self) -> bool {
+        self.signal_group(libc::SIGSTOP);
+        let asked = Instant::now();
+        while !self.stands() {
+            if asked.elapsed() > STOPPING || self.over {
+                return false;
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        true
+    }
+
+    /// Lets the whole group go on.
+    pub(crate) fn resume(&self) {
+        self.signal_group(libc::SIGCONT);
+    }
+
+    /// Sends the leader a signal.
+    pub(crate) fn signal(&self, signal: i32) {
+        if let (false, Ok(pid)) = (self.over, i32::try_from(self.id())) {
+            // SAFETY: takes no memory. The process has not been waited for, so the number is still its own.
+            unsafe { libc::kill(pid, signal) };
+        }
+    }
+
+    fn signal_group(&self, signal: i32) {
+        if let (false, Ok(group)) = (self.over, i32::try_from(self.id())) {
+            // SAFETY: takes no memory. The leader has not been waited for, so the number is still that of this group.
+            unsafe { libc::kill(-group, signal) };
+        }
+    }
+
+    /// Whether it is stopped, or over.
+    fn stands(&self) -> bool {
+        // The state comes after the name, which may hold anything.
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", self.id())) else { return false };
+        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+        matches!(state, Some('T' | 'Z' | 'X'))
+    }
+
     /// How the process ended, if it has. It stays a zombie, whose number nobody else can get: the group of that number
     /// can still be ended safely.
     pub(crate) fn ended(&self) -> Option<ExitStatus> {
@@ -54,25 +109,24 @@ impl Process {
 
     /// Ends the whole group and waits for its leader.
     pub(crate) fn end(&mut self) {
-        if std::mem::replace(&mut self.over, true) {
+        if self.over {
             return;
         }
         // Those below it that have left its group are found while it still stands above them.
         let below = descendants(self.id());
-        if let Ok(group) = i32::try_from(self.id()) {
-            // SAFETY: takes no memory. The leader has not been waited for, so the number is still that of this group.
-            unsafe { libc::kill(-group, libc::SIGKILL) };
-        }
+        self.signal_group(libc::SIGKILL);
         for process in below {
             // SAFETY: takes no memory. The process was there a moment ago, and numbers are not given out again that soon.
             unsafe { libc::kill(process, libc::SIGKILL) };
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
+        self.over = true;
     }
 }
 
-/// Every process below this one, as far as the system tells.
+/// Every process below this one, as far as the system tells. One made beside its maker (CLONE_PARENT) is not below it: a
+/// confined worker cannot make any, and one that is not confined is trusted with that.
 fn descendants(process: u32) -> Vec<i32> {
     let mut found: Vec<i32> = Vec::new();
     let mut next = vec![process.to_string()];
@@ -95,5 +149,54 @@ fn descendants(process: u32) -> Vec<i32> {
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_is_read_from_outside() {
+        // Burns processor time until the shell has counted far enough, then blocks.
+        let mut command = Command::new("sh");
+        command.args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 1000"]);
+        let mut process = Process::start(command).unwrap();
+        let blocked = |time: &Duration| {
+            std::thread::sleep(Duration::from_millis(100));
+            process.cpu_time().is_some_and(|later| later == *time)
+        };
+        let time = (0..200).find_map(|_| process.cpu_time().filter(|t| !t.is_zero()).filter(blocked)).unwrap();
+        // The shell's own account, by another way: ticks of a hundredth of a second in all.
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_ascii_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        assert!(
+            time.abs_diff(Duration::from_millis(10 * ticks)) < Duration::from_millis(40),
+            "{time:?}, {ticks} ticks"
+        );
+        assert!(time > Duration::from_millis(20), "{time:?}");
+        process.end();
+        assert_eq!(process.cpu_time(), None);
+    }
+
+    #[test]
+    fn a_paused_process_stands_still_and_can_be_ended() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "while :; do :; done"]);
+        let mut process = Process::start(command).unwrap();
+        assert!(process.pause());
+        let time = process.cpu_time().unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(process.cpu_time(), Some(time));
+        process.resume();
+        let moves = (0..100).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            process.cpu_time().unwrap() > time
+        });
+        assert!(moves && process.pause());
+        let started = Instant::now();
+        process.end();
+        assert!(started.elapsed() < Duration::from_secs(5) && !process.pause());
     }
 }

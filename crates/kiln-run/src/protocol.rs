@@ -1,5 +1,5 @@
-//! What parent and worker say to each other: one JSON object a line, numbered, versioned in the greeting. Workers for C,
-//! for CUDA and for Python speak the same.
+//! What parent and worker say to each other: one JSON object a line, numbered, versioned in the greeting; with `Map` the
+//! shared file itself, as a descriptor. Workers for C, for CUDA and for Python speak the same.
 //!
 //! A worker with a device has memory of its own there: a mirror of the shared memory, byte for byte at the same offsets,
 //! in which calls read and write. `Upload` keeps the shared memory's present bytes on the device as a numbered image, `Lay`
@@ -7,9 +7,14 @@
 //! mirror. So a question is sent once and put to any number of candidates. On a worker without a device calls work in
 //! the shared memory itself, and these three are not understood.
 
+use std::fs::File;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::arena::Arena;
+use crate::confine::{Confined, Rules};
+use crate::handle::Handle;
 
 /// The version both sides must speak.
 pub const PROTOCOL: u32 = 4;
@@ -23,6 +28,9 @@ pub enum Ask {
         /// Numbers of processors, as the system counts them.
         cpus: Vec<usize>,
     },
+    /// Give up everything that a candidate has no business with. Comes before any of a candidate's code; there is no way
+    /// back. A worker with a device opens that first.
+    Confine(Rules),
     /// Load what is to be called.
     Load {
         /// The path of a shared library, of a cubin, or of a Python file; empty for a function that does nothing, by which
@@ -41,8 +49,9 @@ pub enum Ask {
     },
     /// Map the shared memory and remember where the arguments lie in it.
     Map {
-        /// A path that opens the shared file.
-        arena: String,
+        /// The shared file. It goes with the line, not in it.
+        #[serde(skip)]
+        arena: Handle,
         /// The arguments, in order.
         slots: Vec<Slot>,
         /// For a cubin: the launches that make one call, in order.
@@ -116,7 +125,7 @@ impl Ask {
     /// Maps memory for what launches by itself.
     pub fn map(arena: &Arena, slots: Vec<Slot>) -> Ask {
         Ask::Map {
-            arena: arena.path(),
+            arena: arena.handle(),
             slots,
             launches: Vec::new(),
             sets: 1,
@@ -125,6 +134,19 @@ impl Ask {
             elsewhere: false,
             gone: Vec::new(),
         }
+    }
+
+    /// What goes with the line.
+    pub(crate) fn handle(&self) -> Option<Handle> {
+        if let Ask::Map { arena, .. } = self { Some(arena.clone()) } else { None }
+    }
+
+    /// The same with the file that came with it.
+    pub(crate) fn with(mut self, file: Option<File>) -> Ask {
+        if let (Ask::Map { arena, .. }, Some(file)) = (&mut self, file) {
+            *arena = Handle::of(Arc::new(file));
+        }
+        self
     }
 }
 
@@ -219,6 +241,8 @@ pub enum Answer {
     Times(Timing),
     /// What the device is.
     Device(Box<Gpu>),
+    /// How far the worker is confined.
+    Confined(Confined),
     /// It could not be done; the worker is still there.
     Failed(String),
 }

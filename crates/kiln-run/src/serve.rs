@@ -3,24 +3,45 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 
+use crate::channel::{Questions, send};
+use crate::confine::{Rules, confine};
 use crate::lifeline::tie;
 use crate::protocol::{Answer, Ask, PROTOCOL, Question, Reply};
 
-/// Answers questions on stdin until it is closed.
+/// Answers questions on stdin until it is closed. A question to be confined is put to `answer` too, for whatever must
+/// come before; when that is done, it happens here.
 pub(crate) fn serve(mut out: impl Write, mut answer: impl FnMut(Ask) -> Answer) -> io::Result<()> {
     tie();
-    let questions = BufReader::new(private_stdin()?);
+    let socket = UnixStream::from(OwnedFd::from(private_stdin()?));
+    let mut questions = BufReader::new(Questions { socket, files: Vec::new() });
     say(&mut out, &Reply { id: 0, answer: Answer::Ready(PROTOCOL) })?;
-    for line in questions.lines() {
-        let reply = match serde_json::from_str::<Question>(&line?) {
-            Ok(question) => Reply { id: question.id, answer: answer(question.ask) },
+    let mut line = String::new();
+    while questions.read_line(&mut line)? > 0 {
+        let file = std::mem::take(&mut questions.get_mut().files).pop();
+        let reply = match serde_json::from_str::<Question>(&line) {
+            Ok(Question { id, ask: Ask::Confine(rules) }) => match answer(Ask::Confine(rules.clone())) {
+                Answer::Done => Reply { id, answer: confined(&rules, &questions.get_ref().socket)? },
+                other => Reply { id, answer: other },
+            },
+            Ok(question) => Reply { id: question.id, answer: answer(question.ask.with(file)) },
             Err(e) => Reply { id: 0, answer: Answer::Failed(format!("not a question: {e}")) },
         };
         say(&mut out, &reply)?;
+        line.clear();
     }
     Ok(())
+}
+
+/// Confines this process, and hands the parent the means to see which call it is held at.
+fn confined(rules: &Rules, socket: &UnixStream) -> io::Result<Answer> {
+    let (confined, watch) = confine(rules);
+    if let Some(watch) = watch {
+        send(socket, b"\n", Some(watch.as_fd()))?;
+    }
+    Ok(Answer::Confined(confined))
 }
 
 /// Standard input under another number, with nothing in its place: a function that reads it must not swallow questions.

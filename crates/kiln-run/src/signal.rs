@@ -11,6 +11,11 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     }
 }
 
+/// Whether the system ended it for a call that its filter forbids.
+pub(crate) fn is_bad_call(status: ExitStatus) -> bool {
+    status.signal() == Some(libc::SIGSYS)
+}
+
 fn name(signal: i32) -> &'static str {
     match signal {
         libc::SIGSEGV => "SIGSEGV, a bad address",
@@ -20,6 +25,7 @@ fn name(signal: i32) -> &'static str {
         libc::SIGILL => "SIGILL, an illegal instruction",
         libc::SIGKILL => "SIGKILL",
         libc::SIGTERM => "SIGTERM",
+        libc::SIGSYS => "SIGSYS, a bad system call",
         libc::SIGTRAP => "SIGTRAP, a trap",
         _ => "a signal",
     }

@@ -1,7 +1,7 @@
 """The worker's side of the Python backend: loads a function, maps the shared memory, calls and times the function. The
-last of four pieces, which begin with worker_tensors.py.
+last of five pieces, which begin with worker_tensors.py.
 
-Answers questions on standard input, one JSON object a line, until it is closed. Nothing but the standard library is
+Answers questions on standard input, a socket, one JSON object a line, until it is closed. Nothing but the standard library is
 needed to start; NumPy or PyTorch when tensors are mapped. The convention for functions:
 
     function(inputs, scalars, outputs, **config)
@@ -71,11 +71,14 @@ class Backend:
             return {"device": self.opened.describe()}
         if do == "pin":
             pin(ask["cpus"])
+        elif do == "confine":
+            self.settle(ask.get("device", False))
         elif do == "load":
             self.load(ask["library"], ask["symbol"], ask.get("config") or {}, ask.get("device", False))
         elif do == "map":
             self.close(ask.get("gone", []))
-            self.map(ask["arena"], ask["slots"], ask.get("sets", 1), ask.get("stride", 0), ask.get("elsewhere", False))
+            sets, stride = ask.get("sets", 1), ask.get("stride", 0)
+            self.map(ask.get("arena"), ask["slots"], sets, stride, ask.get("elsewhere", False))
         elif do == "call":
             self.call()
         elif do == "upload":
@@ -87,6 +90,15 @@ class Backend:
         else:
             raise Failed("no such question: %s" % do)
         return "done"
+
+    def settle(self, device):
+        """What must come before this process is confined."""
+        if device:
+            try:
+                self.opened = self.opened or self.open(self.torch())
+            except Exception:
+                # Loading needs it too, and says what is wrong with the file first.
+                pass
 
     def load(self, path, symbol, config, device=False):
         from importlib.util import module_from_spec, spec_from_file_location
@@ -146,17 +158,15 @@ class Backend:
             raise Failed("no memory is mapped")
         return self.device
 
-    def map(self, path, slots, sets, stride, elsewhere=False):
+    def map(self, descriptor, slots, sets, stride, elsewhere=False):
         import mmap
 
-        descriptor = os.open(path, os.O_RDWR)
-        try:
-            status = os.fstat(descriptor)
-            # Sure while it is mapped: until then no other file can be given its number.
-            key = (status.st_dev, status.st_ino, status.st_size)
-            memory = self.arenas.get(key) or mmap.mmap(descriptor, 0)
-        finally:
-            os.close(descriptor)
+        if descriptor is None:
+            raise Failed("no shared memory came with the question")
+        status = os.fstat(descriptor)
+        # Sure while it is mapped: until then no other file can be given its number.
+        key = (status.st_dev, status.st_ino, status.st_size)
+        memory = self.arenas.get(key) or mmap.mmap(descriptor, 0)
         for slot in slots:
             # A function in Python has no use for descriptors.
             if slot["role"] != "tensormap":
@@ -426,12 +436,54 @@ def describe(error, path):
     return "%s:%s: %s" % (places[-1].filename, places[-1].lineno, last) if places else last
 
 
+class Questions:
+    """Questions, a line each, and the files that came with them."""
+
+    def __init__(self, channel):
+        self.channel, self.unread, self.files = channel, b"", []
+
+    def __iter__(self):
+        import socket
+
+        room = socket.CMSG_SPACE(4)
+        while True:
+            line, end, rest = self.unread.partition(b"\n")
+            if end:
+                self.unread = rest
+                yield line
+                continue
+            data, beside, _, _ = self.channel.recvmsg(1 << 16, room, socket.MSG_CMSG_CLOEXEC)
+            for level, kind, content in beside:
+                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                    self.files.append(int.from_bytes(content[:4], sys.byteorder))
+            if not data:
+                return
+            self.unread += data
+
+    def file(self):
+        """The last file that came; it is the caller's to close."""
+        return self.files.pop() if self.files else None
+
+
+def confined(rules, channel):
+    """Confines this process, and hands the parent the means to see which call it is held at."""
+    import socket
+
+    achieved, listener = confine(rules)
+    if listener is not None:
+        channel.sendmsg([b"\n"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, listener.to_bytes(4, sys.byteorder))])
+        os.close(listener)
+    return {"confined": achieved}
+
+
 def serve():
+    import socket
+
     tie()
     # A crash in compiled code leaves the Python lines that led to it.
     faulthandler.enable()
     # The pipes under other numbers: what the function prints goes to standard error, and it reads nothing.
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    channel, answers = socket.socket(fileno=os.dup(0)), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -442,19 +494,23 @@ def serve():
         answers.write(json.dumps({"id": number, "answer": answer}).encode() + b"\n")
         answers.flush()
 
-    backend = Backend()
+    backend, questions = Backend(), Questions(channel)
     say(0, {"ready": PROTOCOL})
     for line in questions:
-        number = 0
+        number, file = 0, questions.file()
         try:
             ask = json.loads(line)
             number = ask["id"]
-            answer = backend.answer(ask)
+            answer = backend.answer(dict(ask, arena=file))
+            if ask["do"] == "confine":
+                answer = confined(ask, channel)
         except Failed as failed:
             answer = {"failed": str(failed)}
         # Also what is meant to end a process: a function has no say in that.
         except BaseException as error:
             answer = {"failed": describe(error, backend.path)}
+        if file is not None:
+            os.close(file)
         say(number, answer)
 
 

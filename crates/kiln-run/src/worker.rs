@@ -2,18 +2,22 @@
 //! refusal after which the worker is gone. A worker that cannot be started is a fault.
 
 use std::hash::{BuildHasher, RandomState};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
+use tempfile::TempDir;
 
 use crate::clock::impossible;
-use crate::ledger::processor_time;
+use crate::confine::{Confined, Confinement, Held, Rules, name};
 use crate::memory::{peak, resident};
 use crate::pipes::{Heard, Pipes};
 use crate::process::Process;
 use crate::protocol::{Answer, Ask, PROTOCOL, Question, Reply};
-use crate::signal::ending;
+use crate::scratch::scratch;
+use crate::signal::{ending, is_bad_call};
 
 /// What a worker may take.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +40,10 @@ const GLANCE: Duration = Duration::from_millis(10);
 const GREETING: Duration = Duration::from_secs(10);
 /// How long a worker that closed its output may take to end.
 const ENDING: Duration = Duration::from_millis(500);
+/// How long a worker held at a forbidden call may take to say where in its code that was.
+const WORDS: Duration = Duration::from_millis(200);
+/// Names the folder for temporary files.
+const TEMPORARY: &str = "TMPDIR";
 
 /// A process that runs candidates.
 #[derive(Debug)]
@@ -44,19 +52,29 @@ pub struct Worker {
     pipes: Pipes,
     limits: Limits,
     asked: u64,
+    /// Where the worker may write, gone with it. Dropped after the process.
+    scratch: TempDir,
+    confined: Option<Confined>,
     /// Numbers questions so that a candidate cannot know the next one and answer ahead of time.
     numbers: RandomState,
 }
 
 impl Worker {
-    /// Starts `command` as a worker and waits for its greeting.
+    /// Starts `command` as a worker and waits for its greeting. The worker has a folder of its own for temporary files,
+    /// unless the command names one.
     pub fn start(mut command: Command, limits: Limits) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
         let program = command.get_program().to_string_lossy().into_owned();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let scratch = scratch().map_err(|e| fault(e.to_string()))?;
+        if !command.get_envs().any(|(name, _)| name == TEMPORARY) {
+            command.env(TEMPORARY, scratch.path());
+        }
+        let (questions, theirs) = UnixStream::pair().map_err(|e| fault(e.to_string()))?;
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process::start(command).map_err(|e| fault(format!("{program}: {e}")))?;
-        let pipes = Pipes::of(process.child()).map_err(|e| fault(e.to_string()))?;
-        let mut worker = Worker { process, pipes, limits, asked: 0, numbers: RandomState::new() };
+        let pipes = Pipes::of(process.child(), questions).map_err(|e| fault(e.to_string()))?;
+        let (numbers, confined) = (RandomState::new(), None);
+        let mut worker = Worker { process, pipes, limits, asked: 0, scratch, confined, numbers };
         match worker.wait(0, GREETING)? {
             Outcome::Passed(Answer::Ready(PROTOCOL)) => Ok(worker),
             Outcome::Passed(other) => Err(fault(format!("it greeted with {other:?}"))),
@@ -76,13 +94,18 @@ impl Worker {
             Ask::Time { batches, calls, .. } => Some((*batches, *calls)),
             _ => None,
         };
-        let describes = ask == Ask::Describe;
+        let (describes, confines) = (ask == Ask::Describe, matches!(ask, Ask::Confine(_)));
         let started = Instant::now();
         let outcome = self.put(ask, time)?;
         let wrong = match (&outcome, asked) {
             (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
-            (Outcome::Passed(Answer::Done), None) if !describes => None,
+            (Outcome::Passed(Answer::Done), None) if !describes && !confines => None,
             (Outcome::Passed(Answer::Device(_)), None) if describes => None,
+            (Outcome::Passed(Answer::Confined(confined)), None) if confines => {
+                self.confined = Some(*confined);
+                self.pipes.watch();
+                None
+            }
             (Outcome::Passed(Answer::Times(timing)), Some(asked)) => impossible(asked, timing, started.elapsed()),
             (Outcome::Passed(other), _) => Some(format!("the worker answered {other:?}")),
         };
@@ -91,10 +114,39 @@ impl Worker {
         Ok(self.refuse(Gate::WorkerProtocol, measured, "what was asked", Some(hint)))
     }
 
-    /// Processor time of the worker so far, all its threads together, as the system accounts it: exact while it waits for a
-    /// question. None when it is gone or the system does not tell.
-    pub fn processor_time(&self) -> Option<Duration> {
-        if self.process.is_over() { None } else { processor_time(self.process.id()) }
+    /// Takes from the worker what a candidate has no business with; once, and before any of a candidate's code is loaded.
+    /// The answer is [`Answer::Confined`], or why a device that must be opened before cannot be.
+    pub fn confine(&mut self, confinement: Confinement, time: Duration) -> Result<Outcome<Answer>, Fault> {
+        if let Some(confined) = self.confined {
+            return Ok(Outcome::Passed(Answer::Confined(confined)));
+        }
+        if confinement == Confinement::None {
+            return Ok(Outcome::Passed(Answer::Confined(Confined::default())));
+        }
+        let rules = Rules::of(confinement, self.process.id(), self.scratch.path());
+        self.ask_within(Ask::Confine(rules), time)
+    }
+
+    /// How far the worker is confined; none when it is not.
+    pub fn confined(&self) -> Option<Confined> {
+        self.confined
+    }
+
+    /// Processor time the worker has taken so far, all its threads together, by the system's books and not its own. Exact
+    /// while it is blocked or stopped; of a running one it may be some milliseconds behind. None when it is gone.
+    pub fn cpu_time(&self) -> Option<Duration> {
+        self.process.cpu_time()
+    }
+
+    /// Stops the worker and all it has started until [`Worker::resume`]; whether it stands still now. To be used between
+    /// questions: the time for an answer goes on.
+    pub fn pause(&self) -> bool {
+        self.process.pause()
+    }
+
+    /// Lets the worker go on.
+    pub fn resume(&self) {
+        self.process.resume();
     }
 
     /// The process's number.
@@ -113,14 +165,17 @@ impl Worker {
             return Ok(self.refuse(Gate::RuntimeFailed, "the worker is gone".into(), "an answer", None));
         }
         // Whatever came since the last answer was not asked for.
-        if let Heard::Line(line) = self.pipes.listen(Duration::ZERO).map_err(|e| Fault::new("hearing a worker", e))? {
-            return Ok(self.garbage(&line));
+        match self.pipes.listen(Duration::ZERO).map_err(|e| Fault::new("hearing a worker", e))? {
+            Heard::Line(line) => return Ok(self.garbage(&line)),
+            Heard::Forbidden(held) => return self.forbidden(held),
+            Heard::Closed | Heard::Nothing => {}
         }
         self.asked += 1;
         let id = self.numbers.hash_one(self.asked);
+        let beside = ask.handle();
         let mut line = serde_json::to_vec(&Question { id, ask }).map_err(|e| Fault::new("asking a worker", e))?;
         line.push(b'\n');
-        self.pipes.send(&line);
+        self.pipes.send(&line, beside);
         self.wait(id, time)
     }
 
@@ -133,6 +188,7 @@ impl Worker {
             match self.pipes.listen(left + Duration::from_millis(1)).map_err(|e| Fault::new("hearing a worker", e))? {
                 Heard::Line(line) => return Ok(self.judge(id, &line)),
                 Heard::Closed => return Ok(self.gone()),
+                Heard::Forbidden(held) => return self.forbidden(held),
                 Heard::Nothing => {}
             }
             if started.elapsed() > within {
@@ -175,6 +231,9 @@ impl Worker {
         let mut pause = Duration::from_micros(50);
         while Instant::now() < deadline {
             if let Some(status) = self.process.ended() {
+                if self.confined.is_some() && is_bad_call(status) {
+                    return self.refuse_call("made a forbidden system call".into());
+                }
                 return self.refuse(Gate::RuntimeFailed, ending(status), "an answer", None);
             }
             std::thread::sleep(pause);
@@ -182,6 +241,28 @@ impl Worker {
         }
         let measured = "the worker closed its output and lived on".to_string();
         self.refuse(Gate::WorkerProtocol, measured, "an answer", None)
+    }
+
+    /// The worker is held at a call that it must not make.
+    fn forbidden(&mut self, held: Held) -> Result<Outcome<Answer>, Fault> {
+        // The same signal as on systems that cannot hold it: an interpreter then says which line it was at. Some block
+        // signals around the call, so that it must come to an end first.
+        self.process.signal(libc::SIGSYS);
+        self.pipes.fail(held);
+        let asked = Instant::now();
+        while asked.elapsed() < WORDS && self.process.ended().is_none() {
+            let heard = self.pipes.listen(Duration::from_millis(5)).map_err(|e| Fault::new("hearing a worker", e))?;
+            // One that failed is often tried in another way.
+            if let Heard::Forbidden(next) = heard {
+                self.pipes.fail(next);
+            }
+        }
+        Ok(self.refuse_call(format!("called {}", name(held.call))))
+    }
+
+    fn refuse_call(&mut self, did: String) -> Outcome<Answer> {
+        let hint = "a kernel computes: it starts no processes, reaches into none, and uses no network";
+        self.refuse(Gate::ForbiddenCall, format!("the kernel {did}"), "calls that computing needs", Some(hint))
     }
 
     /// Ends the worker and everything it started, and says why, with its last words.

@@ -17,6 +17,7 @@ use super::recent::Recent;
 use super::replay::Replay;
 use super::stopwatch::measure;
 use crate::cpu::within;
+use crate::handle::Handle;
 use crate::protocol::{Copy, Gpu, Launch, Slot, Timing};
 use crate::stopwatch::Plan;
 
@@ -79,7 +80,7 @@ impl Device {
 
     pub(super) fn map(
         &mut self,
-        path: &str,
+        arena: &Handle,
         slots: Vec<Slot>,
         launches: &[Launch],
         elsewhere: bool,
@@ -88,7 +89,7 @@ impl Device {
         self.context.synchronise()?;
         self.unbind();
         self.arenas.close(gone);
-        self.arenas.open(path, elsewhere, &self.context)?;
+        self.arenas.open(arena, elsewhere, &self.context)?;
         let shared = self.arenas.current()?;
         for Slot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), *offset, *bytes, shared.len())?;

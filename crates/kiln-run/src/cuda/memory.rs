@@ -1,8 +1,7 @@
-//! Shared memory and its mirrors on the device. In: a path that opens a shared file. Out: its mapping and a mirror of the
-//! same length, kept for the next time it is named. Refuses when the device has no room.
+//! Shared memory and its mirrors on the device. In: a shared file. Out: its mapping and a mirror of the same length,
+//! kept for the next time it comes. Refuses when the device has no room.
 
 use std::ffi::c_void;
-use std::fs::OpenOptions;
 use std::os::unix::fs::MetadataExt;
 
 use cudarc::driver::sys::{self, CUresult};
@@ -12,6 +11,7 @@ use super::buffer::{self, Buffer};
 use super::context::Context;
 use super::driver::{Trouble, check};
 use super::recent::Recent;
+use crate::handle::Handle;
 
 /// Arenas kept mapped: a few however large they are, and more as long as all but the current one stay within so many bytes.
 const FEW: usize = 8;
@@ -88,15 +88,15 @@ pub(super) struct Arenas {
 }
 
 impl Arenas {
-    /// Makes the file at `path` the current one; with a mirror in another place than before where that is wanted.
-    pub(super) fn open(&mut self, path: &str, elsewhere: bool, context: &Context) -> Result<(), Trouble> {
-        let words = |e: std::io::Error| format!("{path}: {e}");
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(words)?;
+    /// Makes this file the current one; with a mirror in another place than before where that is wanted.
+    pub(super) fn open(&mut self, arena: &Handle, elsewhere: bool, context: &Context) -> Result<(), Trouble> {
+        let words = |e: std::io::Error| format!("mapping shared memory: {e}");
+        let file = arena.file()?;
         let about = file.metadata().map_err(words)?;
         let key = (about.dev(), about.ino(), about.len());
         self.current = None;
         if self.kept.touch(&key).is_none() {
-            let map = MmapRaw::map_raw(&file).map_err(words)?;
+            let map = MmapRaw::map_raw(file).map_err(words)?;
             let mirror = self.mirror(map.len(), context)?;
             let address: *mut c_void = map.as_mut_ptr().cast();
             // Copies are faster from registered memory; where that is not allowed they work all the same.
@@ -115,7 +115,7 @@ impl Arenas {
                 // It had to make room itself.
                 None => {
                     drop(mirror);
-                    return self.open(path, false, context);
+                    return self.open(arena, false, context);
                 }
             }
         }

@@ -66,6 +66,8 @@ impl Backend {
         device.context.enter()?;
         let done = match ask {
             Ask::Pin { cpus } => pin(&cpus).map_err(Trouble::from),
+            // The device is open, which is all that had to come before.
+            Ask::Confine(_) => Ok(()),
             Ask::Load { library, symbol, .. } => device.load(&library, &symbol),
             Ask::Map { arena, slots, launches, elsewhere, gone, .. } => {
                 device.map(&arena, slots, &launches, elsewhere, &gone)

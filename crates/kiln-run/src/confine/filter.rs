@@ -1,0 +1,172 @@
+//! Rules about system calls as programs for the kernel. In: whether compilers must still run, and the worker's number. Out:
+//! the programs in hex, as the kernel takes them: 8 bytes an instruction.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Is, SeccompCondition as Condition,
+    SeccompFilter, SeccompRule as Rule, TargetArch, sock_filter,
+};
+
+use super::Rules;
+use super::calls::{Call, DENIED, DENIED_OF_OLD, FORKING, SCHEDULING, SIGNALLING, STARTING, TRACING};
+
+/// For each call the rules of which one must match; every use of it when there are none.
+type Chosen = BTreeMap<i64, Vec<Rule>>;
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: TargetArch = TargetArch::x86_64;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: TargetArch = TargetArch::aarch64;
+
+/// Returned by a program: hold the caller until a listener answers. The library does not know it.
+const HOLD: u32 = 0x7fc0_0000;
+const TRAP: u32 = 0x0003_0000;
+const KILL_PROCESS: u32 = 0x8000_0000;
+
+/// Writes the programs into the rules; none of them when one cannot be made.
+pub(super) fn fill(rules: &mut Rules, compilers: bool, worker: u32) {
+    // Those that deny are the same for every worker.
+    static DENYING: [OnceLock<Option<Vec<String>>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let denied = DENYING[usize::from(compilers)].get_or_init(|| denying(compilers));
+    let ending = ending(compilers, worker).and_then(|chosen| compile(chosen, SeccompAction::Trap));
+    if let (Some(program), Some(denied)) = (ending, denied) {
+        rules.held = hex(&held(program.clone()));
+        rules.killed = hex(&program);
+        rules.denied = denied.clone();
+    }
+}
+
+/// Programs that answer with an error.
+fn denying(compilers: bool) -> Option<Vec<String>> {
+    let errors = [(denied(compilers)?, libc::EPERM), (newer_clone(compilers), libc::ENOSYS)];
+    let errors = errors.into_iter().filter(|(chosen, _)| !chosen.is_empty());
+    errors.map(|(chosen, error)| Some(hex(&compile(chosen, SeccompAction::Errno(error as u32))?))).collect()
+}
+
+fn every(calls: &[&[Call]]) -> Chosen {
+    calls.iter().copied().flatten().map(|(number, _)| (*number, Vec::new())).collect()
+}
+
+/// Sockets of this machine: name services and NUMA libraries ask there.
+const LOCAL: [i32; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
+
+/// Calls that end the worker.
+fn ending(compilers: bool, worker: u32) -> Option<Chosen> {
+    let mut chosen = every(&[TRACING]);
+    let others = if compilers {
+        // Compilers signal each other; the parent, and everybody at once, are nobody's concern.
+        let parent = u64::from(std::process::id());
+        vec![rule(&[number(0, Is::Eq, parent)?])?, rule(&[number(0, Is::Eq, u64::from(u32::MAX))?])?]
+    } else {
+        vec![rule(&[number(0, Is::Ne, u64::from(worker))?])?]
+    };
+    chosen.extend(SIGNALLING.iter().map(|(call, _)| (*call, others.clone())));
+    if compilers {
+        return Some(chosen);
+    }
+    chosen.extend(every(&[STARTING, FORKING]));
+    let threads = libc::CLONE_THREAD as u64;
+    chosen.insert(libc::SYS_clone, vec![rule(&[long(0, Is::MaskedEq(threads), 0)?])?]);
+    let network = LOCAL.map(|local| number(0, Is::Ne, local as u64)).into_iter().collect::<Option<Vec<_>>>()?;
+    chosen.insert(libc::SYS_socket, vec![rule(&network)?]);
+    Some(chosen)
+}
+
+/// Calls that answer EPERM.
+fn denied(compilers: bool) -> Option<Chosen> {
+    let mut chosen = every(&[SCHEDULING]);
+    let argument = |at, values: &[i32]| -> Option<Vec<Rule>> {
+        values.iter().map(|value| rule(&[number(at, Is::Eq, *value as u64)?])).collect()
+    };
+    // What ties a worker to its parent, and what lets the parent look at it.
+    let ties = [libc::PR_SET_PDEATHSIG, libc::PR_SET_CHILD_SUBREAPER, libc::PR_SET_DUMPABLE];
+    chosen.insert(libc::SYS_prctl, argument(0, &ties)?);
+    if compilers {
+        return Some(chosen);
+    }
+    chosen.extend(every(&[DENIED, DENIED_OF_OLD]));
+    chosen.insert(libc::SYS_socket, argument(0, &LOCAL)?);
+    // An address to send to.
+    chosen.insert(libc::SYS_sendto, vec![rule(&[long(4, Is::Ne, 0)?])?]);
+    // Limits of others: 0 is the caller.
+    chosen.insert(libc::SYS_prlimit64, vec![rule(&[number(0, Is::Ne, 0)?])?]);
+    // Whom the system signals about a file, and keystrokes for a terminal.
+    chosen.insert(libc::SYS_fcntl, argument(1, &[libc::F_SETOWN, F_SETOWN_EX])?);
+    chosen.insert(libc::SYS_ioctl, vec![rule(&[number(1, Is::Eq, TIOCSTI)?])?]);
+    Some(chosen)
+}
+
+const F_SETOWN_EX: i32 = 15;
+const TIOCSTI: u64 = 0x5412;
+
+/// Its flags lie in memory, where a filter cannot look: told that it is not there, the C library takes the old one.
+fn newer_clone(compilers: bool) -> Chosen {
+    if compilers { Chosen::new() } else { [(libc::SYS_clone3, Vec::new())].into() }
+}
+
+fn rule(conditions: &[Condition]) -> Option<Rule> {
+    Rule::new(conditions.to_vec()).ok()
+}
+
+/// About an argument that is an `int`: its upper half is of no meaning.
+fn number(argument: u8, is: Is, value: u64) -> Option<Condition> {
+    Condition::new(argument, Length::Dword, is, value).ok()
+}
+
+fn long(argument: u8, is: Is, value: u64) -> Option<Condition> {
+    Condition::new(argument, Length::Qword, is, value).ok()
+}
+
+/// A program that answers these calls with `action` and lets all others through. Calls of another architecture kill.
+fn compile(chosen: Chosen, action: SeccompAction) -> Option<BpfProgram> {
+    let filter = SeccompFilter::new(chosen, SeccompAction::Allow, action, ARCHITECTURE).ok()?;
+    let program: BpfProgram = filter.try_into().ok()?;
+    Some(if cfg!(target_arch = "x86_64") { without_x32(program) } else { program })
+}
+
+/// The same calls have other numbers in an old second interface, and would slip through.
+fn without_x32(program: BpfProgram) -> BpfProgram {
+    const LOAD_NUMBER: sock_filter = sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
+    const IF_X32: sock_filter = sock_filter { code: 0x35, jt: 0, jf: 1, k: 0x4000_0000 };
+    const KILL: sock_filter = sock_filter { code: 0x06, jt: 0, jf: 0, k: KILL_PROCESS };
+    [LOAD_NUMBER, IF_X32, KILL].into_iter().chain(program).collect()
+}
+
+/// Callers are held, where they would be sent a signal.
+fn held(mut program: BpfProgram) -> BpfProgram {
+    const RETURN: u16 = 0x06;
+    for instruction in program.iter_mut().filter(|i| i.code == RETURN && i.k == TRAP) {
+        instruction.k = HOLD;
+    }
+    program
+}
+
+fn hex(program: &[sock_filter]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let bytes = program.iter().flat_map(|i| {
+        let ([c0, c1], [k0, k1, k2, k3]) = (i.code.to_ne_bytes(), i.k.to_ne_bytes());
+        [c0, c1, i.jt, i.jf, k0, k1, k2, k3]
+    });
+    bytes.flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_made_and_only_differ_in_what_they_return() {
+        for compilers in [false, true] {
+            let mut rules = Rules::default();
+            fill(&mut rules, compilers, 1234);
+            assert!(!rules.held.is_empty() && rules.held.len() == rules.killed.len());
+            assert_ne!(rules.held, rules.killed);
+            assert_eq!(rules.denied.len(), if compilers { 1 } else { 2 });
+            for program in [&rules.held, &rules.killed].into_iter().chain(&rules.denied) {
+                assert!(program.len() % 16 == 0 && program.len() / 16 < 4096);
+            }
+        }
+    }
+}

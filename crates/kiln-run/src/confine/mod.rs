@@ -1,0 +1,119 @@
+//! Confinement: what a candidate has no business with is taken away from its process before its code is loaded. In: how
+//! far, as [`Confinement`]. Out: how far the system could, as [`Confined`]; nothing here is a reason not to go on.
+//!
+//! Two means, both of Linux and open to every user. Landlock makes files read-only but for a scratch folder that is new
+//! for each worker, and keeps other processes' memory, environment and signals away; root's privileges go with it.
+//! Seccomp looks at system calls. Those that no kernel makes by accident (starting processes, replacing the program,
+//! other processes' memory, signals to others, the network) hold the caller until its worker is ended: the gate
+//! `forbidden_call`. Those that libraries try and can do without (affinity, priority, sockets of this machine, System V
+//! memory) answer EPERM, and the candidate goes on.
+//!
+//! The parent compiles the filters and sends them, so that workers in Rust and in Python have the same. The first kind of
+//! call is announced to the parent by the kernel itself (a seccomp listener): there is no handler in the worker that a
+//! candidate could replace. Where no listener is to be had, such a call kills the worker by SIGSYS, without its name.
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod calls;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod filter;
+#[cfg(target_os = "linux")]
+mod folders;
+#[cfg(target_os = "linux")]
+mod install;
+#[cfg(target_os = "linux")]
+mod privileges;
+mod watch;
+
+use std::fs::File;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use watch::{Held, Watch, name};
+
+/// How a worker is used, which says what it may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confinement {
+    /// Everything is allowed: for workers under a profiler or a sanitizer, which need what is forbidden here.
+    None,
+    /// Calls on the processor, in C or Python.
+    Processor,
+    /// Kernels and host launchers on a GPU: as on the processor, but the driver's files can be written.
+    Device,
+    /// Python on a GPU. Triton and torch.compile start compilers and keep caches in the user's folder, so files are not
+    /// restricted and processes may be started; only other processes' memory, signals to kiln, affinity and priority are
+    /// out of reach. Once compiling has a worker of its own, these get the same as `Device`.
+    Compiler,
+}
+
+/// What the parent sends.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rules {
+    /// The seccomp program, in hex, whose calls end the worker: they wait for whoever listens.
+    pub(crate) held: String,
+    /// The same for a system without listeners: they kill.
+    pub(crate) killed: String,
+    /// Programs whose calls answer with an error.
+    pub(crate) denied: Vec<String>,
+    /// Files and folders that can be written; none when files are not restricted.
+    pub(crate) writable: Option<Vec<String>>,
+    /// Whether a device must be opened before, in a worker that does not always have one.
+    pub(crate) device: bool,
+}
+
+/// How far a worker is confined.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confined {
+    /// The version of Landlock that keeps files; 0 when nothing does.
+    pub landlock: u32,
+    /// Whether system calls are filtered.
+    pub seccomp: bool,
+}
+
+impl Rules {
+    /// The rules for a worker of this number, with a folder to write to.
+    pub(crate) fn of(confinement: Confinement, worker: u32, scratch: &Path) -> Rules {
+        let mut rules = Rules { device: confinement == Confinement::Compiler, ..Rules::default() };
+        let mut writable = vec![scratch.to_string_lossy().into_owned(), "/dev/null".into()];
+        match confinement {
+            Confinement::None => return rules,
+            Confinement::Processor => rules.writable = Some(writable),
+            Confinement::Device => {
+                writable.extend(driver_files());
+                rules.writable = Some(writable);
+            }
+            Confinement::Compiler => {}
+        }
+        #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+        filter::fill(&mut rules, confinement == Confinement::Compiler, worker);
+        let _ = worker;
+        rules
+    }
+}
+
+/// What CUDA writes to.
+fn driver_files() -> Vec<String> {
+    let devices = std::fs::read_dir("/dev").into_iter().flatten().flatten();
+    let names = devices.filter_map(|device| device.file_name().into_string().ok());
+    let names = names.filter(|name| name.starts_with("nvidia") || name == "dxg" || name == "shm");
+    names.map(|name| format!("/dev/{name}")).collect()
+}
+
+/// Confines this process. With it comes what tells the parent of calls that are held.
+pub(crate) fn confine(rules: &Rules) -> (Confined, Option<File>) {
+    #[cfg(target_os = "linux")]
+    {
+        // Files first: the filter need not let through what that takes.
+        let landlock = rules.writable.as_ref().map_or(0, |writable| {
+            privileges::drop_privileges();
+            folders::restrict(writable)
+        });
+        let (seccomp, listener) = install::install(rules);
+        (Confined { landlock, seccomp }, listener)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = rules;
+        (Confined::default(), None)
+    }
+}
