@@ -17,8 +17,10 @@
 use kiln_spec::Dtype;
 
 use crate::allowed::{Allowed, Bound, Source};
+use crate::answer::BUDGET;
 use crate::element::{round_to, roundoff};
 use crate::expected::Expected;
+use crate::parallel::in_parallel;
 use crate::reference::{Job, Scores};
 
 /// Outputs of fewer elements may by luck show no error at all; the statistical bound then stands in.
@@ -52,17 +54,18 @@ pub(crate) fn derive(job: &Job<'_>, expected: &Expected, dtype: Dtype, ordinary:
 
 /// The largest error of the plain program.
 fn plain_error(job: &Job<'_>, expected: &Expected, dtype: Dtype, scores: Scores) -> f64 {
-    let mut plain = vec![0.0; job.width()];
-    let mut worst = 0.0f64;
-    for (row, right) in expected.known() {
-        job.plain(row, scores, &mut plain);
-        for (plain, right) in plain.iter().zip(right) {
-            let error = (round_to(dtype, f64::from(*plain)) - right).abs();
-            // An overflow is no measure of what is allowed.
-            worst = if error.is_finite() { worst.max(error) } else { worst };
-        }
-    }
-    worst
+    // As many rows as a sampled answer has: where all are known, every so many.
+    let rows: Vec<(usize, &[f64])> = expected.known().collect();
+    let most = (BUDGET / job.cost().max(1)).max(2);
+    let rows: Vec<_> = rows.iter().step_by(rows.len().div_ceil(most).max(1)).collect();
+    let errors = in_parallel(&rows, |(row, right)| {
+        let mut plain = vec![0.0; job.width()];
+        job.plain(*row, scores, &mut plain);
+        let error = |(plain, right): (&f32, &f64)| (round_to(dtype, f64::from(*plain)) - right).abs();
+        // An overflow is no measure of what is allowed.
+        plain.iter().zip(*right).map(error).filter(|error| error.is_finite()).fold(0.0, f64::max)
+    });
+    errors.into_iter().fold(0.0, f64::max)
 }
 
 /// The rounding of the answer at its own size.

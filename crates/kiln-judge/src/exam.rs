@@ -50,6 +50,29 @@ impl Exam {
         Ok(Exam { distribution, seed, memory, answers, deterministic })
     }
 
+    /// The question that a call with these bytes was: those of every in and inout argument as they lie in memory, padding
+    /// included, and of scalars whose value is not the signature's, each with the argument's number.
+    pub fn of_bytes(
+        signature: &Signature,
+        rules: &Rules,
+        given: &[(usize, &[u8])],
+        regions: &[Range<usize>],
+        total: usize,
+        outside: Option<Outside<'_>>,
+    ) -> Result<Exam, Fault> {
+        let signature = signature.given(given)?;
+        let memory = Memory::of_bytes(&signature, given, regions, total)?;
+        let mut exam = Exam {
+            distribution: Distribution::Declared,
+            seed: 0,
+            memory,
+            answers: vec![],
+            deterministic: rules.deterministic,
+        };
+        exam.answers = answers(&signature, rules, &exam.inputs(), outside)?;
+        Ok(exam)
+    }
+
     /// The same question with its arguments elsewhere: scratch may be larger or smaller, nothing else may differ.
     pub fn relaid(&self, signature: &Signature, regions: &[Range<usize>], total: usize) -> Result<Exam, Fault> {
         let memory = self.memory.relaid(signature, regions, total)?;

@@ -7,7 +7,11 @@ use std::ops::Range;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::parallel::compute_in_parallel;
 use crate::reference::Job;
+
+/// Multiply-adds one processor does at a time.
+const SHARE: usize = 1 << 20;
 
 /// Right answers, in double precision.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +44,13 @@ impl Expected {
         });
         let mut data = vec![0.0; width * rows.as_ref().map_or(all, Vec::len)];
         let expected = |i: usize| rows.as_ref().map_or(i, |rows| rows[i]);
-        data.chunks_mut(width.max(1)).enumerate().for_each(|(i, out)| job.exact(expected(i), out));
+        // Several rows at a time: one alone may be too short to hand out.
+        let rows_at_once = (SHARE / job.cost().max(1)).max(1);
+        compute_in_parallel(&mut data, rows_at_once * width.max(1), |first, part| {
+            for (i, out) in part.chunks_mut(width.max(1)).enumerate() {
+                job.exact(expected(first / width.max(1) + i), out);
+            }
+        });
         Expected { shape: job.shape(), width, rows, data }
     }
 

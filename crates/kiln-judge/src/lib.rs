@@ -38,7 +38,7 @@ pub use expected::Expected;
 pub use geometry::{Geometry, boxes, geometry};
 pub use inputs::Inputs;
 pub use instance::{answers, entries};
-pub use level::{Level, Plan, Scope};
+pub use level::{Coverage, Level, Plan, Scope};
 pub use memory::POISON;
 pub use null::Null;
 pub use reference::{Builtin, Scalars, Unfit};

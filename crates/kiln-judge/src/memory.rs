@@ -63,6 +63,21 @@ impl Memory {
         })
     }
 
+    /// Memory whose inputs and scalars are there as bytes, by the number of the argument.
+    pub(crate) fn of_bytes(
+        signature: &Signature,
+        given: &[(usize, &[u8])],
+        regions: &[Range<usize>],
+        total: usize,
+    ) -> Result<Memory, Fault> {
+        let names: Vec<(&str, &[u8])> = given.iter().map(|(i, b)| (signature.slots[*i].name.as_str(), *b)).collect();
+        Memory::with(signature, regions, total, |slot, bytes| {
+            let Some((_, old)) = names.iter().find(|(name, _)| *name == slot.name) else { return false };
+            copy_in_parallel(old, bytes);
+            true
+        })
+    }
+
     /// The same inputs with the arguments elsewhere.
     pub(crate) fn relaid(
         &self,

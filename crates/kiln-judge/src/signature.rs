@@ -3,9 +3,10 @@
 //! file, expressions that fail, sizes below zero or beyond memory, scalars their type cannot hold, and descriptors on a
 //! target that has none.
 
-use kiln_core::{Config, Report, Workload};
+use kiln_core::{Config, Fault, Report, Workload};
 use kiln_spec::{Argument, Dtype, ElementType, Init, Role, Selection, TargetKind};
 
+use crate::element::decode;
 use crate::evaluate::Names;
 
 /// One workload's arguments.
@@ -83,6 +84,26 @@ impl Signature {
     fn build(names: &Names<'_>) -> Result<Signature, Report> {
         let arguments = &names.selection.spec.arguments;
         Ok(Signature { slots: arguments.iter().map(|argument| slot(names, argument)).collect::<Result<_, _>>()? })
+    }
+
+    /// The same arguments with the scalars that some bytes hold. Refuses inputs that are missing or of another size.
+    pub(crate) fn given(&self, bytes: &[(usize, &[u8])]) -> Result<Signature, Fault> {
+        let fault = |why: String| Err(Fault::new("reading the arguments of a call", why));
+        let mut signature = self.clone();
+        for (number, slot) in signature.slots.iter_mut().enumerate() {
+            match bytes.iter().find(|(i, _)| *i == number) {
+                Some((_, bytes)) if bytes.len() != slot.bytes() => {
+                    return fault(format!("{} has {} bytes, {} came", slot.name, slot.bytes(), bytes.len()));
+                }
+                Some((_, bytes)) if slot.role == Role::Scalar => slot.scalar = decode(slot.dtype, bytes).pop(),
+                None if slot.is_input() => return fault(format!("there is nothing for {}", slot.name)),
+                _ => {}
+            }
+        }
+        match bytes.iter().find(|(i, _)| *i >= signature.slots.len()) {
+            Some((i, _)) => fault(format!("argument {i} does not exist")),
+            None => Ok(signature),
+        }
     }
 
     /// The bytes of each argument, for an arena.

@@ -231,3 +231,27 @@ fn the_same_seed_gives_the_same_inputs() {
     assert!(Distribution::ALL.iter().all(|d| Distribution::named(&d.to_string()) == Some(*d)));
     assert!(matches!(desk.exam(Distribution::Declared, 1).judge(&vec![0; desk.total]), Outcome::Refused(_)));
 }
+
+#[test]
+fn a_call_that_is_only_bytes_is_judged_like_any_other() {
+    let desk = Desk::new(&attention("f32", 2, 24, 8, ""));
+    let exam = desk.exam(Distribution::Declared, 7);
+    let mut memory = vec![0; desk.total];
+    exam.lay(&mut memory);
+    let bytes = |i: usize| (i, &memory[desk.regions[i].clone()]);
+    let made =
+        |given: &[(usize, &[u8])]| Exam::of_bytes(&desk.signature, &desk.rules, given, &desk.regions, desk.total, None);
+    let same = made(&[bytes(0), bytes(1), bytes(2), bytes(4)]).unwrap();
+    assert_eq!(same.inputs().tensors().collect::<Vec<_>>(), exam.inputs().tensors().collect::<Vec<_>>());
+    let right = desk.right(Builtin::Attention, &exam).data;
+    assert!(gate(same.judge(&desk.hand_in(&same, &right))).is_none());
+    // Another scale, another answer.
+    let scale = 3f32.to_ne_bytes();
+    let other = made(&[bytes(0), bytes(1), bytes(2), (4, &scale)]).unwrap();
+    assert!(gate(other.judge(&desk.hand_in(&other, &right))).is_some());
+    let own = desk.right(Builtin::Attention, &other).data;
+    assert!(gate(other.judge(&desk.hand_in(&other, &own))).is_none());
+    assert!(made(&[bytes(0), bytes(1)]).unwrap_err().to_string().contains("nothing for v"));
+    assert!(made(&[bytes(0), bytes(1), (2, &memory[..4])]).unwrap_err().to_string().contains("4 came"));
+    assert!(made(&[bytes(0), bytes(1), bytes(2), (9, &[])]).unwrap_err().to_string().contains("does not exist"));
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
-use kiln_judge::{Level, Rules};
+use kiln_judge::{Coverage, Level, Rules};
 use kiln_run::{Gpu, Limits, Python, find_python};
 use kiln_search::Prior;
 use kiln_spec::TargetKind;
@@ -139,11 +139,13 @@ impl<'a> Bench<'a> {
         workload: Option<&'a Workload>,
         purpose: &str,
         distributions: &[kiln_judge::Distribution],
+        coverage: Coverage,
     ) -> Result<Stage<'a>, Trouble> {
         let seed = derive(self.settings.seed, &["stage", purpose], 0);
         let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
         let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
-        Stage::new(self.kernel, workload, &self.rules, distributions, seed, outside, self.memory())
+        let rules = self.rules.covering(coverage);
+        Stage::new(self.kernel, workload, &rules, distributions, seed, outside, self.memory())
     }
 
     /// Bytes that stages may have.

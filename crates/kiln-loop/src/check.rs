@@ -72,7 +72,7 @@ pub(crate) fn examine_all(
         workloads.push(None);
     }
     let mut failed: Vec<Option<(Refusal, String)>> = vec![None; subjects.len()];
-    bench.each_stage(&workloads, purpose, &questions, |mut stage| {
+    bench.each_stage(&workloads, purpose, &questions, plan.coverage, |mut stage| {
         for (subject, failed) in subjects.iter().zip(&mut failed).filter(|(_, failed)| failed.is_none()) {
             let refusal = on_one(bench, &mut stage, subject, &questions, plan.reruns, &mut heard)?;
             *failed = refusal.map(|refusal| (refusal, stage.name().to_string()));
