@@ -14,10 +14,11 @@ use crate::exam::Outside;
 use crate::expected::Expected;
 use crate::inputs::Inputs;
 use crate::level::Coverage;
-use crate::reference::{Builtin, Job, Scalars};
+use crate::reference::{Builtin, Job, Scalars, Unfit};
 use crate::rules::Rules;
 use crate::signature::{Signature, Slot};
 use crate::tensor::{Tensor, place};
+use crate::whole::{extremes, is_wide};
 
 /// Multiply-adds spent on right answers; more rows than these allow are sampled. About a tenth of a second of one core, the
 /// plain program's run included.
@@ -64,11 +65,7 @@ fn known(
     outputs: &[&Slot],
 ) -> Result<Vec<Answer>, Fault> {
     let fault = |why: String| Fault::new("computing the right answer", why);
-    let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
-    let scalar = |names: &[&str]| inputs.scalars().find(|(name, _)| names.contains(name)).map(|(_, value)| value);
-    let scalars = Scalars { scale: scalar(&SCALES), causal: scalar(&MASKS).is_some_and(|causal| causal != 0.0) };
-    let jobs = builtin.jobs(&tensors, scalars, working(signature), outputs.len());
-    let jobs = jobs.map_err(|unfit| fault(unfit.to_string()))?;
+    let jobs = jobs(builtin, signature, inputs, outputs.len()).map_err(|unfit| fault(unfit.to_string()))?;
     if jobs.len() != outputs.len() {
         return Err(fault(format!("{} outputs, and it gives {}", outputs.len(), jobs.len())));
     }
@@ -80,18 +77,32 @@ fn known(
         }
         let budget = if rules.coverage == Coverage::Every { usize::MAX } else { BUDGET };
         let expected = Expected::sample(job, budget, inputs.seed);
-        let derived = || derive(job, &expected, output.dtype, ordinary(signature, inputs));
+        let derived =
+            || derive(job, &expected, output.dtype, ordinary(signature, inputs), inputs.distribution.needs_reach());
         let bound = bound(rules.stated(&output.name), inputs.distribution, derived);
         Ok(Answer { name: output.name.clone(), expected, bound })
     };
     jobs.iter().zip(outputs).map(answer).collect()
 }
 
+/// One operation for each output.
+pub(crate) fn jobs<'a>(
+    builtin: Builtin,
+    signature: &Signature,
+    inputs: &'a Inputs,
+    outputs: usize,
+) -> Result<Vec<Job<'a>>, Unfit> {
+    let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
+    let scalar = |names: &[&str]| inputs.scalars().find(|(name, _)| names.contains(name)).map(|(_, value)| value);
+    let scalars = Scalars { scale: scalar(&SCALES), causal: scalar(&MASKS).is_some_and(|causal| causal != 0.0) };
+    builtin.jobs(&tensors, scalars, working(signature), outputs)
+}
+
 /// What the file states, which is about the inputs it declares: on others it only ever loosens what kiln finds itself.
 fn bound(stated: Option<Allowed>, distribution: Distribution, found: impl Fn() -> Bound) -> Bound {
     let Some(allowed) = stated else { return found() };
     let bound = Bound { allowed, rel_l2: None, source: Source::Stated };
-    if distribution == Distribution::Declared {
+    if is_declared(distribution) {
         return bound;
     }
     let found = found().allowed;
@@ -125,7 +136,7 @@ fn fetched(rules: &Rules, inputs: &Inputs, outputs: &[&Slot], tensors: Vec<Tenso
             let shapes = format!("{:?} came for {}, which has {:?}", tensor.shape, slot.name, slot.shape);
             return Err(fault(format!("a tensor of shape {shapes}")));
         }
-        let expected = Expected::whole(&slot.shape, tensor.data);
+        let expected = Expected::whole(tensor);
         let assumed = || assume(slot.dtype, &expected, inputs.distribution);
         let bound = bound(rules.stated(&slot.name), inputs.distribution, assumed);
         Ok(Answer { name: slot.name.clone(), expected, bound })
@@ -133,11 +144,18 @@ fn fetched(rules: &Rules, inputs: &Inputs, outputs: &[&Slot], tensors: Vec<Tenso
     outputs.iter().zip(tensors).map(answer).collect()
 }
 
+/// Whether inputs are what the file's tolerance is about.
+fn is_declared(distribution: Distribution) -> bool {
+    matches!(distribution, Distribution::Declared | Distribution::Small)
+}
+
 /// By type. Of inputs the file does not declare, answers may be of any size, and errors are relative to the largest.
 fn assume(dtype: Dtype, expected: &Expected, distribution: Distribution) -> Bound {
     let mut allowed = Allowed::by_default(dtype);
-    if distribution != Distribution::Declared {
-        allowed.abs = allowed.abs.max(allowed.rel * expected.largest());
+    if !is_declared(distribution) {
+        // Where all is small on purpose, an absolute part would let anything pass.
+        let least = if distribution == Distribution::Tiny { 0.0 } else { allowed.abs };
+        allowed.abs = least.max(allowed.rel * expected.largest());
     }
     Bound { allowed, rel_l2: None, source: Source::Assumed }
 }
@@ -146,6 +164,22 @@ fn assume(dtype: Dtype, expected: &Expected, distribution: Distribution) -> Boun
 /// largest number.
 fn settle(dtype: Dtype, answer: &mut Answer) -> Result<(), Fault> {
     let expected = &mut answer.expected;
+    // Only 64 bits are more than doubles hold.
+    if !is_wide(dtype) {
+        expected.exact = None;
+    } else if expected.exact.is_none() {
+        expected.exact = Some(expected.data.iter().map(|v| *v as i128).collect());
+    }
+    let outside = |(least, most): (i128, i128)| match &expected.exact {
+        Some(exact) => exact.iter().position(|v| !(least..=most).contains(v)),
+        None => expected.data.iter().position(|v| *v < least as f64 || *v > most as f64),
+    };
+    if let Some(at) = extremes(dtype).and_then(outside) {
+        let value = expected.exact.as_ref().map_or(format!("{}", expected.data[at]), |exact| exact[at].to_string());
+        let what = format!("checking {}", answer.name);
+        let fault = Fault::new(what, format!("the right answer is {value}, and {} cannot hold it", dtype.name()));
+        return Err(fault.hint("state a smaller range for the inputs: range = [lo, hi]"));
+    }
     if let Some(at) = expected.data.iter().position(|v| v.is_nan()) {
         let row = expected.known().nth(at / expected.width().max(1)).map_or(0, |(row, _)| row);
         let at = place(&expected.shape, row * expected.width() + at % expected.width().max(1));

@@ -10,7 +10,6 @@ use kiln_core::{Fault, Outcome};
 use crate::answer::{Answer, answers};
 use crate::check::{Marks, check};
 use crate::distribution::Distribution;
-use crate::element::decode;
 use crate::inputs::Inputs;
 use crate::memory::{Look, Memory};
 use crate::null::{Null, nulls};
@@ -44,6 +43,7 @@ impl Exam {
         total: usize,
         outside: Option<Outside<'_>>,
     ) -> Result<Exam, Fault> {
+        let signature = &signature.with(inputs.scalars());
         let memory = Memory::new(signature, &inputs, regions, total)?;
         let answers = answers(signature, rules, &inputs, outside)?;
         let (distribution, seed, deterministic) = (inputs.distribution, inputs.seed, rules.deterministic);
@@ -75,14 +75,14 @@ impl Exam {
 
     /// The same question with its arguments elsewhere: scratch may be larger or smaller, nothing else may differ.
     pub fn relaid(&self, signature: &Signature, regions: &[Range<usize>], total: usize) -> Result<Exam, Fault> {
-        let memory = self.memory.relaid(signature, regions, total)?;
+        let scalars = self.memory.slots.iter().filter_map(|(slot, _)| Some((slot.name.as_str(), slot.scalar?)));
+        let memory = self.memory.relaid(&signature.with(scalars), regions, total)?;
         Ok(Exam { memory, answers: self.answers.clone(), ..*self })
     }
 
     /// The inputs it asks about, from memory: kept in double precision they would be larger than all the rest.
     pub fn inputs(&self) -> Inputs {
-        let tensor =
-            |slot: &Slot, bytes| Tensor { shape: slot.shape.clone(), data: decode(slot.dtype, &gather(slot, bytes)) };
+        let tensor = |slot: &Slot, bytes| Tensor::read(slot.dtype, &slot.shape, &gather(slot, bytes));
         let tensors = self.memory.inputs().map(|(slot, bytes)| (slot, tensor(slot, bytes)));
         Inputs::known(self.distribution, self.seed, tensors, self.memory.slots.iter().map(|(slot, _)| slot))
     }

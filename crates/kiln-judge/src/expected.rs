@@ -9,6 +9,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::parallel::compute_in_parallel;
 use crate::reference::Job;
+use crate::tensor::Tensor;
 
 /// Multiply-adds one processor does at a time.
 const SHARE: usize = 1 << 20;
@@ -23,12 +24,15 @@ pub struct Expected {
     rows: Option<Vec<usize>>,
     /// Those rows one after another.
     pub(crate) data: Vec<f64>,
+    /// The same without rounding, of 64-bit integers.
+    pub(crate) exact: Option<Vec<i128>>,
 }
 
 impl Expected {
     /// An answer that is there as a whole.
-    pub(crate) fn whole(shape: &[usize], data: Vec<f64>) -> Expected {
-        Expected { shape: shape.to_vec(), width: shape.last().copied().unwrap_or(1), rows: None, data }
+    pub(crate) fn whole(tensor: Tensor) -> Expected {
+        let Tensor { shape, data, exact } = tensor;
+        Expected { width: shape.last().copied().unwrap_or(1), shape, rows: None, data, exact }
     }
 
     /// As many rows of a job as `budget` multiply-adds allow.
@@ -42,16 +46,16 @@ impl Expected {
             rows.dedup();
             rows
         });
-        let mut data = vec![0.0; width * rows.as_ref().map_or(all, Vec::len)];
-        let expected = |i: usize| rows.as_ref().map_or(i, |rows| rows[i]);
-        // Several rows at a time: one alone may be too short to hand out.
-        let rows_at_once = (SHARE / job.cost().max(1)).max(1);
-        compute_in_parallel(&mut data, rows_at_once * width.max(1), |first, part| {
-            for (i, out) in part.chunks_mut(width.max(1)).enumerate() {
-                job.exact(expected(first / width.max(1) + i), out);
-            }
-        });
-        Expected { shape: job.shape(), width, rows, data }
+        let count = width * rows.as_ref().map_or(all, Vec::len);
+        if job.needs_integers() {
+            let mut exact = vec![0; count];
+            fill(&mut exact, job, rows.as_deref(), |row, out| job.integers(row, out));
+            let data = exact.iter().map(|v| *v as f64).collect();
+            return Expected { shape: job.shape(), width, rows, data, exact: Some(exact) };
+        }
+        let mut data = vec![0.0; count];
+        fill(&mut data, job, rows.as_deref(), |row, out| job.exact(row, out));
+        Expected { shape: job.shape(), width, rows, data, exact: None }
     }
 
     /// The right answer of one row; none when it was not computed.
@@ -110,6 +114,18 @@ impl Expected {
     }
 }
 
+/// Computes rows, several at a time: one alone may be too short to hand out.
+fn fill<T: Send>(data: &mut [T], job: &Job<'_>, rows: Option<&[usize]>, compute: impl Fn(usize, &mut [T]) + Sync) {
+    let width = job.width().max(1);
+    let at_once = (SHARE / job.cost().max(1)).max(1);
+    compute_in_parallel(data, at_once * width, |first, part| {
+        for (i, out) in part.chunks_mut(width).enumerate() {
+            let place = first / width + i;
+            compute(rows.map_or(place, |rows| rows[place]), out);
+        }
+    });
+}
+
 /// `count` rows of `all`, in order: the first, the last, and one at random from each of equal parts between.
 fn choose(all: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -128,12 +144,11 @@ fn choose(all: usize, count: usize, seed: u64) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::reference::Builtin;
-    use crate::tensor::Tensor;
     use kiln_spec::Dtype;
 
     #[test]
     fn sampled_rows_are_those_of_the_whole() {
-        let x = Tensor { shape: vec![40, 3], data: (0..120).map(f64::from).collect() };
+        let x = Tensor::new(&[40, 3], (0..120).map(f64::from).collect());
         let job = Builtin::Softmax.job(&[&x], None, Dtype::F64).unwrap();
         let (whole, part) = (Expected::sample(&job, usize::MAX, 1), Expected::sample(&job, 10 * job.cost(), 1));
         assert_eq!(whole.sampled(), None);

@@ -54,10 +54,10 @@ impl Memory {
     ) -> Result<Memory, Fault> {
         Memory::with(signature, regions, total, |slot, bytes| {
             let Some((_, tensor)) = inputs.tensors().find(|(name, _)| *name == slot.name) else { return false };
-            if slot.is_packed() {
+            if slot.is_packed() && tensor.exact.is_none() {
                 encode_into(slot.dtype, &tensor.data, bytes);
             } else {
-                scatter(slot, &encode(slot.dtype, &tensor.data), bytes);
+                scatter(slot, &tensor.bytes(slot.dtype), bytes);
             }
             true
         })

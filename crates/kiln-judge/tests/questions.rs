@@ -117,7 +117,7 @@ fn answers_from_outside_are_held_against() {
         let outside = |_: &Signature, _: &Inputs| answer.clone();
         Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, Some(&outside))
     };
-    let tensor = |data: &[f64]| Tensor { shape: vec![data.len()], data: data.to_vec() };
+    let tensor = |data: &[f64]| Tensor::new(&[data.len()], data.to_vec());
     let made = exam(Ok(vec![tensor(&[1.0, f64::NEG_INFINITY, 3.0])])).unwrap();
     assert_eq!(made.answers()[0].bound.source, Source::Assumed);
     let judged = |values: &[f64]| gate(made.judge(&desk.hand_in(&made, values))).map(|g| g.0);
@@ -147,7 +147,7 @@ fn integers_must_be_exact_and_may_look_unwritten_by_right() {
     let text = file("N = 4", &[("x", "i32[N]", IN), ("y", "u8[N]", OUT)], "python = \"r.py:f\"");
     let desk = Desk::new(&text);
     let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
-    let outside = |_: &Signature, _: &Inputs| Ok(vec![Tensor { shape: vec![4], data: vec![165.0, 1.0, 2.0, 3.0] }]);
+    let outside = |_: &Signature, _: &Inputs| Ok(vec![Tensor::new(&[4], vec![165.0, 1.0, 2.0, 3.0])]);
     let exam = Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, Some(&outside)).unwrap();
     let judged = |values: &[f64]| gate(exam.judge(&desk.hand_in(&exam, values))).map(|g| g.0);
     assert_eq!(judged(&[165.0, 1.0, 2.0, 3.0]), None);

@@ -107,6 +107,11 @@ impl<'a> Attention<'a> {
         k.chunks_exact(self.width).map(|k| scale * dot(q, k)).collect()
     }
 
+    /// The largest magnitude of a row's scores.
+    pub(crate) fn largest_score(&self, row: usize) -> f64 {
+        self.scores(row).iter().fold(0.0, |most, score| most.max(score.abs()))
+    }
+
     fn weights(&self, row: usize) -> Vec<f64> {
         let mut scores = self.scores(row);
         softmax(&mut scores);

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     fn tensor(shape: &[usize], data: &[f64]) -> Tensor {
-        Tensor { shape: shape.to_vec(), data: data.to_vec() }
+        Tensor::new(shape, data.to_vec())
     }
 
     #[test]
