@@ -64,6 +64,11 @@ pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
             return Outcome::Refused(refusal);
         }
     }
+    for (slot, bytes, answer) in &outputs {
+        if let Some(refusal) = missed(slot, bytes, answer) {
+            return Outcome::Refused(refusal);
+        }
+    }
     let mark = |(slot, tally): (&Slot, &Tally)| Mark {
         name: slot.name.clone(),
         worst: tally.worst,
@@ -210,6 +215,26 @@ fn off(slot: &Slot, bytes: &[u8], answer: &Answer, tally: &Tally) -> Option<Refu
         limit: format!("{limit:.2e}"),
         evidence: format!("the largest single error is {:.2e}", tally.max_abs),
         hint: Some("no element is far off, but all are a little: is an intermediate result too narrow?".into()),
+    })
+}
+
+/// Rows that were not computed, by sums over all elements.
+fn missed(slot: &Slot, bytes: &[u8], answer: &Answer) -> Option<Refusal> {
+    let miss = answer.projection.as_ref()?.miss(slot, bytes, answer.bound, answer.expected.largest())?;
+    let (row, columns) = (place(&slot.shape[..slot.shape.len() - 1], miss.row), miss.columns);
+    Some(Refusal {
+        gate: Gate::Numerics,
+        rule: slot.name.clone(),
+        measured: format!(
+            "elements {} to {} of {}{row:?}, added up with random signs, give {:.6e}",
+            columns.start,
+            columns.end - 1,
+            slot.name,
+            miss.found
+        ),
+        limit: format!("{:.6e} within {:.3e}", miss.right, miss.allowed),
+        evidence: format!("the {} rows that were computed one by one are right", answer.expected.known().count()),
+        hint: Some("a tile or an edge that only some rows have?".into()),
     })
 }
 

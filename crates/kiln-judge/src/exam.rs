@@ -4,6 +4,8 @@
 //! right answer to hold an output against.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_core::{Fault, Outcome};
 
@@ -31,6 +33,8 @@ pub struct Exam {
     memory: Memory,
     answers: Vec<Answer>,
     deterministic: bool,
+    /// Whether anybody has answered it right.
+    passed: Arc<AtomicBool>,
 }
 
 impl Exam {
@@ -47,7 +51,7 @@ impl Exam {
         let memory = Memory::new(signature, &inputs, regions, total)?;
         let answers = answers(signature, rules, &inputs, outside)?;
         let (distribution, seed, deterministic) = (inputs.distribution, inputs.seed, rules.deterministic);
-        Ok(Exam { distribution, seed, memory, answers, deterministic })
+        Ok(Exam { distribution, seed, memory, answers, deterministic, passed: Arc::default() })
     }
 
     /// The question that a call with these bytes was: those of every in and inout argument as they lie in memory, padding
@@ -62,13 +66,8 @@ impl Exam {
     ) -> Result<Exam, Fault> {
         let signature = signature.given(given)?;
         let memory = Memory::of_bytes(&signature, given, regions, total)?;
-        let mut exam = Exam {
-            distribution: Distribution::Declared,
-            seed: 0,
-            memory,
-            answers: vec![],
-            deterministic: rules.deterministic,
-        };
+        let (distribution, deterministic) = (Distribution::Declared, rules.deterministic);
+        let mut exam = Exam { distribution, seed: 0, memory, answers: vec![], deterministic, passed: Arc::default() };
         exam.answers = answers(&signature, rules, &exam.inputs(), outside)?;
         Ok(exam)
     }
@@ -77,7 +76,22 @@ impl Exam {
     pub fn relaid(&self, signature: &Signature, regions: &[Range<usize>], total: usize) -> Result<Exam, Fault> {
         let scalars = self.memory.slots.iter().filter_map(|(slot, _)| Some((slot.name.as_str(), slot.scalar?)));
         let memory = self.memory.relaid(&signature.with(scalars), regions, total)?;
-        Ok(Exam { memory, answers: self.answers.clone(), ..*self })
+        Ok(Exam { memory, ..self.clone() })
+    }
+
+    /// What its inputs were drawn from.
+    pub fn distribution(&self) -> Distribution {
+        self.distribution
+    }
+
+    /// The seed they were drawn with.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether anybody has answered it right so far.
+    pub fn was_passed(&self) -> bool {
+        self.passed.load(Ordering::Relaxed)
     }
 
     /// The inputs it asks about, from memory: kept in double precision they would be larger than all the rest.
@@ -117,7 +131,12 @@ impl Exam {
             return Outcome::Refused(refusal);
         }
         let outputs = self.memory.outputs().zip(&self.answers);
-        check(outputs.map(|((slot, range), answer)| (slot, gather(slot, &after[range.clone()]), answer)).collect())
+        let outputs = outputs.map(|((slot, range), answer)| (slot, gather(slot, &after[range.clone()]), answer));
+        let judged = check(outputs.collect());
+        if matches!(judged, Outcome::Passed(_)) {
+            self.passed.store(true, Ordering::Relaxed);
+        }
+        judged
     }
 
     /// The bytes of the outputs, without padding.

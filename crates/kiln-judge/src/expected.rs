@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use kiln_spec::Dtype;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -56,6 +57,15 @@ impl Expected {
         let mut data = vec![0.0; count];
         fill(&mut data, job, rows.as_deref(), |row, out| job.exact(row, out));
         Expected { shape: job.shape(), width, rows, data, exact: None }
+    }
+
+    /// All rows, as exactly as a type can tell.
+    pub(crate) fn every(job: &Job<'_>, dtype: Dtype, seed: u64) -> Expected {
+        let narrow = matches!(dtype, Dtype::F16 | Dtype::BF16);
+        match job.all(narrow) {
+            Some(data) => Expected { shape: job.shape(), width: job.width(), rows: None, data, exact: None },
+            None => Expected::sample(job, usize::MAX, seed),
+        }
     }
 
     /// The right answer of one row; none when it was not computed.
@@ -144,7 +154,6 @@ fn choose(all: usize, count: usize, seed: u64) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::reference::Builtin;
-    use kiln_spec::Dtype;
 
     #[test]
     fn sampled_rows_are_those_of_the_whole() {

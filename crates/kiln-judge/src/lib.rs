@@ -24,6 +24,7 @@ mod narrow;
 mod normal;
 mod null;
 mod parallel;
+mod projection;
 mod reference;
 mod rerun;
 mod rules;

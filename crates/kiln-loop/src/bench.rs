@@ -23,7 +23,7 @@ use crate::outside::Oracle;
 use crate::peak::Peaks;
 use crate::seat::Seating;
 use crate::settings::Settings;
-use crate::stage::{Stage, Trouble};
+use crate::stage::{Helpers, Stage, Trouble, exam};
 use crate::toolchain::cuda_toolchain;
 
 /// Bytes a worker may take beyond four times its buffers: an interpreter with its libraries fits, a leak does not.
@@ -143,9 +143,33 @@ impl<'a> Bench<'a> {
     ) -> Result<Stage<'a>, Trouble> {
         let seed = derive(self.settings.seed, &["stage", purpose], 0);
         let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
-        let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
+        let fill = |slot: &kiln_judge::Slot, seed: u64| crate::filling::filled(self, slot, workload, seed);
         let rules = self.rules.covering(coverage);
-        Stage::new(self.kernel, workload, &rules, distributions, seed, outside, self.memory())
+        let helpers = Helpers {
+            answers: self.oracle.is_some().then_some(&ask as kiln_judge::Outside<'_>),
+            filler: self.kernel.has_fillings().then_some(&fill as kiln_judge::Filler<'_>),
+        };
+        Stage::new(self.kernel, workload, &rules, distributions, seed, helpers, self.memory())
+    }
+
+    /// A further question about a workload that is set up, after which it can be asked by its number.
+    pub(crate) fn add_question(
+        &self,
+        stage: &mut Stage<'a>,
+        distribution: kiln_judge::Distribution,
+        seed: u64,
+    ) -> Result<bool, Fault> {
+        let workload = stage.workload;
+        let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
+        let fill = |slot: &kiln_judge::Slot, seed: u64| crate::filling::filled(self, slot, workload, seed);
+        let helpers = Helpers {
+            answers: self.oracle.is_some().then_some(&ask as kiln_judge::Outside<'_>),
+            filler: self.kernel.has_fillings().then_some(&fill as kiln_judge::Filler<'_>),
+        };
+        let made = exam(&stage.layout, &self.rules, (distribution, seed), helpers)?;
+        let there = made.is_some();
+        stage.exams.extend(made);
+        Ok(there)
     }
 
     /// Bytes that stages may have.
@@ -187,7 +211,7 @@ impl<'a> Bench<'a> {
 
     /// Whether right answers come from outside kiln.
     pub(crate) fn asks_outside(&self) -> bool {
-        self.oracle.is_some()
+        self.oracle.is_some() || self.kernel.has_fillings()
     }
 
     /// The right answers from there.

@@ -36,6 +36,7 @@ mod environment;
 mod evaluation;
 mod event;
 mod face;
+mod filling;
 mod finals;
 mod forge;
 mod idle;
@@ -61,6 +62,7 @@ mod summary;
 mod toolchain;
 mod tune;
 mod versus;
+mod whole_range;
 
 pub use adopt::{adopt, table};
 pub use baseline::{Baseline, Baselines};

@@ -14,13 +14,13 @@ use crate::tensor::Tensor;
 
 /// `softmax(scale q k^T) v`.
 pub(crate) struct Attention<'a> {
-    q: &'a Tensor,
-    k: &'a Tensor,
-    v: &'a Tensor,
-    queries: usize,
-    keys: usize,
-    width: usize,
-    v_width: usize,
+    pub(super) q: &'a Tensor,
+    pub(super) k: &'a Tensor,
+    pub(super) v: &'a Tensor,
+    pub(super) queries: usize,
+    pub(super) keys: usize,
+    pub(super) width: usize,
+    pub(super) v_width: usize,
     /// Heads of q, and of k and v, of which as many of q share one as there are more.
     heads: usize,
     kv_heads: usize,
@@ -76,7 +76,7 @@ impl<'a> Attention<'a> {
         self.keys * (self.width + self.v_width + EXPONENTIAL)
     }
 
-    fn scale(&self) -> f64 {
+    pub(super) fn scale(&self) -> f64 {
         self.scalars.scale.unwrap_or(1.0 / (self.width as f64).sqrt())
     }
 
@@ -87,7 +87,7 @@ impl<'a> Attention<'a> {
     }
 
     /// The head of k and v that a row looks at.
-    fn head(&self, row: usize) -> usize {
+    pub(super) fn head(&self, row: usize) -> usize {
         let (batch, head) = (row / self.queries / self.heads, row / self.queries % self.heads);
         batch * self.kv_heads + head / (self.heads / self.kv_heads)
     }

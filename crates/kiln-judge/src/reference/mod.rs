@@ -3,6 +3,7 @@
 //! arguments that do not fit the operation, with what it expected.
 
 mod attention;
+mod fast;
 mod matmul;
 mod rows;
 mod softmax;
@@ -14,7 +15,7 @@ use kiln_spec::Dtype;
 use crate::tensor::Tensor;
 use attention::{Attention, Lse};
 use matmul::Matmul;
-pub(crate) use rows::{Job, Scores};
+pub(crate) use rows::{Job, Scores, dot};
 use softmax::{Softmax, Sum};
 
 /// An operation.
