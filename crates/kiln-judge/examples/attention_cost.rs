@@ -36,7 +36,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let exam = Exam::new(&signature, &rules, inputs, &regions, at, None)?;
     let seconds = started.elapsed().as_secs_f64();
     let products = 2.0 * 4.0 * (s * s * 64) as f64;
-    println!("right answers of 4 heads, S = {s}, {dtype}: {seconds:.2} s, {:.2} G products/s", products / seconds / 1e9);
+    println!(
+        "right answers of 4 heads, S = {s}, {dtype}: {seconds:.2} s, {:.2} G products/s",
+        products / seconds / 1e9
+    );
     std::hint::black_box(exam);
     Ok(())
 }

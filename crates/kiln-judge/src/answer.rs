@@ -6,11 +6,11 @@ use kiln_core::Fault;
 use kiln_spec::{Dtype, Init};
 
 use crate::allowed::{Allowed, Bound, Source};
-use crate::derive::derive;
+use crate::derive::{derive, from_plain};
 use crate::distribution::Distribution;
 use crate::element::{is_float, round_to};
 use crate::elementwise::elementwise;
-use crate::exam::Outside;
+use crate::exam::{Outside, Precision};
 use crate::expected::Expected;
 use crate::inputs::Inputs;
 use crate::level::Coverage;
@@ -34,6 +34,8 @@ pub struct Answer {
     pub expected: Expected,
     /// How far it may be off.
     pub bound: Bound,
+    /// Whether it comes from outside kiln.
+    pub(crate) outside: bool,
     /// Sums over all elements, where not all are known one by one.
     pub(crate) projection: Option<Projection>,
 }
@@ -47,10 +49,19 @@ pub(crate) fn answers(
     let outputs: Vec<&Slot> = signature.outputs().map(|(_, slot)| slot).collect();
     let mut answers = match (rules.builtin, outside) {
         (None, _) if !rules.expressions.is_empty() => {
-            fetched(rules, inputs, &outputs, elementwise(signature, inputs, &rules.expressions)?)?
+            fetched(rules, inputs, &outputs, elementwise(signature, inputs, &rules.expressions)?, None)?
         }
         (Some(builtin), _) => known(builtin, signature, rules, inputs, &outputs)?,
-        (None, Some(outside)) => fetched(rules, inputs, &outputs, outside(signature, inputs)?)?,
+        (None, Some(outside)) => {
+            let right = outside(signature, inputs, Precision::Double)?;
+            // Where the reference cannot, or fails, the type alone says what is allowed.
+            let unstated = |slot: &&Slot| rules.stated(&slot.name).is_none() && is_float(slot.dtype);
+            let wanted = outputs.iter().any(unstated);
+            let plain = if wanted { outside(signature, inputs, Precision::Own).ok() } else { None };
+            let mut answers = fetched(rules, inputs, &outputs, right, plain)?;
+            answers.iter_mut().for_each(|answer| answer.outside = true);
+            answers
+        }
         (None, None) => return Err(Fault::new("computing the right answer", "the reference lies outside kiln")),
     };
     for (slot, answer) in outputs.iter().zip(&mut answers) {
@@ -87,7 +98,7 @@ fn known(
         let derived =
             || derive(job, &expected, output.dtype, ordinary(signature, inputs), inputs.distribution.needs_reach());
         let bound = bound(rules.stated(&output.name), inputs.distribution, derived);
-        Ok(Answer { name: output.name.clone(), expected, bound, projection })
+        Ok(Answer { name: output.name.clone(), expected, bound, outside: false, projection })
     };
     jobs.iter().zip(outputs).map(answer).collect()
 }
@@ -132,23 +143,35 @@ fn ordinary(signature: &Signature, inputs: &Inputs) -> bool {
     inputs.distribution == Distribution::Declared && signature.slots.iter().filter(|s| s.is_input()).all(normal)
 }
 
-/// From outside.
-fn fetched(rules: &Rules, inputs: &Inputs, outputs: &[&Slot], tensors: Vec<Tensor>) -> Result<Vec<Answer>, Fault> {
+/// From outside; with what a plain program in the kernel's own types gives, where there is one.
+fn fetched(
+    rules: &Rules,
+    inputs: &Inputs,
+    outputs: &[&Slot],
+    tensors: Vec<Tensor>,
+    plain: Option<Vec<Tensor>>,
+) -> Result<Vec<Answer>, Fault> {
     let fault = |why: String| Fault::new("fetching the right answer", why);
     if tensors.len() != outputs.len() {
         return Err(fault(format!("{} tensors came for {} outputs", tensors.len(), outputs.len())));
     }
-    let answer = |(slot, tensor): (&&Slot, Tensor)| {
+    let plain = plain.filter(|plain| plain.len() == outputs.len());
+    let answer = |(number, (slot, tensor)): (usize, (&&Slot, Tensor))| {
         if tensor.shape != slot.shape || tensor.data.len() != slot.elements() {
             let shapes = format!("{:?} came for {}, which has {:?}", tensor.shape, slot.name, slot.shape);
             return Err(fault(format!("a tensor of shape {shapes}")));
         }
         let expected = Expected::whole(tensor);
-        let assumed = || assume(slot.dtype, &expected, inputs.distribution);
+        let plain = plain.as_ref().map(|plain| &plain[number]);
+        let assumed = || {
+            let terms = inputs.tensors().map(|(_, tensor)| tensor.data.len()).max().unwrap_or(1);
+            let found = plain.and_then(|plain| from_plain(slot.dtype, &expected, plain, terms));
+            found.unwrap_or_else(|| assume(slot.dtype, &expected, inputs.distribution))
+        };
         let bound = bound(rules.stated(&slot.name), inputs.distribution, assumed);
-        Ok(Answer { name: slot.name.clone(), expected, bound, projection: None })
+        Ok(Answer { name: slot.name.clone(), expected, bound, outside: false, projection: None })
     };
-    outputs.iter().zip(tensors).map(answer).collect()
+    outputs.iter().zip(tensors).enumerate().map(answer).collect()
 }
 
 /// Whether inputs are what the file's tolerance is about.

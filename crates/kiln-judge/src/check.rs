@@ -204,6 +204,7 @@ fn off(slot: &Slot, bytes: &[u8], answer: &Answer, tally: &Tally) -> Option<Refu
             wrong += found.iter().zip(right).filter(|(found, right)| is_off(**found, **right)).count();
             seen += width;
         }
+        refusal.hint = tolerance(slot, answer, tally);
         refusal.evidence = format!("{wrong} of {seen} elements are off; error over answer is {:.2e}", tally.rel_l2());
         return Some(refusal);
     }
@@ -215,6 +216,21 @@ fn off(slot: &Slot, bytes: &[u8], answer: &Answer, tally: &Tally) -> Option<Refu
         limit: format!("{limit:.2e}"),
         evidence: format!("the largest single error is {:.2e}", tally.max_abs),
         hint: Some("no element is far off, but all are a little: is an intermediate result too narrow?".into()),
+    })
+}
+
+/// What to state where a reference of the user's own says nothing of precision, and the error is not plainly one.
+fn tolerance(slot: &Slot, answer: &Answer, tally: &Tally) -> Option<String> {
+    let near = tally.max_abs <= 0.05 * answer.expected.largest();
+    let needed = 1.25 * tally.max_abs;
+    // Rounded up to two digits.
+    let power = 10f64.powf(needed.log10().floor() - 1.0);
+    let needed = (needed / power).ceil() * power;
+    (answer.outside && is_float(slot.dtype) && near && needed.is_finite()).then(|| {
+        let name = &slot.name;
+        format!(
+            "if the kernel may be so far off, state it: [reference] tolerance = {{ {name} = {{ abs = {needed:.1e} }} }}"
+        )
     })
 }
 

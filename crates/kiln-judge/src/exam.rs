@@ -14,7 +14,7 @@ use crate::check::{Marks, check};
 use crate::distribution::Distribution;
 use crate::inputs::Inputs;
 use crate::memory::{Look, Memory};
-use crate::null::{Null, nulls};
+use crate::null::{Null, nulls, of_another};
 use crate::parallel::{copy_in_parallel, same_in_parallel};
 use crate::rerun::rerun;
 use crate::rules::Rules;
@@ -23,7 +23,16 @@ use crate::strides::gather;
 use crate::tensor::Tensor;
 
 /// Where right answers come from when kiln does not know them itself: one tensor for each out and inout slot, in order.
-pub type Outside<'a> = &'a dyn Fn(&Signature, &Inputs) -> Result<Vec<Tensor>, Fault>;
+pub type Outside<'a> = &'a dyn Fn(&Signature, &Inputs, Precision) -> Result<Vec<Tensor>, Fault>;
+
+/// What a reference outside computes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// As exactly as it can: this is right.
+    Double,
+    /// In the kernel's own types: so far off a plain program is. Not every reference can.
+    Own,
+}
 
 /// One question.
 #[derive(Debug, Clone)]
@@ -183,6 +192,12 @@ impl Exam {
             Outcome::Passed(_) => self.rerun(first, &self.outputs(after)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
         }
+    }
+
+    /// Whether the right answer of another question would pass here.
+    pub fn null_of(&self, other: &Exam) -> Vec<Null> {
+        let outputs = self.memory.outputs().zip(self.answers.iter().zip(&other.answers));
+        outputs.filter_map(|((slot, _), (answer, other))| of_another(slot, answer, other)).collect()
     }
 
     /// Whether answers that take no work would pass.

@@ -77,6 +77,25 @@ impl Expected {
         self.data.get(at * self.width..(at + 1) * self.width)
     }
 
+    /// The part of it that another one knows too; none where there is none.
+    pub(crate) fn common(&self, other: &Expected) -> Option<Expected> {
+        if self.shape != other.shape || self.data.is_empty() {
+            return None;
+        }
+        let width = self.width.max(1);
+        let mut common = Expected { data: Vec::new(), exact: self.exact.as_ref().map(|_| Vec::new()), ..self.clone() };
+        let mut rows = Vec::new();
+        for (place, (row, data)) in self.known().enumerate().filter(|(_, (row, _))| other.row(*row).is_some()) {
+            rows.push(row);
+            common.data.extend_from_slice(data);
+            if let (Some(to), Some(from)) = (&mut common.exact, &self.exact) {
+                to.extend_from_slice(&from[place * width..][..data.len()]);
+            }
+        }
+        common.rows = Some(rows);
+        Some(common)
+    }
+
     /// The elements of one row.
     pub fn width(&self) -> usize {
         self.width

@@ -165,6 +165,18 @@ impl Inputs {
         }
     }
 
+    /// The same with one argument taken from others; none where that changes nothing.
+    pub(crate) fn with(&self, name: &str, others: &Inputs) -> Option<Inputs> {
+        let mut changed = self.clone();
+        for (own, other) in changed.tensors.iter_mut().zip(&others.tensors).filter(|(own, _)| own.0 == name) {
+            own.1.clone_from(&other.1);
+        }
+        for (own, other) in changed.scalars.iter_mut().zip(&others.scalars).filter(|(own, _)| own.0 == name) {
+            own.1 = other.1;
+        }
+        (changed != *self).then_some(changed)
+    }
+
     /// The in and inout arguments, in order.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, &Tensor)> {
         self.tensors.iter().map(|(name, tensor)| (name.as_str(), tensor))

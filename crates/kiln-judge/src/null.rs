@@ -15,7 +15,7 @@ use crate::whole::{extremes, read};
 /// One such answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Null {
-    /// `zeros`, `constant`, `input_copy` or `row_mean`.
+    /// `zeros`, `constant`, `input_copy`, `row_mean` or `another_question`.
     pub name: &'static str,
     /// The output it was tried for.
     pub output: String,
@@ -36,10 +36,22 @@ impl Null {
 
     /// What to say when it passes because it is right.
     pub fn note(&self) -> Option<String> {
+        if self.name == "another_question" {
+            return (self.passes && self.equals)
+                .then(|| format!("{} is the same for other inputs, so this checks little", self.output));
+        }
         let name = self.name.replace('_', " ");
         (self.passes && self.equals)
             .then(|| format!("{} is just {name} on these inputs, so this checks little", self.output))
     }
+}
+
+/// The answer of another question of the same shape, on the rows that both know.
+pub(crate) fn of_another(slot: &Slot, answer: &Answer, other: &Answer) -> Option<Null> {
+    let common = answer.expected.common(&other.expected)?;
+    let theirs = other.expected.common(&answer.expected)?;
+    let answer = Answer { expected: common, projection: None, ..answer.clone() };
+    Some(judge("another_question", theirs.data, theirs.exact, slot, &answer))
 }
 
 /// `inputs` are slots and their bytes.
@@ -104,6 +116,10 @@ fn judge(name: &'static str, mut values: Vec<f64>, exact: Option<Vec<i128>>, slo
     let words = match name {
         "zeros" => format!(
             "zeros would pass this check: the tolerance {allowed:.2e} is larger than the outputs (max {largest:.2e})"
+        ),
+        "another_question" => format!(
+            "the answer to other inputs would pass this check: it is off by {:.2e}, and the tolerance is {allowed:.2e}",
+            tally.max_abs
         ),
         _ => format!(
             "{said} would pass this check: it is off by {:.2e}, and the tolerance is {allowed:.2e}",

@@ -7,7 +7,7 @@ mod desk;
 
 use desk::{Desk, IN, OUT, attention, file, gate, marks, matmul, softmax, spec};
 use kiln_core::{Config, Fault, Gate, Outcome, Value};
-use kiln_judge::{Builtin, Distribution, Exam, Inputs, Rules, Signature, Source, Tensor};
+use kiln_judge::{Builtin, Distribution, Exam, Inputs, Precision, Rules, Signature, Source, Tensor};
 use kiln_spec::Choice;
 
 /// What a file's signature is refused with.
@@ -114,7 +114,7 @@ fn answers_from_outside_are_held_against() {
     assert!(desk.rules.needs_outside().is_some());
     let exam = |answer: Result<Vec<Tensor>, Fault>| {
         let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
-        let outside = |_: &Signature, _: &Inputs| answer.clone();
+        let outside = |_: &Signature, _: &Inputs, _: Precision| answer.clone();
         Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, Some(&outside))
     };
     let tensor = |data: &[f64]| Tensor::new(&[data.len()], data.to_vec());
@@ -147,7 +147,7 @@ fn integers_must_be_exact_and_may_look_unwritten_by_right() {
     let text = file("N = 4", &[("x", "i32[N]", IN), ("y", "u8[N]", OUT)], "python = \"r.py:f\"");
     let desk = Desk::new(&text);
     let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
-    let outside = |_: &Signature, _: &Inputs| Ok(vec![Tensor::new(&[4], vec![165.0, 1.0, 2.0, 3.0])]);
+    let outside = |_: &Signature, _: &Inputs, _: Precision| Ok(vec![Tensor::new(&[4], vec![165.0, 1.0, 2.0, 3.0])]);
     let exam = Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, Some(&outside)).unwrap();
     let judged = |values: &[f64]| gate(exam.judge(&desk.hand_in(&exam, values))).map(|g| g.0);
     assert_eq!(judged(&[165.0, 1.0, 2.0, 3.0]), None);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
-use kiln_judge::{Coverage, Level, Rules};
+use kiln_judge::{Coverage, Inputs, Level, Precision, Rules, Signature};
 use kiln_run::{Gpu, Limits, Python, find_python};
 use kiln_search::Prior;
 use kiln_spec::TargetKind;
@@ -142,12 +142,12 @@ impl<'a> Bench<'a> {
         coverage: Coverage,
     ) -> Result<Stage<'a>, Trouble> {
         let seed = derive(self.settings.seed, &["stage", purpose], 0);
-        let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
+        let ask = |s: &Signature, i: &Inputs, p: Precision| self.answer(s, i, p);
         let fill = |slot: &kiln_judge::Slot, seed: u64| crate::filling::filled(self, slot, workload, seed);
         let rules = self.rules.covering(coverage);
         let helpers = Helpers {
-            answers: self.oracle.is_some().then_some(&ask as kiln_judge::Outside<'_>),
-            filler: self.kernel.has_fillings().then_some(&fill as kiln_judge::Filler<'_>),
+            answers: self.asks_reference().then_some(&ask),
+            filler: self.kernel.has_fillings().then_some(&fill),
         };
         Stage::new(self.kernel, workload, &rules, distributions, seed, helpers, self.memory())
     }
@@ -160,11 +160,11 @@ impl<'a> Bench<'a> {
         seed: u64,
     ) -> Result<bool, Fault> {
         let workload = stage.workload;
-        let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
+        let ask = |s: &Signature, i: &Inputs, p: Precision| self.answer(s, i, p);
         let fill = |slot: &kiln_judge::Slot, seed: u64| crate::filling::filled(self, slot, workload, seed);
         let helpers = Helpers {
-            answers: self.oracle.is_some().then_some(&ask as kiln_judge::Outside<'_>),
-            filler: self.kernel.has_fillings().then_some(&fill as kiln_judge::Filler<'_>),
+            answers: self.asks_reference().then_some(&ask),
+            filler: self.kernel.has_fillings().then_some(&fill),
         };
         let made = exam(&stage.layout, &self.rules, (distribution, seed), helpers)?;
         let there = made.is_some();
@@ -182,23 +182,6 @@ impl<'a> Bench<'a> {
         Stage::needed(self.kernel, workload, questions).unwrap_or(0)
     }
 
-    /// A check that an empty answer would pass proves nothing.
-    fn question_the_questions(&self) -> Result<(), Fault> {
-        for stage in &self.stages {
-            for null in stage.exams.iter().flat_map(|exam| exam.nulls()) {
-                if let Some(fault) = null.fault() {
-                    return Err(fault);
-                }
-                if let Some(note) = null.note() {
-                    let on =
-                        if stage.name().is_empty() { String::new() } else { format!("workload {}: ", stage.name()) };
-                    self.note(format!("{on}{note}"));
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Says something.
     pub(crate) fn note(&self, text: String) {
         (self.listener)(&Event::Note { text });
@@ -209,7 +192,12 @@ impl<'a> Bench<'a> {
         if self.stopped.load(Ordering::Relaxed) { Err(interrupted()) } else { Ok(()) }
     }
 
-    /// Whether right answers come from outside kiln.
+    /// Whether a reference lies outside kiln.
+    pub(crate) fn asks_reference(&self) -> bool {
+        self.oracle.is_some()
+    }
+
+    /// Whether questions need somebody outside kiln.
     pub(crate) fn asks_outside(&self) -> bool {
         self.oracle.is_some() || self.kernel.has_fillings()
     }
@@ -217,11 +205,12 @@ impl<'a> Bench<'a> {
     /// The right answers from there.
     pub(crate) fn answer(
         &self,
-        signature: &kiln_judge::Signature,
-        inputs: &kiln_judge::Inputs,
+        signature: &Signature,
+        inputs: &Inputs,
+        precision: Precision,
     ) -> Result<Vec<kiln_judge::Tensor>, Fault> {
         match &self.oracle {
-            Some(oracle) => oracle.answer(self, signature, inputs),
+            Some(oracle) => oracle.answer(self, signature, inputs, precision),
             None => Err(Fault::new("asking the reference", "there is none")),
         }
     }

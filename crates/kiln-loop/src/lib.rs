@@ -30,6 +30,7 @@ mod check;
 mod clocks;
 mod compile;
 mod confirm;
+mod doubts;
 mod drawing;
 mod duel;
 mod environment;

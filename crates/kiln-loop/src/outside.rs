@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use kiln_build::Toolchain;
 use kiln_core::{Config, Fault, Outcome};
-use kiln_judge::{Inputs, Signature, Tensor, encode, gather, scatter};
+use kiln_judge::{Inputs, Precision, Signature, Tensor, encode, gather, scatter};
 use kiln_run::Arena;
 use kiln_spec::{Choice, Dtype, KernelSpec, Origin, Role, TargetKind};
 
@@ -52,9 +52,14 @@ impl Oracle {
         bench: &Bench<'_>,
         signature: &Signature,
         inputs: &Inputs,
+        precision: Precision,
     ) -> Result<Vec<Tensor>, Fault> {
+        let double = self.double && precision == Precision::Double;
+        if !self.double && precision == Precision::Own {
+            return Err(Fault::new(format!("asking {}", self.what), "a kernel has only its own precision"));
+        }
         let mut own = signature.clone();
-        for slot in own.slots.iter_mut().filter(|s| self.double && is_float(s.dtype) && s.role != Role::Scalar) {
+        for slot in own.slots.iter_mut().filter(|s| double && is_float(s.dtype) && s.role != Role::Scalar) {
             slot.dtype = Dtype::F64;
         }
         let layout = Layout::new(own)?;
