@@ -93,6 +93,9 @@ impl<'a> Elements<'a> {
     }
 }
 
+/// Elements as doubles, and as integers.
+type Numbers = Vec<(f64, i128)>;
+
 fn output(signature: &Signature, inputs: &Inputs, slot: &Slot, expression: &Expression) -> Result<Tensor, Fault> {
     let fault = |why: String| Fault::new(format!("computing the right {}", slot.name), why);
     let elements = Elements::new(signature, inputs, slot, expression)?;
@@ -116,7 +119,7 @@ fn output(signature: &Signature, inputs: &Inputs, slot: &Slot, expression: &Expr
     };
     // In parts, as expressions are slow to evaluate.
     let count = slot.elements();
-    let mut parts: Vec<(usize, Result<Vec<(f64, i128)>, Fault>)> =
+    let mut parts: Vec<(usize, Result<Numbers, Fault>)> =
         (0..count).step_by(PART).map(|first| (first, Ok(Vec::new()))).collect();
     compute_in_parallel(&mut parts, 1, |_, part| {
         for (first, values) in part {
