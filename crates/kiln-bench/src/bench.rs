@@ -8,7 +8,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
-use kiln_judge::{Fresh, Level, Rules, Solution};
+use kiln_judge::{Coverage, Fresh, Inputs, Level, Precision, Rules, Signature, Solution};
 use kiln_run::{Gpu, Limits, Python, find_python};
 use kiln_search::Prior;
 use kiln_spec::TargetKind;
@@ -24,7 +24,7 @@ use crate::outside::Oracle;
 use crate::peak::Peaks;
 use crate::seat::Seating;
 use crate::settings::Settings;
-use crate::stage::{Stage, Trouble};
+use crate::stage::{Helpers, Stage, Trouble, exam};
 use crate::subject::Subject;
 use crate::supply::Supply;
 use crate::toolchain::cuda_toolchain;
@@ -145,11 +145,37 @@ impl<'a> Bench<'a> {
         workload: Option<&'a Workload>,
         purpose: &str,
         distributions: &[kiln_judge::Distribution],
+        coverage: Coverage,
     ) -> Result<Stage<'a>, Trouble> {
         let seed = derive(self.settings.seed, &["stage", purpose], 0);
-        let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
-        let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
-        Stage::new(self.kernel, workload, &self.rules, distributions, seed, outside, self.memory())
+        let ask = |s: &Signature, i: &Inputs, p: Precision| self.answer(s, i, p);
+        let fill = |slot: &kiln_judge::Slot, seed: u64| crate::filling::filled(self, slot, workload, seed);
+        let rules = self.rules.covering(coverage);
+        let helpers = Helpers {
+            answers: self.asks_reference().then_some(&ask),
+            filler: self.kernel.has_fillings().then_some(&fill),
+        };
+        Stage::new(self.kernel, workload, &rules, distributions, seed, helpers, self.memory())
+    }
+
+    /// A further question about a workload that is set up, after which it can be asked by its number.
+    pub(crate) fn add_question(
+        &self,
+        stage: &mut Stage<'a>,
+        distribution: kiln_judge::Distribution,
+        seed: u64,
+    ) -> Result<bool, Fault> {
+        let workload = stage.workload;
+        let ask = |s: &Signature, i: &Inputs, p: Precision| self.answer(s, i, p);
+        let fill = |slot: &kiln_judge::Slot, seed: u64| crate::filling::filled(self, slot, workload, seed);
+        let helpers = Helpers {
+            answers: self.asks_reference().then_some(&ask),
+            filler: self.kernel.has_fillings().then_some(&fill),
+        };
+        let made = exam(&stage.layout, &self.rules, (distribution, seed), helpers)?;
+        let there = made.is_some();
+        stage.exams.extend(made);
+        Ok(there)
     }
 
     /// Bytes that stages may have.
@@ -163,7 +189,7 @@ impl<'a> Bench<'a> {
     }
 
     /// How many sets of arguments samples may have, here and now.
-    pub(crate) fn sets(&self, signature: &kiln_judge::Signature) -> Sets {
+    pub(crate) fn sets(&self, signature: &Signature) -> Sets {
         Sets::of(Tray::set_bytes(signature), self.seating.caches.private / 2)
     }
 
@@ -199,34 +225,16 @@ impl<'a> Bench<'a> {
                     }
                 };
             }
-            let about = (&stage.layout.signature, &stage.layout.slots[..]);
-            stage.supply = Some(Supply::new(self, about, self.settings.search_samples, worker.as_mut())?);
+            stage.supply = Some(Supply::new(self, stage, self.settings.search_samples, worker.as_mut())?);
         }
         Ok(())
     }
 
     /// The right answers to one timed call.
-    pub(crate) fn solution(&self, signature: &kiln_judge::Signature, fresh: &Fresh) -> Result<Solution, Fault> {
-        let ask = |s: &kiln_judge::Signature, i: &kiln_judge::Inputs| self.answer(s, i);
+    pub(crate) fn solution(&self, signature: &Signature, fresh: &Fresh) -> Result<Solution, Fault> {
+        let ask = |s: &Signature, i: &Inputs, precision: Precision| self.answer(s, i, precision);
         let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
         Solution::of(signature, &self.rules, fresh, outside)
-    }
-
-    /// A check that an empty answer would pass proves nothing.
-    fn question_the_questions(&self) -> Result<(), Fault> {
-        for stage in &self.stages {
-            for null in stage.exams.iter().flat_map(|exam| exam.nulls()) {
-                if let Some(fault) = null.fault() {
-                    return Err(fault);
-                }
-                if let Some(note) = null.note() {
-                    let on =
-                        if stage.name().is_empty() { String::new() } else { format!("workload {}: ", stage.name()) };
-                    self.note(format!("{on}{note}"));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Says something.
@@ -239,19 +247,25 @@ impl<'a> Bench<'a> {
         if self.stopped.load(Ordering::Relaxed) { Err(interrupted()) } else { Ok(()) }
     }
 
-    /// Whether right answers come from outside kiln.
-    pub(crate) fn asks_outside(&self) -> bool {
+    /// Whether a reference lies outside kiln.
+    pub(crate) fn asks_reference(&self) -> bool {
         self.oracle.is_some()
+    }
+
+    /// Whether questions need somebody outside kiln.
+    pub(crate) fn asks_outside(&self) -> bool {
+        self.oracle.is_some() || self.kernel.has_fillings()
     }
 
     /// The right answers from there.
     pub(crate) fn answer(
         &self,
-        signature: &kiln_judge::Signature,
-        inputs: &kiln_judge::Inputs,
+        signature: &Signature,
+        inputs: &Inputs,
+        precision: Precision,
     ) -> Result<Vec<kiln_judge::Tensor>, Fault> {
         match &self.oracle {
-            Some(oracle) => oracle.answer(self, signature, inputs),
+            Some(oracle) => oracle.answer(self, signature, inputs, precision),
             None => Err(Fault::new("asking the reference", "there is none")),
         }
     }

@@ -6,7 +6,7 @@
 //! reference decides. An empty function is timed in the same way, to know what everything around the calls costs.
 
 use kiln_core::{Fault, Outcome, Refusal};
-use kiln_judge::{Fresh, Key, Signature, Solution, agree};
+use kiln_judge::{Fresh, Solution, agree};
 use kiln_stats::median;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
@@ -14,6 +14,7 @@ use rand_chacha::rand_core::Rng;
 use crate::account::Account;
 use crate::bench::Bench;
 use crate::drawing::shuffle;
+use crate::draws::Draws;
 use crate::duel::{Duel, Lost, Turns};
 use crate::measure::{PRIMED_BELOW, Pace, settle_pace};
 use crate::seat::Seat;
@@ -23,31 +24,6 @@ use crate::tray::{Taken, Tray};
 
 /// Differences between sides that the reference is asked about in one round.
 const MOST_DISPUTES: usize = 8;
-
-/// Inputs for one call after another, each drawn once.
-pub(crate) struct Draws {
-    key: Key,
-    next: u64,
-}
-
-impl Draws {
-    pub(crate) fn new() -> Result<Draws, Fault> {
-        Ok(Draws { key: Key::secret()?, next: 0 })
-    }
-
-    /// A number as unknown as the key.
-    pub(crate) fn secret(&mut self) -> u64 {
-        self.next += 1;
-        self.key.number(self.next - 1)
-    }
-
-    /// What the next calls read.
-    pub(crate) fn take(&mut self, signature: &Signature, calls: usize) -> Vec<Fresh> {
-        let first = self.next;
-        self.next += calls as u64;
-        (first..self.next).map(|number| Fresh::draw(signature, &self.key, number)).collect()
-    }
-}
 
 /// What is counted over a duel, for who reads its result.
 #[derive(Debug, Clone, Default)]
@@ -121,7 +97,7 @@ impl Round<'_> {
         let checked = self.checked.then(|| self.rng.next_u64() as usize % self.plan.samples.max(1));
         for sample in 0..self.plan.samples {
             let most = sides.iter().map(|side| side.pace.sets()).max().unwrap_or(1);
-            let calls = self.draws.take(&self.stage.layout.signature, most);
+            let calls = self.draws.take(&self.stage.layout.signature, most)?;
             // A side that makes fewer calls makes any of them: nobody knows which of its own are compared.
             for side in &mut sides {
                 side.picks = some_of(most, side.pace.sets(), self.rng);
@@ -175,7 +151,7 @@ impl Round<'_> {
         let pace = match pace {
             Some(pace) => pace,
             None => {
-                let warm = self.draws.take(&signature, sizes.calls);
+                let warm = self.draws.take(&signature, sizes.calls)?;
                 passed!(settle_pace(seat, &mut tray, &warm, sizes, self.rng)?)
             }
         };

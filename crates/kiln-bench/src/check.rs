@@ -48,8 +48,8 @@ pub fn examine(
 
 /// Puts several subjects through the same questions, each until it fails one. Answers in double precision take longer to
 /// make than to compare with, so each is made once.
-pub fn examine_all(
-    bench: &Bench<'_>,
+pub fn examine_all<'a>(
+    bench: &Bench<'a>,
     subjects: &[&Subject],
     level: Level,
     purpose: &str,
@@ -72,9 +72,12 @@ pub fn examine_all(
         workloads.push(None);
     }
     let mut failed: Vec<Option<(Refusal, String)>> = vec![None; subjects.len()];
-    bench.each_stage(&workloads, purpose, &questions, |mut stage| {
+    bench.each_stage(&workloads, purpose, &questions, plan.coverage, |mut stage| {
         for (subject, failed) in subjects.iter().zip(&mut failed).filter(|(_, failed)| failed.is_none()) {
-            let refusal = on_one(bench, &mut stage, subject, &questions, plan.reruns, &mut heard)?;
+            let refusal = on_one(bench, &mut stage, subject, plan.reruns, &mut heard)?;
+            if let Some(refusal) = &refusal {
+                bench.doubt_the_file(&mut stage, subject, refusal)?;
+            }
             *failed = refusal.map(|refusal| (refusal, stage.name().to_string()));
         }
         Ok(failed.iter().any(Option::is_none))
@@ -87,7 +90,6 @@ fn on_one(
     bench: &Bench<'_>,
     stage: &mut Stage<'_>,
     subject: &Subject,
-    questions: &[Distribution],
     reruns: usize,
     heard: &mut impl FnMut(&CheckReport),
 ) -> Result<Option<Refusal>, Fault> {
@@ -99,7 +101,8 @@ fn on_one(
     if let Outcome::Refused(refusal) = stage.map(&mut seat, subject)? {
         return Ok(Some(refusal));
     }
-    for (which, distribution) in questions.iter().enumerate() {
+    let asked: Vec<Distribution> = stage.exams.iter().map(|exam| exam.distribution()).collect();
+    for (which, distribution) in asked.into_iter().enumerate() {
         bench.go_on()?;
         let outcome = question(stage, &mut seat, which, reruns)?;
         let report = CheckReport {

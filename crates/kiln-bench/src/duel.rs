@@ -14,10 +14,11 @@ use kiln_stats::{Block, Thresholds, median};
 use crate::account::Accounts;
 use crate::alone::Evidence;
 use crate::bench::Bench;
-use crate::bout::{Draws, Played, Round, Tally};
+use crate::bout::{Played, Round, Tally};
 use crate::clocks::Watch;
 use crate::device_bout::device_bout;
 use crate::drawing::generator;
+use crate::draws::{Draws, FILLINGS};
 use crate::seat::Seat;
 use crate::stage::Stage;
 use crate::subject::Subject;
@@ -107,7 +108,8 @@ fn on_processor(
     let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
     let mut accounts: Vec<Vec<Accounts>> = vec![vec![Accounts::default(); plan.subjects.len()]; stages.len()];
     let mut empties = empties(bench, &plan)?;
-    let (mut draws, mut tally) = (Draws::new()?, Tally::default());
+    let mut draws = stages.iter().map(|stage| Draws::new(bench, stage)).collect::<Result<Vec<_>, _>>()?;
+    let mut tally = Tally::default();
     let (mut planned, mut round) = (plan.rounds, 0);
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
@@ -120,10 +122,11 @@ fn on_processor(
                 }
             }
         }
-        for (stage, (found, accounts)) in stages.iter().zip(rounds.iter_mut().zip(&mut accounts)) {
+        let parts = stages.iter().zip(&mut draws).zip(rounds.iter_mut().zip(&mut accounts));
+        for ((stage, draws), (found, accounts)) in parts {
             bench.go_on()?;
             let checked = round < FIRST_CHECKED || round.is_multiple_of(CHECKED_EVERY);
-            let (draws, rng, tally) = (&mut draws, &mut rng, &mut tally);
+            let (rng, tally) = (&mut rng, &mut tally);
             let played = match (Round { bench, stage, plan: &plan, draws, rng, tally, checked })
                 .play(&mut seats, &mut empties)?
             {
@@ -183,6 +186,9 @@ fn remark(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>, tally: &Tall
     for stage in stages.iter().filter(|stage| !stage.layout.signature.varies()) {
         let on = if stage.name().is_empty() { String::new() } else { format!(" on {}", stage.name()) };
         bench.note(format!("{}{on}: no input is drawn at random, so every call sees the same numbers", plan.purpose));
+    }
+    if bench.kernel.has_fillings() {
+        bench.note(format!("{}: inputs that a function fills repeat every {FILLINGS} calls", plan.purpose));
     }
 }
 

@@ -32,6 +32,7 @@ impl Bench<'_> {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => return Ok(Some((refusal, String::new()))),
         };
+        let mut failed = None;
         for stage in &mut self.stages {
             stage.fit(subject.config())?;
             let mut outcome = stage.map(&mut seat, subject)?;
@@ -39,10 +40,14 @@ impl Bench<'_> {
                 outcome = quick(stage, &mut seat, 0)?;
             }
             if let Outcome::Refused(refusal) = outcome {
-                return Ok(Some((refusal, stage.name().into())));
+                failed = Some((refusal, stage.name().to_string()));
+                break;
             }
         }
-        Ok(None)
+        if let Some((refusal, workload)) = &failed {
+            self.doubt_the_file_on(subject, refusal, workload)?;
+        }
+        Ok(failed)
     }
 
     /// Takes a configuration up the whole ladder: build, load, check, measure.
@@ -66,10 +71,14 @@ impl Bench<'_> {
         if let Err(fault) = self.fill_supplies() {
             return vec![Err(fault)];
         }
-        let mut starts = Vec::with_capacity(builds.len());
+        let (mut starts, mut subjects) = (Vec::with_capacity(builds.len()), Vec::with_capacity(builds.len()));
         for (build, number) in builds {
             let (started, started_ms) = (Instant::now(), now_ms());
             let subject = self.built(build);
+            subjects.push(match &subject {
+                Ok(Outcome::Passed(subject)) => Some(subject.clone()),
+                _ => None,
+            });
             starts.push(subject.map(|subject| Start { subject, number, started, started_ms, built: Instant::now() }));
         }
         let trying = Trying {
@@ -85,14 +94,22 @@ impl Bench<'_> {
         let places = std::iter::once(own).chain(self.others.iter_mut().map(|device| device.place(&names)));
         let mut work = starts.into_iter().zip(places);
         let (Some((first, here)), trying) = (work.next(), &trying) else { return Vec::new() };
-        std::thread::scope(|scope| {
+        let found = std::thread::scope(|scope| {
             let others: Vec<_> =
                 work.map(|(start, place)| scope.spawn(move || trying.evaluate(start?, place))).collect();
             let mut found = vec![first.and_then(|start| trying.evaluate(start, here))];
             let gone = |_| Err(Fault::new("trying a configuration", "a thread ended before its time"));
             found.extend(others.into_iter().map(|other| other.join().unwrap_or_else(gone)));
             found
-        })
+        });
+        let doubted = found.into_iter().zip(subjects).map(|(way, subject)| {
+            let way = way?;
+            if let (Ended::Refused(refusal, Some(workload)), Some(subject)) = (&way.outcome, subject) {
+                self.doubt_the_file_on(&subject, refusal, workload)?;
+            }
+            Ok(way)
+        });
+        doubted.collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use kiln_build::Toolchain;
 use kiln_core::{Config, Fault, Outcome};
-use kiln_judge::{Inputs, Signature, Tensor, decode, encode, gather, scatter};
+use kiln_judge::{Inputs, Precision, Signature, Tensor, encode, gather, scatter};
 use kiln_run::Arena;
 use kiln_spec::{Choice, Dtype, KernelSpec, Origin, Role, TargetKind};
 
@@ -52,9 +52,14 @@ impl Oracle {
         bench: &Bench<'_>,
         signature: &Signature,
         inputs: &Inputs,
+        precision: Precision,
     ) -> Result<Vec<Tensor>, Fault> {
+        let double = self.double && precision == Precision::Double;
+        if !self.double && precision == Precision::Own {
+            return Err(Fault::new(format!("asking {}", self.what), "a kernel has only its own precision"));
+        }
         let mut own = signature.clone();
-        for slot in own.slots.iter_mut().filter(|s| self.double && is_float(s.dtype) && s.role != Role::Scalar) {
+        for slot in own.slots.iter_mut().filter(|s| double && is_float(s.dtype) && s.role != Role::Scalar) {
             slot.dtype = Dtype::F64;
         }
         let layout = Layout::new(own)?;
@@ -63,7 +68,16 @@ impl Oracle {
         let failed = |r: kiln_core::Refusal| {
             let why = format!("{} ({})", r.measured, r.gate);
             let fault = Fault::new(format!("asking {}", self.what), why);
-            if r.evidence.is_empty() { fault } else { fault.hint(r.evidence) }
+            // A reference may not be made for every integer either.
+            let assumed: Vec<&str> = signature.assumed().map(|slot| slot.name.as_str()).collect();
+            match assumed.first() {
+                Some(name) => fault.hint(format!(
+                    "no range is stated for {}: if these are indices, write range = [lo, hi] under {name}",
+                    assumed.join(" and ")
+                )),
+                None if r.evidence.is_empty() => fault,
+                None => fault.hint(r.evidence),
+            }
         };
         let mut seat = match bench.seating().take(&self.subject)? {
             Outcome::Passed(seat) => seat,
@@ -77,18 +91,19 @@ impl Oracle {
         let outputs = layout.signature.slots.iter().zip(&layout.slots);
         let outputs = outputs.filter(|(slot, _)| matches!(slot.role, Role::Out | Role::Inout));
         Ok(outputs
-            .map(|(slot, place)| Tensor {
-                shape: slot.shape.clone(),
-                data: decode(slot.dtype, &gather(slot, &arena.bytes()[place.offset..place.offset + place.bytes])),
+            .map(|(slot, place)| {
+                let bytes = &arena.bytes()[place.offset..place.offset + place.bytes];
+                Tensor::read(slot.dtype, &slot.shape, &gather(slot, bytes))
             })
             .collect())
     }
 
     fn fill(&self, layout: &Layout, inputs: &Inputs, arena: &mut Arena) {
         for (slot, place) in layout.signature.slots.iter().zip(&layout.slots) {
-            let bytes = match (slot.scalar, inputs.tensors().find(|(name, _)| *name == slot.name)) {
-                (Some(scalar), _) => encode(slot.dtype, &[scalar]),
-                (None, Some((_, tensor))) => encode(slot.dtype, &tensor.data),
+            let scalar = inputs.scalars().find(|(name, _)| *name == slot.name);
+            let bytes = match (scalar, inputs.tensors().find(|(name, _)| *name == slot.name)) {
+                (Some((_, scalar)), _) => encode(slot.dtype, &[scalar]),
+                (None, Some((_, tensor))) => tensor.bytes(slot.dtype),
                 (None, None) => continue,
             };
             scatter(slot, &bytes, &mut arena.bytes_mut()[place.offset..place.offset + place.bytes]);
@@ -96,7 +111,7 @@ impl Oracle {
     }
 }
 
-fn is_float(dtype: Dtype) -> bool {
+pub(crate) fn is_float(dtype: Dtype) -> bool {
     matches!(dtype, Dtype::F64 | Dtype::F32 | Dtype::F16 | Dtype::BF16 | Dtype::F8E4M3 | Dtype::F8E5M2)
 }
 

@@ -193,6 +193,8 @@ fn slot(name: &str, role: Role, dtype: Dtype, shape: &[usize]) -> Slot {
         dtype,
         shape: shape.to_vec(),
         init: Init::Zeros,
+        function: None,
+        range: None,
         scalar: None,
         alignment: 64,
         layout: None,

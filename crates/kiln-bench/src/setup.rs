@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use kiln_core::Workload;
-use kiln_judge::Distribution;
+use kiln_judge::{Coverage, Distribution};
 
 use crate::bench::Bench;
 use crate::event::Event;
@@ -39,7 +39,7 @@ impl<'a> Bench<'a> {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(workload) = workloads.get(place) else { return };
                 let stage = match self.go_on() {
-                    Ok(()) => self.stage(*workload, purpose, distributions),
+                    Ok(()) => self.stage(*workload, purpose, distributions, Coverage::Sampled),
                     Err(fault) => Err(fault.into()),
                 };
                 if stage.is_err() {
@@ -75,11 +75,12 @@ impl<'a> Bench<'a> {
         workloads: &[Option<&'a Workload>],
         purpose: &str,
         distributions: &[Distribution],
+        coverage: Coverage,
         mut visit: impl FnMut(Stage<'a>) -> Result<bool, Trouble>,
     ) -> Result<(), Trouble> {
         let make = |workload: &Option<&'a Workload>| {
             self.go_on()?;
-            self.stage(*workload, purpose, distributions)
+            self.stage(*workload, purpose, distributions, coverage)
         };
         let mut make = workloads.iter().map(make);
         let most = || workloads.iter().map(|workload| self.needed(*workload, distributions.len())).max().unwrap_or(0);

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
-use kiln_judge::{Bound, Distribution, Exam, Geometry, Inputs, Marks, Outside, Rules, Signature, boxes, geometry};
+use kiln_judge::{
+    Bound, Distribution, Exam, Filler, Geometry, Inputs, Marks, Outside, Rules, Signature, boxes, geometry,
+};
 use kiln_run::{Arena, Launch, Slot, TensorMap};
 use kiln_space::Constants;
 use kiln_spec::{Formula, Selection};
@@ -57,7 +59,7 @@ impl<'a> Stage<'a> {
         rules: &Rules,
         distributions: &[Distribution],
         seed: u64,
-        outside: Option<Outside<'_>>,
+        helpers: Helpers<'_>,
         memory: u64,
     ) -> Result<Stage<'a>, Trouble> {
         let selection = &kernel.selection;
@@ -67,10 +69,12 @@ impl<'a> Stage<'a> {
         let layout = Layout::new(signature)?;
         let seeds = (0..distributions.len() as u64).map(|number| derive(seed, &["inputs", name], number));
         let drawn: Vec<(Distribution, u64)> = distributions.iter().copied().zip(seeds).collect();
-        let exams = match outside {
-            Some(_) => drawn.iter().map(|draw| exam(&layout, rules, *draw, outside)).collect::<Result<_, _>>()?,
-            None => exams(&layout, rules, &drawn)?,
+        let exams: Vec<Option<Exam>> = match helpers.alone() {
+            true => exams(&layout, rules, &drawn)?,
+            false => drawn.iter().map(|draw| exam(&layout, rules, *draw, helpers)).collect::<Result<_, _>>()?,
         };
+        // A distribution that makes no sense here is not asked about.
+        let exams = exams.into_iter().flatten().collect();
         let cost = |formula: &Option<Formula>| cost(selection, workload, formula.as_ref()?);
         let (flops, bytes) = (cost(&selection.spec.cost.flops), cost(&selection.spec.cost.bytes));
         let arena = layout.arena()?;
@@ -323,20 +327,36 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// One question with inputs drawn for it.
-fn exam(
+/// What lies outside kiln: right answers, and inputs with a meaning.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Helpers<'h> {
+    pub(crate) answers: Option<Outside<'h>>,
+    pub(crate) filler: Option<Filler<'h>>,
+}
+
+impl Helpers<'_> {
+    /// Whether nobody else is needed.
+    fn alone(&self) -> bool {
+        self.answers.is_none() && self.filler.is_none()
+    }
+}
+
+/// One question with inputs drawn for it; none where the distribution makes no sense.
+pub(crate) fn exam(
     layout: &Layout,
     rules: &Rules,
     (distribution, seed): (Distribution, u64),
-    outside: Option<Outside<'_>>,
-) -> Result<Exam, Fault> {
-    layout.exam(rules, Inputs::draw(&layout.signature, distribution, seed), outside)
+    helpers: Helpers<'_>,
+) -> Result<Option<Exam>, Fault> {
+    let inputs = Inputs::question(&layout.signature, rules, distribution, seed, helpers.filler)?;
+    inputs.map(|inputs| layout.exam(rules, inputs, helpers.answers)).transpose()
 }
 
 /// Several questions whose answers kiln knows itself, each made on a processor of its own: large ones take seconds.
-fn exams(layout: &Layout, rules: &Rules, drawn: &[(Distribution, u64)]) -> Result<Vec<Exam>, Fault> {
+fn exams(layout: &Layout, rules: &Rules, drawn: &[(Distribution, u64)]) -> Result<Vec<Option<Exam>>, Fault> {
     std::thread::scope(|scope| {
-        let made: Vec<_> = drawn.iter().map(|draw| scope.spawn(move || exam(layout, rules, *draw, None))).collect();
+        let one = |draw| exam(layout, rules, draw, Helpers::default());
+        let made: Vec<_> = drawn.iter().map(|draw| scope.spawn(move || one(*draw))).collect();
         let gone = |_| Err(Fault::new("making questions", "a thread ended before its time"));
         made.into_iter().map(|one| one.join().unwrap_or_else(gone)).collect()
     })

@@ -10,9 +10,11 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::account::Account;
 use crate::bench::Bench;
-use crate::bout::{Draws, wrong};
+use crate::bout::wrong;
+use crate::draws::Draws;
 use crate::measure::Sets;
 use crate::seat::Seat;
+use crate::stage::Stage;
 use crate::tray::Tray;
 
 /// Calls with right answers.
@@ -42,16 +44,17 @@ impl Supply {
     /// Draws inputs for so many samples.
     pub(crate) fn new(
         bench: &Bench<'_>,
-        (signature, slots): (&Signature, &[Slot]),
+        stage: &Stage<'_>,
         samples: usize,
         empty: Option<&mut Seat>,
     ) -> Result<Supply, Fault> {
+        let (signature, slots) = (&stage.layout.signature, &stage.layout.slots[..]);
         let sets = bench.sets(signature);
         let bytes = Tray::set_bytes(signature).saturating_mul(sets.calls).max(1);
         let samples = samples.clamp(1, (MOST_BYTES / bytes).max(2));
-        let mut draws = Draws::new()?;
+        let mut draws = Draws::new(bench, stage)?;
         let mut noise = ChaCha8Rng::seed_from_u64(draws.secret());
-        let draws = draws.take(signature, sets.calls * (1 + samples));
+        let draws = draws.take(signature, sets.calls * (1 + samples))?;
         let timed = draws.len() - sets.calls;
         let mut solved = Vec::with_capacity(SOLVED);
         for _ in 0..SOLVED.min(timed) {

@@ -6,21 +6,24 @@ use kiln_core::Fault;
 use kiln_spec::{Dtype, Init};
 
 use crate::allowed::{Allowed, Bound, Source};
-use crate::derive::derive;
+use crate::derive::{derive, from_plain};
 use crate::distribution::Distribution;
 use crate::element::{is_float, round_to};
 use crate::elementwise::elementwise;
-use crate::exam::Outside;
+use crate::exam::{Outside, Precision};
 use crate::expected::Expected;
 use crate::inputs::Inputs;
-use crate::reference::{Builtin, Job, Scalars};
+use crate::level::Coverage;
+use crate::projection::Projection;
+use crate::reference::{Builtin, Job, Scalars, Unfit};
 use crate::rules::Rules;
 use crate::signature::{Signature, Slot};
 use crate::tensor::{Tensor, place};
+use crate::whole::{extremes, is_wide};
 
 /// Multiply-adds spent on right answers; more rows than these allow are sampled. About a tenth of a second of one core, the
 /// plain program's run included.
-const BUDGET: usize = 100_000_000;
+pub(crate) const BUDGET: usize = 100_000_000;
 
 /// What one output is held against.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +34,10 @@ pub struct Answer {
     pub expected: Expected,
     /// How far it may be off.
     pub bound: Bound,
+    /// Whether it comes from outside kiln.
+    pub(crate) outside: bool,
+    /// Sums over all elements, where not all are known one by one.
+    pub(crate) projection: Option<Projection>,
 }
 
 pub(crate) fn answers(
@@ -42,10 +49,19 @@ pub(crate) fn answers(
     let outputs: Vec<&Slot> = signature.outputs().map(|(_, slot)| slot).collect();
     let mut answers = match (rules.builtin, outside) {
         (None, _) if !rules.expressions.is_empty() => {
-            fetched(rules, inputs, &outputs, elementwise(signature, inputs, &rules.expressions)?)?
+            fetched(rules, inputs, &outputs, elementwise(signature, inputs, &rules.expressions)?, None)?
         }
         (Some(builtin), _) => known(builtin, signature, rules, inputs, &outputs)?,
-        (None, Some(outside)) => fetched(rules, inputs, &outputs, outside(signature, inputs)?)?,
+        (None, Some(outside)) => {
+            let right = outside(signature, inputs, Precision::Double)?;
+            // Where the reference cannot, or fails, the type alone says what is allowed.
+            let unstated = |slot: &&Slot| rules.stated(&slot.name).is_none() && is_float(slot.dtype);
+            let wanted = outputs.iter().any(unstated);
+            let plain = if wanted { outside(signature, inputs, Precision::Own).ok() } else { None };
+            let mut answers = fetched(rules, inputs, &outputs, right, plain)?;
+            answers.iter_mut().for_each(|answer| answer.outside = true);
+            answers
+        }
         (None, None) => return Err(Fault::new("computing the right answer", "the reference lies outside kiln")),
     };
     for (slot, answer) in outputs.iter().zip(&mut answers) {
@@ -63,11 +79,7 @@ fn known(
     outputs: &[&Slot],
 ) -> Result<Vec<Answer>, Fault> {
     let fault = |why: String| Fault::new("computing the right answer", why);
-    let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
-    let scalar = |names: &[&str]| inputs.scalars().find(|(name, _)| names.contains(name)).map(|(_, value)| value);
-    let scalars = Scalars { scale: scalar(&SCALES), causal: scalar(&MASKS).is_some_and(|causal| causal != 0.0) };
-    let jobs = builtin.jobs(&tensors, scalars, working(signature), outputs.len());
-    let jobs = jobs.map_err(|unfit| fault(unfit.to_string()))?;
+    let jobs = jobs(builtin, signature, inputs, outputs.len()).map_err(|unfit| fault(unfit.to_string()))?;
     if jobs.len() != outputs.len() {
         return Err(fault(format!("{} outputs, and it gives {}", outputs.len(), jobs.len())));
     }
@@ -77,19 +89,38 @@ fn known(
             let fault = fault(format!("the reference has shape {shapes}"));
             return Err(fault.hint("correct the output's type in the kernel file"));
         }
-        let expected = Expected::sample(job, BUDGET, inputs.seed);
-        let derived = || derive(job, &expected, output.dtype, ordinary(signature, inputs));
+        let every = rules.coverage == Coverage::Every && job.cost().saturating_mul(job.rows()) > BUDGET;
+        let projection = if every { Projection::of(job, !is_float(output.dtype), inputs.seed) } else { None };
+        let expected = match every && projection.is_none() {
+            true => Expected::every(job, output.dtype, inputs.seed),
+            false => Expected::sample(job, BUDGET, inputs.seed),
+        };
+        let derived =
+            || derive(job, &expected, output.dtype, ordinary(signature, inputs), inputs.distribution.needs_reach());
         let bound = bound(rules.stated(&output.name), inputs.distribution, derived);
-        Ok(Answer { name: output.name.clone(), expected, bound })
+        Ok(Answer { name: output.name.clone(), expected, bound, outside: false, projection })
     };
     jobs.iter().zip(outputs).map(answer).collect()
+}
+
+/// One operation for each output.
+pub(crate) fn jobs<'a>(
+    builtin: Builtin,
+    signature: &Signature,
+    inputs: &'a Inputs,
+    outputs: usize,
+) -> Result<Vec<Job<'a>>, Unfit> {
+    let tensors: Vec<&Tensor> = inputs.tensors().map(|(_, tensor)| tensor).collect();
+    let scalar = |names: &[&str]| inputs.scalars().find(|(name, _)| names.contains(name)).map(|(_, value)| value);
+    let scalars = Scalars { scale: scalar(&SCALES), causal: scalar(&MASKS).is_some_and(|causal| causal != 0.0) };
+    builtin.jobs(&tensors, scalars, working(signature), outputs)
 }
 
 /// What the file states, which is about the inputs it declares: on others it only ever loosens what kiln finds itself.
 fn bound(stated: Option<Allowed>, distribution: Distribution, found: impl Fn() -> Bound) -> Bound {
     let Some(allowed) = stated else { return found() };
     let bound = Bound { allowed, rel_l2: None, source: Source::Stated };
-    if distribution == Distribution::Declared {
+    if is_declared(distribution) {
         return bound;
     }
     let found = found().allowed;
@@ -112,30 +143,49 @@ fn ordinary(signature: &Signature, inputs: &Inputs) -> bool {
     inputs.distribution == Distribution::Declared && signature.slots.iter().filter(|s| s.is_input()).all(normal)
 }
 
-/// From outside.
-fn fetched(rules: &Rules, inputs: &Inputs, outputs: &[&Slot], tensors: Vec<Tensor>) -> Result<Vec<Answer>, Fault> {
+/// From outside; with what a plain program in the kernel's own types gives, where there is one.
+fn fetched(
+    rules: &Rules,
+    inputs: &Inputs,
+    outputs: &[&Slot],
+    tensors: Vec<Tensor>,
+    plain: Option<Vec<Tensor>>,
+) -> Result<Vec<Answer>, Fault> {
     let fault = |why: String| Fault::new("fetching the right answer", why);
     if tensors.len() != outputs.len() {
         return Err(fault(format!("{} tensors came for {} outputs", tensors.len(), outputs.len())));
     }
-    let answer = |(slot, tensor): (&&Slot, Tensor)| {
+    let plain = plain.filter(|plain| plain.len() == outputs.len());
+    let answer = |(number, (slot, tensor)): (usize, (&&Slot, Tensor))| {
         if tensor.shape != slot.shape || tensor.data.len() != slot.elements() {
             let shapes = format!("{:?} came for {}, which has {:?}", tensor.shape, slot.name, slot.shape);
             return Err(fault(format!("a tensor of shape {shapes}")));
         }
-        let expected = Expected::whole(&slot.shape, tensor.data);
-        let assumed = || assume(slot.dtype, &expected, inputs.distribution);
+        let expected = Expected::whole(tensor);
+        let plain = plain.as_ref().map(|plain| &plain[number]);
+        let assumed = || {
+            let terms = inputs.tensors().map(|(_, tensor)| tensor.data.len()).max().unwrap_or(1);
+            let found = plain.and_then(|plain| from_plain(slot.dtype, &expected, plain, terms));
+            found.unwrap_or_else(|| assume(slot.dtype, &expected, inputs.distribution))
+        };
         let bound = bound(rules.stated(&slot.name), inputs.distribution, assumed);
-        Ok(Answer { name: slot.name.clone(), expected, bound })
+        Ok(Answer { name: slot.name.clone(), expected, bound, outside: false, projection: None })
     };
-    outputs.iter().zip(tensors).map(answer).collect()
+    outputs.iter().zip(tensors).enumerate().map(answer).collect()
+}
+
+/// Whether inputs are what the file's tolerance is about.
+fn is_declared(distribution: Distribution) -> bool {
+    matches!(distribution, Distribution::Declared | Distribution::Small)
 }
 
 /// By type. Of inputs the file does not declare, answers may be of any size, and errors are relative to the largest.
 fn assume(dtype: Dtype, expected: &Expected, distribution: Distribution) -> Bound {
     let mut allowed = Allowed::by_default(dtype);
-    if distribution != Distribution::Declared {
-        allowed.abs = allowed.abs.max(allowed.rel * expected.largest());
+    if !is_declared(distribution) {
+        // Where all is small on purpose, an absolute part would let anything pass.
+        let least = if distribution == Distribution::Tiny { 0.0 } else { allowed.abs };
+        allowed.abs = least.max(allowed.rel * expected.largest());
     }
     Bound { allowed, rel_l2: None, source: Source::Assumed }
 }
@@ -144,6 +194,22 @@ fn assume(dtype: Dtype, expected: &Expected, distribution: Distribution) -> Boun
 /// largest number.
 fn settle(dtype: Dtype, answer: &mut Answer) -> Result<(), Fault> {
     let expected = &mut answer.expected;
+    // Only 64 bits are more than doubles hold.
+    if !is_wide(dtype) {
+        expected.exact = None;
+    } else if expected.exact.is_none() {
+        expected.exact = Some(expected.data.iter().map(|v| *v as i128).collect());
+    }
+    let outside = |(least, most): (i128, i128)| match &expected.exact {
+        Some(exact) => exact.iter().position(|v| !(least..=most).contains(v)),
+        None => expected.data.iter().position(|v| *v < least as f64 || *v > most as f64),
+    };
+    if let Some(at) = extremes(dtype).and_then(outside) {
+        let value = expected.exact.as_ref().map_or(format!("{}", expected.data[at]), |exact| exact[at].to_string());
+        let what = format!("checking {}", answer.name);
+        let fault = Fault::new(what, format!("the right answer is {value}, and {} cannot hold it", dtype.name()));
+        return Err(fault.hint("state a smaller range for the inputs: range = [lo, hi]"));
+    }
     if let Some(at) = expected.data.iter().position(|v| v.is_nan()) {
         let row = expected.known().nth(at / expected.width().max(1)).map_or(0, |(row, _)| row);
         let at = place(&expected.shape, row * expected.width() + at % expected.width().max(1));

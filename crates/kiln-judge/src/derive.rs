@@ -17,21 +17,26 @@
 use kiln_spec::Dtype;
 
 use crate::allowed::{Allowed, Bound, Source};
+use crate::answer::BUDGET;
 use crate::element::{round_to, roundoff};
 use crate::expected::Expected;
+use crate::parallel::in_parallel;
 use crate::reference::{Job, Scores};
+use crate::tensor::Tensor;
 
 /// Outputs of fewer elements may by luck show no error at all; the statistical bound then stands in.
 const FEW: usize = 64;
 /// Rows looked at for the size of sums.
 const MAGNITUDES: usize = 4;
 
-pub(crate) fn derive(job: &Job<'_>, expected: &Expected, dtype: Dtype, ordinary: bool) -> Bound {
+pub(crate) fn derive(job: &Job<'_>, expected: &Expected, dtype: Dtype, ordinary: bool, scaled: bool) -> Bound {
     let abs = match dtype {
         Dtype::F16 | Dtype::BF16 => {
             let keep = if ordinary { Scores::Narrow } else { Scores::Wide };
             let times = if ordinary { 2.0 } else { 4.0 };
-            let error = times * plain_error(job, expected, dtype, keep) + 2.0 * rounding_noise(expected, dtype);
+            // The noise is that of answers near one; others have only their own rounding.
+            let noise = if scaled { 0.0 } else { 2.0 * rounding_noise(expected, dtype) };
+            let error = times * plain_error(job, expected, dtype, keep) + noise;
             error.max(2.0 * roundoff(dtype) * expected.largest())
         }
         Dtype::F32 => {
@@ -50,19 +55,40 @@ pub(crate) fn derive(job: &Job<'_>, expected: &Expected, dtype: Dtype, ordinary:
     Bound { allowed: Allowed { abs, rel: 0.0 }, rel_l2, source: Source::Derived }
 }
 
+/// The bound of an output whose reference was also computed in the kernel's own types: four times the error of that, and some
+/// roundings of the largest answer for sums taken in another order. None where it shows no error of its own, as when the
+/// reference widens its inputs by itself.
+pub(crate) fn from_plain(dtype: Dtype, expected: &Expected, plain: &Tensor, terms: usize) -> Option<Bound> {
+    let unit = roundoff(dtype);
+    if plain.data.len() != expected.data.len() || !(1e-12..0.01).contains(&unit) {
+        return None;
+    }
+    let (mut worst, mut beyond) = (0.0f64, false);
+    for (plain, right) in plain.data.iter().zip(&expected.data).filter(|(_, right)| right.is_finite()) {
+        let error = (plain - right).abs();
+        beyond |= error > 1.01 * unit * right.abs();
+        worst = worst.max(if error.is_finite() { error } else { 0.0 });
+    }
+    // Narrow types are rounded to once, whatever the order of a sum.
+    let roundings = if unit > 1e-5 { 2.0 } else { (16.0 + (terms as f64).sqrt()).min(512.0) };
+    let allowed = Allowed { abs: 4.0 * worst + roundings * unit * expected.largest(), rel: 0.0 };
+    beyond.then_some(Bound { allowed, rel_l2: None, source: Source::Derived })
+}
+
 /// The largest error of the plain program.
 fn plain_error(job: &Job<'_>, expected: &Expected, dtype: Dtype, scores: Scores) -> f64 {
-    let mut plain = vec![0.0; job.width()];
-    let mut worst = 0.0f64;
-    for (row, right) in expected.known() {
-        job.plain(row, scores, &mut plain);
-        for (plain, right) in plain.iter().zip(right) {
-            let error = (round_to(dtype, f64::from(*plain)) - right).abs();
-            // An overflow is no measure of what is allowed.
-            worst = if error.is_finite() { worst.max(error) } else { worst };
-        }
-    }
-    worst
+    // As many rows as a sampled answer has: where all are known, every so many.
+    let rows: Vec<(usize, &[f64])> = expected.known().collect();
+    let most = (BUDGET / job.cost().max(1)).max(2);
+    let rows: Vec<_> = rows.iter().step_by(rows.len().div_ceil(most).max(1)).collect();
+    let errors = in_parallel(&rows, |(row, right)| {
+        let mut plain = vec![0.0; job.width()];
+        job.plain(*row, scores, &mut plain);
+        let error = |(plain, right): (&f32, &f64)| (round_to(dtype, f64::from(*plain)) - right).abs();
+        // An overflow is no measure of what is allowed.
+        plain.iter().zip(*right).map(error).filter(|error| error.is_finite()).fold(0.0, f64::max)
+    });
+    errors.into_iter().fold(0.0, f64::max)
 }
 
 /// The rounding of the answer at its own size.
@@ -94,7 +120,6 @@ fn rel_l2(expected: &Expected, dtype: Dtype) -> f64 {
 mod tests {
     use super::*;
     use crate::reference::Builtin;
-    use crate::tensor::Tensor;
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -122,9 +147,9 @@ mod tests {
     fn more_terms_and_larger_numbers_allow_more() {
         let bound = |k: usize, dtype| {
             let [a, b] = [1, 2].map(|seed| normal(&[1, 16 * k], dtype, seed).data);
-            let (a, b) = (Tensor { shape: vec![16, k], data: a }, Tensor { shape: vec![k, 16], data: b });
+            let (a, b) = (Tensor::new(&[16, k], a), Tensor::new(&[k, 16], b));
             let job = Builtin::Matmul.job(&[&a, &b], None, dtype).unwrap();
-            derive(&job, &Expected::sample(&job, usize::MAX, 1), dtype, true).allowed.abs
+            derive(&job, &Expected::sample(&job, usize::MAX, 1), dtype, true, false).allowed.abs
         };
         for dtype in [Dtype::F64, Dtype::F32] {
             assert!(bound(256, dtype) > 2.0 * bound(16, dtype), "{dtype:?}");

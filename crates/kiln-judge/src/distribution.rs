@@ -1,6 +1,6 @@
 //! What inputs look like. In: a distribution, a slot and its stream of random numbers. Out: numbers, not yet rounded. Inputs
-//! that are not plain floating-point data (integers, and those the kernel file wants as zeros, ones or counted up) keep
-//! their declared filling in every distribution: they may be indices.
+//! that are not plain floating-point data (integers, and those the kernel file wants as zeros, ones, counted up, from a
+//! range or a function) keep their declared filling in every distribution: they have a meaning.
 
 use std::fmt;
 
@@ -27,11 +27,33 @@ pub enum Distribution {
     Increasing,
     /// Values fall along the keys: the first block holds the maximum.
     Decreasing,
+    /// Declared times a power of two, so large that the answer just fits. Exponentials without their maximum subtracted,
+    /// and sums in too narrow a type, overflow.
+    Large,
+    /// So small that products come near the smallest normal numbers.
+    Tiny,
+    /// As declared, but one element in 1024 is as large as in [`Distribution::Large`].
+    Spike,
+    /// Exponents evenly from a wide range, positive and negative.
+    Mixed,
+    /// As declared, with integers of at most 4 where the file does not state their range: not a question of its own, but
+    /// the one that shows whether an answer is wrong only for integers the kernel was not made for.
+    Small,
 }
+
+/// How far powers of two may go, up and down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reach {
+    pub(crate) up: Option<i32>,
+    pub(crate) down: Option<i32>,
+}
+
+/// The widest range of exponents that [`Distribution::Mixed`] draws from, to both sides.
+const WIDEST: i32 = 12;
 
 impl Distribution {
     /// Those the whole suite goes through.
-    pub const ALL: [Distribution; 7] = [
+    pub const ALL: [Distribution; 11] = [
         Distribution::Declared,
         Distribution::Scaled(4),
         Distribution::Scaled(8),
@@ -39,7 +61,25 @@ impl Distribution {
         Distribution::Spikes,
         Distribution::Increasing,
         Distribution::Decreasing,
+        Distribution::Large,
+        Distribution::Tiny,
+        Distribution::Spike,
+        Distribution::Mixed,
     ];
+
+    /// Whether it depends on how large numbers may become.
+    pub(crate) fn needs_reach(self) -> bool {
+        matches!(self, Distribution::Large | Distribution::Tiny | Distribution::Spike | Distribution::Mixed)
+    }
+
+    /// The power of two it works with; none where that is not far enough to ask anything new.
+    pub(crate) fn power(self, reach: Reach) -> Option<i32> {
+        match self {
+            Distribution::Tiny => reach.down.filter(|power| *power < 0),
+            Distribution::Mixed => reach.up.map(|power| power.min(WIDEST)).filter(|power| *power > 0),
+            _ => reach.up.filter(|power| *power > 0),
+        }
+    }
 
     /// The distribution of that name.
     pub fn named(name: &str) -> Option<Distribution> {
@@ -49,14 +89,19 @@ impl Distribution {
             "spikes" => Distribution::Spikes,
             "increasing" => Distribution::Increasing,
             "decreasing" => Distribution::Decreasing,
+            "large" => Distribution::Large,
+            "tiny" => Distribution::Tiny,
+            "spike" => Distribution::Spike,
+            "mixed" => Distribution::Mixed,
+            "small" => Distribution::Small,
             _ => Distribution::Scaled(name.strip_prefix("scaled_")?.parse().ok()?),
         })
     }
 
-    /// The numbers of a slot. Values move along the dimension `keys`, by `rise` in all.
-    pub(crate) fn fill(self, slot: &Slot, keys: usize, rise: f64, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    /// The numbers of a slot. Values move along the dimension `keys`, by `rise` in all; large ones are 2 to the `power`.
+    pub(crate) fn fill(self, slot: &Slot, keys: usize, rise: f64, power: i32, rng: &mut ChaCha8Rng) -> Vec<f64> {
         let count = slot.elements();
-        let plain = is_float(slot.dtype) && matches!(slot.init, Init::Normal | Init::Uniform);
+        let plain = slot.is_plain();
         let mut declared = |factor: f64| match slot.init {
             Init::Normal => normal(rng, count, factor),
             Init::Uniform => (0..count).map(|_| factor * uniform(rng)).collect(),
@@ -66,7 +111,24 @@ impl Distribution {
         };
         match self {
             _ if !plain => declared(1.0),
-            Distribution::Declared => declared(1.0),
+            Distribution::Declared | Distribution::Small => declared(1.0),
+            Distribution::Large | Distribution::Tiny => declared(2f64.powi(power)),
+            Distribution::Spike => {
+                let mut values = declared(1.0);
+                let first = if values.is_empty() { 0 } else { rng.next_u64() as usize % values.len() };
+                for (i, value) in values.iter_mut().enumerate() {
+                    *value *= if i == first || rng.next_u32().is_multiple_of(1024) { 2f64.powi(power) } else { 1.0 };
+                }
+                values
+            }
+            Distribution::Mixed => {
+                // Only positive where the file wants it so.
+                let sign = |rng: &mut ChaCha8Rng| {
+                    if slot.init == Init::Normal && rng.next_u32() & 1 == 0 { -1.0 } else { 1.0 }
+                };
+                let mut one = || sign(rng) * (f64::from(power) * (2.0 * uniform(rng) - 1.0)).exp2();
+                (0..count).map(|_| one()).collect()
+            }
             Distribution::Scaled(factor) => declared(f64::from(factor)),
             Distribution::Constant => vec![0.5 + uniform(rng); count],
             Distribution::Spikes => {
@@ -89,6 +151,15 @@ impl Distribution {
     }
 }
 
+impl Slot {
+    /// Whether it holds plain floating-point data, which may look like anything.
+    pub(crate) fn is_plain(&self) -> bool {
+        let drawn =
+            self.range.is_none() && self.function.is_none() && matches!(self.init, Init::Normal | Init::Uniform);
+        self.is_input() && is_float(self.dtype) && drawn
+    }
+}
+
 impl fmt::Display for Distribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -98,11 +169,16 @@ impl fmt::Display for Distribution {
             Distribution::Spikes => "spikes",
             Distribution::Increasing => "increasing",
             Distribution::Decreasing => "decreasing",
+            Distribution::Large => "large",
+            Distribution::Tiny => "tiny",
+            Distribution::Spike => "spike",
+            Distribution::Mixed => "mixed",
+            Distribution::Small => "small",
         })
     }
 }
 
 /// In [0, 1), from the upper 53 bits.
-fn uniform(rng: &mut ChaCha8Rng) -> f64 {
+pub(crate) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

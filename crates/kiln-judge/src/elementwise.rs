@@ -9,8 +9,13 @@ use kiln_spec::Dtype;
 
 use crate::element::is_float;
 use crate::inputs::Inputs;
+use crate::parallel::compute_in_parallel;
 use crate::signature::{Signature, Slot};
 use crate::tensor::{Tensor, place};
+use crate::whole::is_wide;
+
+/// Elements one processor computes at a time.
+const PART: usize = 4096;
 
 /// The right outputs, in the order of the kernel's arguments.
 pub(crate) fn elementwise(
@@ -33,47 +38,102 @@ struct Operand<'a> {
     /// How far to go for one step along each of the output's dimensions.
     steps: Vec<usize>,
     float: bool,
+    /// Whether it may be made larger and smaller.
+    plain: bool,
 }
+
+/// The elements of one output, each to be computed by itself.
+pub(crate) struct Elements<'a> {
+    operands: Vec<Operand<'a>>,
+    scalars: Vec<(&'a str, Value)>,
+    shape: &'a [usize],
+}
+
+impl<'a> Elements<'a> {
+    pub(crate) fn new(
+        signature: &Signature,
+        inputs: &'a Inputs,
+        slot: &'a Slot,
+        expression: &Expression,
+    ) -> Result<Elements<'a>, Fault> {
+        let used = |name: &str| expression.names().iter().any(|(used, _)| &**used == name);
+        let mut operands = Vec::new();
+        for (name, tensor) in inputs.tensors().filter(|(name, _)| used(name)) {
+            let steps = steps(&tensor.shape, &slot.shape).ok_or_else(|| {
+                let shapes = format!("{name} has shape {:?}, {} has {:?}", tensor.shape, slot.name, slot.shape);
+                let fault = Fault::new(format!("computing the right {}", slot.name), shapes);
+                fault.hint("sizes must be equal, counted from the last dimension, or 1")
+            })?;
+            let own = signature.slots.iter().find(|s| s.name == name);
+            let float = own.is_none_or(|s| is_float(s.dtype));
+            operands.push(Operand { name, tensor, steps, float, plain: own.is_some_and(Slot::is_plain) });
+        }
+        let scalars = inputs.scalars().map(|(name, value)| {
+            let dtype = signature.slots.iter().find(|s| s.name == name).map_or(Dtype::F64, |s| s.dtype);
+            (name, number(value, is_float(dtype)))
+        });
+        Ok(Elements { operands, scalars: scalars.collect(), shape: &slot.shape })
+    }
+
+    /// What an expression gives for one element, with plain inputs times a factor; none where it has no number.
+    pub(crate) fn at(&self, expression: &Expression, index: usize, factor: f64) -> Option<Value> {
+        expression.eval(&|name: &str| self.value(&place(self.shape, index), name, factor)).ok()
+    }
+
+    /// What a name stands for at a place.
+    fn value(&self, at: &[usize], name: &str, factor: f64) -> Option<Value> {
+        let Some(operand) = self.operands.iter().find(|o| o.name == name) else {
+            return self.scalars.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone());
+        };
+        let from: usize = at.iter().zip(&operand.steps).map(|(at, step)| at * step).sum();
+        match operand.float {
+            true => Some(Value::Float(operand.tensor.data[from] * if operand.plain { factor } else { 1.0 })),
+            false => i64::try_from(operand.tensor.integer(from)).ok().map(Value::Int),
+        }
+    }
+}
+
+/// Elements as doubles, and as integers.
+type Numbers = Vec<(f64, i128)>;
 
 fn output(signature: &Signature, inputs: &Inputs, slot: &Slot, expression: &Expression) -> Result<Tensor, Fault> {
     let fault = |why: String| Fault::new(format!("computing the right {}", slot.name), why);
-    let used = |name: &str| expression.names().iter().any(|(used, _)| &**used == name);
-    let mut operands = Vec::new();
-    for (name, tensor) in inputs.tensors().filter(|(name, _)| used(name)) {
-        let steps = steps(&tensor.shape, &slot.shape).ok_or_else(|| {
-            let shapes = format!("{name} has shape {:?}, {} has {:?}", tensor.shape, slot.name, slot.shape);
-            fault(shapes).hint("sizes must be equal, counted from the last dimension, or 1")
-        })?;
-        let float = signature.slots.iter().find(|s| s.name == name).is_none_or(|s| is_float(s.dtype));
-        operands.push(Operand { name, tensor, steps, float });
-    }
-    let scalars: Vec<(&str, Value)> = inputs
-        .scalars()
-        .map(|(name, value)| {
-            let dtype = signature.slots.iter().find(|s| s.name == name).map_or(Dtype::F64, |s| s.dtype);
-            (name, number(value, is_float(dtype)))
-        })
-        .collect();
-    let mut data = Vec::with_capacity(slot.elements());
-    for index in 0..slot.elements() {
+    let elements = Elements::new(signature, inputs, slot, expression)?;
+    let compute = |index: usize| {
         let at = place(&slot.shape, index);
-        let env = |name: &str| {
-            let operand = operands.iter().find(|o| o.name == name);
-            let element = operand.map(|o| {
-                let from: usize = at.iter().zip(&o.steps).map(|(at, step)| at * step).sum();
-                number(o.tensor.data[from], o.float)
-            });
-            element.or_else(|| scalars.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone()))
-        };
-        data.push(match expression.eval(&env) {
-            Ok(Value::Int(v)) => v as f64,
-            Ok(Value::Float(v)) => v,
-            Ok(Value::Bool(v)) => f64::from(u8::from(v)),
-            Ok(Value::Str(_)) => return Err(fault(format!("`{}` gives a word", expression.text()))),
-            Err(error) => return Err(fault(format!("at {at:?}: {error}"))),
-        });
+        match expression.eval(&|name: &str| elements.value(&at, name, 1.0)) {
+            Ok(Value::Int(v)) => Ok((v as f64, i128::from(v))),
+            Ok(Value::Float(v)) => Ok((v, v as i128)),
+            Ok(Value::Bool(v)) => Ok((f64::from(u8::from(v)), i128::from(v))),
+            Ok(Value::Str(_)) => Err(fault(format!("`{}` gives a word", expression.text()))),
+            Err(error) => {
+                let whole = elements.operands.iter().any(|o| !o.float);
+                let hint = "state what its integers are: range = [lo, hi]";
+                Err(if whole {
+                    fault(format!("at {at:?}: {error}")).hint(hint)
+                } else {
+                    fault(format!("at {at:?}: {error}"))
+                })
+            }
+        }
+    };
+    // In parts, as expressions are slow to evaluate.
+    let count = slot.elements();
+    let mut parts: Vec<(usize, Result<Numbers, Fault>)> =
+        (0..count).step_by(PART).map(|first| (first, Ok(Vec::new()))).collect();
+    compute_in_parallel(&mut parts, 1, |_, part| {
+        for (first, values) in part {
+            *values = (*first..count.min(*first + PART)).map(compute).collect();
+        }
+    });
+    let mut values = Vec::with_capacity(count);
+    for (_, part) in parts {
+        values.extend(part?);
     }
-    Ok(Tensor { shape: slot.shape.clone(), data })
+    Ok(match is_wide(slot.dtype) {
+        true => Tensor::of_integers(&slot.shape, values.into_iter().map(|(_, exact)| exact).collect()),
+        false => Tensor::new(&slot.shape, values.into_iter().map(|(value, _)| value).collect()),
+    })
 }
 
 fn number(value: f64, float: bool) -> Value {

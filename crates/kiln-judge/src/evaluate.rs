@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use kiln_core::{Config, Report, Value, Workload};
-use kiln_spec::{Argument, Dtype, Formula, Selection};
+use kiln_spec::{Argument, Dtype, Formula, Limits, Selection};
 
 use crate::element::{is_float, round_to};
+use crate::interval::Interval;
+use crate::whole::extremes;
 
 /// More than any machine holds: beyond it a size is a mistake.
 const MOST_BYTES: usize = 1 << 46;
@@ -70,6 +72,34 @@ impl<'a> Names<'a> {
         let fits = if is_float(dtype) { held.is_finite() } else { held == number && number.abs() < EXACT };
         let report = || self.at(Report::error(format!("the value of {name} is {value}")), formula);
         if fits { Ok(held) } else { Err(report().label(format!("expected a number that {} can hold", dtype.name()))) }
+    }
+
+    /// What numbers are drawn from, as their type holds its ends.
+    pub(crate) fn interval(&self, limits: &Limits, dtype: Dtype, name: &str) -> Result<Interval, Report> {
+        let end = |formula: &Formula| {
+            let value = self.value(formula, &format!("the range of {name}"))?;
+            let fits = match (&value, extremes(dtype)) {
+                (Value::Int(v), Some((low, high))) => (low..=high).contains(&i128::from(*v)),
+                (Value::Int(v), None) => round_to(dtype, *v as f64).is_finite(),
+                (Value::Float(v), None) => round_to(dtype, *v).is_finite(),
+                (Value::Bool(_), _) => true,
+                _ => false,
+            };
+            let report = || self.at(Report::error(format!("the range of {name} has the end {value}")), formula);
+            match value {
+                _ if !fits => Err(report().label(format!("expected a number that {} can hold", dtype.name()))),
+                Value::Float(v) => Ok((v as i128, v)),
+                Value::Int(v) => Ok((v.into(), v as f64)),
+                Value::Bool(v) => Ok((v.into(), f64::from(u8::from(v)))),
+                Value::Str(_) => Err(report().label("expected a number")),
+            }
+        };
+        let (low, high) = (end(&limits.low)?, end(&limits.high)?);
+        if low.1 > high.1 || low.0 > high.0 {
+            let report = Report::error(format!("the range of {name} goes from {} to {}", low.1, high.1));
+            return Err(self.at(report, &limits.high).label("expected no less than the lowest"));
+        }
+        Ok(if is_float(dtype) { Interval::Real(low.1, high.1) } else { Interval::Whole(low.0, high.0) })
     }
 
     /// Refuses a tensor that no memory holds.

@@ -4,16 +4,17 @@
 //! right answer to hold an output against.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_core::{Fault, Outcome};
 
 use crate::answer::{Answer, answers};
 use crate::check::{Marks, check};
 use crate::distribution::Distribution;
-use crate::element::decode;
 use crate::inputs::Inputs;
 use crate::memory::{Look, Memory};
-use crate::null::{Null, nulls};
+use crate::null::{Null, nulls, of_another};
 use crate::parallel::{copy_in_parallel, same_in_parallel};
 use crate::rerun::rerun;
 use crate::rules::Rules;
@@ -22,7 +23,16 @@ use crate::strides::gather;
 use crate::tensor::Tensor;
 
 /// Where right answers come from when kiln does not know them itself: one tensor for each out and inout slot, in order.
-pub type Outside<'a> = &'a dyn Fn(&Signature, &Inputs) -> Result<Vec<Tensor>, Fault>;
+pub type Outside<'a> = &'a dyn Fn(&Signature, &Inputs, Precision) -> Result<Vec<Tensor>, Fault>;
+
+/// What a reference outside computes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// As exactly as it can: this is right.
+    Double,
+    /// In the kernel's own types: so far off a plain program is. Not every reference can.
+    Own,
+}
 
 /// One question.
 #[derive(Debug, Clone)]
@@ -32,6 +42,8 @@ pub struct Exam {
     memory: Memory,
     answers: Vec<Answer>,
     deterministic: bool,
+    /// Whether anybody has answered it right.
+    passed: Arc<AtomicBool>,
 }
 
 impl Exam {
@@ -44,22 +56,56 @@ impl Exam {
         total: usize,
         outside: Option<Outside<'_>>,
     ) -> Result<Exam, Fault> {
+        let signature = &signature.with(inputs.scalars());
         let memory = Memory::new(signature, &inputs, regions, total)?;
         let answers = answers(signature, rules, &inputs, outside)?;
         let (distribution, seed, deterministic) = (inputs.distribution, inputs.seed, rules.deterministic);
-        Ok(Exam { distribution, seed, memory, answers, deterministic })
+        Ok(Exam { distribution, seed, memory, answers, deterministic, passed: Arc::default() })
+    }
+
+    /// The question that a call with these bytes was: those of every in and inout argument as they lie in memory, padding
+    /// included, and of scalars whose value is not the signature's, each with the argument's number.
+    pub fn of_bytes(
+        signature: &Signature,
+        rules: &Rules,
+        given: &[(usize, &[u8])],
+        regions: &[Range<usize>],
+        total: usize,
+        outside: Option<Outside<'_>>,
+    ) -> Result<Exam, Fault> {
+        let signature = signature.given(given)?;
+        let memory = Memory::of_bytes(&signature, given, regions, total)?;
+        let (distribution, deterministic) = (Distribution::Declared, rules.deterministic);
+        let mut exam = Exam { distribution, seed: 0, memory, answers: vec![], deterministic, passed: Arc::default() };
+        exam.answers = answers(&signature, rules, &exam.inputs(), outside)?;
+        Ok(exam)
     }
 
     /// The same question with its arguments elsewhere: scratch may be larger or smaller, nothing else may differ.
     pub fn relaid(&self, signature: &Signature, regions: &[Range<usize>], total: usize) -> Result<Exam, Fault> {
-        let memory = self.memory.relaid(signature, regions, total)?;
-        Ok(Exam { memory, answers: self.answers.clone(), ..*self })
+        let scalars = self.memory.slots.iter().filter_map(|(slot, _)| Some((slot.name.as_str(), slot.scalar?)));
+        let memory = self.memory.relaid(&signature.with(scalars), regions, total)?;
+        Ok(Exam { memory, ..self.clone() })
+    }
+
+    /// What its inputs were drawn from.
+    pub fn distribution(&self) -> Distribution {
+        self.distribution
+    }
+
+    /// The seed they were drawn with.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether anybody has answered it right so far.
+    pub fn was_passed(&self) -> bool {
+        self.passed.load(Ordering::Relaxed)
     }
 
     /// The inputs it asks about, from memory: kept in double precision they would be larger than all the rest.
     pub fn inputs(&self) -> Inputs {
-        let tensor =
-            |slot: &Slot, bytes| Tensor { shape: slot.shape.clone(), data: decode(slot.dtype, &gather(slot, bytes)) };
+        let tensor = |slot: &Slot, bytes| Tensor::read(slot.dtype, &slot.shape, &gather(slot, bytes));
         let tensors = self.memory.inputs().map(|(slot, bytes)| (slot, tensor(slot, bytes)));
         Inputs::known(self.distribution, self.seed, tensors, self.memory.slots.iter().map(|(slot, _)| slot))
     }
@@ -94,7 +140,12 @@ impl Exam {
             return Outcome::Refused(refusal);
         }
         let outputs = self.memory.outputs().zip(&self.answers);
-        check(outputs.map(|((slot, range), answer)| (slot, gather(slot, &after[range.clone()]), answer)).collect())
+        let outputs = outputs.map(|((slot, range), answer)| (slot, gather(slot, &after[range.clone()]), answer));
+        let judged = check(outputs.collect());
+        if matches!(judged, Outcome::Passed(_)) {
+            self.passed.store(true, Ordering::Relaxed);
+        }
+        judged
     }
 
     /// The bytes of the outputs, without padding.
@@ -141,6 +192,12 @@ impl Exam {
             Outcome::Passed(_) => self.rerun(first, &self.outputs(after)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
         }
+    }
+
+    /// Whether the right answer of another question would pass here.
+    pub fn null_of(&self, other: &Exam) -> Vec<Null> {
+        let outputs = self.memory.outputs().zip(self.answers.iter().zip(&other.answers));
+        outputs.filter_map(|((slot, _), (answer, other))| of_another(slot, answer, other)).collect()
     }
 
     /// Whether answers that take no work would pass.

@@ -4,10 +4,16 @@
 
 use std::ops::Range;
 
+use kiln_spec::Dtype;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::parallel::compute_in_parallel;
 use crate::reference::Job;
+use crate::tensor::Tensor;
+
+/// Multiply-adds one processor does at a time.
+const SHARE: usize = 1 << 20;
 
 /// Right answers, in double precision.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,12 +25,15 @@ pub struct Expected {
     rows: Option<Vec<usize>>,
     /// Those rows one after another.
     pub(crate) data: Vec<f64>,
+    /// The same without rounding, of 64-bit integers.
+    pub(crate) exact: Option<Vec<i128>>,
 }
 
 impl Expected {
     /// An answer that is there as a whole.
-    pub(crate) fn whole(shape: &[usize], data: Vec<f64>) -> Expected {
-        Expected { shape: shape.to_vec(), width: shape.last().copied().unwrap_or(1), rows: None, data }
+    pub(crate) fn whole(tensor: Tensor) -> Expected {
+        let Tensor { shape, data, exact } = tensor;
+        Expected { width: shape.last().copied().unwrap_or(1), shape, rows: None, data, exact }
     }
 
     /// As many rows of a job as `budget` multiply-adds allow.
@@ -38,10 +47,25 @@ impl Expected {
             rows.dedup();
             rows
         });
-        let mut data = vec![0.0; width * rows.as_ref().map_or(all, Vec::len)];
-        let expected = |i: usize| rows.as_ref().map_or(i, |rows| rows[i]);
-        data.chunks_mut(width.max(1)).enumerate().for_each(|(i, out)| job.exact(expected(i), out));
-        Expected { shape: job.shape(), width, rows, data }
+        let count = width * rows.as_ref().map_or(all, Vec::len);
+        if job.needs_integers() {
+            let mut exact = vec![0; count];
+            fill(&mut exact, job, rows.as_deref(), |row, out| job.integers(row, out));
+            let data = exact.iter().map(|v| *v as f64).collect();
+            return Expected { shape: job.shape(), width, rows, data, exact: Some(exact) };
+        }
+        let mut data = vec![0.0; count];
+        fill(&mut data, job, rows.as_deref(), |row, out| job.exact(row, out));
+        Expected { shape: job.shape(), width, rows, data, exact: None }
+    }
+
+    /// All rows, as exactly as a type can tell.
+    pub(crate) fn every(job: &Job<'_>, dtype: Dtype, seed: u64) -> Expected {
+        let narrow = matches!(dtype, Dtype::F16 | Dtype::BF16);
+        match job.all(narrow) {
+            Some(data) => Expected { shape: job.shape(), width: job.width(), rows: None, data, exact: None },
+            None => Expected::sample(job, usize::MAX, seed),
+        }
     }
 
     /// The right answer of one row; none when it was not computed.
@@ -51,6 +75,25 @@ impl Expected {
             Some(rows) => rows.binary_search(&row).ok()?,
         };
         self.data.get(at * self.width..(at + 1) * self.width)
+    }
+
+    /// The part of it that another one knows too; none where there is none.
+    pub(crate) fn common(&self, other: &Expected) -> Option<Expected> {
+        if self.shape != other.shape || self.data.is_empty() {
+            return None;
+        }
+        let width = self.width.max(1);
+        let mut common = Expected { data: Vec::new(), exact: self.exact.as_ref().map(|_| Vec::new()), ..self.clone() };
+        let mut rows = Vec::new();
+        for (place, (row, data)) in self.known().enumerate().filter(|(_, (row, _))| other.row(*row).is_some()) {
+            rows.push(row);
+            common.data.extend_from_slice(data);
+            if let (Some(to), Some(from)) = (&mut common.exact, &self.exact) {
+                to.extend_from_slice(&from[place * width..][..data.len()]);
+            }
+        }
+        common.rows = Some(rows);
+        Some(common)
     }
 
     /// The elements of one row.
@@ -100,6 +143,18 @@ impl Expected {
     }
 }
 
+/// Computes rows, several at a time: one alone may be too short to hand out.
+fn fill<T: Send>(data: &mut [T], job: &Job<'_>, rows: Option<&[usize]>, compute: impl Fn(usize, &mut [T]) + Sync) {
+    let width = job.width().max(1);
+    let at_once = (SHARE / job.cost().max(1)).max(1);
+    compute_in_parallel(data, at_once * width, |first, part| {
+        for (i, out) in part.chunks_mut(width).enumerate() {
+            let place = first / width + i;
+            compute(rows.map_or(place, |rows| rows[place]), out);
+        }
+    });
+}
+
 /// `count` rows of `all`, in order: the first, the last, and one at random from each of equal parts between.
 fn choose(all: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -118,12 +173,10 @@ fn choose(all: usize, count: usize, seed: u64) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::reference::Builtin;
-    use crate::tensor::Tensor;
-    use kiln_spec::Dtype;
 
     #[test]
     fn sampled_rows_are_those_of_the_whole() {
-        let x = Tensor { shape: vec![40, 3], data: (0..120).map(f64::from).collect() };
+        let x = Tensor::new(&[40, 3], (0..120).map(f64::from).collect());
         let job = Builtin::Softmax.job(&[&x], None, Dtype::F64).unwrap();
         let (whole, part) = (Expected::sample(&job, usize::MAX, 1), Expected::sample(&job, 10 * job.cost(), 1));
         assert_eq!(whole.sampled(), None);

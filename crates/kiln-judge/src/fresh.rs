@@ -15,7 +15,9 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::distribution::Distribution;
 use crate::element::{encode, encode_into, round_all};
+use crate::inputs::{Filler, Inputs};
 use crate::normal::normal;
+use crate::rules::Rules;
 use crate::signature::{Signature, Slot};
 use crate::strides::scatter;
 
@@ -72,23 +74,49 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Draws what the call of this number reads.
-    pub fn draw(signature: &Signature, key: &Key, number: u64) -> Fresh {
+    /// Draws what the call of this number reads. What a function fills comes from `filler`.
+    pub fn draw(
+        signature: &Signature,
+        rules: &Rules,
+        key: &Key,
+        number: u64,
+        filler: Option<Filler<'_>>,
+    ) -> Result<Fresh, Fault> {
         let mut rng = key.stream(number);
-        let mut draw = |slot: &Slot| match slot.scalar {
-            Some(value) => encode(slot.dtype, &[value]),
-            None if slot.is_input() => filled(slot, &mut rng),
-            None => Vec::new(),
+        // Integers, ranges and functions are drawn as for any other question; of most kernels there is none of them.
+        let drawn = match signature.slots.iter().any(Slot::is_drawn_elsewhere) {
+            true => Inputs::question(signature, rules, Distribution::Declared, rng.next_u64(), filler)?,
+            false => None,
         };
-        Fresh { slots: signature.slots.iter().map(&mut draw).collect() }
+        let other = |name: &str| drawn.as_ref()?.tensors().find(|(n, _)| *n == name).map(|(_, tensor)| tensor);
+        let scalar = |name: &str| drawn.as_ref()?.scalars().find(|(n, _)| *n == name).map(|(_, value)| value);
+        let mut draw = |slot: &Slot| match (slot.scalar, other(&slot.name)) {
+            (Some(value), _) => encode(slot.dtype, &[scalar(&slot.name).unwrap_or(value)]),
+            (None, Some(tensor)) if slot.is_drawn_elsewhere() => {
+                let mut bytes = vec![0; slot.bytes()];
+                scatter(slot, &tensor.bytes(slot.dtype), &mut bytes);
+                bytes
+            }
+            _ if slot.is_input() => filled(slot, &mut rng),
+            _ => Vec::new(),
+        };
+        Ok(Fresh { slots: signature.slots.iter().map(&mut draw).collect() })
+    }
+}
+
+impl Slot {
+    /// Whether it is drawn at random, but not as plain floating-point data.
+    fn is_drawn_elsewhere(&self) -> bool {
+        let random = self.range.is_some() || self.function.is_some() || self.drawn_from().is_some();
+        random && (self.is_input() || self.role == Role::Scalar)
     }
 }
 
 impl Signature {
     /// Whether calls can have numbers of their own: some input is drawn at random.
     pub fn varies(&self) -> bool {
-        let drawn = |slot: &&Slot| slot.is_input() && matches!(slot.init, Init::Normal | Init::Uniform);
-        self.slots.iter().filter(|slot| slot.role != Role::Scalar).any(|slot| drawn(&slot) && slot.elements() > 0)
+        let drawn = |slot: &Slot| slot.is_drawn_elsewhere() || slot.is_plain();
+        self.slots.iter().any(|slot| drawn(slot) && slot.elements() > 0)
     }
 }
 
@@ -117,7 +145,7 @@ fn fill(slot: &Slot, rng: &mut ChaCha8Rng, bytes: &mut [u8]) {
             words(rng, bytes, |word: u32| ((word >> 8) as f32 * (1.0 / (1 << 24) as f32)).to_ne_bytes())
         }
         _ => {
-            let mut values = Distribution::Declared.fill(slot, 0, 0.0, rng);
+            let mut values = Distribution::Declared.fill(slot, 0, 0.0, 0, rng);
             round_all(slot.dtype, &mut values);
             encode_into(slot.dtype, &values, bytes);
         }
@@ -171,6 +199,16 @@ mod tests {
     use super::*;
     use crate::element::decode;
 
+    /// Any rules will do for floats.
+    fn draw(signature: &Signature, key: &Key, number: u64) -> Fresh {
+        let text = "[kernel]\nname = \"k\"\nentry = \"f\"\n[target.cpu]\nsource = \"f.c\"\n[tunables]\nX = [1]\n\
+            [[arguments]]\nname = \"x\"\ntype = \"f32[4, 4]\"\nrole = \"in\"\n\
+            [[arguments]]\nname = \"y\"\ntype = \"f32[4, 4]\"\nrole = \"out\"\n[reference]\nbuiltin = \"softmax\"\n";
+        let (spec, _) = kiln_spec::parse("k", text.as_bytes()).unwrap();
+        let rules = Rules::of(&spec.select(kiln_spec::Choice::default()).unwrap()).unwrap();
+        Fresh::draw(signature, &rules, key, number, None).unwrap()
+    }
+
     fn slot(dtype: Dtype, init: Init, shape: &[usize]) -> Slot {
         Slot {
             name: "x".into(),
@@ -179,6 +217,8 @@ mod tests {
             shape: shape.to_vec(),
             strides: crate::signature::row_major(shape),
             init,
+            function: None,
+            range: None,
             scalar: None,
             alignment: 4,
             layout: None,
@@ -189,10 +229,10 @@ mod tests {
     fn calls_have_numbers_of_their_own_that_follow_from_the_key() {
         let signature = Signature { slots: vec![slot(Dtype::F32, Init::Normal, &[7, 11])] };
         let key = Key::secret().unwrap();
-        let (one, two) = (Fresh::draw(&signature, &key, 1), Fresh::draw(&signature, &key, 2));
-        assert_eq!(one, Fresh::draw(&signature, &key, 1));
+        let (one, two) = (draw(&signature, &key, 1), draw(&signature, &key, 2));
+        assert_eq!(one, draw(&signature, &key, 1));
         assert_ne!(one, two);
-        assert_ne!(one, Fresh::draw(&signature, &Key::secret().unwrap(), 1));
+        assert_ne!(one, draw(&signature, &Key::secret().unwrap(), 1));
         assert_eq!(one.slots[0].len(), 4 * 77);
         assert!(signature.varies());
         assert!(!Signature { slots: vec![slot(Dtype::F32, Init::Ones, &[7])] }.varies());
@@ -203,7 +243,7 @@ mod tests {
     fn every_common_type_is_normal() {
         for dtype in [Dtype::F64, Dtype::F32, Dtype::F16, Dtype::BF16] {
             let signature = Signature { slots: vec![slot(dtype, Init::Normal, &[1 << 16])] };
-            let drawn = Fresh::draw(&signature, &Key::known(3), 5);
+            let drawn = draw(&signature, &Key::known(3), 5);
             let values = decode(dtype, &drawn.slots[0]);
             let moment = |power: i32| values.iter().map(|v| v.powi(power)).sum::<f64>() / values.len() as f64;
             assert!(moment(1).abs() < 0.03 && (moment(2) - 1.0).abs() < 0.03, "{dtype:?}");
@@ -215,7 +255,7 @@ mod tests {
             assert!(sorted.len() > if dtype.bytes() > 2 { 60_000 } else { 300 }, "{dtype:?}: {}", sorted.len());
         }
         let uniform = Signature { slots: vec![slot(Dtype::F32, Init::Uniform, &[10_000])] };
-        let values = decode(Dtype::F32, &Fresh::draw(&uniform, &Key::known(3), 5).slots[0]);
+        let values = decode(Dtype::F32, &draw(&uniform, &Key::known(3), 5).slots[0]);
         assert!(values.iter().all(|v| (0.0..1.0).contains(v)));
         assert!((values.iter().sum::<f64>() / 1e4 - 0.5).abs() < 0.02);
     }
@@ -224,7 +264,7 @@ mod tests {
     fn rows_with_padding_are_drawn_where_they_lie() {
         let mut padded = slot(Dtype::F32, Init::Normal, &[3, 5]);
         padded.strides = vec![8, 1];
-        let drawn = Fresh::draw(&Signature { slots: vec![padded.clone()] }, &Key::known(1), 0);
+        let drawn = draw(&Signature { slots: vec![padded.clone()] }, &Key::known(1), 0);
         let values = decode(Dtype::F32, &drawn.slots[0]);
         assert_eq!(values.len(), 21);
         assert!(values[5..8].iter().all(|v| *v == 0.0) && values[8..13].iter().all(|v| *v != 0.0));

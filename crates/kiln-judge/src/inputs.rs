@@ -1,21 +1,34 @@
 //! One drawn set of inputs. In: a signature, a distribution and a seed. Out: the numbers of each input, rounded to its
 //! dtype, so that the reference sees exactly what the kernel sees. The same seed gives the same numbers on every machine;
-//! each slot has a stream of its own, so that one slot's size does not move another's numbers.
+//! each slot has a stream of its own, so that one slot's size does not move another's numbers. Scalars with a stated range
+//! are drawn too.
 
+use kiln_core::Fault;
 use kiln_spec::Role;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::distribution::Distribution;
-use crate::element::round_all;
+use crate::distribution::{Distribution, uniform};
+use crate::element::{is_float, round_all, round_to};
+use crate::integers::{evenly, integers};
+use crate::interval::Interval;
+use crate::magnitude::reach;
+use crate::narrow::intervals;
+use crate::rules::Rules;
 use crate::signature::{Signature, Slot};
 use crate::tensor::Tensor;
+use crate::whole::is_wide;
 
 /// How far values rise along the keys, the second to last dimension. Products of two such rows of 64 then rise by about 18
 /// once scaled: several times what an online softmax may ignore, and far from overflow.
 const RISE: f64 = 1.5;
 /// The same for the only input of an operation, which is reduced along its last dimension and multiplied with nothing.
 const RISE_ALONE: f64 = 12.0;
+/// Integers of a [`Distribution::Small`] question are no larger.
+const SMALL: i128 = 4;
+
+/// Fills the arguments for which the kernel file names a function, from a seed.
+pub type Filler<'a> = &'a dyn Fn(&Slot, u64) -> Result<Tensor, Fault>;
 
 /// A set of inputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,21 +42,111 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Draws every input of a signature.
+    /// Draws every input of a signature, whatever is computed from it. What a function fills is zero.
     pub fn draw(signature: &Signature, distribution: Distribution, seed: u64) -> Inputs {
+        let drawn: Vec<Option<Interval>> = signature.slots.iter().map(Slot::drawn_from).collect();
+        Inputs::drawn(signature, &drawn, distribution, seed, 0)
+    }
+
+    /// Draws the inputs of a question: integers so that a right answer fits, magnitudes as large or small as what is
+    /// computed allows. None where the distribution makes no sense for it.
+    pub fn question(
+        signature: &Signature,
+        rules: &Rules,
+        distribution: Distribution,
+        seed: u64,
+        filler: Option<Filler<'_>>,
+    ) -> Result<Option<Inputs>, Fault> {
+        let free = signature.slots.iter().any(Slot::is_plain);
+        if !free && !matches!(distribution, Distribution::Declared | Distribution::Small) {
+            return Ok(None);
+        }
+        let from = intervals(signature, rules);
+        let power = match distribution.needs_reach() {
+            true => match reach(signature, rules, &Inputs::drawn(signature, &from, Distribution::Declared, seed, 0)) {
+                Some(reach) => distribution.power(reach),
+                None => None,
+            },
+            false => Some(0),
+        };
+        let Some(power) = power else { return Ok(None) };
+        let mut inputs = Inputs::drawn(signature, &from, distribution, seed, power);
+        for slot in signature.slots.iter().filter(|slot| slot.is_input() && slot.function.is_some()) {
+            let filler = filler.ok_or_else(|| {
+                Fault::new(format!("filling {}", slot.name), "its init is a Python function, and there is no Python")
+            })?;
+            if let Some((_, tensor)) = inputs.tensors.iter_mut().find(|(name, _)| *name == slot.name) {
+                *tensor = filler(slot, seed)?;
+            }
+        }
+        Ok(Some(inputs))
+    }
+
+    fn drawn(
+        signature: &Signature,
+        from: &[Option<Interval>],
+        distribution: Distribution,
+        seed: u64,
+        power: i32,
+    ) -> Inputs {
         let alone = signature.slots.iter().filter(|s| s.is_input()).count() == 1;
-        let draw = |i: usize, slot: &Slot| {
+        let stream = |i: usize| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(i as u64);
-            let (back, rise) = if alone { (1, RISE_ALONE) } else { (2, RISE) };
-            let keys = slot.shape.len().saturating_sub(back);
-            let mut data = distribution.fill(slot, keys, rise, &mut rng);
+            rng
+        };
+        let whole: Vec<usize> = (0..from.len()).filter(|i| !is_float(signature.slots[*i].dtype)).collect();
+        let draw = |i: usize, slot: &Slot| {
+            let mut rng = stream(i);
+            let count = slot.elements();
+            let interval = match from[i] {
+                Some(Interval::Assumed(low, high)) if distribution == Distribution::Small => {
+                    Some(Interval::Whole(low.max(-SMALL), high.min(SMALL)))
+                }
+                other => other,
+            };
+            let mut data: Vec<f64> = match interval {
+                Some(Interval::Real(low, high)) => {
+                    (0..count).map(|_| (low + (high - low) * uniform(&mut rng)).clamp(low, high)).collect()
+                }
+                Some(interval) => {
+                    let number = whole.iter().position(|w| *w == i).unwrap_or(0);
+                    let exact = integers(&interval, count, number, &mut rng);
+                    if is_wide(slot.dtype) {
+                        return Tensor::of_integers(&slot.shape, exact);
+                    }
+                    exact.into_iter().map(|v| v as f64).collect()
+                }
+                None if slot.function.is_some() => vec![0.0; count],
+                None => {
+                    let (back, rise) = if alone { (1, RISE_ALONE) } else { (2, RISE) };
+                    let keys = slot.shape.len().saturating_sub(back);
+                    distribution.fill(slot, keys, rise, power, &mut rng)
+                }
+            };
             round_all(slot.dtype, &mut data);
-            Tensor { shape: slot.shape.clone(), data }
+            match is_wide(slot.dtype) {
+                true => Tensor::of_integers(&slot.shape, data.iter().map(|v| *v as i128).collect()),
+                false => Tensor::new(&slot.shape, data),
+            }
         };
         let tensors = signature.slots.iter().enumerate().filter(|(_, s)| s.is_input());
         let tensors = tensors.map(|(i, slot)| (slot, draw(i, slot)));
-        Inputs::known(distribution, seed, tensors, signature.slots.iter())
+        let mut inputs = Inputs::known(distribution, seed, tensors, signature.slots.iter());
+        for (i, slot) in signature.slots.iter().enumerate().filter(|(_, s)| s.role == Role::Scalar) {
+            let value = match slot.range {
+                Some(Interval::Real(low, high)) => low + (high - low) * uniform(&mut stream(i)),
+                Some(interval) => {
+                    let (low, high) = interval.whole();
+                    evenly(low, high, &mut stream(i)) as f64
+                }
+                None => continue,
+            };
+            if let Some((_, scalar)) = inputs.scalars.iter_mut().find(|(name, _)| *name == slot.name) {
+                *scalar = round_to(slot.dtype, value);
+            }
+        }
+        inputs
     }
 
     /// Inputs that are known, and the scalars among the slots.
@@ -60,6 +163,18 @@ impl Inputs {
             tensors: tensors.map(|(slot, tensor)| (slot.name.clone(), tensor)).collect(),
             scalars: scalars.map(|slot| (slot.name.clone(), slot.scalar.unwrap_or(0.0))).collect(),
         }
+    }
+
+    /// The same with one argument taken from others; none where that changes nothing.
+    pub(crate) fn with(&self, name: &str, others: &Inputs) -> Option<Inputs> {
+        let mut changed = self.clone();
+        for (own, other) in changed.tensors.iter_mut().zip(&others.tensors).filter(|(own, _)| own.0 == name) {
+            own.1.clone_from(&other.1);
+        }
+        for (own, other) in changed.scalars.iter_mut().zip(&others.scalars).filter(|(own, _)| own.0 == name) {
+            own.1 = other.1;
+        }
+        (changed != *self).then_some(changed)
     }
 
     /// The in and inout arguments, in order.

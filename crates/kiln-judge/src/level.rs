@@ -26,6 +26,17 @@ pub struct Plan {
     pub reruns: usize,
     /// Which workloads.
     pub workloads: Scope,
+    /// How much of each output is looked at.
+    pub coverage: Coverage,
+}
+
+/// How much of a large output is held against the right answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// As many rows as a tenth of a second allows.
+    Sampled,
+    /// All of it.
+    Every,
 }
 
 /// Which workloads a level uses.
@@ -70,13 +81,29 @@ impl Level {
 
     /// What it asks for.
     pub fn plan(self) -> Plan {
-        use Distribution::{Declared, Scaled, Spikes};
+        use Distribution::{Declared, Large, Mixed, Scaled, Spike, Spikes, Tiny};
         match self {
-            Level::Quick => Plan { sets: 2, distributions: &[Declared], reruns: 1, workloads: Scope::Tuned },
-            Level::Full => {
-                Plan { sets: 1, distributions: &[Declared, Scaled(4), Spikes], reruns: 2, workloads: Scope::Checked }
-            }
-            Level::Suite => Plan { sets: 1, distributions: &Distribution::ALL, reruns: 3, workloads: Scope::All },
+            Level::Quick => Plan {
+                sets: 2,
+                distributions: &[Declared],
+                reruns: 1,
+                workloads: Scope::Tuned,
+                coverage: Coverage::Sampled,
+            },
+            Level::Full => Plan {
+                sets: 1,
+                distributions: &[Declared, Scaled(4), Spikes, Large, Tiny, Spike, Mixed],
+                reruns: 2,
+                workloads: Scope::Checked,
+                coverage: Coverage::Every,
+            },
+            Level::Suite => Plan {
+                sets: 1,
+                distributions: &Distribution::ALL,
+                reruns: 3,
+                workloads: Scope::All,
+                coverage: Coverage::Every,
+            },
         }
     }
 }

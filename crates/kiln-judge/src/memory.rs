@@ -54,11 +54,26 @@ impl Memory {
     ) -> Result<Memory, Fault> {
         Memory::with(signature, regions, total, |slot, bytes| {
             let Some((_, tensor)) = inputs.tensors().find(|(name, _)| *name == slot.name) else { return false };
-            if slot.is_packed() {
+            if slot.is_packed() && tensor.exact.is_none() {
                 encode_into(slot.dtype, &tensor.data, bytes);
             } else {
-                scatter(slot, &encode(slot.dtype, &tensor.data), bytes);
+                scatter(slot, &tensor.bytes(slot.dtype), bytes);
             }
+            true
+        })
+    }
+
+    /// Memory whose inputs and scalars are there as bytes, by the number of the argument.
+    pub(crate) fn of_bytes(
+        signature: &Signature,
+        given: &[(usize, &[u8])],
+        regions: &[Range<usize>],
+        total: usize,
+    ) -> Result<Memory, Fault> {
+        let names: Vec<(&str, &[u8])> = given.iter().map(|(i, b)| (signature.slots[*i].name.as_str(), *b)).collect();
+        Memory::with(signature, regions, total, |slot, bytes| {
+            let Some((_, old)) = names.iter().find(|(name, _)| *name == slot.name) else { return false };
+            copy_in_parallel(old, bytes);
             true
         })
     }

@@ -10,11 +10,12 @@ use crate::element::{decode, round_all, roundoff};
 use crate::signature::Slot;
 use crate::strides::gather;
 use crate::tally::Tally;
+use crate::whole::{extremes, read};
 
 /// One such answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Null {
-    /// `zeros`, `constant`, `input_copy` or `row_mean`.
+    /// `zeros`, `constant`, `input_copy`, `row_mean` or `another_question`.
     pub name: &'static str,
     /// The output it was tried for.
     pub output: String,
@@ -35,10 +36,22 @@ impl Null {
 
     /// What to say when it passes because it is right.
     pub fn note(&self) -> Option<String> {
+        if self.name == "another_question" {
+            return (self.passes && self.equals)
+                .then(|| format!("{} is the same for other inputs, so this checks little", self.output));
+        }
         let name = self.name.replace('_', " ");
         (self.passes && self.equals)
             .then(|| format!("{} is just {name} on these inputs, so this checks little", self.output))
     }
+}
+
+/// The answer of another question of the same shape, on the rows that both know.
+pub(crate) fn of_another(slot: &Slot, answer: &Answer, other: &Answer) -> Option<Null> {
+    let common = answer.expected.common(&other.expected)?;
+    let theirs = other.expected.common(&answer.expected)?;
+    let answer = Answer { expected: common, projection: None, ..answer.clone() };
+    Some(judge("another_question", theirs.data, theirs.exact, slot, &answer))
 }
 
 /// `inputs` are slots and their bytes.
@@ -46,7 +59,7 @@ pub(crate) fn nulls<'a>(slot: &Slot, answer: &Answer, inputs: impl Iterator<Item
     let expected = &answer.expected;
     let (right, width) = (&expected.data, expected.width());
     let mut nulls = Vec::new();
-    let mut put = |name, values| nulls.push(judge(name, values, slot, answer));
+    let mut put = |name, values| nulls.push(judge(name, values, None, slot, answer));
     if right.is_empty() {
         return nulls;
     }
@@ -57,10 +70,15 @@ pub(crate) fn nulls<'a>(slot: &Slot, answer: &Answer, inputs: impl Iterator<Item
     }
     for (input, bytes) in inputs.filter(|(input, _)| input.elements() == expected.elements()) {
         let (bytes, size) = (gather(input, bytes), input.dtype.bytes() as usize);
-        let row = |(row, data): (usize, &[f64])| decode(input.dtype, &bytes[row * width * size..][..data.len() * size]);
-        put("input_copy", expected.known().flat_map(row).collect());
+        let at = |row: usize, count: usize| &bytes[row * width * size..][..count * size];
+        let row = |(row, data): (usize, &[f64])| decode(input.dtype, at(row, data.len()));
+        let copy: Vec<f64> = expected.known().flat_map(row).collect();
+        let exact = (expected.exact.is_some() && extremes(input.dtype).is_some())
+            .then(|| expected.known().flat_map(|(row, data)| read(input.dtype, at(row, data.len()))).collect());
+        nulls.push(judge("input_copy", copy, exact, slot, answer));
     }
     if width > 1 {
+        let mut put = |name, values| nulls.push(judge(name, values, None, slot, answer));
         put("row_mean", right.chunks(width).flat_map(|row| vec![mean(row); row.len()]).collect());
     }
     nulls
@@ -70,23 +88,38 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn judge(name: &'static str, mut values: Vec<f64>, slot: &Slot, answer: &Answer) -> Null {
+fn judge(name: &'static str, mut values: Vec<f64>, exact: Option<Vec<i128>>, slot: &Slot, answer: &Answer) -> Null {
     let (right, bound) = (&answer.expected.data, answer.bound);
     round_all(slot.dtype, &mut values);
     let mut tally = Tally::new(bound.allowed);
-    tally.add(&values, right, 0);
+    let exact = answer
+        .expected
+        .exact
+        .as_ref()
+        .map(|right| (exact.unwrap_or_else(|| values.iter().map(|v| *v as i128).collect::<Vec<_>>()), right));
+    match &exact {
+        Some((found, right)) => tally.add_integers(found, right, 0),
+        None => tally.add(&values, right, 0),
+    }
     let passes =
         tally.nonfinite.is_none() && tally.worst <= 1.0 && bound.rel_l2.is_none_or(|limit| tally.rel_l2() <= limit);
     // Two roundings of the type, and what the reference's own sums may leave.
     let near = |(value, right): (&f64, &f64)| {
         value == right || (value - right).abs() <= 2.0 * roundoff(slot.dtype).max(1e-15) * right.abs()
     };
-    let equals = values.iter().zip(right).all(near);
+    let equals = match &exact {
+        Some((found, right)) => found == *right,
+        None => values.iter().zip(right).all(near),
+    };
     let (allowed, largest) = (bound.allowed.at(answer.expected.largest()), answer.expected.largest());
     let said = name.replace('_', " ");
     let words = match name {
         "zeros" => format!(
             "zeros would pass this check: the tolerance {allowed:.2e} is larger than the outputs (max {largest:.2e})"
+        ),
+        "another_question" => format!(
+            "the answer to other inputs would pass this check: it is off by {:.2e}, and the tolerance is {allowed:.2e}",
+            tally.max_abs
         ),
         _ => format!(
             "{said} would pass this check: it is off by {:.2e}, and the tolerance is {allowed:.2e}",

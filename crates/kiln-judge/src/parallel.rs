@@ -28,6 +28,16 @@ pub(crate) fn fill_in_parallel<T: Send>(memory: &mut [T], piece: usize, fill: im
     }
 }
 
+/// The same where work is arithmetic and not memory: every processor helps.
+pub(crate) fn compute_in_parallel<T: Send>(memory: &mut [T], piece: usize, fill: impl Fn(usize, &mut [T]) + Sync) {
+    let piece = piece.max(1);
+    match all().filter(|_| memory.len() > piece) {
+        Some(pool) => pool
+            .install(|| memory.par_chunks_mut(piece).enumerate().for_each(|(number, part)| fill(number * piece, part))),
+        None => memory.chunks_mut(piece).enumerate().for_each(|(number, part)| fill(number * piece, part)),
+    }
+}
+
 /// Bytes copied or compared at a time by one processor.
 const PIECE: usize = 1 << 20;
 
@@ -57,6 +67,16 @@ fn pool() -> Option<&'static ThreadPool> {
         let threads = (processors / 2).clamp(1, MOST);
         // Without threads everything is done by whoever asks.
         if threads > 1 { ThreadPoolBuilder::new().num_threads(threads).build().ok() } else { None }
+    };
+    POOL.get_or_init(start).as_ref()
+}
+
+/// One thread for each processor.
+fn all() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let start = || {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        if processors > 1 { ThreadPoolBuilder::new().num_threads(processors).build().ok() } else { None }
     };
     POOL.get_or_init(start).as_ref()
 }

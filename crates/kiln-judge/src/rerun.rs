@@ -4,9 +4,10 @@
 use kiln_core::{Gate, Outcome, Refusal};
 
 use crate::answer::Answer;
-use crate::element::decode;
+use crate::element::{decode, is_float};
 use crate::signature::Slot;
 use crate::tensor::place;
+use crate::whole::{is_wide, read};
 
 pub(crate) fn rerun<'a>(
     outputs: impl Iterator<Item = (&'a Slot, &'a Answer)>,
@@ -28,6 +29,10 @@ pub(crate) fn rerun<'a>(
             if a == b || deterministic {
                 return a != b;
             }
+            if is_wide(slot.dtype) {
+                let (a, b) = (read(slot.dtype, a)[0], read(slot.dtype, b)[0]);
+                return (a - b).unsigned_abs() as f64 > answer.bound.allowed.at(a as f64);
+            }
             let (a, b) = (decode(slot.dtype, a)[0], decode(slot.dtype, b)[0]);
             // Two NaN, or infinities of different sign, are no agreement.
             a != b && ((a - b).abs() > answer.bound.allowed.at(a) || !(a - b).is_finite())
@@ -38,11 +43,15 @@ pub(crate) fn rerun<'a>(
             true => "the same bytes on the same inputs".to_owned(),
             false => format!("a difference of {:.3e}", answer.bound.allowed.at(decode(slot.dtype, a)[0])),
         };
-        let (a, b) = (decode(slot.dtype, a)[0], decode(slot.dtype, b)[0]);
+        let words = |bytes: &[u8]| match is_float(slot.dtype) {
+            true => format!("{:e}", decode(slot.dtype, bytes)[0]),
+            false => read(slot.dtype, bytes)[0].to_string(),
+        };
+        let (a, b) = (words(a), words(b));
         return Outcome::Refused(Refusal {
             gate: Gate::Nondeterministic,
             rule: slot.name.clone(),
-            measured: format!("{}{:?} is {a:e}, then {b:e}", slot.name, place(&slot.shape, at)),
+            measured: format!("{}{:?} is {a}, then {b}", slot.name, place(&slot.shape, at)),
             limit: allowed,
             evidence: format!("{count} of {} elements differ", slot.elements()),
             hint: deterministic.then(|| {

@@ -7,6 +7,7 @@ use kiln_expr::Expression;
 use kiln_spec::{Argument, Origin, Role, Selection};
 
 use crate::allowed::Allowed;
+use crate::level::Coverage;
 use crate::reference::Builtin;
 
 /// The builtin whose operation the file writes down.
@@ -19,6 +20,8 @@ pub struct Rules {
     pub(crate) builtin: Option<Builtin>,
     stated: Vec<(String, Allowed)>,
     pub(crate) deterministic: bool,
+    /// How much of each output is looked at.
+    pub(crate) coverage: Coverage,
     /// Of `elementwise`: each output's expression.
     pub(crate) expressions: Vec<(String, Expression)>,
 }
@@ -41,8 +44,14 @@ impl Rules {
             builtin,
             stated: reference.tolerance.iter().map(|(name, t)| (name.clone(), Allowed::from(*t))).collect(),
             deterministic: reference.deterministic,
+            coverage: Coverage::Sampled,
             expressions: reference.expressions.iter().map(|(n, f)| (n.clone(), f.expression.clone())).collect(),
         })
+    }
+
+    /// The same rules for questions that look at so much of each output.
+    pub fn covering(&self, coverage: Coverage) -> Rules {
+        Rules { coverage, ..self.clone() }
     }
 
     /// Where the right answers must be fetched; none when kiln knows them itself.

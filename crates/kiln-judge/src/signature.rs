@@ -3,10 +3,12 @@
 //! file, expressions that fail, sizes below zero or beyond memory, scalars their type cannot hold, and descriptors on a
 //! target that has none.
 
-use kiln_core::{Config, Report, Workload};
-use kiln_spec::{Argument, Dtype, ElementType, Init, Role, Selection, TargetKind};
+use kiln_core::{Config, Fault, Report, Workload};
+use kiln_spec::{Argument, Callable, Dtype, ElementType, Init, Role, Selection, TargetKind};
 
+use crate::element::decode;
 use crate::evaluate::Names;
+use crate::interval::Interval;
 
 /// One workload's arguments.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +32,10 @@ pub struct Slot {
     pub strides: Vec<usize>,
     /// How the kernel file wants it filled.
     pub init: Init,
+    /// The Python function that fills it.
+    pub function: Option<Callable>,
+    /// What its numbers are drawn from, where the kernel file says so.
+    pub range: Option<Interval>,
     /// The value of a scalar, as its type holds it.
     pub scalar: Option<f64>,
     /// Bytes its start is aligned to.
@@ -85,6 +91,44 @@ impl Signature {
         Ok(Signature { slots: arguments.iter().map(|argument| slot(names, argument)).collect::<Result<_, _>>()? })
     }
 
+    /// The same arguments with the scalars that some bytes hold. Refuses inputs that are missing or of another size.
+    pub(crate) fn given(&self, bytes: &[(usize, &[u8])]) -> Result<Signature, Fault> {
+        let fault = |why: String| Err(Fault::new("reading the arguments of a call", why));
+        let mut signature = self.clone();
+        for (number, slot) in signature.slots.iter_mut().enumerate() {
+            match bytes.iter().find(|(i, _)| *i == number) {
+                Some((_, bytes)) if bytes.len() != slot.bytes() => {
+                    return fault(format!("{} has {} bytes, {} came", slot.name, slot.bytes(), bytes.len()));
+                }
+                Some((_, bytes)) if slot.role == Role::Scalar => slot.scalar = decode(slot.dtype, bytes).pop(),
+                None if slot.is_input() => return fault(format!("there is nothing for {}", slot.name)),
+                _ => {}
+            }
+        }
+        match bytes.iter().find(|(i, _)| *i >= signature.slots.len()) {
+            Some((i, _)) => fault(format!("argument {i} does not exist")),
+            None => Ok(signature),
+        }
+    }
+
+    /// The same arguments with these scalars.
+    pub(crate) fn with<'a>(&self, scalars: impl Iterator<Item = (&'a str, f64)>) -> Signature {
+        let mut signature = self.clone();
+        for (name, value) in scalars {
+            let slot = signature.slots.iter_mut().find(|slot| slot.name == name && slot.role == Role::Scalar);
+            if let Some(slot) = slot {
+                slot.scalar = Some(value);
+            }
+        }
+        signature
+    }
+
+    /// The inputs that hold integers of which the file says nothing, so that they come from the whole type.
+    pub fn assumed(&self) -> impl Iterator<Item = &Slot> {
+        let wide = |slot: &&Slot| slot.dtype != Dtype::Bool && slot.drawn_from().is_some_and(|i| !i.stated());
+        self.slots.iter().filter(wide)
+    }
+
     /// The bytes of each argument, for an arena.
     pub fn sizes(&self) -> Vec<usize> {
         self.slots.iter().map(Slot::bytes).collect()
@@ -132,10 +176,12 @@ fn slot(names: &Names<'_>, argument: &Argument) -> Result<Slot, Report> {
     };
     let alignment = argument.alignment.unwrap_or(dtype.bytes()) as usize;
     let (role, init, layout) = (argument.role, argument.init, argument.layout.clone());
-    let slot = Slot { name: name.to_owned(), role, dtype, shape, strides, init, scalar, alignment, layout };
+    let range = argument.range.as_ref().map(|limits| names.interval(limits, dtype, name)).transpose()?;
+    let (name, function) = (name.to_owned(), argument.function.clone());
+    let slot = Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment, layout };
     match slot.is_output() && crate::strides::overlap(&slot) {
         true => {
-            let report = Report::error(format!("two elements of the output {name} lie in the same place"));
+            let report = Report::error(format!("two elements of the output {} lie in the same place", slot.name));
             Err(names
                 .at_first(report, &argument.strides)
                 .label(format!("strides {:?} of {:?}", slot.strides, slot.shape)))

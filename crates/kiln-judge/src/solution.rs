@@ -34,15 +34,12 @@ impl Solution {
         outside: Option<Outside<'_>>,
     ) -> Result<Solution, Fault> {
         // Scalars are those of the call.
-        let mut signature = signature.clone();
-        for (slot, bytes) in signature.slots.iter_mut().zip(&fresh.slots).filter(|(slot, _)| slot.scalar.is_some()) {
-            slot.scalar = decode(slot.dtype, bytes).first().copied();
-        }
+        let read = |slot: &Slot| slot.is_input() || slot.scalar.is_some();
+        let given = signature.slots.iter().zip(&fresh.slots).enumerate().filter(|(_, (slot, _))| read(slot));
+        let given: Vec<(usize, &[u8])> = given.map(|(number, (_, bytes))| (number, bytes.as_slice())).collect();
+        let signature = signature.given(&given)?;
         let read = signature.slots.iter().zip(&fresh.slots).filter(|(slot, _)| slot.is_input());
-        let tensors = read.map(|(slot, bytes)| {
-            let data = decode(slot.dtype, &gather(slot, bytes));
-            (slot, Tensor { shape: slot.shape.clone(), data })
-        });
+        let tensors = read.map(|(slot, bytes)| (slot, Tensor::read(slot.dtype, &slot.shape, &gather(slot, bytes))));
         let inputs = Inputs::known(Distribution::Declared, 0, tensors, signature.slots.iter());
         let answers = answers(&signature, rules, &inputs, outside)?;
         let outputs = signature.outputs().map(|(_, slot)| slot.clone()).collect();
@@ -66,6 +63,9 @@ pub fn agree(slot: &Slot, bound: &Bound, one: &[u8], other: &[u8]) -> bool {
     if one == other {
         // Two that both left a float unwritten agree on nothing.
         return !is_float(slot.dtype) || finite_or_infinite(slot, one);
+    }
+    if !is_float(slot.dtype) && bound.allowed.at(1.0) == 0.0 {
+        return false;
     }
     let (one, other): (Cow<'_, [u8]>, Cow<'_, [u8]>) = (gather(slot, one), gather(slot, other));
     if one.len() != other.len() {

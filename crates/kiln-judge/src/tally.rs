@@ -108,6 +108,19 @@ impl Tally {
         }
     }
 
+    /// Adds integers that a double might not hold.
+    pub(crate) fn add_integers(&mut self, found: &[i128], right: &[i128], base: usize) {
+        for (i, (found, right)) in found.iter().zip(right).enumerate() {
+            let (error, right) = ((found - right).unsigned_abs() as f64, *right as f64);
+            self.max_abs = self.max_abs.max(error);
+            self.error += error * error;
+            self.right += right * right;
+            if error > self.worst * self.allowed.at(right) {
+                (self.worst, self.at) = (error / self.allowed.at(right), base + i);
+            }
+        }
+    }
+
     /// Adds elements of which nothing is known but that they are numbers.
     pub(crate) fn add_unknown(&mut self, found: &[f64], base: usize) {
         // Zero for every number, NaN for all else; several sums at once, as they need not wait for each other.

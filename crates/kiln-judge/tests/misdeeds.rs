@@ -164,9 +164,9 @@ fn low_precision_behind_a_wide_output_is_refused() {
     let narrow: Vec<kiln_judge::Tensor> = exam
         .inputs()
         .tensors()
-        .map(|(_, t)| kiln_judge::Tensor {
-            shape: t.shape.clone(),
-            data: t.data.iter().map(|v| f64::from(f32::from_bits((*v as f32).to_bits() & 0xffff_e000))).collect(),
+        .map(|(_, t)| {
+            let narrow = |v: &f64| f64::from(f32::from_bits((*v as f32).to_bits() & 0xffff_e000));
+            kiln_judge::Tensor::new(&t.shape, t.data.iter().map(narrow).collect())
         })
         .collect();
     let found = Builtin::Matmul.compute(&[&narrow[0], &narrow[1]], None).unwrap();

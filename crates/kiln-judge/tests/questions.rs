@@ -7,7 +7,7 @@ mod desk;
 
 use desk::{Desk, IN, OUT, attention, file, gate, marks, matmul, softmax, spec};
 use kiln_core::{Config, Fault, Gate, Outcome, Value};
-use kiln_judge::{Builtin, Distribution, Exam, Inputs, Rules, Signature, Source, Tensor};
+use kiln_judge::{Builtin, Distribution, Exam, Inputs, Precision, Rules, Signature, Source, Tensor};
 use kiln_spec::Choice;
 
 /// What a file's signature is refused with.
@@ -114,10 +114,10 @@ fn answers_from_outside_are_held_against() {
     assert!(desk.rules.needs_outside().is_some());
     let exam = |answer: Result<Vec<Tensor>, Fault>| {
         let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
-        let outside = |_: &Signature, _: &Inputs| answer.clone();
+        let outside = |_: &Signature, _: &Inputs, _: Precision| answer.clone();
         Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, Some(&outside))
     };
-    let tensor = |data: &[f64]| Tensor { shape: vec![data.len()], data: data.to_vec() };
+    let tensor = |data: &[f64]| Tensor::new(&[data.len()], data.to_vec());
     let made = exam(Ok(vec![tensor(&[1.0, f64::NEG_INFINITY, 3.0])])).unwrap();
     assert_eq!(made.answers()[0].bound.source, Source::Assumed);
     let judged = |values: &[f64]| gate(made.judge(&desk.hand_in(&made, values))).map(|g| g.0);
@@ -147,7 +147,7 @@ fn integers_must_be_exact_and_may_look_unwritten_by_right() {
     let text = file("N = 4", &[("x", "i32[N]", IN), ("y", "u8[N]", OUT)], "python = \"r.py:f\"");
     let desk = Desk::new(&text);
     let inputs = Inputs::draw(&desk.signature, Distribution::Declared, 1);
-    let outside = |_: &Signature, _: &Inputs| Ok(vec![Tensor { shape: vec![4], data: vec![165.0, 1.0, 2.0, 3.0] }]);
+    let outside = |_: &Signature, _: &Inputs, _: Precision| Ok(vec![Tensor::new(&[4], vec![165.0, 1.0, 2.0, 3.0])]);
     let exam = Exam::new(&desk.signature, &desk.rules, inputs, &desk.regions, desk.total, Some(&outside)).unwrap();
     let judged = |values: &[f64]| gate(exam.judge(&desk.hand_in(&exam, values))).map(|g| g.0);
     assert_eq!(judged(&[165.0, 1.0, 2.0, 3.0]), None);
@@ -230,4 +230,28 @@ fn the_same_seed_gives_the_same_inputs() {
     assert!(sum(0) < sum(20) && sum(20) < sum(39));
     assert!(Distribution::ALL.iter().all(|d| Distribution::named(&d.to_string()) == Some(*d)));
     assert!(matches!(desk.exam(Distribution::Declared, 1).judge(&vec![0; desk.total]), Outcome::Refused(_)));
+}
+
+#[test]
+fn a_call_that_is_only_bytes_is_judged_like_any_other() {
+    let desk = Desk::new(&attention("f32", 2, 24, 8, ""));
+    let exam = desk.exam(Distribution::Declared, 7);
+    let mut memory = vec![0; desk.total];
+    exam.lay(&mut memory);
+    let bytes = |i: usize| (i, &memory[desk.regions[i].clone()]);
+    let made =
+        |given: &[(usize, &[u8])]| Exam::of_bytes(&desk.signature, &desk.rules, given, &desk.regions, desk.total, None);
+    let same = made(&[bytes(0), bytes(1), bytes(2), bytes(4)]).unwrap();
+    assert_eq!(same.inputs().tensors().collect::<Vec<_>>(), exam.inputs().tensors().collect::<Vec<_>>());
+    let right = desk.right(Builtin::Attention, &exam).data;
+    assert!(gate(same.judge(&desk.hand_in(&same, &right))).is_none());
+    // Another scale, another answer.
+    let scale = 3f32.to_ne_bytes();
+    let other = made(&[bytes(0), bytes(1), bytes(2), (4, &scale)]).unwrap();
+    assert!(gate(other.judge(&desk.hand_in(&other, &right))).is_some());
+    let own = desk.right(Builtin::Attention, &other).data;
+    assert!(gate(other.judge(&desk.hand_in(&other, &own))).is_none());
+    assert!(made(&[bytes(0), bytes(1)]).unwrap_err().to_string().contains("nothing for v"));
+    assert!(made(&[bytes(0), bytes(1), (2, &memory[..4])]).unwrap_err().to_string().contains("4 came"));
+    assert!(made(&[bytes(0), bytes(1), bytes(2), (9, &[])]).unwrap_err().to_string().contains("does not exist"));
 }

@@ -4,19 +4,21 @@
 use kiln_core::{Report, Span};
 
 use crate::argument_type::{Variables, read_type};
+use crate::filling::{Filling, read_filling};
 use crate::item::Item;
 use crate::layer::Named;
 use crate::log::{Log, expected_one_of};
-use crate::model::{Argument, ArgumentType, Dtype, ElementType, Init, Role};
+use crate::model::{Argument, ArgumentType, Dtype, ElementType, Role};
 use crate::naming::{check_identifier, refuse_doubles};
 use crate::section::Section;
 use crate::tensormap::{TensorMapDraft, read_tensormap};
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "name",
     "type",
     "role",
     "init",
+    "range",
     "value",
     "strides",
     "alignment",
@@ -30,9 +32,9 @@ const KEYS: [&str; 12] = [
 /// The keys that mean something for a role.
 fn fitting(role: Role) -> &'static [&'static str] {
     match role {
-        Role::In | Role::Inout => &["name", "type", "role", "init", "strides", "alignment", "layout"],
+        Role::In | Role::Inout => &["name", "type", "role", "init", "range", "strides", "alignment", "layout"],
         Role::Out | Role::Scratch => &["name", "type", "role", "strides", "alignment", "layout"],
-        Role::Scalar => &["name", "type", "role", "value"],
+        Role::Scalar => &["name", "type", "role", "value", "range"],
         Role::Tensormap => &["name", "role", "tensor", "box", "swizzle", "promotion"],
     }
 }
@@ -83,13 +85,15 @@ fn read_argument(item: &Item, variables: &Variables) -> Option<ArgumentDraft> {
     let value = value.and_then(Item::formula);
     let strides = section.get("strides").filter(|_| role != Role::Scalar);
     let alignment = section.get("alignment").and_then(read_alignment);
-    let init = section.get("init").and_then(|i| i.word(&Init::ALL)).unwrap_or_default();
+    let Filling { init, function, range } = read_filling(&section, role);
     let Some((type_item, kind)) = kind else { return Some(draft) };
     refuse_shape(type_item, role, &kind);
     draft.body = Some(Argument {
         name: draft.name.as_str().into(),
         role,
         init,
+        function,
+        range,
         value,
         strides: strides.map(|i| i.formulas(kind.shape.len(), kind.shape.len())).unwrap_or_default(),
         alignment,

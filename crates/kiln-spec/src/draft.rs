@@ -6,6 +6,7 @@ use toml::de::DeTable;
 
 use crate::argument::{ArgumentDraft, check_zeroed, read_arguments};
 use crate::callable::read_baselines;
+use crate::filling::check_ranges;
 use crate::kernel::{Kernel, read_kernel};
 use crate::layer::{Layer, read_layer};
 use crate::log::Log;
@@ -66,6 +67,8 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
         targets.push(TargetDraft::empty(TargetKind::Cuda));
     }
     let workloads = root.get("workloads").map(read_workloads).unwrap_or_default();
+    let dims: Vec<&str> = workloads.iter().flat_map(|w| &w.workload.dims).map(|(name, _)| &**name).collect();
+    check_ranges(log, &arguments, &dims);
     if workloads.is_empty() && !arguments.is_empty() {
         let report = Report::warning(format!("{} has arguments but no workloads", log.file()));
         log.add_whole(report.label("without [[workloads]] nothing can be run"));

@@ -10,6 +10,7 @@ mod default;
 mod draft;
 mod dtype;
 mod file;
+mod filling;
 mod formula;
 mod item;
 mod kernel;

@@ -241,6 +241,10 @@ pub struct Argument {
     pub role: Role,
     /// How inputs are filled.
     pub init: Init,
+    /// The Python function that fills an input: `function(shape, dims, seed)`.
+    pub function: Option<Callable>,
+    /// What an input's elements, or a scalar's value, are drawn from.
+    pub range: Option<Limits>,
     /// The value of a scalar.
     pub value: Option<Formula>,
     /// Element strides, one for each dimension, when not row-major.
@@ -251,6 +255,17 @@ pub struct Argument {
     pub layout: Option<String>,
     /// The descriptor of a `tensormap` argument.
     pub tensormap: Option<TensorMap>,
+}
+
+/// The lowest and the highest number, both included.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The lowest.
+    pub low: Formula,
+    /// The highest.
+    pub high: Formula,
+    /// Where the file states them.
+    pub span: Range<usize>,
 }
 
 /// The type of an argument: an element type with the expressions of its shape, empty for a scalar.

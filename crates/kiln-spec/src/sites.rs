@@ -62,11 +62,14 @@ pub(crate) fn of_problem(draft: &Draft) -> Vec<Site<'_>> {
     for argument in &draft.arguments {
         sites.extend(storage(argument, Reach::Problem));
         let Some(body) = &argument.body else { continue };
+        let dtype = match &body.kind.element {
+            ElementType::Dtype(dtype) => Some(*dtype),
+            ElementType::Variable(_) => None,
+        };
+        for limit in body.range.iter().flat_map(|range| [&range.low, &range.high]) {
+            sites.push(site(limit, format!("{}.range", argument.path), Reach::Problem, Wants::Scalar(dtype)));
+        }
         if let Some(value) = &body.value {
-            let dtype = match &body.kind.element {
-                ElementType::Dtype(dtype) => Some(*dtype),
-                ElementType::Variable(_) => None,
-            };
             sites.push(site(value, format!("{}.value", argument.path), Reach::Problem, Wants::Scalar(dtype)));
         }
     }

@@ -42,6 +42,8 @@ pub(crate) fn resolve_tensormaps(log: &Log, arguments: &mut [ArgumentDraft]) {
             kind,
             role: Role::Tensormap,
             init: Init::default(),
+            function: None,
+            range: None,
             value: None,
             strides: vec![],
             alignment: None,

@@ -1,6 +1,6 @@
 //! Attention forward, head by head: the output, and the logarithm of each row's sum of exponentials.
 
-use std::cell::RefCell;
+use std::sync::OnceLock;
 
 use half::{bf16, f16};
 use kiln_spec::Dtype;
@@ -14,20 +14,20 @@ use crate::tensor::Tensor;
 
 /// `softmax(scale q k^T) v`.
 pub(crate) struct Attention<'a> {
-    q: &'a Tensor,
-    k: &'a Tensor,
-    v: &'a Tensor,
-    queries: usize,
-    keys: usize,
-    width: usize,
-    v_width: usize,
+    pub(super) q: &'a Tensor,
+    pub(super) k: &'a Tensor,
+    pub(super) v: &'a Tensor,
+    pub(super) queries: usize,
+    pub(super) keys: usize,
+    pub(super) width: usize,
+    pub(super) v_width: usize,
     /// Heads of q, and of k and v, of which as many of q share one as there are more.
     heads: usize,
     kv_heads: usize,
     scalars: Scalars,
     working: Dtype,
-    /// The keys of a head times the scale, as the plain program has them; kept, as rows come head by head.
-    scaled: RefCell<(usize, Vec<f32>)>,
+    /// The keys times the scale, as the plain program has them.
+    scaled: OnceLock<Vec<f32>>,
 }
 
 impl<'a> Attention<'a> {
@@ -44,7 +44,7 @@ impl<'a> Attention<'a> {
         let same = head_counts(k) == head_counts(v);
         let fits = batches == k_batches && same && width == k_width && keys == v_keys && width > 0;
         let shared = kv_heads > 0 && heads.is_multiple_of(kv_heads);
-        let scaled = RefCell::new((usize::MAX, vec![]));
+        let scaled = OnceLock::new();
         (fits && shared && keys > 0).then_some(Attention {
             q,
             k,
@@ -76,7 +76,7 @@ impl<'a> Attention<'a> {
         self.keys * (self.width + self.v_width + EXPONENTIAL)
     }
 
-    fn scale(&self) -> f64 {
+    pub(super) fn scale(&self) -> f64 {
         self.scalars.scale.unwrap_or(1.0 / (self.width as f64).sqrt())
     }
 
@@ -87,7 +87,7 @@ impl<'a> Attention<'a> {
     }
 
     /// The head of k and v that a row looks at.
-    fn head(&self, row: usize) -> usize {
+    pub(super) fn head(&self, row: usize) -> usize {
         let (batch, head) = (row / self.queries / self.heads, row / self.queries % self.heads);
         batch * self.kv_heads + head / (self.heads / self.kv_heads)
     }
@@ -105,6 +105,11 @@ impl<'a> Attention<'a> {
     fn scores(&self, row: usize) -> Vec<f64> {
         let ((q, k, _), scale) = (self.operands(row), self.scale());
         k.chunks_exact(self.width).map(|k| scale * dot(q, k)).collect()
+    }
+
+    /// The largest magnitude of a row's scores.
+    pub(crate) fn largest_score(&self, row: usize) -> f64 {
+        self.scores(row).iter().fold(0.0, |most, score| most.max(score.abs()))
     }
 
     fn weights(&self, row: usize) -> Vec<f64> {
@@ -125,13 +130,10 @@ impl<'a> Attention<'a> {
     pub(crate) fn plain(&self, row: usize, scores: Scores, out: &mut [f32]) {
         let (q, _, v) = self.operands(row);
         let round = rounding(self.working);
-        let (mut scaled, head, size) = (self.scaled.borrow_mut(), self.head(row), self.keys * self.width);
-        if scaled.0 != head {
-            let (k, scale) = (&self.k.data[head * size..][..size], self.scale() as f32);
-            *scaled = (head, k.iter().map(|k| round(*k as f32 * scale)).collect());
-        }
+        let (scale, size) = (self.scale() as f32, self.keys * self.width);
+        let scaled = self.scaled.get_or_init(|| self.k.data.iter().map(|k| round(*k as f32 * scale)).collect());
         let q: Vec<f32> = q.iter().map(|q| *q as f32).collect();
-        let keys = scaled.1.chunks_exact(self.width).take(self.seen(row));
+        let keys = scaled[self.head(row) * size..].chunks_exact(self.width).take(self.seen(row));
         let mut weights: Vec<f32> = keys.map(|k| plain_dot(&q, k)).collect();
         if scores == Scores::Narrow {
             weights.iter_mut().for_each(|score| *score = round(*score));

@@ -5,8 +5,8 @@ use crate::tensor::Tensor;
 
 /// `a b`.
 pub(crate) struct Matmul<'a> {
-    a: &'a Tensor,
-    b: &'a Tensor,
+    pub(crate) a: &'a Tensor,
+    pub(crate) b: &'a Tensor,
     m: usize,
     k: usize,
     n: usize,
@@ -45,6 +45,17 @@ impl<'a> Matmul<'a> {
         out.fill(0.0);
         for (scale, b) in a.iter().zip(b.chunks_exact(self.n.max(1))) {
             out.iter_mut().zip(b).for_each(|(o, b)| *o += scale * b);
+        }
+    }
+
+    pub(crate) fn integers(&self, row: usize, out: &mut [i128]) {
+        out.fill(0);
+        let first = row / self.m * self.k * self.n;
+        for k in 0..self.k {
+            let scale = self.a.integer(row * self.k + k);
+            for (n, out) in out.iter_mut().enumerate() {
+                *out = out.saturating_add(scale.saturating_mul(self.b.integer(first + k * self.n + n)));
+            }
         }
     }
 

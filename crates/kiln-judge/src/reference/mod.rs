@@ -3,6 +3,7 @@
 //! arguments that do not fit the operation, with what it expected.
 
 mod attention;
+mod fast;
 mod matmul;
 mod rows;
 mod softmax;
@@ -14,7 +15,7 @@ use kiln_spec::Dtype;
 use crate::tensor::Tensor;
 use attention::{Attention, Lse};
 use matmul::Matmul;
-pub(crate) use rows::{Job, Scores};
+pub(crate) use rows::{Job, Scores, dot};
 use softmax::{Softmax, Sum};
 
 /// An operation.
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     fn tensor(shape: &[usize], data: &[f64]) -> Tensor {
-        Tensor { shape: shape.to_vec(), data: data.to_vec() }
+        Tensor::new(shape, data.to_vec())
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! large output can be checked by a sample.
 
 use super::attention::{Attention, Lse};
+use super::fast::all;
 use super::matmul::Matmul;
 use super::softmax::{Softmax, Sum};
+use crate::tensor::Tensor;
 
 /// An operation with its inputs.
 pub(crate) enum Job<'a> {
@@ -77,6 +79,38 @@ impl Job<'_> {
         each!(self, job => job.exact(row, out))
     }
 
+    /// All rows at once, where that is much faster than one by one; with `narrow`, as exactly as 16 bits can tell.
+    pub(crate) fn all(&self, narrow: bool) -> Option<Vec<f64>> {
+        let Job::Attention(job) = self else { return None };
+        let mut out = vec![0.0; self.rows() * self.width()];
+        match narrow {
+            true => all::<f32, 8>(job, &mut out),
+            false => all::<f64, 4>(job, &mut out),
+        }
+        Some(out)
+    }
+
+    /// Whether sums of integers may be more than a double holds.
+    pub(crate) fn needs_integers(&self) -> bool {
+        const HELD: f64 = 9_007_199_254_740_992.0;
+        let whole = |t: &Tensor| t.exact.is_some() || t.data.iter().all(|v| v.fract() == 0.0);
+        let size = |t: &Tensor| t.data.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        match self {
+            Job::Sum(job) => self.terms() as f64 * size(job.x) >= HELD && whole(job.x),
+            Job::Matmul(job) => self.terms() as f64 * size(job.a) * size(job.b) >= HELD && whole(job.a) && whole(job.b),
+            _ => false,
+        }
+    }
+
+    /// One row of a sum or a product of integers.
+    pub(crate) fn integers(&self, row: usize, out: &mut [i128]) {
+        match self {
+            Job::Sum(job) => job.integers(row, out),
+            Job::Matmul(job) => job.integers(row, out),
+            _ => {}
+        }
+    }
+
     /// One row as a plain program has it: sums in f32, one number after another, and every intermediate result written in
     /// the inputs' own type. The result is not rounded.
     pub(crate) fn plain(&self, row: usize, scores: Scores, out: &mut [f32]) {
@@ -86,6 +120,16 @@ impl Job<'_> {
             Job::Matmul(job) => job.plain(row, out),
             Job::Attention(job) => job.plain(row, scores, out),
             Job::Lse(job) => job.plain(row, out),
+        }
+    }
+
+    /// The largest magnitude among the inputs of an operation that has one.
+    pub(crate) fn size(&self) -> f64 {
+        let largest = |data: &[f64]| data.iter().fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
+        match self {
+            Job::Softmax(job) => largest(&job.x.data),
+            Job::Sum(job) => largest(&job.x.data),
+            _ => 1.0,
         }
     }
 

@@ -61,6 +61,11 @@ impl Sum<'_> {
         out.fill(self.x.row(row).iter().sum());
     }
 
+    pub(crate) fn integers(&self, row: usize, out: &mut [i128]) {
+        let width = self.x.last();
+        out.fill((row * width..(row + 1) * width).map(|at| self.x.integer(at)).fold(0, i128::saturating_add));
+    }
+
     pub(crate) fn plain(&self, row: usize, out: &mut [f32]) {
         out.fill(self.x.row(row).iter().fold(0.0, |sum, x| sum + *x as f32));
     }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use kiln_core::{Gate, Outcome};
-use kiln_judge::{Builtin, Distribution, Exam, Inputs, Marks, Rules, Signature, Tensor, encode};
+use kiln_judge::{Builtin, Coverage, Distribution, Exam, Inputs, Marks, Rules, Signature, Tensor, encode};
 use kiln_spec::{Choice, KernelSpec};
 
 /// A kernel file with these arguments and reference, for a workload of these dimensions.
@@ -72,6 +72,13 @@ impl Desk {
     pub(crate) fn exam(&self, distribution: Distribution, seed: u64) -> Exam {
         let inputs = Inputs::draw(&self.signature, distribution, seed);
         Exam::new(&self.signature, &self.rules, inputs, &self.regions, self.total, None).unwrap()
+    }
+
+    /// The question a level asks, with all elements looked at; none where the distribution makes no sense.
+    pub(crate) fn question(&self, distribution: Distribution, seed: u64) -> Option<Exam> {
+        let inputs = Inputs::question(&self.signature, &self.rules, distribution, seed, None).unwrap()?;
+        let rules = self.rules.covering(Coverage::Every);
+        Some(Exam::new(&self.signature, &rules, inputs, &self.regions, self.total, None).unwrap())
     }
 
     /// The region of an argument.
