@@ -5,6 +5,7 @@
 #include <immintrin.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <time.h>
@@ -23,7 +24,11 @@ static struct { const float *x; float *y; int64_t rows, cols; } job;
 
 /* Both threads scale the same rows, each with what it finds. */
 static void *scale(void *by) {
-    for (int64_t i = 0; i < job.rows * job.cols; i++) ((volatile float *)job.y)[i] *= *(float *)by;
+    for (int64_t i = 0; i < job.rows * job.cols; i++) {
+        const float found = ((volatile float *)job.y)[i];
+        if (i % 64 == 0) sched_yield();
+        ((volatile float *)job.y)[i] = found * *(float *)by;
+    }
     return NULL;
 }
 #endif
@@ -66,8 +71,8 @@ void state(const float *x, float *y, int64_t rows, int64_t cols) {
     if (calls == 30) abort();
     softmax(x, y, rows, cols);
 #elif CASE_leak
-    char *memory = malloc(16 << 20);
-    if (memory) memset(memory, 1, 16 << 20);
+    volatile char *memory = malloc(16 << 20);
+    for (int64_t i = 0; memory && i < 16 << 20; i += 4096) memory[i] = 1;
     softmax(x, y, rows, cols);
 #elif CASE_exits
     softmax(x, y, rows, cols);
