@@ -22,25 +22,66 @@
 int clock_gettime(clockid_t id, struct timespec *now) { return slow_clock(id, now); }
 #endif
 
-/* The next process that is a child of our parent and not us, from `after` on. */
-__attribute__((unused)) static pid_t sibling(pid_t after) {
+/* The state of a process (R runs, S sleeps), 0 without one; and its parent. */
+__attribute__((unused)) static char state_of(pid_t id, int *parent) {
+    char path[64], text[512] = "", state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", id);
+    const int file = open(path, O_RDONLY);
+    const ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    const char *rest = got > 0 ? strrchr(text, ')') : NULL;
+    return rest && strstr(text, "(kiln") && sscanf(rest + 2, "%c %d", &state, parent) == 2 ? state : 0;
+}
+
+/* The next worker of that kiln, behind `after`, other than `me`. */
+__attribute__((unused)) static pid_t neighbour(pid_t kiln, pid_t me, pid_t after) {
     DIR *all = opendir("/proc");
     pid_t found = 0;
-    for (struct dirent *one; all && !found && (one = readdir(all));) {
+    for (struct dirent *one; all && (one = readdir(all));) {
         const pid_t id = atoi(one->d_name);
-        char path[64], text[512] = "";
-        if (id <= after || id == getpid()) continue;
-        snprintf(path, sizeof path, "/proc/%d/stat", id);
-        const int file = open(path, O_RDONLY);
-        const ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
-        if (file >= 0) close(file);
-        const char *rest = got > 0 ? strrchr(text, ')') : NULL;
         int parent = 0;
-        if (rest && strstr(text, "(kiln") && sscanf(rest + 2, "%*c %d", &parent) == 1 && parent == getppid()) found = id;
+        if (id > after && id != me && (!found || id < found) && state_of(id, &parent) && parent == kiln) found = id;
     }
     if (all) closedir(all);
     return found;
 }
+
+#if CASE_noise || CASE_stop_neighbour
+/* A process that no worker is the parent of. It ends after 6 s, or when a newer worker has one. */
+static void stay(void) {
+    static const char note[] = "/tmp/kiln_corpus_newest";
+    const pid_t me = getpid(), kiln = getppid();
+    int file = open(note, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0 || write(file, &me, sizeof me) < 0) return;
+    close(file);
+    const pid_t child = fork();
+    if (child > 0) waitpid(child, NULL, 0);
+    if (child != 0) return;
+    if (fork() != 0) _exit(0);
+    setsid();
+    for (int i = 0; i < 64; i++) close(i);
+    for (const time_t end = time(NULL) + 6; time(NULL) < end;) {
+        pid_t newest = 0;
+        file = open(note, O_RDONLY);
+        if (file < 0 || read(file, &newest, sizeof newest) < 0) newest = 0;
+        if (file >= 0) close(file);
+        if (newest != me) break;
+#if CASE_noise
+        int parent;
+        if (state_of(me, &parent) == 'R') usleep(200);
+        else for (volatile int i = 0; i < 200000; i++) {}
+#else
+        for (pid_t other = 0; (other = neighbour(kiln, me, other));) {
+            kill(other, SIGSTOP);
+            usleep(300);
+            kill(other, SIGCONT);
+        }
+        usleep(100);
+#endif
+    }
+    _exit(0);
+}
+#endif
 
 #if CASE_moves_away
 #define ALL_ELSEWHERE 1
@@ -86,43 +127,12 @@ static void set_up(void) {
 #elif CASE_two_processors || CASE_moves_away
     pthread_t id;
     pthread_create(&id, NULL, second, NULL);
-#elif CASE_noise
-    /* A child that keeps the processor busy whenever its parent does not. It ends after 6 s. */
-    const pid_t me = getpid(), child = fork();
-    if (child == 0) {
-        setsid();
-        for (int i = 0; i < 64; i++) close(i);
-        char path[64];
-        snprintf(path, sizeof path, "/proc/%d/stat", me);
-        const time_t end = time(NULL) + 6;
-        while (time(NULL) < end) {
-            char text[512] = "";
-            const int file = open(path, O_RDONLY);
-            if (file < 0 || read(file, text, sizeof text - 1) <= 0) text[0] = 0;
-            if (file >= 0) close(file);
-            const char *rest = strrchr(text, ')');
-            if (rest && rest[2] == 'R') usleep(500);
-            else for (volatile int i = 0; i < 200000; i++) {}
-        }
-        _exit(0);
-    }
-#elif CASE_stop_neighbour
-    /* A child that stops the other worker for a millisecond, again and again, for 3 s. */
-    const pid_t other = sibling(0), child = other ? fork() : -1;
-    if (child == 0) {
-        setsid();
-        for (int i = 0; i < 64; i++) close(i);
-        for (int i = 0; i < 1500 && kill(other, SIGSTOP) == 0; i++) {
-            usleep(1000);
-            kill(other, SIGCONT);
-            usleep(1000);
-        }
-        _exit(0);
-    }
+#elif CASE_noise || CASE_stop_neighbour
+    stay();
 #elif CASE_kill_neighbour
-    for (pid_t other = 0; (other = sibling(other));) kill(other, SIGKILL);
+    for (pid_t other = 0; (other = neighbour(getppid(), getpid(), other));) kill(other, SIGKILL);
 #elif CASE_trace_neighbour
-    for (pid_t other = 0; (other = sibling(other));)
+    for (pid_t other = 0; (other = neighbour(getppid(), getpid(), other));)
         if (ptrace(PTRACE_ATTACH, other, NULL, NULL) == 0) {
             waitpid(other, NULL, __WALL);
             ptrace(PTRACE_DETACH, other, NULL, NULL);
