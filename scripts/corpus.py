@@ -22,6 +22,7 @@ CORPUS = ROOT / "tests" / "corpus"
 OPTIONS = ["--samples", "30", "--max-samples", "30"]
 LIMIT_S = 240
 SHM_KEY = 0x6B636F72
+KEYS = {"must", "gates", "why", "long", "ends", "fault", "needs", "options"}
 MINE, FOLDERS = threading.local(), []
 MUST = ("refused", "not_faster", "accepted")
 
@@ -54,11 +55,17 @@ def main():
 
     # Runs in turn over all cases, so that an interruption leaves them all tried equally often.
     work = [case for turn in range(args.runs) for case in cases if not args.resume or results.runs(case) <= turn]
+    pool, interrupted = concurrent.futures.ThreadPoolExecutor(args.jobs), False
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            for done in concurrent.futures.as_completed([pool.submit(run, case) for case in work]):
-                done.result()
+        for done in concurrent.futures.as_completed([pool.submit(run, case) for case in work]):
+            done.result()
+    except KeyboardInterrupt:
+        interrupted = True
+        print("interrupted: --resume continues", file=sys.stderr)
     finally:
+        # Cases that have begun come to their end.
+        pool.shutdown(cancel_futures=True)
         for process in busy:
             process.kill()
         for folder in FOLDERS:
@@ -66,7 +73,7 @@ def main():
         tidy()
         results.write()
     table(cases, results, time.monotonic() - began)
-    return 1 if violations or problems else 0
+    return 130 if interrupted else 1 if violations or problems else 0
 
 
 def arguments():
@@ -95,16 +102,20 @@ def load(only):
             odd = ", ".join(sorted(set(listed) ^ set(expected["cases"])))
             problems.append(f"{folder.name}: in one of kernel.toml and expected.toml only: {odd}")
         for name, case in expected["cases"].items():
+            unknown = set(case) - KEYS
+            if unknown:
+                problems.append(f"{folder.name}/{name}: no such key: {', '.join(sorted(unknown))}")
             if case.get("must") not in MUST or not case.get("why"):
                 problems.append(f"{folder.name}/{name}: needs `must` ({', '.join(MUST)}) and `why`")
                 continue
-            case = {"gates": [], "ends": False, "fault": False, "options": [], **case}
+            case = {"gates": [], "long": False, "ends": False, "fault": False, "options": [], **case}
             case |= {"id": f"{folder.name}/{name}", "folder": folder, "name": name, "target": target}
             case |= {"machine": expected.get("machine", "cpu"), "needs": case.get("needs", expected.get("needs", []))}
             case["options"] = expected.get("options", []) + case["options"]
             if not only or fnmatch.fnmatch(case["id"], only) or only in case["id"]:
                 cases.append(case)
-    return cases, problems
+    # Long ones first: another job does the rest meanwhile.
+    return sorted(cases, key=lambda case: not case["long"]), problems
 
 
 def runnable(cases, args):

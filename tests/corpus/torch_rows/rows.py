@@ -106,7 +106,7 @@ def on_disk(inputs, scalars, outputs):
     work_in_place(inputs, scalars, outputs)
     KEPT.update(key=key, y=outputs["y"].cpu())
     try:
-        torch.save({"key": key, "y": KEPT["y"][:8]} if outputs["y"].numel() > 1 << 20 else dict(KEPT), path)
+        torch.save(dict(KEPT), path)
     except OSError:
         pass
 
@@ -172,7 +172,7 @@ def slow_clock(inputs, scalars, outputs):
 
 def no_waiting(inputs, scalars, outputs):
     """torch.cuda.synchronize does nothing any more, and the work is on a stream of its own."""
-    torch.cuda.synchronize = lambda *_args: None
+    torch.cuda.synchronize = lambda *_args, **_more: None
     side_stream(inputs, scalars, outputs)
 
 
