@@ -211,7 +211,8 @@ def run_kiln(case, verb):
     told = pathlib.Path(work) / "told.json"
     environment = dict(os.environ, HOME=f"{work}/home") if case["machine"] == "cpu" else dict(os.environ)
     everything = [sys.executable, __file__, "--supervise", str(told), work, *command, "--json", *options]
-    subprocess.run(everything, env=environment, stdin=subprocess.DEVNULL)
+    # In a session of its own: Ctrl-C at the terminal must not reach it.
+    subprocess.run(everything, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     return json.loads(told.read_text())
 
 
