@@ -14,7 +14,7 @@ use kiln_stats::median;
 
 /// Rounds below which nothing is concluded.
 const LEAST_ROUNDS: usize = 5;
-/// Processor time beyond the claim that is let pass: a share of the claim,
+/// Processor time beyond the claim that is let pass: a share of the claim and of what everything around it takes,
 const SHARE: f64 = 0.08;
 /// and seconds for each question: after a kernel caches are colder than after an empty function.
 const EACH: f64 = 8e-6;
@@ -85,7 +85,8 @@ impl Accounts {
         let empty = each(&|(_, empty)| empty.rest(touching, 1));
         let claimed = median(&each(&|(own, _)| own.claimed / f64::from(own.questions.max(1)))).ok()?;
         let spinning = if threads > 1 { SPINNING * threads as f64 } else { 0.0 };
-        let limit = at(&empty, 0.75) + SHARE * claimed + EACH + spinning;
+        let around = median(&each(&|(_, empty)| empty.spent / f64::from(empty.questions.max(1)))).ok()?;
+        let limit = at(&empty, 0.75) + SHARE * (claimed + around) + EACH + spinning;
         if at(&own, 0.25) <= limit {
             return None;
         }

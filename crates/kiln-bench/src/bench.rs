@@ -174,7 +174,9 @@ impl<'a> Bench<'a> {
         };
         let made = exam(&stage.layout, &self.rules, (distribution, seed), helpers)?;
         let there = made.is_some();
-        stage.exams.extend(made);
+        if let Some(made) = made {
+            stage.add(made)?;
+        }
         Ok(there)
     }
 

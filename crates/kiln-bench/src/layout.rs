@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use kiln_core::Fault;
 use kiln_judge::{Exam, Inputs, Outside, Rules, Signature};
-use kiln_run::{Arena, Copy, MOST_ALIGNMENT, Slot};
+use kiln_run::{ALIGNMENT, Arena, Copy, MOST_ALIGNMENT, Slot, page};
 use kiln_spec::Role;
 
 /// A signature and its places.
@@ -24,7 +24,41 @@ pub(crate) struct Layout {
     total: usize,
 }
 
+/// On which side of an argument memory cannot be touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// Behind its last byte, as near as its alignment allows.
+    End,
+    /// Before its first byte.
+    Start,
+}
+
 impl Layout {
+    /// With every argument on pages of its own, between pages that end a worker which touches them.
+    pub(crate) fn edged(signature: Signature, edge: Edge) -> Result<Layout, Fault> {
+        let mut layout = Layout::new(signature)?;
+        let page = page();
+        let mut at = page;
+        let mut regions = Vec::with_capacity(layout.signature.slots.len());
+        let mut holes = vec![(0, page)];
+        for slot in &layout.signature.slots {
+            let room = slot.bytes().max(1).next_multiple_of(page);
+            let alignment = slot.alignment.max(ALIGNMENT);
+            let start = match edge {
+                Edge::Start => at,
+                Edge::End => at + (room - slot.bytes()) / alignment * alignment,
+            };
+            regions.push(start..start + slot.bytes());
+            holes.push((at + room, at + room + page));
+            at += room + page;
+        }
+        for (slot, region) in layout.slots.iter_mut().zip(&regions) {
+            slot.offset = region.start;
+        }
+        (layout.restore, layout.regions, layout.holes, layout.total) = (Vec::new(), regions, holes, at);
+        Ok(layout)
+    }
+
     pub(crate) fn new(signature: Signature) -> Result<Layout, Fault> {
         if let Some(slot) = signature.slots.iter().find(|s| s.alignment > MOST_ALIGNMENT) {
             let why = format!("{} asks for an alignment of {} bytes", slot.name, slot.alignment);
@@ -59,7 +93,10 @@ impl Layout {
 
     /// Fresh memory for it.
     pub(crate) fn arena(&self) -> Result<Arena, Fault> {
-        Arena::over(&self.regions)
+        match self.holes.is_empty() {
+            true => Arena::over(&self.regions),
+            false => Arena::over(&[0..self.total]),
+        }
     }
 
     /// A question about it.
@@ -79,6 +116,11 @@ impl Layout {
         for copy in &self.restore {
             bytes.copy_within(copy.to..copy.to + copy.bytes, copy.from);
         }
+    }
+
+    /// The same with other bytes around the arguments.
+    pub(crate) fn lay_otherwise(&self, exam: &Exam, arena: &mut Arena) {
+        exam.lay_otherwise(&mut arena.bytes_mut()[..self.total]);
     }
 
     /// The part of memory an exam judges.

@@ -133,6 +133,7 @@ impl Seating {
             // A little more than the last level holds, so that nothing of a set is left in it.
             flush: if self.cache == CacheState::Cold { self.caches.last as u64 / 4 * 5 } else { 0 },
             restore: Vec::new(),
+            here: None,
             account: Account::default(),
             device: kind.is_some(),
             home: kind.map(|kind| (kind, self.idle.clone())),
@@ -175,6 +176,8 @@ pub(crate) struct Seat {
     flush: u64,
     /// On a device, what is put back before every batch.
     restore: Vec<kiln_run::Copy>,
+    /// The memory that was mapped last.
+    here: Option<u64>,
     /// Claims about times, and what the system says.
     account: Account,
     /// Whether calls work in a device's memory.
@@ -241,13 +244,23 @@ impl Seat {
         self.restore = if self.device { layout.restore.clone() } else { Vec::new() };
         let gone = self.rested.as_mut().map(|rested| rested.maps(arena)).unwrap_or_default();
         let elsewhere = place == Place::Another;
+        self.here = Some(arena.number());
         let holes = if self.device { Vec::new() } else { layout.holes.clone() };
         self.first(Ask::Map { arena: arena.handle(), slots, launches, sets: 1, stride: 0, holes, elsewhere, gone })
+    }
+
+    /// Gives a subject that launches nothing by itself another place for its arguments, unless that is where they are.
+    pub(crate) fn map_here(&mut self, layout: &Layout, arena: &Arena) -> Result<Outcome<()>, Fault> {
+        if self.here == Some(arena.number()) {
+            return Ok(Outcome::Passed(()));
+        }
+        self.map(layout, layout.slots.clone(), arena, Vec::new(), Place::Same)
     }
 
     /// Gives the subject sets of arguments, one for each call of a sample.
     pub(crate) fn map_sets(&mut self, tray: &Tray, slots: Vec<Slot>) -> Result<Outcome<()>, Fault> {
         let gone = self.rested.as_mut().map(|rested| rested.maps(tray.arena())).unwrap_or_default();
+        self.here = Some(tray.arena().number());
         self.first(Ask::Map {
             arena: tray.arena().handle(),
             slots: tray.slots(slots),

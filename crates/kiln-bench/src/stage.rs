@@ -14,7 +14,7 @@ use kiln_spec::{Formula, Selection};
 
 use crate::drawing::derive;
 use crate::kernel::Kernel;
-use crate::layout::Layout;
+use crate::layout::{Edge, Layout};
 use crate::seat::{Place, Seat};
 use crate::subject::Subject;
 use crate::supply::Supply;
@@ -30,6 +30,8 @@ pub struct Stage<'a> {
     pub(crate) layout: Layout,
     pub(crate) exams: Vec<Exam>,
     pub(crate) arena: Arena,
+    /// The same arguments with the other edge guarded, for every second question; none on a device.
+    begun: Option<(Layout, Arena)>,
     kernel: &'a Kernel<'a>,
     /// Whether the layout depends on the configuration.
     tuned: bool,
@@ -66,7 +68,7 @@ impl<'a> Stage<'a> {
         let (signature, tuned) = Stage::signature(kernel, workload)?;
         let name = workload.map_or("", |w| &w.name);
         fits(&signature, name, distributions.len(), memory)?;
-        let layout = Layout::new(signature)?;
+        let (layout, other) = layouts(kernel, signature)?;
         let seeds = (0..distributions.len() as u64).map(|number| derive(seed, &["inputs", name], number));
         let drawn: Vec<(Distribution, u64)> = distributions.iter().copied().zip(seeds).collect();
         let exams: Vec<Option<Exam>> = match helpers.alone() {
@@ -74,10 +76,15 @@ impl<'a> Stage<'a> {
             false => drawn.iter().map(|draw| exam(&layout, rules, *draw, helpers)).collect::<Result<_, _>>()?,
         };
         // A distribution that makes no sense here is not asked about.
-        let exams = exams.into_iter().flatten().collect();
+        let mut exams: Vec<Exam> = exams.into_iter().flatten().collect();
+        if let Some(other) = &other {
+            for exam in exams.iter_mut().skip(1).step_by(2) {
+                *exam = other.relaid(exam)?;
+            }
+        }
         let cost = |formula: &Option<Formula>| cost(selection, workload, formula.as_ref()?);
         let (flops, bytes) = (cost(&selection.spec.cost.flops), cost(&selection.spec.cost.bytes));
-        let arena = layout.arena()?;
+        let (arena, begun) = (layout.arena()?, with_memory(other)?);
         Ok(Stage {
             workload,
             flops,
@@ -85,6 +92,7 @@ impl<'a> Stage<'a> {
             layout,
             exams,
             arena,
+            begun,
             kernel,
             tuned,
             images: new_images(),
@@ -124,17 +132,30 @@ impl<'a> Stage<'a> {
         }
         let signature = Signature::under(&self.kernel.selection, self.workload, config)
             .map_err(|report| Fault::new(format!("laying out the arguments of {config}"), report))?;
-        if signature == self.layout.signature { Ok(None) } else { Layout::new(signature).map(Some) }
+        if signature == self.layout.signature { Ok(None) } else { Ok(Some(layouts(self.kernel, signature)?.0)) }
     }
 
     /// Makes memory and questions fit a configuration.
     pub(crate) fn fit(&mut self, config: &Config) -> Result<(), Fault> {
-        if let Some(layout) = self.other_layout(config)? {
-            self.exams = self.exams.iter().map(|exam| layout.relaid(exam)).collect::<Result<_, _>>()?;
-            self.arena = layout.arena()?;
-            self.layout = layout;
-            self.images = new_images();
+        let Some(layout) = self.other_layout(config)? else { return Ok(()) };
+        let (layout, other) = layouts(self.kernel, layout.signature)?;
+        for (number, exam) in self.exams.iter_mut().enumerate() {
+            let own = other.as_ref().filter(|_| number % 2 == 1).unwrap_or(&layout);
+            *exam = own.relaid(exam)?;
         }
+        (self.arena, self.begun) = (layout.arena()?, with_memory(other)?);
+        self.layout = layout;
+        self.images = new_images();
+        Ok(())
+    }
+
+    /// A further question, after which it can be asked by its number.
+    pub(crate) fn add(&mut self, exam: Exam) -> Result<(), Fault> {
+        let exam = match self.begun.as_ref().filter(|_| self.exams.len() % 2 == 1) {
+            Some((layout, _)) => layout.relaid(&exam)?,
+            None => exam,
+        };
+        self.exams.push(exam);
         Ok(())
     }
 
@@ -231,8 +252,21 @@ impl<'a> Stage<'a> {
     /// Puts a question into a seat's memory.
     pub(crate) fn lay(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
         let image = self.image(which);
-        let exam = &self.exams[which % self.exams.len().max(1)];
-        seat.lay(&self.layout, exam, &mut self.arena, image)
+        let on_device = seat.on_device();
+        let (exam, layout, arena) = self.ground(which);
+        if !on_device {
+            passed!(seat.map_here(layout, arena)?);
+        }
+        seat.lay(layout, exam, arena, image)
+    }
+
+    /// A question, where its arguments lie, and the memory they lie in.
+    fn ground(&mut self, which: usize) -> (&Exam, &Layout, &mut Arena) {
+        let number = which % self.exams.len().max(1);
+        match &mut self.begun {
+            Some((layout, arena)) if number % 2 == 1 => (&self.exams[number], layout, arena),
+            _ => (&self.exams[number], &self.layout, &mut self.arena),
+        }
     }
 
     /// Holds what another call on a question left against the outputs of the one before.
@@ -248,17 +282,19 @@ impl<'a> Stage<'a> {
         seat: &mut Seat,
         act: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
     ) -> Result<Outcome<()>, Fault> {
-        Ok(self.posed(which, seat, act, |_, _| ())?.map(|_| ()))
+        Ok(self.posed(which, seat, Guards::Usual, act, |_, _| ())?.map(|_| ()))
     }
 
     /// Puts a question once; the outputs and how good they are, when they are right.
     pub(crate) fn answer(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<(Vec<u8>, Marks)>, Fault> {
-        self.posed(which, seat, |_, seat| seat.call(), Exam::outputs)
+        self.posed(which, seat, Guards::Usual, |_, seat| seat.call(), Exam::outputs)
     }
 
-    /// Puts it once more and holds the outputs against the first ones, which were right.
+    /// Puts it once more, with other bytes around the arguments and in scratch, and holds the outputs against the first
+    /// ones, which were right.
     pub(crate) fn answer_again(&mut self, which: usize, seat: &mut Seat, first: &[u8]) -> Result<Outcome<()>, Fault> {
-        let (again, _) = passed!(self.answer(which, seat)?);
+        let guards = if seat.on_device() { Guards::Usual } else { Guards::Other };
+        let (again, _) = passed!(self.posed(which, seat, guards, |_, seat| seat.call(), Exam::outputs)?);
         Ok(self.exams[which % self.exams.len().max(1)].rerun(first, &again))
     }
 
@@ -312,19 +348,52 @@ impl<'a> Stage<'a> {
         &mut self,
         which: usize,
         seat: &mut Seat,
+        guards: Guards,
         act: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
         take: impl FnOnce(&Exam, &[u8]) -> T,
     ) -> Result<Outcome<(T, Marks)>, Fault> {
         passed!(self.lay(which, seat)?);
+        if guards == Guards::Other {
+            let (exam, layout, arena) = self.ground(which);
+            layout.lay_otherwise(exam, arena);
+        }
         passed!(act(self, seat)?);
         passed!(seat.fetch()?);
-        let exam = &self.exams[which % self.exams.len().max(1)];
-        let seen = self.layout.seen(&self.arena);
-        // As it is now: a thread left behind in this process's memory may still be writing. On a device everything has
-        // ended, and nothing but the worker writes here.
-        let seen = if seat.on_device() { Cow::Borrowed(seen) } else { Cow::Owned(seen.to_vec()) };
-        Ok(exam.judge(&seen).map(|marks| (take(exam, &seen), marks)))
+        let (exam, layout, arena) = self.ground(which);
+        let seen = layout.seen(arena);
+        // On a device everything has ended, and nothing but the worker writes here.
+        if seat.on_device() {
+            return Ok(exam.judge(seen).map(|marks| (take(exam, seen), marks)));
+        }
+        // As it is now: a thread left behind in this process's memory may still be writing.
+        let mut seen = seen.to_vec();
+        let judged = match guards {
+            Guards::Usual => exam.judge(&seen),
+            Guards::Other => exam.judge_otherwise(&mut seen),
+        };
+        Ok(judged.map(|marks| (take(exam, &seen), marks)))
     }
+}
+
+/// What lies around the arguments and in scratch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guards {
+    /// What is no number in any type.
+    Usual,
+    /// Other bytes.
+    Other,
+}
+
+/// Where arguments lie: on a processor with either edge guarded by pages that cannot be touched.
+fn layouts(kernel: &Kernel<'_>, signature: Signature) -> Result<(Layout, Option<Layout>), Fault> {
+    if kernel.on_gpu() {
+        return Ok((Layout::new(signature)?, None));
+    }
+    Ok((Layout::edged(signature.clone(), Edge::End)?, Some(Layout::edged(signature, Edge::Start)?)))
+}
+
+fn with_memory(layout: Option<Layout>) -> Result<Option<(Layout, Arena)>, Fault> {
+    layout.map(|layout| layout.arena().map(|arena| (layout, arena))).transpose()
 }
 
 /// What lies outside kiln: right answers, and inputs with a meaning.

@@ -120,6 +120,19 @@ impl Exam {
         copy_in_parallel(&self.memory.before, bytes);
     }
 
+    /// Memory as before a call, with other bytes wherever nobody may read: a call that reads there, or writes what it finds,
+    /// gives another answer or is seen.
+    pub fn lay_otherwise(&self, bytes: &mut [u8]) {
+        self.lay(bytes);
+        self.memory.exchange(bytes);
+    }
+
+    /// Judges memory after a call that began so, and leaves it as if it had begun in the usual way.
+    pub fn judge_otherwise(&self, after: &mut [u8]) -> Outcome<Marks> {
+        self.memory.exchange(after);
+        self.judge(after)
+    }
+
     /// Outputs and the bytes between the arguments as before a call.
     pub fn repoison(&self, bytes: &mut [u8]) {
         self.memory.repoison(bytes);

@@ -24,6 +24,8 @@ pub(crate) enum Look {
 
 /// NaN in every floating-point type, whatever the alignment.
 pub const POISON: u8 = 0xFF;
+/// A number in every floating-point type.
+const NUMBER: u8 = 0x3F;
 /// Bytes compared at a time by one processor.
 const PIECE: usize = 1 << 20;
 /// In outputs of other types: neither a boolean nor as common a number as -1.
@@ -150,6 +152,15 @@ impl Memory {
     pub(crate) fn repoison(&self, bytes: &mut [u8]) {
         for range in self.outputs().map(|(_, range)| range).chain(&self.guards) {
             copy_in_parallel(&self.before[range.clone()], &mut bytes[range.clone()]);
+        }
+    }
+
+    /// Exchanges whatever nobody may read, around the arguments, in scratch and in padding, for other bytes: NaN for numbers
+    /// and back.
+    pub(crate) fn exchange(&self, bytes: &mut [u8]) {
+        let scratch = self.slots.iter().filter(|(slot, _)| slot.role == Role::Scratch).map(|(_, range)| range);
+        for range in self.guards.iter().chain(&self.padding).chain(scratch) {
+            bytes[range.clone()].iter_mut().for_each(|byte| *byte ^= POISON ^ NUMBER);
         }
     }
 

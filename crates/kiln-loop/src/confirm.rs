@@ -1,15 +1,15 @@
 //! The proof: the winner against the baseline on inputs nobody has seen, with a pair of fresh workers for every block, on the
 //! tuned workloads and on those kept back.
 
-use kiln_bench::{Baseline, Bench, Duel, SETS, Subject, Trouble, Turns, derive, limits};
-use kiln_core::{Config, Fault, Gate, Use};
+use kiln_bench::{Baseline, Bench, Duel, SETS, Stage, Subject, Trouble, Turns, derive, limits};
+use kiln_core::{Config, Fault, Use};
 use kiln_judge::Distribution;
 use kiln_stats::{Block, Thresholds, compare_blocks};
 
 use crate::face::{Match, face};
 use crate::finals::{Finalist, medians};
 use crate::record::Record;
-use crate::summary::Confirmed;
+use crate::summary::{Confirmed, Late};
 
 /// Rounds and samples of a quick look.
 const GLANCE: (usize, usize) = (3, 3);
@@ -21,58 +21,67 @@ pub(crate) struct Opponent {
     pub(crate) subject: Subject,
 }
 
-/// The first finalist that stands, with its figures by workload.
-pub(crate) fn confirm(
-    bench: &mut Bench<'_>,
-    record: &Record<'_>,
-    finalists: &[Finalist],
-    opponent: &Opponent,
-    prefix: &str,
-    late: &mut Vec<Gate>,
-) -> Result<Option<(Config, Vec<Confirmed>)>, Trouble> {
-    let phase = format!("{prefix}confirm");
-    if finalists.is_empty() {
-        return Ok(None);
+/// Everything finalists are confirmed with: workloads set up with inputs nobody has seen.
+pub(crate) struct Confirmation<'c, 'a> {
+    stages: Vec<Stage<'a>>,
+    tuned: usize,
+    opponent: &'c Opponent,
+    phase: String,
+    /// Finalists so far.
+    number: u64,
+}
+
+impl<'c, 'a> Confirmation<'c, 'a> {
+    pub(crate) fn new(
+        bench: &Bench<'a>,
+        record: &Record<'_>,
+        opponent: &'c Opponent,
+        prefix: &str,
+    ) -> Result<Confirmation<'c, 'a>, Trouble> {
+        let phase = format!("{prefix}confirm");
+        let tuned: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
+        let target = bench.kernel.target();
+        let kept_back = bench.kernel.selection.spec.workloads.iter();
+        let kept_back = kept_back.filter(|w| prefix.is_empty() && w.use_for == Use::Holdout && w.is_for(target));
+        let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w));
+        let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
+        let sets: &[Distribution] = if record.is_replay() { &[] } else { &SETS };
+        let workloads: Vec<_> = tuned.iter().chain(&kept_back).copied().collect();
+        let stages = bench.stages(&workloads, &phase, sets)?;
+        Ok(Confirmation { stages, tuned: tuned.len(), opponent, phase, number: 0 })
     }
-    let tuned: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
-    let target = bench.kernel.target();
-    let kept_back = bench.kernel.selection.spec.workloads.iter();
-    let kept_back = kept_back.filter(|w| prefix.is_empty() && w.use_for == Use::Holdout && w.is_for(target));
-    let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w));
-    let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
-    let sets: &[Distribution] = if record.is_replay() { &[] } else { &SETS };
-    let workloads: Vec<_> = tuned.iter().chain(&kept_back).copied().collect();
-    let stages = bench.stages(&workloads, &phase, sets)?;
-    for (number, finalist) in finalists.iter().enumerate() {
+
+    /// A finalist's figures by workload, or how it was refused.
+    pub(crate) fn of(
+        &mut self,
+        bench: &mut Bench<'_>,
+        record: &Record<'_>,
+        finalist: &Finalist,
+    ) -> Result<Result<Vec<Confirmed>, Late>, Trouble> {
         let subjects = [
             ("candidate".to_string(), finalist.subject.clone()),
-            (format!("baseline:{}", opponent.name), opponent.subject.clone()),
+            (format!("baseline:{}", self.opponent.name), self.opponent.subject.clone()),
         ];
         let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);
-        let duel = Duel { subjects: &subjects, rounds, samples, purpose: &phase };
-        let found = face(
-            bench,
-            record,
-            &stages,
-            Match { phase: &phase, number: number as u64, config: &finalist.config, duel, shown: true, peers: false },
-        )?;
-        match found {
-            Ok(rounds) => {
-                let mut confirmed = Vec::with_capacity(stages.len());
-                for (place, (stage, rounds)) in stages.iter().zip(&rounds).enumerate() {
-                    let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
-                    let blocks = blocks(rounds);
-                    let limits = limits(&Thresholds::default(), bench.kernel.on_gpu(), &blocks);
-                    let found = compare_blocks(&blocks, &limits, seed)
-                        .map_err(|e| Fault::new(format!("comparing on {}", stage.name()), e))?;
-                    confirmed.push(Confirmed::new(stage.name(), stage.weight(), place >= tuned.len(), &found));
-                }
-                return Ok(Some((finalist.config.clone(), confirmed)));
-            }
-            Err(defeat) => late.push(defeat.refusal.gate),
+        let duel = Duel { subjects: &subjects, rounds, samples, purpose: &self.phase };
+        let (phase, number, config) = (&*self.phase, self.number, &finalist.config);
+        let found = Match { phase, number, config, duel, shown: true, peers: false };
+        self.number += 1;
+        let rounds = match face(bench, record, &self.stages, found)? {
+            Ok(rounds) => rounds,
+            Err(defeat) => return Ok(Err(Late::new(&self.phase, &finalist.config, &defeat.refusal))),
+        };
+        let mut confirmed = Vec::with_capacity(self.stages.len());
+        for (place, (stage, rounds)) in self.stages.iter().zip(&rounds).enumerate() {
+            let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
+            let blocks = blocks(rounds);
+            let limits = limits(&Thresholds::default(), bench.kernel.on_gpu(), &blocks);
+            let found = compare_blocks(&blocks, &limits, seed)
+                .map_err(|e| Fault::new(format!("comparing on {}", stage.name()), e))?;
+            confirmed.push(Confirmed::new(stage.name(), stage.weight(), place >= self.tuned, &found));
         }
+        Ok(Ok(confirmed))
     }
-    Ok(None)
 }
 
 /// Candidate at place 0, baseline at place 1.

@@ -1,16 +1,17 @@
 //! The best of the search, looked at again: a full check on inputs nobody has seen, then a run against each other. Lucky
-//! timings of the search do not survive this.
+//! timings of the search do not survive this. Whoever is refused here leaves, and the next in line takes its place.
 
 use kiln_bench::{Bench, Duel, Ended, Evaluation, Event, Rounds, Stage, Subject, Trouble, examine_all, geomean};
-use kiln_core::{Config, Gate, Outcome};
+use kiln_core::{Config, Outcome};
 use kiln_judge::Level;
 
 use crate::face::{Match, face};
 use crate::proposals::{Attempts, Tried};
 use crate::record::Record;
+use crate::summary::Late;
 
 /// How many times the wanted number of finalists are looked at before giving up.
-const DEPTH: usize = 5;
+const DEPTH: usize = 10;
 /// Rounds of the run against each other.
 const ROUNDS: usize = 6;
 
@@ -21,35 +22,128 @@ pub(crate) struct Finalist {
     pub(crate) subject: Subject,
 }
 
-/// Finalists, best first.
-pub(crate) fn finals(
-    bench: &mut Bench<'_>,
-    record: &Record<'_>,
-    attempts: &Attempts,
-    prefix: &str,
-    late: &mut Vec<Gate>,
-) -> Result<Vec<Finalist>, Trouble> {
-    let phase = format!("{prefix}final");
-    let ranked = attempts.ranked();
-    let wanted = bench.settings.finalists.max(1).min(ranked.len());
-    (bench.listener)(&Event::Phase { phase: &phase, planned: wanted });
-    let mut finalists: Vec<Finalist> = Vec::new();
-    let mut next = ranked.iter().take(wanted * DEPTH).enumerate();
-    while finalists.len() < wanted {
-        let batch: Vec<_> = next.by_ref().take(wanted - finalists.len()).collect();
-        if batch.is_empty() {
-            break;
-        }
-        for (number, finalist, way, recorded) in looked_at(bench, record, &phase, &batch)? {
-            let (number, config, evaluation, best) = (number as u64, &finalist.config, &way, false);
-            (bench.listener)(&Event::Trial { phase: &phase, number, config, evaluation, best, recorded });
-            match way.refusal() {
-                Some(refusal) => late.push(refusal.gate),
-                None => finalists.push(finalist),
+/// Those that may still win, and where the record of finals goes on.
+pub(crate) struct Finals<'t> {
+    /// Best first: measured to the end, then those that were given up early, perhaps beside one that only seemed fast.
+    queue: std::iter::Enumerate<std::vec::IntoIter<&'t Tried>>,
+    wanted: usize,
+    /// Runs against each other so far.
+    matches: u64,
+    finalists: Vec<Finalist>,
+    prefix: &'t str,
+}
+
+impl<'t> Finals<'t> {
+    pub(crate) fn new(bench: &Bench<'_>, attempts: &'t Attempts, prefix: &'t str) -> Finals<'t> {
+        let queue = attempts.ranked();
+        let wanted = bench.settings.finalists.max(1).min(queue.len());
+        let queue: Vec<&Tried> = queue.into_iter().take(wanted * DEPTH).collect();
+        Finals { queue: queue.into_iter().enumerate(), wanted, matches: 0, finalists: Vec::new(), prefix }
+    }
+
+    /// Finalists, best first, as many as are wanted while there are any; none when nobody is left.
+    pub(crate) fn ranked(
+        &mut self,
+        bench: &mut Bench<'_>,
+        record: &Record<'_>,
+        late: &mut Vec<Late>,
+    ) -> Result<Vec<Finalist>, Trouble> {
+        let phase = format!("{}final", self.prefix);
+        (bench.listener)(&Event::Phase { phase: &phase, planned: self.wanted });
+        loop {
+            self.fill(bench, record, &phase, late)?;
+            match self.run_off(bench, record)? {
+                None => return Ok(std::mem::take(&mut self.finalists)),
+                // The next one in line takes its place, and all begin anew.
+                Some(refused) => late.push(refused),
             }
         }
     }
-    run_off(bench, record, finalists, prefix, late)
+
+    /// Takes who is next until there are enough.
+    fn fill(
+        &mut self,
+        bench: &mut Bench<'_>,
+        record: &Record<'_>,
+        phase: &str,
+        late: &mut Vec<Late>,
+    ) -> Result<(), Trouble> {
+        while self.finalists.len() < self.wanted {
+            let batch: Vec<_> = self.queue.by_ref().take(self.wanted - self.finalists.len()).collect();
+            if batch.is_empty() {
+                break;
+            }
+            for (number, finalist, way, recorded) in looked_at(bench, record, phase, &batch, Level::Full)? {
+                let (number, config, evaluation, best) = (number as u64, &finalist.config, &way, false);
+                (bench.listener)(&Event::Trial { phase, number, config, evaluation, best, recorded });
+                match way.refusal() {
+                    Some(refusal) => late.push(Late::new(phase, &finalist.config, refusal)),
+                    None => self.finalists.push(finalist),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sorts finalists by a run against each other; the one that is refused there leaves.
+    fn run_off(&mut self, bench: &mut Bench<'_>, record: &Record<'_>) -> Result<Option<Late>, Trouble> {
+        if self.finalists.len() < 2 {
+            return Ok(None);
+        }
+        let phase = format!("{}run-off", self.prefix);
+        let weights: Vec<f64> = bench.stages.iter().map(Stage::weight).collect();
+        let subjects: Vec<(String, Subject)> =
+            self.finalists.iter().map(|f| (f.config.to_string(), f.subject.clone())).collect();
+        let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples: bench.settings.pair_samples, purpose: &phase };
+        let (number, config) = (self.matches, &self.finalists[0].config);
+        let found = Match { phase: &phase, number, config, duel, shown: true, peers: true };
+        self.matches += 1;
+        match face(bench, record, &bench.stages, found)? {
+            Ok(rounds) => {
+                let cost = |place| geomean(medians(&rounds, &weights, place));
+                let finalists = std::mem::take(&mut self.finalists).into_iter().enumerate();
+                let mut order: Vec<(f64, Finalist)> = finalists.map(|(place, f)| (cost(place), f)).collect();
+                order.sort_by(|a, b| a.0.total_cmp(&b.0));
+                self.finalists = order.into_iter().map(|(_, finalist)| finalist).collect();
+                Ok(None)
+            }
+            Err(defeat) => {
+                let gone = self.finalists.remove(defeat.subject.min(self.finalists.len() - 1));
+                Ok(Some(Late::new(&phase, &gone.config, &defeat.refusal)))
+            }
+        }
+    }
+}
+
+/// Whether the whole suite of questions finds nothing wrong with a winner.
+pub(crate) fn suite(
+    bench: &mut Bench<'_>,
+    record: &Record<'_>,
+    number: usize,
+    finalist: &Finalist,
+    prefix: &str,
+) -> Result<Option<Late>, Trouble> {
+    let phase = format!("{prefix}suite");
+    (bench.listener)(&Event::Phase { phase: &phase, planned: 1 });
+    let evaluation = Evaluation {
+        outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
+        artifact: finalist.subject.key().map(String::from),
+        resources: Vec::new(),
+        build_s: 0.0,
+        check_s: 0.0,
+        measure_s: 0.0,
+        wall_s: 0.0,
+        started_ms: 0,
+    };
+    let tried = Tried { config: finalist.config.clone(), evaluation };
+    let looked = looked_at(bench, record, &phase, &[(number, &tried)], Level::Suite)?;
+    let mut late = None;
+    for (number, finalist, way, recorded) in looked {
+        let (number, config, evaluation, best) = (number as u64, &finalist.config, &way, false);
+        (bench.listener)(&Event::Trial { phase: &phase, number, config, evaluation, best, recorded });
+        late = way.refusal().map(|refusal| Late::new(&phase, &finalist.config, refusal));
+    }
+    Ok(late)
 }
 
 /// Configurations built again and checked in full, all on the same fresh inputs; what is on record is taken from it, and
@@ -58,7 +152,8 @@ fn looked_at(
     bench: &mut Bench<'_>,
     record: &Record<'_>,
     phase: &str,
-    batch: &[(usize, &&Tried)],
+    batch: &[(usize, &Tried)],
+    level: Level,
 ) -> Result<Vec<(usize, Finalist, Evaluation, bool)>, Trouble> {
     let mut found = Vec::with_capacity(batch.len());
     for (number, tried) in batch {
@@ -83,7 +178,7 @@ fn looked_at(
     let purpose = format!("{phase} {}", batch.first().map_or(0, |(number, _)| *number));
     let mut failed = match subjects.is_empty() {
         true => Vec::new(),
-        false => examine_all(bench, &subjects, Level::Full, &purpose, |_| {})?,
+        false => examine_all(bench, &subjects, level, &purpose, |_| {})?,
     }
     .into_iter();
     let seconds = started.elapsed().as_secs_f64() * share;
@@ -102,42 +197,6 @@ fn looked_at(
         record.keep(phase, *number as u64, &finalist.config, way)?;
     }
     Ok(found)
-}
-
-/// Sorts finalists by a run against each other. One that is refused there leaves, and the others begin anew.
-fn run_off(
-    bench: &mut Bench<'_>,
-    record: &Record<'_>,
-    mut finalists: Vec<Finalist>,
-    prefix: &str,
-    late: &mut Vec<Gate>,
-) -> Result<Vec<Finalist>, Trouble> {
-    let phase = format!("{prefix}run-off");
-    let weights: Vec<f64> = bench.stages.iter().map(Stage::weight).collect();
-    let samples = bench.settings.pair_samples;
-    let mut number = 0;
-    while finalists.len() > 1 {
-        let subjects: Vec<(String, Subject)> =
-            finalists.iter().map(|f| (f.config.to_string(), f.subject.clone())).collect();
-        let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples, purpose: &phase };
-        let config = &finalists[0].config;
-        let found = Match { phase: &phase, number, config, duel, shown: true, peers: true };
-        match face(bench, record, &bench.stages, found)? {
-            Ok(rounds) => {
-                let cost = |place| geomean(medians(&rounds, &weights, place));
-                let mut order: Vec<(f64, Finalist)> =
-                    finalists.into_iter().enumerate().map(|(place, f)| (cost(place), f)).collect();
-                order.sort_by(|a, b| a.0.total_cmp(&b.0));
-                return Ok(order.into_iter().map(|(_, finalist)| finalist).collect());
-            }
-            Err(defeat) => {
-                late.push(defeat.refusal.gate);
-                finalists.remove(defeat.subject.min(finalists.len() - 1));
-                number += 1;
-            }
-        }
-    }
-    Ok(finalists)
 }
 
 /// Weights and medians of one subject, by workload.

@@ -27,5 +27,5 @@ pub use kiln_bench::{
     environment, examine, forge, judge_resources, peaks, toolchain, versus,
 };
 pub use record::Record;
-pub use summary::{Ablated, Confirmed, Summary, TuneVerdict};
+pub use summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 pub use tune::tune;

@@ -47,12 +47,14 @@ impl Attempts {
         better
     }
 
-    /// Measured to the end, best first, each configuration once.
+    /// Those that were measured, each configuration once: to the end, best first; then those that were given up early,
+    /// which may have been so beside one that only seemed fast.
     pub(crate) fn ranked(&self) -> Vec<&Tried> {
-        let mut ranked: Vec<&Tried> = self.all.iter().filter(|t| t.evaluation.complete()).collect();
+        let mut ranked: Vec<&Tried> = self.all.iter().filter(|t| t.evaluation.cost().is_some()).collect();
         ranked.sort_by(|a, b| {
-            let cost = |t: &Tried| t.evaluation.cost().unwrap_or(f64::INFINITY);
-            cost(a).total_cmp(&cost(b))
+            let order = |t: &Tried| (!t.evaluation.complete(), t.evaluation.cost().unwrap_or(f64::INFINITY));
+            let (a, b) = (order(a), order(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         });
         let mut seen: Vec<&Config> = Vec::new();
         ranked.retain(|t| {

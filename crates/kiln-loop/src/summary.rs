@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use kiln_core::{Config, Gate};
+use kiln_core::{Config, Gate, Refusal};
 use kiln_stats::{Comparison, Interval, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -124,6 +124,23 @@ impl Confirmed {
     }
 }
 
+/// A configuration that the search would have chosen, and that was refused when it was looked at more closely.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Late {
+    /// In which phase.
+    pub phase: String,
+    /// The configuration.
+    pub config: Config,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+impl Late {
+    pub(crate) fn new(phase: &str, config: &Config, refusal: &Refusal) -> Late {
+        Late { phase: phase.into(), config: config.clone(), refusal: refusal.clone() }
+    }
+}
+
 /// What one tunable is worth: the winner with it set back to its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ablated {
@@ -167,6 +184,9 @@ pub struct Summary {
     pub trials: usize,
     /// Refusals by gate.
     pub refused: BTreeMap<Gate, usize>,
+    /// Finalists that were refused, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<Late>,
     /// What the winner's choices are worth, most first.
     pub ablation: Vec<Ablated>,
     /// Everything random came from it.

@@ -12,12 +12,12 @@ use kiln_stats::{Estimate, Verdict, overall};
 
 use crate::ablation::ablation;
 use crate::budget::Budget;
-use crate::confirm::{Opponent, confirm};
-use crate::finals::finals;
+use crate::confirm::{Confirmation, Opponent};
+use crate::finals::{Finals, suite};
 use crate::promise::promise;
 use crate::proposals::{Attempts, Line, Phase, Source, Tried, run, trial};
 use crate::record::{ENDED, Record};
-use crate::summary::{Ablated, Confirmed, Summary, TuneVerdict};
+use crate::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 
 /// Below this share of the baseline's speed, after the seed phase, searching on is not worth the time.
 const HOPELESS_SHARE: f64 = 0.5;
@@ -31,7 +31,7 @@ struct Campaign {
     ablation: Vec<Ablated>,
     attempts: Attempts,
     /// Refusals of finalists and of the confirmation.
-    late: Vec<Gate>,
+    late: Vec<Late>,
 }
 
 /// Runs a study from wherever its record ends.
@@ -194,7 +194,7 @@ fn campaign(
     run(bench, record, budget, &mut line, 1, &mut search, &mut attempts)?;
     bench.quiet();
 
-    let mut late = Vec::new();
+    let (mut late, mut suites) = (Vec::new(), 0);
     // A default that was refused is nothing to be measured against.
     let opponent = match (baseline, sound) {
         (Some(baseline), _) => Some(Opponent { name: baseline.name.clone(), subject: baseline.subject.clone() }),
@@ -204,18 +204,42 @@ fn campaign(
         }
         (None, None) => None,
     };
-    let ranked = finals(bench, record, &attempts, prefix, &mut late)?;
-    let confirmed = match &opponent {
-        Some(opponent) => confirm(bench, record, &ranked, opponent, prefix, &mut late)?,
+    let (mut first, mut confirmed) = (None, None);
+    let mut finals = Finals::new(bench, &attempts, prefix);
+    let mut confirmation = match &opponent {
+        Some(opponent) => Some(Confirmation::new(bench, record, opponent, prefix)?),
         None => None,
     };
+    while confirmed.is_none() {
+        let ranked = finals.ranked(bench, record, &mut late)?;
+        if ranked.is_empty() {
+            break;
+        }
+        let Some(confirmation) = &mut confirmation else {
+            first = ranked.first().map(|finalist| finalist.config.clone());
+            break;
+        };
+        for finalist in &ranked {
+            match confirmation.of(bench, record, finalist)? {
+                Ok(workloads) => match suite(bench, record, suites, finalist, prefix)? {
+                    None => confirmed = Some((finalist.config.clone(), workloads)),
+                    Some(refused) => late.push(refused),
+                },
+                Err(refused) => late.push(refused),
+            }
+            suites += 1;
+            if confirmed.is_some() {
+                break;
+            }
+        }
+    }
+    drop(confirmation);
     let Some((config, workloads)) = confirmed else {
-        let best = ranked.first().map(|f| f.config.clone());
-        let (verdict, reason) = match (&best, opponent) {
+        let (verdict, reason) = match (&first, &opponent) {
             (Some(_), None) => (TuneVerdict::NotReached, "there is nothing to measure the winner against".to_string()),
             _ => (TuneVerdict::NoValidCandidate, refusals_in_words(&attempts, &late)),
         };
-        return Ok(Campaign { verdict, reason, config: best, workloads: vec![], ablation: vec![], attempts, late });
+        return Ok(Campaign { verdict, reason, config: first, workloads: vec![], ablation: vec![], attempts, late });
     };
     let last = named("ablation");
     let begun = record.has(&last);
@@ -296,17 +320,17 @@ fn together(tuned: &[&Confirmed]) -> Option<Estimate> {
     overall(&tuned.iter().map(row).collect::<Vec<_>>()).ok()
 }
 
-fn refusals_in_words(attempts: &Attempts, late: &[Gate]) -> String {
+fn refusals_in_words(attempts: &Attempts, late: &[Late]) -> String {
     let counts = refusals(std::iter::once((attempts, late)));
     let parts: Vec<String> = counts.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
     format!("no configuration passed every gate; refused: {}", parts.join(", "))
 }
 
-fn refusals<'a>(campaigns: impl Iterator<Item = (&'a Attempts, &'a [Gate])>) -> BTreeMap<Gate, usize> {
+fn refusals<'a>(campaigns: impl Iterator<Item = (&'a Attempts, &'a [Late])>) -> BTreeMap<Gate, usize> {
     let mut counts = BTreeMap::new();
     for (attempts, late) in campaigns {
         let early = attempts.all.iter().filter_map(|t| Some(t.evaluation.refusal()?.gate));
-        early.chain(late.iter().copied()).for_each(|gate| *counts.entry(gate).or_insert(0) += 1);
+        early.chain(late.iter().map(|late| late.refusal.gate)).for_each(|gate| *counts.entry(gate).or_insert(0) += 1);
     }
     counts
 }
@@ -322,8 +346,9 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         worst.map_or((TuneVerdict::NoValidCandidate, String::new()), |c| (c.verdict, c.reason.clone()));
     let config = if apart { None } else { campaigns.first().and_then(|c| c.config.clone()) };
     let mut workloads: Vec<Confirmed> = Vec::new();
-    let mut ablation = Vec::new();
+    let (mut ablation, mut late) = (Vec::new(), Vec::new());
     for campaign in campaigns {
+        late.extend(campaign.late);
         for mut confirmed in campaign.workloads {
             confirmed.config = if apart { campaign.config.clone() } else { None };
             workloads.push(confirmed);
@@ -343,6 +368,7 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         baseline,
         trials,
         refused,
+        late,
         ablation,
         seed: 0,
         seconds: 0.0,

@@ -23,6 +23,12 @@ const GUARD: usize = 4096;
 /// A part of an arena.
 pub type Region = Range<usize>;
 
+/// Bytes of a page of memory, as the system maps it.
+pub fn page() -> usize {
+    // SAFETY: asks for a number.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096).max(4096)
+}
+
 /// Shared memory with room for regions and guards between them.
 #[derive(Debug)]
 pub struct Arena {

@@ -11,7 +11,7 @@ use crate::handle::Handle;
 use crate::mapping::Mapping;
 use crate::pin::pin;
 use crate::protocol::{Answer, Ask, Slot, Timing};
-use crate::serve::{flush_c_streams, serve};
+use crate::serve::{flush_c_streams, private_stdout, serve};
 use crate::stopwatch::{Plan, measure};
 use crate::touch::{Touched, touch};
 
@@ -34,12 +34,14 @@ struct Memory {
     slots: Vec<Slot>,
     sets: usize,
     stride: usize,
+    /// To the arguments of every set, one after another.
+    pointers: Vec<*mut c_void>,
 }
 
 /// Answers questions on stdin until it is closed.
 pub fn serve_cpu() -> io::Result<()> {
     let mut backend = Backend::default();
-    serve(io::stdout(), |ask| backend.answer(ask))
+    serve(private_stdout()?, |ask| backend.answer(ask))
 }
 
 impl Backend {
@@ -99,7 +101,9 @@ impl Backend {
         for Slot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), offset.saturating_add(reach), *bytes, mapping.len())?;
         }
-        self.memory = Some(Memory { mapping, slots, sets, stride });
+        let mut memory = Memory { mapping, slots, sets, stride, pointers: Vec::new() };
+        memory.renew();
+        self.memory = Some(memory);
         Ok(())
     }
 
@@ -111,30 +115,43 @@ impl Backend {
 
     fn call(&self) -> Result<(), String> {
         let (entry, memory) = self.ready()?;
-        call(entry, &mut memory.pointers(0));
+        call(entry, &mut memory.pointers(0).collect::<Vec<_>>());
         flush_c_streams();
         Ok(())
     }
 
     fn time(&mut self, plan: &Plan, flush: u64) -> Result<Timing, String> {
-        let (entry, memory) = self.ready()?;
-        let wanted = plan.batches as usize * plan.calls as usize;
-        let mut pointers: Vec<Vec<*mut c_void>> = (0..wanted).map(|set| memory.pointers(set)).collect();
-        let touched: Vec<Touched> = (0..wanted).flat_map(|set| memory.touched(set)).collect();
-        let each = touched.len() / wanted.max(1) * plan.calls as usize;
-        let mut pointers = pointers.chunks_mut(plan.calls.max(1) as usize);
-        let mut touched = touched.chunks(each.max(1));
+        let entry = self.entry.ok_or("no library is loaded")?;
+        let memory = self.memory.as_mut().ok_or("no memory is mapped")?;
+        memory.renew();
+        let calls = plan.calls as usize;
+        let memory = std::cell::RefCell::new(memory);
+        let (mut touched, mut called) = (0, 0);
         let cold = &mut self.cold;
         let prepare = || {
-            // SAFETY: every stretch lies within the mapping, as was found when it was made.
-            touched.next().into_iter().flatten().for_each(|part| unsafe { touch(part) });
+            let memory = memory.borrow();
+            for set in touched..touched + calls {
+                // SAFETY: every stretch lies within the mapping, as was found when it was made.
+                memory.touched(set).for_each(|part| unsafe { touch(&part) });
+            }
+            touched += calls;
             match flush {
                 0 => Ok(()),
                 _ => cold.walk(flush),
             }
         };
         let batch = || {
-            pointers.next().into_iter().flatten().for_each(|pointers| call(entry, pointers));
+            let memory = &mut *memory.borrow_mut();
+            let (each, sets) = (memory.slots.len(), memory.sets);
+            // With as many sets as calls nothing is divided on the clock.
+            match memory.pointers.get_mut(called * each..(called + calls) * each) {
+                Some(own) if each > 0 => own.chunks_exact_mut(each).for_each(|pointers| call(entry, pointers)),
+                _ => (called..called + calls).for_each(|set| {
+                    let first = set % sets * each;
+                    call(entry, &mut memory.pointers[first..first + each]);
+                }),
+            }
+            called += calls;
             flush_c_streams();
         };
         measure(plan, prepare, batch)
@@ -148,9 +165,17 @@ impl Memory {
     }
 
     /// Pointers to the arguments of a set.
-    fn pointers(&self, set: usize) -> Vec<*mut c_void> {
+    fn pointers(&self, set: usize) -> impl Iterator<Item = *mut c_void> + '_ {
         let base = self.base(set);
-        self.slots.iter().map(|slot| base.wrapping_add(slot.offset).cast()).collect()
+        self.slots.iter().map(move |slot| base.wrapping_add(slot.offset).cast())
+    }
+
+    /// Makes all pointers anew: the function may have written to those it was given.
+    fn renew(&mut self) {
+        let mut pointers = std::mem::take(&mut self.pointers);
+        pointers.clear();
+        (0..self.sets).for_each(|set| pointers.extend(self.pointers(set)));
+        self.pointers = pointers;
     }
 
     /// What is touched before a set is used.

@@ -35,7 +35,7 @@ mod touch;
 mod visible;
 mod worker;
 
-pub use arena::{ALIGNMENT, Arena, MOST_ALIGNMENT, Region};
+pub use arena::{ALIGNMENT, Arena, MOST_ALIGNMENT, Region, page};
 pub use confine::{Confined, Confinement, Rules};
 pub use cpu::serve_cpu;
 pub use cuda::serve_cuda;
