@@ -75,22 +75,25 @@ fn hostile_kernels_are_refused_each_at_its_gate_and_the_good_one_is_found() {
 }
 
 #[test]
-fn kernels_that_only_seem_fast_are_refused_each_by_what_catches_it() {
+fn kernels_that_only_seem_fast_are_refused_or_gain_nothing() {
     let folder = folder("cheats");
     let expected: Value =
         serde_json::from_slice(&std::fs::read(root().join("tests/cheats/expected.json")).unwrap()).unwrap();
-    // With this seed the one that claims to take no time at all does not come first: beside it no other would be looked at.
-    let (summary, _) = run(&folder, "tune @tests/cheats --json --seed 5 --samples 25");
-    assert_eq!(summary["config"], expected["config"]);
+    let (summary, code) = run(&folder, "tune @tests/cheats --json --seed 5 --samples 25");
+    assert_eq!((&summary["verdict"], code), (&Value::from("not_reached"), 4), "{summary:#}");
     let trials = trials(&folder);
     for (deed, gate) in expected["gates"].as_object().unwrap() {
         let of = |t: &&Value| t["config"].as_str() == Some(&format!("DEED={deed}")) && !t["refusal"].is_null();
         let refused: Vec<&Value> = trials.iter().filter(of).collect();
         assert!(!refused.is_empty() && refused.iter().all(|t| &t["refusal"]["gate"] == gate), "{deed}: {refused:?}");
     }
-    for (deed, gate) in expected["bench"].as_object().unwrap() {
-        let (found, code) = run(&folder, &format!("bench @tests/cheats --config DEED={deed} --json --seed 5"));
-        assert_eq!((code, &found["refused"]["gate"]), (3, gate), "{deed}: {found:#}");
+    for deed in expected["vain"].as_array().unwrap() {
+        let deed = deed.as_str().unwrap();
+        let (found, code) =
+            run(&folder, &format!("bench @tests/cheats --config DEED={deed} --json --seed 5 --max-samples 100"));
+        let verdict = &found["workloads"][0]["baselines"][0]["verdict"];
+        // It is right, so nobody refuses it; and what it saves is nothing.
+        assert!(code == 0 && verdict != "faster", "{deed}: {code} {found:#}");
     }
 }
 

@@ -118,12 +118,16 @@ impl Round<'_> {
         }
         let nothing: Vec<(Account, f64)> = sides
             .drain(subjects..)
-            .map(|side| (side.seat.account(), median(&side.turns.samples).unwrap_or(0.0)))
+            .map(|side| {
+                side.seat.resume();
+                (side.seat.account(), median(&side.turns.samples).unwrap_or(0.0))
+            })
             .collect();
         let of = |kind: &Option<Subject>| {
             let at = known.iter().position(|empty| Some(empty) == kind.as_ref());
             at.map_or((Account::default(), 0.0), |at| nothing[at])
         };
+        sides.iter().for_each(|side| side.seat.resume());
         let played = |(mut side, kind): (Side<'_>, &Option<Subject>)| {
             let (empty, nothing) = of(kind);
             // What is left of a call when the loop around it is taken away.
@@ -156,6 +160,7 @@ impl Round<'_> {
             }
         };
         seat.account();
+        seat.pause();
         let turns = Turns { samples: Vec::with_capacity(self.plan.samples), calls: pace.calls };
         Ok(Outcome::Passed(Side { seat, tray, pace, picks: Vec::new(), turns }))
     }
@@ -164,6 +169,7 @@ impl Round<'_> {
     fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
         let Side { seat, tray, pace, picks, turns } = side;
         tray.prepare(picks.iter().map(|pick| &calls[*pick]), self.rng);
+        seat.resume();
         // Somebody else ran in between: code and predictors are warmed up again, on inputs of before.
         if pace.estimate < PRIMED_BELOW {
             passed!(seat.call()?);
@@ -171,6 +177,8 @@ impl Round<'_> {
         tray.lay();
         let timing = passed!(seat.timing(pace.batches, pace.calls)?);
         let taken = tray.take();
+        // What it still does, it does not do while others are timed.
+        seat.pause();
         let whole: u64 = timing.nanoseconds.iter().sum();
         let seconds = whole as f64 * 1e-9 / pace.sets() as f64;
         turns.samples.push(seconds.max(1e-10));

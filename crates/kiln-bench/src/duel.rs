@@ -151,7 +151,9 @@ fn on_processor(
     let judged = |place: &usize| !plan.subjects[*place].0.starts_with("baseline");
     for (stage, accounts) in stages.iter().zip(&accounts) {
         for place in (0..plan.subjects.len()).filter(judged) {
-            if let Some(refusal) = accounts[place].doubt(bench.settings.threads) {
+            if let Some(refusal) =
+                accounts[place].doubt(bench.settings.threads, matches!(plan.subjects[place].1, Subject::Python { .. }))
+            {
                 return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
             }
         }

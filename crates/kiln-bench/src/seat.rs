@@ -426,6 +426,17 @@ impl Seat {
         std::mem::take(&mut self.account)
     }
 
+    /// Stops the worker and all its threads while others are timed.
+    pub(crate) fn pause(&self) {
+        // Where that is not allowed it goes on waiting, as most do.
+        self.rested.as_ref().map(|rested| rested.worker.pause());
+    }
+
+    /// Lets it go on.
+    pub(crate) fn resume(&self) {
+        self.rested.as_ref().map(|rested| rested.worker.resume());
+    }
+
     /// Whether a batch can only hold one call.
     pub(crate) fn single(&self) -> bool {
         self.device && (self.flush > 0 || !self.restore.is_empty())

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::preemption::{Waits, preempted};
+use crate::preemption::{Waits, preempted, siblings};
 use crate::protocol::Timing;
 
 /// How often, and how many calls each.
@@ -26,13 +26,19 @@ pub(crate) fn measure(
     for _ in 0..plan.batches {
         let preparing = Instant::now();
         prepare()?;
-        let (before, waited) = (preempted(), waits.nanoseconds());
+        let (before, waited, siblings_before) = (preempted(), waits.nanoseconds(), siblings());
         let start = Instant::now();
         batch();
         last = Instant::now();
         let times = before.zip(preempted()).map_or(0, |(before, after)| after.saturating_sub(before));
         // Time in which somebody else had the processor is not the function's.
-        let elsewhere = if times > 0 { waits.nanoseconds().saturating_sub(waited) } else { 0 };
+        let elsewhere = match times {
+            0 => 0,
+            _ => {
+                let own = siblings().saturating_sub(siblings_before);
+                waits.nanoseconds().saturating_sub(waited).saturating_sub(own)
+            }
+        };
         nanoseconds.push((last.duration_since(start).as_nanos() as u64).saturating_sub(elsewhere));
         preemptions.push(times);
         untimed_nanoseconds += start.duration_since(preparing).as_nanos() as u64;

@@ -42,7 +42,7 @@ class Backend:
         self.slots, self.sets, self.stride = [], 1, 0
         self.inputs, self.outputs = {}, {}
         # Arguments of every set, once they are needed, and whether calls return what must be copied on the clock.
-        self.bound, self.copies = [], False
+        self.bound, self.copies = [], None
         self.cold = bytearray()
         self.loads = 0
 
@@ -111,6 +111,7 @@ class Backend:
             return
         if not os.path.isfile(path):
             raise Failed("%s: no such file" % path)
+        self.copies = None
         self.module, self.function, self.path = None, None, os.path.abspath(path)
         folder = os.path.dirname(self.path)
         if folder not in sys.path:
@@ -244,7 +245,7 @@ class Backend:
         result = self.ready()()
         flush()
         if self.device is None:
-            self.copies = not is_plain(result)
+            self.copies = not is_plain(result, self.outputs)
         if self.device is not None:
             # What it returned may still be computed, on any stream.
             self.device.wait()
@@ -275,6 +276,9 @@ class Backend:
         while len(self.bound) < min(wanted, self.sets):
             self.bound.append(self.arrays(len(self.bound) * self.stride))
         places = [number % len(self.bound) for number in range(wanted)]
+        if self.copies is None:
+            # What kind of answers it returns is known after one of them.
+            self.call()
         todo = [self.ready(self.bound[place], place * self.stride) for place in places]
         nanoseconds, preemptions, untimed, first, stop = [], [], 0, None, 0
         results, deliver = [], self.deliver_each if self.copies else None
@@ -287,7 +291,7 @@ class Backend:
                 if cold:
                     self.cool(cold)
                 row = todo[batch * calls : (batch + 1) * calls]
-                before, waited = preempted(), waiting()
+                before, waited, others = preempted(), waiting(), siblings()
                 start = clock()
                 if deliver is None:
                     found = [call() for call in row]
@@ -299,16 +303,19 @@ class Backend:
                 times = 0 if before is None else preempted() - before
                 preemptions.append(times)
                 # Time in which somebody else had the processor is not the function's.
-                nanoseconds.append(stop - start - (min(waiting() - waited, stop - start) if times else 0))
+                elsewhere = waiting() - waited - (siblings() - others) if times else 0
+                nanoseconds.append(stop - start - max(0, min(elsewhere, stop - start)))
                 untimed += start - begin
                 first = start if first is None else first
         finally:
             gc.enable()
+        begin = clock()
         for place, result in zip(places, results):
-            if not is_plain(result):
+            if not is_plain(result, self.bound[place][1]):
                 raise Failed("the function returned %s, which need not hold its elements; hint: return a plain array, or "
                              "write the outputs in place" % kind(result))
             self.deliver(result, self.bound[place][1])
+        untimed += clock() - begin
         return {
             "nanoseconds": nanoseconds,
             "calls": calls,
@@ -353,20 +360,21 @@ class Backend:
         for name, value in result.items():
             if name not in outputs:
                 raise Failed("the function returned `%s`, which is no output" % name)
-            copy_to(outputs[name], value, name)
+            if value is not outputs[name]:
+                copy_to(outputs[name], value, name)
 
 
 def nothing(_inputs, _scalars, _outputs):
     pass
 
 
-def is_plain(result):
-    """Whether all that was returned holds its elements, in memory of its own."""
+def is_plain(result, outputs):
+    """Whether all that was returned holds its elements, in memory of its own or the output's."""
     if result is None:
         return True
-    if type(result) is dict:
-        return all(holds(value) for value in result.values())
-    return holds(result)
+    own = list(outputs.values())
+    values = list(result.values()) if type(result) is dict else [result]
+    return all(holds(value) or any(value is output for output in own) for value in values)
 
 
 def kind(result):

@@ -7,7 +7,7 @@ not fit.
 import gc
 import os
 import sys
-from time import perf_counter_ns as clock
+from time import perf_counter_ns as clock, process_time_ns as process_time, thread_time_ns as thread_time
 
 try:
     import resource
@@ -34,6 +34,12 @@ def waiting():
             return int(file.read().split()[1])
     except (OSError, IndexError, ValueError):
         return 0
+
+
+def siblings():
+    """Nanoseconds of processor time that other threads of this process have had: while they run this one may wait, and
+    that is time the function takes all the same."""
+    return process_time() - thread_time()
 
 
 class Mirror:

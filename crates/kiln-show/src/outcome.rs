@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use kiln_loop::Summary;
+use kiln_loop::{Late, Summary};
 
 use crate::number::duration;
 use crate::table::{Align, lines};
@@ -18,6 +18,14 @@ impl fmt::Display for OutcomeView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = self.summary;
         writeln!(f, "{}: {}", s.verdict, s.reason)?;
+        for late in &s.late {
+            let Late { phase, config, refusal } = late;
+            writeln!(
+                f,
+                "refused in {phase}, faster than the rest: {config}\n  {}: {}",
+                refusal.gate, refusal.measured
+            )?;
+        }
         if let Some(config) = &s.config {
             writeln!(f, "\nconfiguration\n  {config}")?;
         }
