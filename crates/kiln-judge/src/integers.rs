@@ -26,6 +26,8 @@ pub(crate) fn integers(interval: &Interval, count: usize, number: usize, rng: &m
             1 => high,
             2 if !interval.stated() => near(0),
             3 if !interval.stated() => near(1),
+            // Of a stated range with negative numbers, which are no indices, small ones are asked about now and then.
+            4..12 if interval.stated() && low < 0 => near(some_bits(low, high, rng)),
             _ if choice & 64 == 0 || interval.stated() => evenly(low, high, rng),
             _ => near(some_bits(low, high, rng)),
         }

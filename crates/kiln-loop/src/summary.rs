@@ -185,7 +185,7 @@ pub struct Summary {
     /// Refusals by gate.
     pub refused: BTreeMap<Gate, usize>,
     /// Finalists that were refused, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub late: Vec<Late>,
     /// What the winner's choices are worth, most first.
     pub ablation: Vec<Ablated>,
