@@ -33,16 +33,22 @@ impl Waits {
     }
 }
 
-/// Nanoseconds of processor time that other threads of this process have had so far. While they run, this thread may wait
-/// for a processor, and that is time the function takes all the same.
+/// Nanoseconds of processor time that this process has had so far, all its threads together.
+pub(crate) fn process() -> u64 {
+    processor(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// The same of other threads than this one. While they run, this one may wait for a processor, and that is time the function
+/// takes all the same.
 pub(crate) fn siblings() -> u64 {
-    let time = |clock: libc::clockid_t| {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: fills in one record, which outlives the call.
-        let known = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
-        if known { time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs() } else { 0 }
-    };
-    time(libc::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(time(libc::CLOCK_THREAD_CPUTIME_ID))
+    process().saturating_sub(processor(libc::CLOCK_THREAD_CPUTIME_ID))
+}
+
+fn processor(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills in one record, which outlives the call.
+    let known = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
+    if known { time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs() } else { 0 }
 }
 
 #[cfg(test)]

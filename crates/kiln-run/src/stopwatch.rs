@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::preemption::{Waits, preempted, siblings};
+use crate::preemption::{Waits, preempted, process, siblings};
 use crate::protocol::Timing;
 
 /// How often, and how many calls each.
@@ -26,20 +26,20 @@ pub(crate) fn measure(
     for _ in 0..plan.batches {
         let preparing = Instant::now();
         prepare()?;
-        let (before, waited, siblings_before) = (preempted(), waits.nanoseconds(), siblings());
+        let (before, waited, others, running) = (preempted(), waits.nanoseconds(), siblings(), process());
         let start = Instant::now();
         batch();
         last = Instant::now();
+        let wall = last.duration_since(start).as_nanos() as u64;
         let times = before.zip(preempted()).map_or(0, |(before, after)| after.saturating_sub(before));
-        // Time in which somebody else had the processor is not the function's.
-        let elsewhere = match times {
-            0 => 0,
+        nanoseconds.push(match times {
+            0 => wall,
             _ => {
-                let own = siblings().saturating_sub(siblings_before);
-                waits.nanoseconds().saturating_sub(waited).saturating_sub(own)
+                let running = process().saturating_sub(running);
+                let others = siblings().saturating_sub(others);
+                own_time(wall, waits.nanoseconds().saturating_sub(waited).saturating_sub(others), running)
             }
-        };
-        nanoseconds.push((last.duration_since(start).as_nanos() as u64).saturating_sub(elsewhere));
+        });
         preemptions.push(times);
         untimed_nanoseconds += start.duration_since(preparing).as_nanos() as u64;
         first.get_or_insert(start);
@@ -55,12 +55,28 @@ pub(crate) fn measure(
     })
 }
 
+/// What is the function's of some time: not what it waited for a processor that somebody else had, but all in which it ran.
+/// Both figures were taken around the time and may be a little too large.
+fn own_time(wall: u64, waited: u64, running: u64) -> u64 {
+    wall.saturating_sub(waited).max(running.min(wall))
+}
+
 #[cfg(test)]
 mod tests {
     use std::thread::sleep;
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn waiting_for_a_processor_is_left_out_and_running_is_not() {
+        assert_eq!(own_time(1000, 600, 380), 400);
+        // A function that sleeps: it neither runs nor waits for a processor.
+        assert_eq!(own_time(1000, 0, 50), 1000);
+        // Somebody else came in between just before the clock was started.
+        assert_eq!(own_time(1000, 4_000_000, 990), 990);
+        assert_eq!(own_time(1000, 4_000_000, 5000), 1000);
+    }
 
     #[test]
     fn preparing_is_off_the_clock_and_told() {

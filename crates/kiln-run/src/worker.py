@@ -291,7 +291,7 @@ class Backend:
                 if cold:
                     self.cool(cold)
                 row = todo[batch * calls : (batch + 1) * calls]
-                before, waited, others = preempted(), waiting(), siblings()
+                before, waited, others, running = preempted(), waiting(), siblings(), process_time()
                 start = clock()
                 if deliver is None:
                     found = [call() for call in row]
@@ -303,8 +303,11 @@ class Backend:
                 times = 0 if before is None else preempted() - before
                 preemptions.append(times)
                 # Time in which somebody else had the processor is not the function's.
-                elsewhere = waiting() - waited - (siblings() - others) if times else 0
-                nanoseconds.append(stop - start - max(0, min(elsewhere, stop - start)))
+                spent = stop - start
+                if times:
+                    elsewhere = max(0, waiting() - waited - (siblings() - others))
+                    spent = max(spent - elsewhere, min(process_time() - running, spent))
+                nanoseconds.append(spent)
                 untimed += start - begin
                 first = start if first is None else first
         finally:
