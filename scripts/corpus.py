@@ -60,6 +60,11 @@ def main():
     try:
         for done in concurrent.futures.as_completed([pool.submit(run, case) for case in work]):
             done.result()
+        # One at a time, with nothing else of the corpus beside: what is wrong every time is wrong.
+        for _ in range(args.again):
+            wrong, violations[:] = list(violations), []
+            for case in wrong:
+                run(case)
     except KeyboardInterrupt:
         interrupted = True
         print("interrupted: --resume continues", file=sys.stderr)
@@ -84,6 +89,7 @@ def arguments():
     parser.add_argument("--gpu", action="store_true", help="cases for the GPU only")
     parser.add_argument("--busy", type=int, default=0, metavar="K", help="keep K loops busy beside [0]")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="cases at a time [1]")
+    parser.add_argument("--again", type=int, default=0, metavar="N", help="run wrong cases N times more: wrong is what stays wrong [0]")
     parser.add_argument("--only", metavar="PATTERN", help="cases whose FOLDER/CASE matches, such as 'world/*'")
     parser.add_argument("--out", type=pathlib.Path, default=CORPUS / "results", help="folder of results")
     return parser.parse_args()

@@ -93,4 +93,7 @@ step "CUDA sources compile for sm_80, sm_89 and sm_90a"
 cargo build --release --quiet
 scripts/compile_cuda.sh
 
+step "corpus: every case of the processor once"
+scripts/corpus.sh --cpu --jobs 2 --again 2 --out target/corpus
+
 step "all passed"
