@@ -95,7 +95,7 @@ impl Layout {
     pub(crate) fn arena(&self) -> Result<Arena, Fault> {
         match self.holes.is_empty() {
             true => Arena::over(&self.regions),
-            false => Arena::over(&[0..self.total]),
+            false => Arena::over(std::slice::from_ref(&(0..self.total))),
         }
     }
 

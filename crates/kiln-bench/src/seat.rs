@@ -428,13 +428,17 @@ impl Seat {
 
     /// Stops the worker and all its threads while others are timed.
     pub(crate) fn pause(&self) {
-        // Where that is not allowed it goes on waiting, as most do.
-        self.rested.as_ref().map(|rested| rested.worker.pause());
+        if let Some(rested) = &self.rested {
+            // Where that is not allowed it goes on waiting, as most do.
+            let _ = rested.worker.pause();
+        }
     }
 
     /// Lets it go on.
     pub(crate) fn resume(&self) {
-        self.rested.as_ref().map(|rested| rested.worker.resume());
+        if let Some(rested) = &self.rested {
+            rested.worker.resume();
+        }
     }
 
     /// Whether a batch can only hold one call.
