@@ -37,10 +37,14 @@ fn every_set_has_numbers_of_its_own() {
     let kinds: [(&str, usize, Numbers, Read); 6] = [
         ("f32", 4, Numbers::Normal, |b| f64::from(f32::from_ne_bytes(b.try_into().unwrap()))),
         ("f64", 8, Numbers::Normal, |b| f64::from_ne_bytes(b.try_into().unwrap())),
-        ("bf16", 2, Numbers::Normal, |b| f64::from(f32::from_bits(u32::from(u16::from_ne_bytes(b.try_into().unwrap())) << 16))),
+        ("bf16", 2, Numbers::Normal, |b| {
+            f64::from(f32::from_bits(u32::from(u16::from_ne_bytes(b.try_into().unwrap())) << 16))
+        }),
         ("f32", 4, Numbers::Real(-2.0, 3.0), |b| f64::from(f32::from_ne_bytes(b.try_into().unwrap()))),
         ("i8", 1, Numbers::Whole(-3, 6), |b| f64::from(b[0] as i8)),
-        ("i64", 8, Numbers::Whole(i64::MIN, u64::MAX), |b| i64::from_ne_bytes(b.try_into().unwrap()) as f64 / 2f64.powi(63)),
+        ("i64", 8, Numbers::Whole(i64::MIN, u64::MAX), |b| {
+            i64::from_ne_bytes(b.try_into().unwrap()) as f64 / 2f64.powi(63)
+        }),
     ];
     for (dtype, size, numbers, read) in kinds {
         for padded in [false, true] {
@@ -86,7 +90,12 @@ fn every_set_has_numbers_of_its_own() {
                 Numbers::Whole(-3, _) => (0.0, 4.0),
                 Numbers::Whole(..) => (0.0, 1.0 / 3.0),
             };
-            assert!((moment(1) - mean).abs() < 0.03 && (moment(2) - square).abs() < 0.03 * square.max(1.0), "{dtype}: {} {}", moment(1), moment(2));
+            assert!(
+                (moment(1) - mean).abs() < 0.03 && (moment(2) - square).abs() < 0.03 * square.max(1.0),
+                "{dtype}: {} {}",
+                moment(1),
+                moment(2)
+            );
             if numbers == Numbers::Normal {
                 assert!((moment(4) - 3.0).abs() < 0.15, "{dtype}: {}", moment(4));
             }

@@ -71,7 +71,8 @@ fn remembering_does_not_pay_and_leaving_work_out_is_found_out() {
     let expected = std::fs::read(root().join("tests/cheats_cuda/expected.json")).unwrap();
     let expected: Value = serde_json::from_slice(&expected).unwrap();
     let bench = |deed: &str, how: &str| {
-        let line = format!("bench @tests/cheats_cuda --config DEED={deed} --samples 50 --max-samples 50 --seed 4 --json");
+        let line =
+            format!("bench @tests/cheats_cuda --config DEED={deed} --samples 50 --max-samples 50 --seed 4 --json");
         run(&folder, &format!("{line} {how}"))
     };
     for (deed, gate) in expected["gates"].as_object().unwrap() {
