@@ -3,7 +3,7 @@
 //!
 //! Workers for the processor are fresh for every subject. One with a device is used again after kernels that did no harm:
 //! making a context takes longer than everything else, and a kernel on the device has no hold on its process. Python and
-//! host launchers have, so theirs serves the same file again while searching, and otherwise nobody else.
+//! host launchers have, so theirs serves the same file again while searching, the same baseline, and nobody else.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -152,12 +152,18 @@ impl Seating {
     }
 }
 
-/// Under which name a worker waits for its next subject; none for one that gets no other.
+/// Under which name a worker waits for its next subject; none for one that gets no other. Foreign code meets other
+/// configurations of its file while they are searched among, and a baseline meets itself.
 fn home(subject: &Subject, searching: bool) -> Option<String> {
+    let baseline = subject.config().is_empty();
     match subject {
         Subject::Cubin { .. } => Some("cuda".into()),
-        Subject::Launcher { .. } => searching.then(|| "launcher".into()),
-        Subject::Python { interpreter, file, device: true, .. } => searching.then(|| format!("{interpreter} {file}")),
+        Subject::Launcher { .. } if searching => Some("launcher".into()),
+        Subject::Launcher { path, .. } => baseline.then(|| format!("launcher {path}")),
+        Subject::Python { interpreter, file, device: true, .. } if searching => Some(format!("{interpreter} {file}")),
+        Subject::Python { interpreter, file, function, device: true, .. } => {
+            baseline.then(|| format!("{interpreter} {file}:{function}"))
+        }
         Subject::Library { .. } | Subject::Empty { .. } | Subject::Python { .. } => None,
     }
 }
@@ -534,19 +540,22 @@ mod tests {
 
     #[test]
     fn foreign_code_shares_its_process_with_nobody_but_its_own_file() {
+        let config = kiln_core::Config::parse("B=1").unwrap();
         let python = |file: &str| Subject::Python {
             interpreter: "python3".into(),
             file: file.into(),
             function: "f".into(),
-            config: Default::default(),
+            config: config.clone(),
             device: true,
         };
         assert_eq!(home(&python("a.py"), false), None);
         assert_eq!(home(&python("a.py"), true), home(&python("a.py"), true));
         assert_ne!(home(&python("a.py"), true), home(&python("b.py"), true));
-        let launcher = Subject::Launcher { path: "a.so".into(), key: String::new(), config: Default::default() };
-        assert_eq!(home(&launcher, false), None);
-        assert_ne!(home(&launcher, true), Some("cuda".into()));
+        let launcher = |config| Subject::Launcher { path: "a.so".into(), key: String::new(), config };
+        assert_eq!(home(&launcher(config.clone()), false), None);
+        assert_ne!(home(&launcher(config.clone()), true), Some("cuda".into()));
+        // A baseline, which has no configuration, meets itself and nobody else.
+        assert_eq!(home(&launcher(Default::default()), false), Some("launcher a.so".into()));
     }
 
     #[test]

@@ -134,7 +134,7 @@ mod tests {
         assert_eq!((made[0].slot, made[0].elements, made[0].dtype), (0, 10, 3));
         assert_eq!((made[1].slot, made[1].elements, made[1].least), (1, 20, -1.0));
         assert_eq!(rest, [0..4096, 4176..8192, 8208..16384]);
-        assert_eq!(fillings(&[], 100).unwrap().1, [0..112]);
+        assert_eq!(fillings(&[], 100).unwrap().1, vec![Range { start: 0, end: 112 }]);
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
             (made[0].rank, made[0].shape[..2].to_vec(), made[0].strides[..2].to_vec()),
             (2, vec![3, 5], vec![8, 1])
         );
-        assert_eq!(rest, [0..256]);
+        assert_eq!(rest, vec![Range { start: 0, end: 256 }]);
         // 21 elements, not 15.
         assert!(fillings(&[padded], 64 + 80).is_err());
     }
