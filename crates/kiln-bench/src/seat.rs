@@ -3,7 +3,7 @@
 //!
 //! Workers for the processor are fresh for every subject. One with a device is used again after kernels that did no harm:
 //! making a context takes longer than everything else, and a kernel on the device has no hold on its process. Python and
-//! host launchers have, so theirs serves the same file again while searching, the same baseline, and nobody else.
+//! host launchers have, so theirs serves the same file again while searching, and otherwise nobody but the same subject.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Gpu, Launch, Limits, Sl
 
 use crate::account::Account;
 use crate::caches::Caches;
-use crate::idle::{Idle, Rested};
+use crate::idle::{Idle, KERNELS, Rested};
 use crate::layout::Layout;
 use crate::settings::{CacheState, Settings};
 use crate::subject::Subject;
@@ -106,7 +106,7 @@ impl Seating {
         let mut worker = Worker::start(command, self.limits)?;
         match worker.ask_within(Ask::Describe, FIRST)? {
             Outcome::Passed(Answer::Device(gpu)) => {
-                self.idle.put("cuda".into(), Rested::new(worker));
+                self.idle.put(KERNELS.into(), Rested::new(worker));
                 Ok(*gpu)
             }
             Outcome::Passed(Answer::Failed(why)) => Err(fault(why)),
@@ -153,16 +153,15 @@ impl Seating {
 }
 
 /// Under which name a worker waits for its next subject; none for one that gets no other. Foreign code meets other
-/// configurations of its file while they are searched among, and a baseline meets itself.
+/// configurations of its file while they are searched among, and otherwise nobody but itself.
 fn home(subject: &Subject, searching: bool) -> Option<String> {
-    let baseline = subject.config().is_empty();
     match subject {
-        Subject::Cubin { .. } => Some("cuda".into()),
+        Subject::Cubin { .. } => Some(KERNELS.into()),
         Subject::Launcher { .. } if searching => Some("launcher".into()),
-        Subject::Launcher { path, .. } => baseline.then(|| format!("launcher {path}")),
+        Subject::Launcher { path, .. } => Some(format!("launcher {path}")),
         Subject::Python { interpreter, file, device: true, .. } if searching => Some(format!("{interpreter} {file}")),
-        Subject::Python { interpreter, file, function, device: true, .. } => {
-            baseline.then(|| format!("{interpreter} {file}:{function}"))
+        Subject::Python { interpreter, file, function, config, device: true } => {
+            Some(format!("{interpreter} {file}:{function} {config}"))
         }
         Subject::Library { .. } | Subject::Empty { .. } | Subject::Python { .. } => None,
     }
@@ -540,22 +539,20 @@ mod tests {
 
     #[test]
     fn foreign_code_shares_its_process_with_nobody_but_its_own_file() {
-        let config = kiln_core::Config::parse("B=1").unwrap();
-        let python = |file: &str| Subject::Python {
+        let python = |file: &str, config: &str| Subject::Python {
             interpreter: "python3".into(),
             file: file.into(),
             function: "f".into(),
-            config: config.clone(),
+            config: kiln_core::Config::parse(config).unwrap(),
             device: true,
         };
-        assert_eq!(home(&python("a.py"), false), None);
-        assert_eq!(home(&python("a.py"), true), home(&python("a.py"), true));
-        assert_ne!(home(&python("a.py"), true), home(&python("b.py"), true));
-        let launcher = |config| Subject::Launcher { path: "a.so".into(), key: String::new(), config };
-        assert_eq!(home(&launcher(config.clone()), false), None);
-        assert_ne!(home(&launcher(config.clone()), true), Some("cuda".into()));
-        // A baseline, which has no configuration, meets itself and nobody else.
-        assert_eq!(home(&launcher(Default::default()), false), Some("launcher a.so".into()));
+        assert_ne!(home(&python("a.py", "B=1"), false), home(&python("a.py", "B=2"), false));
+        assert_ne!(home(&python("a.py", "B=1"), false), home(&python("a.py", "B=1"), true));
+        assert_eq!(home(&python("a.py", "B=1"), true), home(&python("a.py", "B=2"), true));
+        assert_ne!(home(&python("a.py", "B=1"), true), home(&python("b.py", "B=1"), true));
+        let launcher = |path: &str| Subject::Launcher { path: path.into(), key: "".into(), config: Default::default() };
+        assert_ne!(home(&launcher("a.so"), false), home(&launcher("b.so"), false));
+        assert_ne!(home(&launcher("a.so"), true), Some(KERNELS.into()));
     }
 
     #[test]
