@@ -65,7 +65,7 @@ print("mean ms: waiting for the build %.1f, check %.1f, measure %.1f, all %.1f" 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 
 if wants tests; then
-  step tests 150 "$bin/tests" --test-threads 1
+  step tests 240 "$bin/tests" --test-threads 1
   figure "GPU tests that failed" "$failed" 0 "$([ "$failed" = 0 ] && echo true || echo false)"
 fi
 if wants probe; then

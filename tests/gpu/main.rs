@@ -4,6 +4,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod draws;
 mod kinds;
 
 use std::path::{Path, PathBuf};
@@ -65,22 +66,32 @@ fn hostile_kernels_are_refused_each_at_its_gate_and_the_good_one_is_found() {
 }
 
 #[test]
-fn answers_remembered_on_the_device_are_found_out() {
+fn remembering_does_not_pay_and_leaving_work_out_is_found_out() {
     let Some(folder) = folder("cheats") else { return };
     let expected = std::fs::read(root().join("tests/cheats_cuda/expected.json")).unwrap();
     let expected: Value = serde_json::from_slice(&expected).unwrap();
-    let bench = |deed: &str| {
-        run(
-            &folder,
-            &format!("bench @tests/cheats_cuda --config DEED={deed} --samples 50 --max-samples 50 --seed 4 --json"),
-        )
+    let bench = |deed: &str, how: &str| {
+        let line =
+            format!("bench @tests/cheats_cuda --config DEED={deed} --samples 50 --max-samples 50 --seed 4 --json");
+        run(&folder, &format!("{line} {how}"))
     };
     for (deed, gate) in expected["gates"].as_object().unwrap() {
-        let (object, code) = bench(deed);
+        let (object, code) = bench(deed, "");
         assert_eq!((code, &object["refused"]["gate"]), (3, gate), "{deed}: {object:#}");
     }
-    let (object, _) = bench(expected["honest"].as_str().unwrap());
-    assert!(object["refused"].is_null() && object["workloads"].is_array(), "{object:#}");
+    for how in ["", "--warm"] {
+        let seconds = |deed: &str| {
+            let (object, _) = bench(deed, how);
+            assert!(object["refused"].is_null() && object["workloads"].is_array(), "{object:#}");
+            object["workloads"][0]["times"]["median"].as_f64().unwrap()
+        };
+        let honest = seconds(expected["honest"].as_str().unwrap());
+        for deed in expected["no_faster"].as_array().unwrap() {
+            let cheating = seconds(deed.as_str().unwrap());
+            eprintln!("{deed} {how}: {:.1} us, the honest one {:.1} us", cheating * 1e6, honest * 1e6);
+            assert!(cheating > 0.95 * honest, "{deed} {how}: {cheating} s against {honest} s");
+        }
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         // There is a device.
         assert!(missing.contains("/nowhere.cubin"), "{missing}");
         assert!(why(load("/nowhere.so")).contains("/nowhere.so"));
-        assert!(why(Ask::Fetch { parts: vec![] }).contains("no memory is mapped"));
+        assert!(why(Ask::Fetch { set: 0, parts: vec![] }).contains("no memory is mapped"));
         let (arena, regions) = Arena::new(&[64]).unwrap();
         let slot = |bytes| Slot { name: "x".into(), offset: regions[0].start, bytes, ..Slot::default() };
         let map = |bytes| Ask::map(&arena, vec![slot(bytes)]);
@@ -70,7 +70,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         assert_eq!(failed(worker.ask(Ask::Lay { image: 3 })), "no image 3");
     } else {
         // Every question that needs one says what is missing.
-        for ask in [load("/nowhere.so"), Ask::Fetch { parts: vec![] }, Ask::Lay { image: 3 }, Ask::Describe] {
+        for ask in [load("/nowhere.so"), Ask::Fetch { set: 0, parts: vec![] }, Ask::Lay { image: 3 }, Ask::Describe] {
             assert_eq!(why(ask), missing);
         }
     }
@@ -102,24 +102,24 @@ fn an_image_comes_back_as_it_was_sent() {
     done(worker.ask(Ask::Upload { image: 7 }));
     arena.bytes_mut().fill(0xab);
     done(worker.ask(Ask::Lay { image: 7 }));
-    done(worker.ask(Ask::Fetch { parts: vec![] }));
+    done(worker.ask(Ask::Fetch { set: 0, parts: vec![] }));
     assert!(arena.bytes()[regions[0].clone()] == sent[..]);
     // Elsewhere on the device there is nothing until the image is laid there.
     done(worker.ask(again));
-    done(worker.ask(Ask::Fetch { parts: vec![] }));
+    done(worker.ask(Ask::Fetch { set: 0, parts: vec![] }));
     assert!(arena.bytes().iter().all(|byte| *byte == 0));
     done(worker.ask(Ask::Lay { image: 7 }));
-    done(worker.ask(Ask::Fetch { parts: vec![] }));
+    done(worker.ask(Ask::Fetch { set: 0, parts: vec![] }));
     assert!(arena.bytes()[regions[0].clone()] == sent[..]);
     // A part alone, and not a byte more.
     let (start, end) = (regions[0].start + 10, regions[0].start + 30);
     arena.bytes_mut().fill(0xab);
-    done(worker.ask(Ask::Fetch { parts: vec![(start, end)] }));
+    done(worker.ask(Ask::Fetch { set: 0, parts: vec![(start, end)] }));
     let fetched = arena.bytes();
     assert!(fetched[start..end] == sent[10..30] && fetched[start - 1] == 0xab && fetched[end] == 0xab);
     let beyond = (start, arena.bytes().len() + 1);
-    assert!(!matches!(worker.ask(Ask::Fetch { parts: vec![beyond] }), Ok(Outcome::Passed(_))));
-    done(worker.ask(Ask::Fetch { parts: vec![] }));
+    assert!(!matches!(worker.ask(Ask::Fetch { set: 0, parts: vec![beyond] }), Ok(Outcome::Passed(_))));
+    done(worker.ask(Ask::Fetch { set: 0, parts: vec![] }));
     // Guards are mirrored too, or nobody could see that one was written to.
     assert!(arena.bytes()[..regions[0].start].iter().all(|byte| *byte == 0));
 }

@@ -92,6 +92,8 @@ class Played:
         self.broken, self.pinned, self.swallowed = None, [], 0
         self.refuses = False
         self.memory = 80 << 30
+        # The processor's own generator; nothing compiled for a GPU.
+        self.Generator, self._C = lambda device: torch.Generator(), types.SimpleNamespace()
         self.version = types.SimpleNamespace(cuda=cuda)
         self.__version__ = "2.11"
         self.cuda = types.SimpleNamespace(

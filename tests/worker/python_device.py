@@ -99,7 +99,7 @@ def test_memory_moves_on_the_device_and_stays_on_the_host():
         ask(backend, "fetch")
         assert shared.y() == doubled()
         # A graph holds the places it was made with.
-        ask(backend, "time", samples=1, calls=1, restore=[], flush=0)
+        ask(backend, "time", batches=1, calls=1, flush=0)
         assert Graph.made == made + round + 1
         shared.put(Y, b"\0" * 64)
         ask(backend, "fetch", parts=[(X, Y), (Y + 8, Y + 16)])
@@ -164,10 +164,10 @@ def timed(device, text, role="out", **how):
     ask(backend, "map", arena=shared.handle, slots=shared.slots(role))
     ask(backend, "upload", image=1)
     ask(backend, "lay", image=1)
-    asked = dict({"samples": 3, "calls": 1, "restore": [], "flush": 0}, **how)
+    asked = dict({"batches": 3, "calls": 1, "flush": 0}, **how)
     times = ask(backend, "time", **asked)["times"]
     json.dumps(times)
-    assert len(times["nanoseconds"]) == asked["samples"] and times["calls"] == asked["calls"]
+    assert len(times["nanoseconds"]) == asked["batches"] and times["calls"] == asked["calls"]
     assert sum(times["nanoseconds"]) <= times["wall_nanoseconds"]
     assert times["untimed_nanoseconds"] == times["wall_nanoseconds"] - sum(times["nanoseconds"])
     assert times["gpu"] is None
@@ -175,16 +175,110 @@ def timed(device, text, role="out", **how):
     return backend, shared, times
 
 
-def test_times_are_taken_and_memory_is_put_back():
-    put_back = [{"from": KEPT, "to": Y, "bytes": 4 * N}]
-    _, shared, times = timed(worker.Device(torch, "cpu"), ADDS, "inout", restore=put_back, samples=7, flush=1)
-    assert shared.y() == doubled(1.0) and times["graph"] is False
+def test_times_are_taken():
+    _, shared, times = timed(worker.Device(torch, "cpu"), ADDS, "inout", batches=7, flush=1)
+    assert shared.y() == doubled(7.0) and times["graph"] is False
     backend, shared, times = timed(worker.Device(torch, "cpu"), RETURNS, calls=4)
     assert shared.y() == doubled()
-    failed("2 calls in a sample, but memory", backend, "time", samples=1, calls=2, restore=put_back, flush=0)
-    failed("2 calls in a sample, but caches", backend, "time", samples=1, calls=2, restore=[], flush=1)
-    outside = [{"from": KEPT, "to": Y, "bytes": SIZE}]
-    failed("outside", backend, "time", samples=1, calls=1, restore=outside, flush=0)
+    failed("2 calls in a sample on 1 sets, but the caches", backend, "time", batches=1, calls=2, flush=1)
+
+
+FILL = {"offset": X, "dtype": "f32", "shape": [N], "numbers": "normal"}
+
+
+def drawing(first=0, seed=7, **how):
+    return {"image": 1, "seed": seed, "first": first, "fills": [dict(FILL, **how)]}
+
+
+def at(shared, offset):
+    return list(struct.unpack("=16f", os.pread(shared.file.fileno(), 4 * N, offset)))
+
+
+def test_sets_are_drawn_and_every_call_has_its_own():
+    text = """
+import torch
+seen = []
+def f(inputs, scalars, outputs):
+    seen.append(inputs["x"].tolist())
+    torch.mul(inputs["x"], scalars["scale"], out=outputs["y"])
+"""
+    for device in (worker.Device(torch, "cpu"), played()):
+        device.prepare = lambda row, key, outputs: (lambda: worker.in_a_row(row), False)
+        backend, _ = subject(text, device)
+        shared = Shared()
+        shared.put(Y, b"\xff" * 64)
+        ask(backend, "map", arena=shared.handle, slots=shared.slots(), sets=3)
+        ask(backend, "upload", image=1)
+        ask(backend, "lay", image=1)
+        ask(backend, "draw", **drawing(first=5))
+        drawn = []
+        for number in range(3):
+            ask(backend, "fetch", set=number)
+            drawn.append(at(shared, X))
+            # What is not drawn is as in the image: outputs that nobody wrote, and what lies between.
+            assert all(value != value for value in shared.y())
+            assert os.pread(shared.file.fileno(), 64, X + 64) == b"\0" * 64
+        assert drawn[0] != drawn[1] != drawn[2] and max(map(max, drawn)) < 8
+        failed("set 3 is wanted, there are 3", backend, "fetch", set=3)
+        # The same numbers for the same calls, however many sets are drawn at a time.
+        times = ask(backend, "time", batches=2, calls=2, flush=1, draw=drawing(first=4))["times"]
+        assert len(times["nanoseconds"]) == 2
+        seen = backend.module.seen
+        assert seen[-3:] == drawn and seen[-4] not in drawn
+        for number in range(2):
+            ask(backend, "fetch", set=number)
+            assert at(shared, X) == drawn[number + 1]
+            assert shared.y() == [2.0 * value for value in torch.tensor(drawn[number + 1]).tolist()]
+        ask(backend, "draw", **drawing(first=5, seed=8))
+        ask(backend, "fetch")
+        assert at(shared, X) not in drawn
+        failed("no image 2", backend, "draw", **dict(drawing(), image=2))
+        # With fewer sets than calls they begin anew; where caches are cold, that is no sample.
+        ask(backend, "time", batches=1, calls=7, flush=0, draw=drawing())
+        failed("4 calls in a sample on 3 sets", backend, "time", batches=1, calls=4, flush=1)
+
+
+def test_every_kind_of_number_is_drawn():
+    device = worker.Device(torch, "cpu")
+    memory = torch.zeros(SIZE, dtype=torch.uint8)
+    for dtype, numbers, low, high in (
+        ("f32", {"real": [2.0, 3.0]}, 2, 3), ("bf16", "normal", -9, 9), ("f8e4m3", "normal", -9, 9),
+        ("i32", {"whole": [-3, 6]}, -3, 3), ("u8", {"whole": [0, 255]}, 0, 255), ("bool", {"whole": [0, 1]}, 0, 1),
+        ("i64", {"whole": [-(1 << 63), (1 << 64) - 1]}, -(1 << 63), (1 << 63) - 1),
+    ):
+        fill = dict(FILL, offset=64, dtype=dtype, shape=[5, 100], strides=[120, 1], numbers=numbers)
+        memory.zero_()
+        device.numbers.seed(3)
+        device.numbers.fill(memory, fill)
+        size = worker.BYTES.get(dtype, 1)
+        made = worker.tensor_in(memory, dict(fill, name="", bytes=size * worker.reach(fill)), False)
+        values = made.to(torch.float64)
+        assert low <= values.min() < values.max() <= high, dtype
+        between = worker.tensor_in(memory, dict(fill, name="", offset=64 + 100 * size, bytes=20 * size, shape=[20],
+                                                strides=None), False)
+        assert not between.to(torch.float64).any(), dtype
+
+
+def test_what_might_still_be_computed_is_copied_on_the_clock():
+    views = "import torch\ndef f(inputs, scalars, outputs): return {'y': (inputs['x'] * scalars['scale'])[:]}\n"
+    backend, shared, times = timed(worker.Device(torch, "cpu"), views.replace("[:]", ""), calls=2)
+    assert shared.y() == doubled() and not backend.copies
+    device = worker.Device(torch, "cpu")
+    backend, path = subject(views, device)
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
+    ask(backend, "upload", image=1)
+    ask(backend, "lay", image=1)
+    # Not seen before, it is refused; once it was called it is copied.
+    failed("a view or lazy", backend, "time", batches=1, calls=1, flush=0)
+    ask(backend, "call")
+    shared.put(Y, b"\0" * 64)
+    ask(backend, "time", batches=1, calls=1, flush=0)
+    ask(backend, "fetch")
+    assert backend.copies and shared.y() == doubled()
+    lazy = "import torch\nclass D(dict): pass\ndef f(inputs, scalars, outputs): return D(y=inputs['x'])\n"
+    backend, path = subject(lazy, device)
+    ask(backend, "map", arena=shared.handle, slots=shared.slots())
+    failed("the function returned a D, not a dict", backend, "call")
 
 
 def test_graphs_are_kept_and_made_anew():
@@ -192,12 +286,12 @@ def test_graphs_are_kept_and_made_anew():
     ran = []
     Graph.replay_of = lambda: ran.append(1)
     Event.took = 0.0
-    backend, shared, times = timed(device, IN_PLACE, samples=5, calls=2)
+    backend, shared, times = timed(device, IN_PLACE, batches=5, calls=2)
     # Five samples, and once untimed.
     assert times["graph"] is True and times["preemptions"] == [] and len(ran) == 6
     # Warm-up calls wrote y, and a graph that computes nothing must not live on their answers.
     assert Graph.made == made + 1 and shared.y() == [0.0] * N
-    again = dict(samples=1, calls=2, restore=[], flush=0)
+    again = dict(batches=1, calls=2, flush=0)
     ask(backend, "time", **again)
     ask(backend, "lay", image=1)
     ask(backend, "map", arena=shared.handle, slots=shared.slots())
@@ -248,7 +342,7 @@ def test_a_sample_is_on_the_stream_before_the_gpu_reaches_it():
         # The graph's first replay is no sample, and what it wrote is put back.
         for untimed in (["graph"], []):
             del STREAM[:]
-            ask(backend, "time", samples=2, calls=1, restore=[], flush=1)
+            ask(backend, "time", batches=2, calls=1, flush=1)
             assert STREAM == untimed + 2 * (["cold"] + hold + sample), STREAM
         assert seen[1:3] == [doubled(0.0), doubled(1.0)], seen
 
@@ -269,7 +363,7 @@ def f(inputs, scalars, outputs):
     ask(backend, "upload", image=1)
     ask(backend, "lay", image=1)
     device.elsewhere = lambda result: ""
-    times = ask(backend, "time", samples=2, calls=1, restore=[], flush=1)["times"]
+    times = ask(backend, "time", batches=2, calls=1, flush=1)["times"]
     ask(backend, "fetch")
     assert times["graph"] and shared.y() == [6.0] * N and len(device.cold) == 120 << 20
 
@@ -292,7 +386,7 @@ def f(inputs, scalars, outputs):
     # Calls that may wait for the device themselves are not held.
     assert STREAM == 3 * ["event", "event"], STREAM
     assert times["graph"] is False and shared.y() == doubled() and len(times["preemptions"]) == 3
-    ask(backend, "time", samples=1, calls=1, restore=[], flush=0)
+    ask(backend, "time", batches=1, calls=1, flush=0)
     # It is not tried again.
     assert Graph.made == made + 1
     # Nor is a graph trusted whose result is not computed on the device.

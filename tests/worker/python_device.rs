@@ -51,7 +51,7 @@ fn a_file_for_the_device_must_work_with_its_tensors() {
     let Answer::Failed(why) = load(&mut worker, "def f(inputs, scalars, outputs): pass\n") else { panic!() };
     assert!(why.contains("imports neither torch nor triton") && why.contains("hint: write `import torch`"), "{why}");
     // Nothing is loaded for a device, so there is no mirror.
-    for ask in [Ask::Upload { image: 1 }, Ask::Lay { image: 1 }, Ask::Fetch { parts: vec![] }] {
+    for ask in [Ask::Upload { image: 1 }, Ask::Lay { image: 1 }, Ask::Fetch { set: 0, parts: vec![] }] {
         let why = failed(worker.ask(ask));
         assert!(why.contains("needs a device, and no function is loaded for one"), "{why}");
     }
@@ -99,16 +99,16 @@ fn a_function_runs_on_the_gpu_and_is_timed_there() {
         done(Ask::Lay { image: 1 });
         done(Ask::Call);
         assert_eq!(floats(&arena, &regions[1]), vec![0.0; doubled().len()]);
-        done(Ask::Fetch { parts: vec![] });
+        done(Ask::Fetch { set: 0, parts: vec![] });
         assert_eq!(floats(&arena, &regions[1]), doubled(), "{body}");
         done(Ask::Lay { image: 1 });
         for (calls, flush) in [(3, 0), (1, 1)] {
-            let ask = Ask::Time { batches: 10, calls, restore: vec![], flush };
+            let ask = Ask::Time { batches: 10, calls, flush, draw: None };
             let Answer::Times(timing) = passed(worker.ask_within(ask, Duration::from_secs(120))) else { panic!() };
             assert!(timing.nanoseconds.len() == 10 && timing.graph == graph, "{body}: {timing:?}");
         }
         arena.bytes_mut()[regions[1].clone()].fill(0);
-        assert_eq!(passed(worker.ask(Ask::Fetch { parts: vec![] })), Answer::Done);
+        assert_eq!(passed(worker.ask(Ask::Fetch { set: 0, parts: vec![] })), Answer::Done);
         assert_eq!(floats(&arena, &regions[1]), doubled(), "{body}");
     }
 }

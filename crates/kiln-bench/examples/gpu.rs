@@ -36,7 +36,7 @@ fn line(name: &str, value: f64, bound: &str, pass: bool) {
 
 /// The middle sample in seconds of one call.
 fn median(worker: &mut Worker, samples: u32, calls: u32, flush: u64) -> Result<f64> {
-    match worker.ask(Ask::Time { batches: samples, calls, restore: Vec::new(), flush })? {
+    match worker.ask(Ask::Time { batches: samples, calls, flush, draw: None })? {
         Outcome::Passed(Answer::Times(timing)) => {
             let mut times = timing.nanoseconds;
             times.sort_unstable();
@@ -108,7 +108,7 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
     done(&mut worker, Ask::Lay { image: 1 })?;
     done(&mut worker, Ask::Call)?;
     let tick = median(&mut worker, 21, 200, 0)? * 1e6;
-    done(&mut worker, Ask::Fetch { parts: vec![] })?;
+    done(&mut worker, Ask::Fetch { set: 0, parts: vec![] })?;
     let counted = u32::from_le_bytes(arena.bytes()[regions[1].start..regions[1].start + 4].try_into()?);
     line(
         "counting kernel in a graph of 200, us each",
@@ -122,7 +122,7 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
     done(&mut worker, Ask::Call)?;
     let seconds = median(&mut worker, 21, 1, 1)?;
     let fetching = Instant::now();
-    done(&mut worker, Ask::Fetch { parts: vec![] })?;
+    done(&mut worker, Ask::Fetch { set: 0, parts: vec![] })?;
     let fetched = 2.0 * BYTES as f64 / fetching.elapsed().as_secs_f64() / 1e9;
     line("fetching from the GPU, GB/s", fetched, "reported", true);
     let same = arena.bytes()[regions[0].clone()] == arena.bytes()[regions[1].clone()];

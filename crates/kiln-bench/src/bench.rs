@@ -8,7 +8,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
-use kiln_judge::{Coverage, Fresh, Inputs, Level, Precision, Rules, Signature, Solution};
+use kiln_judge::{Coverage, Exam, Fresh, Inputs, Level, Precision, Rules, Signature, Solution};
 use kiln_run::{Gpu, Limits, Python, find_python};
 use kiln_search::Prior;
 use kiln_spec::TargetKind;
@@ -18,6 +18,7 @@ use crate::check::questions;
 use crate::drawing::derive;
 use crate::event::{Event, Listener};
 use crate::kernel::Kernel;
+use crate::layout::Layout;
 use crate::machine::Machine;
 use crate::measure::Sets;
 use crate::outside::Oracle;
@@ -237,6 +238,13 @@ impl<'a> Bench<'a> {
         let ask = |s: &Signature, i: &Inputs, precision: Precision| self.answer(s, i, precision);
         let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
         Solution::of(signature, &self.rules, fresh, outside)
+    }
+
+    /// The question that a timed call on a device was, from the bytes of what it read.
+    pub(crate) fn question(&self, layout: &Layout, given: &[(usize, &[u8])]) -> Result<Exam, Fault> {
+        let ask = |s: &Signature, i: &Inputs, precision: Precision| self.answer(s, i, precision);
+        let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
+        layout.exam_of(&self.rules, given, outside)
     }
 
     /// Says something.

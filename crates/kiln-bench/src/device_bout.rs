@@ -1,48 +1,91 @@
-//! One round on one workload of a GPU. Every subject has its own memory there, takes turns in random order, answers are
-//! checked after the last turn, and then single calls on other inputs are timed and checked.
+//! One round on one workload of a GPU. In: subjects in workers with a device. Out: samples of each, or the one that was
+//! refused and why.
+//!
+//! Every subject has its own memory there, elsewhere in each round, and they take turns in random order. Every timed call
+//! has inputs that nobody has seen before, the same on all sides that draw in the same way, in memory that is written right
+//! before the sample. One call of one sample of each, nobody knows which, is fetched with what lies around it, drawn
+//! once more to know what it read, and held against the reference.
 
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::Exam;
-use kiln_run::Arena;
+use kiln_run::{Arena, Drawing, Fill};
 use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::Rng;
 
-use crate::alone::Evidence;
+use crate::bench::Bench;
 use crate::clocks::Watch;
 use crate::drawing::shuffle;
 use crate::duel::{Duel, Lost, Turns};
 use crate::layout::Layout;
-use crate::measure::{Pace, turn, warm_up};
+use crate::lots::{Lots, drawing, fills, sets};
+use crate::measure::{Pace, SAMPLE_SECONDS, turn, warm_up};
 use crate::seat::{Place, Seat};
 use crate::stage::Stage;
 use crate::subject::Subject;
 
-/// Single calls timed in each round, and the time of a call, in seconds, above which it is only one.
-const ALONE: usize = 3;
-const SHORT: f64 = 1e-3;
+/// Bytes of all sets of arguments of one side.
+const MOST_BYTES: usize = 1 << 30;
+/// The share of a duel's time that may be spent on right answers, after the first round.
+const CHECKING: f64 = 0.3;
+
+/// What the rounds of a duel share on one workload.
+pub(crate) struct Course {
+    pub(crate) lots: Lots,
+    /// Shared memory of each subject.
+    memory: Vec<Option<Arena>>,
+    began: Instant,
+    checking: Duration,
+    /// Timed calls that were held against the reference.
+    pub(crate) checked: u64,
+}
+
+impl Course {
+    pub(crate) fn new(subjects: usize) -> Result<Course, Fault> {
+        let memory = (0..subjects).map(|_| None).collect();
+        Ok(Course { lots: Lots::new()?, memory, began: Instant::now(), checking: Duration::ZERO, checked: 0 })
+    }
+
+    /// Whether some call of the next round is checked: of the first in any case, and of others as long as that leaves most of
+    /// the time to measuring.
+    fn checks(&self) -> bool {
+        self.checked == 0 || self.checking.as_secs_f64() < CHECKING * self.began.elapsed().as_secs_f64()
+    }
+}
 
 /// One subject in one round on one workload.
 struct Side<'s> {
-    stage: &'s Stage<'s>,
     seat: &'s mut Seat,
     layout: Cow<'s, Layout>,
     exams: Cow<'s, [Exam]>,
     arena: Arena,
+    image: u64,
+    fills: Vec<Fill>,
     pace: Pace,
+    turns: Turns,
+    taken: Option<Taken>,
+}
+
+/// What a timed call left, and what it read; nothing where that was a question whose answer is known.
+struct Taken {
+    after: Vec<u8>,
+    read: Option<Vec<(usize, Vec<u8>)>>,
 }
 
 impl<'s> Side<'s> {
-    /// Memory, a question, a warm-up, and the question once more.
+    /// Memory, a question, a call on it, and a warm-up on fresh numbers.
     fn new(
+        bench: &Bench<'_>,
         stage: &'s Stage<'_>,
         subject: &Subject,
         seat: &'s mut Seat,
-        kept: Option<Arena>,
-        round: usize,
+        course: &mut Course,
+        (place, round): (usize, usize),
     ) -> Result<Outcome<Side<'s>>, Fault> {
         let (layout, exams) = stage.fitted(subject.config())?;
-        let arena = match kept {
+        let arena = match course.memory[place].take() {
             Some(mut arena) => {
                 // What an earlier round left must not pass for an answer.
                 layout.repoison(&exams[round % exams.len()], &mut arena);
@@ -51,12 +94,25 @@ impl<'s> Side<'s> {
             None => layout.arena()?,
         };
         let slots = stage.slots(&layout, subject)?;
+        let l2 = bench.gpu.as_ref().map_or(0, |gpu| gpu.l2);
+        let sets = if seat.on_device() { sets(layout.bytes(), bench.settings.cache, l2, MOST_BYTES) } else { 1 };
+        passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Place::Another, sets))?);
+        // Questions laid out for one configuration alone are not kept: the next subject has others.
+        let image = match exams {
+            Cow::Borrowed(_) => stage.image(round),
+            Cow::Owned(_) => u64::MAX,
+        };
+        let fills = fills(&layout, &bench.rules);
         let pace = Pace { calls: 1, batches: 1, estimate: f64::INFINITY };
-        passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, Place::Another)?);
-        let mut side = Side { stage, seat, layout, exams, arena, pace };
+        let turns = Turns { samples: Vec::new(), calls: 1 };
+        let mut side = Side { seat, layout, exams, arena, image, fills, pace, turns, taken: None };
         passed!(side.lay(round)?);
-        side.pace = passed!(warm_up(side.seat)?);
-        // What the warm-up wrote must not pass for what the timed calls write.
+        passed!(side.seat.call()?);
+        let device = side.seat.on_device();
+        let draw = || device.then(|| drawing(image, course.lots.seed(), &side.fills));
+        side.pace = passed!(warm_up(side.seat, sets, SAMPLE_SECONDS, draw)?);
+        side.turns.calls = side.pace.calls;
+        // Without a device the timed calls read this; what the warm-up wrote must not pass for what they write.
         passed!(side.lay(round)?);
         Ok(Outcome::Passed(side))
     }
@@ -64,87 +120,117 @@ impl<'s> Side<'s> {
     /// Puts a question into memory.
     fn lay(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
         let exam = &self.exams[which % self.exams.len()];
-        // Questions laid out for one configuration alone are not kept: the next subject has others.
-        let image = match self.exams {
-            Cow::Borrowed(_) => self.stage.image(which),
-            Cow::Owned(_) => u64::MAX,
-        };
-        if image == u64::MAX {
-            self.seat.forget(image);
+        if self.image == u64::MAX {
+            self.seat.forget(self.image);
         }
-        self.seat.lay(&self.layout, exam, &mut self.arena, image)
+        self.seat.lay(&self.layout, exam, &mut self.arena, self.image)
     }
 
-    /// Judges what the timed calls left.
-    fn judge(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
-        passed!(self.seat.fetch()?);
-        Ok(self.exams[which % self.exams.len()].judge(self.layout.seen(&self.arena)).map(|_| ()))
+    /// One sample, under this seed or, where it is taken again, another.
+    fn turn(&mut self, seed: u64, lots: &mut Lots) -> Result<Outcome<Option<Drawing>>, Fault> {
+        let Side { seat, image, fills, pace, turns, .. } = self;
+        let device = seat.on_device();
+        let draw =
+            |attempt: usize| device.then(|| drawing(*image, if attempt == 0 { seed } else { lots.seed() }, fills));
+        let (seconds, drawn) = passed!(turn(seat, *pace, draw)?);
+        turns.samples.push(seconds);
+        Ok(Outcome::Passed(drawn))
     }
 
-    /// Times one call on another question, with everything exchanged just before it, and judges its answer.
-    fn alone(&mut self, which: usize) -> Result<Outcome<f64>, Fault> {
-        passed!(self.lay(which)?);
-        let seconds = passed!(self.seat.time_alone()?);
-        Ok(self.judge(which)?.map(|()| seconds))
+    /// Fetches one call of the sample that was just taken, and what it read.
+    fn take(&mut self, drawn: Option<Drawing>, varies: bool, call: u32) -> Result<Outcome<()>, Fault> {
+        let Some(drawn) = drawn else {
+            passed!(self.seat.fetch()?);
+            self.taken = Some(Taken { after: self.layout.seen(&self.arena).to_vec(), read: None });
+            return Ok(Outcome::Passed(()));
+        };
+        passed!(self.seat.fetch_set(call, vec![])?);
+        let after = self.layout.seen(&self.arena).to_vec();
+        let mut read = None;
+        if varies {
+            passed!(self.seat.draw(drawn)?);
+            let parts = self.layout.read().map(|(_, range)| (range.start, range.end)).collect();
+            passed!(self.seat.fetch_set(call, parts)?);
+            let seen = self.layout.seen(&self.arena);
+            read = Some(self.layout.read().map(|(number, range)| (number, seen[range.clone()].to_vec())).collect());
+        }
+        self.taken = Some(Taken { after, read });
+        Ok(Outcome::Passed(()))
+    }
+
+    /// Judges what was taken.
+    fn judge(&mut self, bench: &Bench<'_>, round: usize) -> Result<Outcome<()>, Fault> {
+        let Some(Taken { after, read }) = self.taken.take() else { return Ok(Outcome::Passed(())) };
+        let judged = match read {
+            None => self.exams[round % self.exams.len()].judge(&after),
+            Some(read) => {
+                let given: Vec<(usize, &[u8])> = read.iter().map(|(number, bytes)| (*number, &bytes[..])).collect();
+                bench.question(&self.layout, &given)?.judge(&after)
+            }
+        };
+        Ok(match judged {
+            Outcome::Passed(_) => Outcome::Passed(()),
+            Outcome::Refused(mut refusal) => {
+                if !refusal.evidence.is_empty() {
+                    refusal.evidence.push_str("; ");
+                }
+                refusal.evidence.push_str("a timed call, on inputs of its own");
+                Outcome::Refused(refusal)
+            }
+        })
     }
 }
 
 /// One round on one workload.
 pub(crate) fn device_bout(
-    stage: &Stage<'_>,
-    plan: &Duel<'_>,
-    (seats, memory): (&mut [Seat], &mut [Option<Arena>]),
+    (bench, stage, plan): (&Bench<'_>, &Stage<'_>, &Duel<'_>),
+    seats: &mut [Seat],
+    course: &mut Course,
     round: usize,
     rng: &mut ChaCha8Rng,
-    (evidence, mut watch): (&mut Evidence, Option<&mut Watch>),
+    mut watch: Option<&mut Watch>,
 ) -> Result<Result<Vec<Turns>, Lost>, Fault> {
     let lost = |subject: usize, refusal: Refusal| Lost { subject, refusal, workload: stage.name().into() };
     let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len());
     for (place, (seat, (_, subject))) in seats.iter_mut().zip(plan.subjects).enumerate() {
-        match Side::new(stage, subject, seat, memory[place].take(), round)? {
+        match Side::new(bench, stage, subject, seat, course, (place, round))? {
             Outcome::Passed(side) => sides.push(side),
             Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
         }
     }
+    let varies = stage.layout.signature.varies();
     let mut order: Vec<usize> = (0..sides.len()).collect();
-    let empty = |side: &Side<'_>| Turns { samples: Vec::with_capacity(plan.samples), calls: side.pace.calls };
-    let mut turns: Vec<Turns> = sides.iter().map(empty).collect();
-    for _ in 0..plan.samples {
+    let chosen = course.checks().then(|| rng.next_u64() as usize % plan.samples.max(1));
+    for sample in 0..plan.samples {
         shuffle(&mut order, rng);
+        let seed = course.lots.seed();
         for place in &order {
             let side = &mut sides[*place];
-            match turn(side.seat, side.pace)? {
-                Outcome::Passed(seconds) => turns[*place].samples.push(seconds),
-                Outcome::Refused(refusal) => return Ok(Err(lost(*place, refusal))),
-            }
+            let mut outcome = side.turn(seed, &mut course.lots)?;
             if let Some(watch) = &mut watch {
                 watch.look(*place);
             }
-            if *place == 0 {
-                let seconds = turns[0].samples.last().copied().unwrap_or(f64::INFINITY);
-                evidence.sample(seconds);
+            if let (Outcome::Passed(drawn), true) = (&mut outcome, chosen == Some(sample)) {
+                let call = (rng.next_u64() % u64::from(side.pace.calls.max(1))) as u32;
+                outcome = side.take(drawn.take(), varies, call)?.map(|()| None);
+            }
+            if let Outcome::Refused(refusal) = outcome {
+                return Ok(Err(lost(*place, refusal)));
             }
         }
     }
-    for (place, side) in sides.iter_mut().enumerate() {
-        if let Outcome::Refused(refusal) = side.judge(round)? {
+    let checking = Instant::now();
+    for (place, side) in sides.iter_mut().enumerate().filter(|_| chosen.is_some()) {
+        course.checked += 1;
+        if let Outcome::Refused(refusal) = side.judge(bench, round)? {
             return Ok(Err(lost(place, refusal)));
         }
     }
-    for (place, side) in sides.iter_mut().enumerate() {
-        // On other inputs than the timed calls', and each on its own: what was asked before may be remembered.
-        let others = side.exams.len().saturating_sub(1).max(1);
-        let often = if side.pace.estimate < SHORT { ALONE.min(others) } else { 1 };
-        for step in 1..=often {
-            match side.alone(round + step)? {
-                Outcome::Passed(seconds) if place == 0 => evidence.alone(seconds),
-                Outcome::Passed(_) => {}
-                Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
-            }
-        }
-    }
-    for (side, kept) in sides.into_iter().zip(memory) {
+    course.checking += checking.elapsed();
+    let mut turns = Vec::with_capacity(sides.len());
+    for (side, kept) in sides.into_iter().zip(&mut course.memory) {
         *kept = Some(side.arena);
+        turns.push(side.turns);
     }
     Ok(Ok(turns))
 }

@@ -2,21 +2,19 @@
 //! each subject has fresh memory, and a fresh worker unless that has a device, so that where things happen to lie is part of
 //! the noise and not of the result; within a round the subjects take turns in random order. What becomes of a round on a
 //! processor is `bout`'s, on a GPU `device_bout`'s. Who claims less time than the system accounts is refused here, after
-//! all rounds.
+//! all rounds on a processor.
 
 use std::sync::atomic::Ordering;
 
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::Distribution;
-use kiln_run::Arena;
 use kiln_stats::{Block, Thresholds, median};
 
 use crate::account::Accounts;
-use crate::alone::Evidence;
 use crate::bench::Bench;
 use crate::bout::{Played, Round, Tally};
 use crate::clocks::Watch;
-use crate::device_bout::device_bout;
+use crate::device_bout::{Course, device_bout};
 use crate::drawing::generator;
 use crate::draws::{Draws, FILLINGS};
 use crate::seat::Seat;
@@ -185,6 +183,11 @@ fn remark(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>, tally: &Tall
             plan.purpose, tally.interrupted, tally.batches
         ));
     }
+    remark_inputs(bench, stages, plan);
+}
+
+/// What a reader should know about the inputs of timed calls.
+fn remark_inputs(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>) {
     for stage in stages.iter().filter(|stage| !stage.layout.signature.varies()) {
         let on = if stage.name().is_empty() { String::new() } else { format!(" on {}", stage.name()) };
         bench.note(format!("{}{on}: no input is drawn at random, so every call sees the same numbers", plan.purpose));
@@ -203,25 +206,24 @@ fn on_device(
     more: impl Fn(&Rounds) -> usize,
 ) -> Result<Result<Rounds, Lost>, Fault> {
     let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
-    let mut evidence: Vec<Evidence> = vec![Evidence::default(); stages.len()];
+    let mut courses = stages.iter().map(|_| Course::new(plan.subjects.len())).collect::<Result<Vec<_>, _>>()?;
     let mut planned = plan.rounds;
     let mut round = 0;
     let before = bench.seating().retaken.load(Ordering::Relaxed);
     let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
-    // By workload and subject, for workers with a device.
-    let mut memory: Vec<Vec<Option<Arena>>> =
-        stages.iter().map(|_| plan.subjects.iter().map(|_| None).collect()).collect();
     let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
         // A worker with a device keeps its place, and loads its subject once more: what that works with lives in device
-        // memory, which is fresh in every round, and so are its variables there.
+        // memory, which is fresh in every round, and so are its variables there. A host launcher's library cannot be
+        // loaded anew in the same process; that process is the duel's own.
         let stay = !seats.is_empty() && seats.iter().all(Seat::on_device);
         if !stay {
             seats.clear();
         }
         for (place, (_, subject)) in plan.subjects.iter().enumerate() {
             let seated = match seats.get_mut(place) {
+                Some(_) if matches!(subject, Subject::Launcher { .. }) => Outcome::Passed(()),
                 Some(seat) => seat.load(subject)?,
                 None => bench.seating().take(subject)?.map(|seat| seats.push(seat)),
             };
@@ -229,10 +231,9 @@ fn on_device(
                 return Ok(Err(Lost { subject: place, refusal, workload: String::new() }));
             }
         }
-        for (place, (stage, found)) in stages.iter().zip(&mut rounds).enumerate() {
+        for ((stage, found), course) in stages.iter().zip(&mut rounds).zip(&mut courses) {
             bench.go_on()?;
-            let looking = (&mut evidence[place], watch.as_mut());
-            match device_bout(stage, &plan, (&mut seats, &mut memory[place]), round, &mut rng, looking)? {
+            match device_bout((bench, stage, &plan), &mut seats, course, round, &mut rng, watch.as_mut())? {
                 Ok(turns) => found.push(turns),
                 Err(lost) => return Ok(Err(lost)),
             }
@@ -254,11 +255,6 @@ fn on_device(
     for remark in watch.iter().flat_map(|watch| watch.remarks(names.clone())) {
         bench.note(format!("{}: {remark}", plan.purpose));
     }
-    // Whoever is judged here is at place 0; the others were, or will be.
-    for (stage, evidence) in stages.iter().zip(&evidence).filter(|_| seats.first().is_some_and(Seat::on_device)) {
-        if let Some(refusal) = evidence.doubt() {
-            return Ok(Err(Lost { subject: 0, refusal, workload: stage.name().into() }));
-        }
-    }
+    remark_inputs(bench, stages, &plan);
     Ok(Ok(rounds))
 }

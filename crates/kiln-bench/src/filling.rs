@@ -58,7 +58,7 @@ pub(crate) fn filled(bench: &Bench<'_>, slot: &Slot, workload: Option<&Workload>
         Outcome::Passed(seat) => seat,
         Outcome::Refused(refusal) => return Err(failed(refusal)),
     };
-    for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), Place::Same)?, seat.call()?] {
+    for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), (Place::Same, 1))?, seat.call()?] {
         if let Outcome::Refused(refusal) = step {
             return Err(failed(refusal));
         }

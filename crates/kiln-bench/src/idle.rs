@@ -6,6 +6,11 @@ use std::sync::{Arc, Mutex, Weak};
 
 use kiln_run::{Arena, Worker};
 
+/// The name of workers that launch kernels themselves.
+pub(crate) const KERNELS: &str = "cuda";
+/// Workers with foreign code that wait, at most: each has a context on the device and, mostly, all of PyTorch.
+const MOST_FOREIGN: usize = 6;
+
 /// A worker, the images it was sent and the memory it has mapped.
 #[derive(Debug)]
 pub(crate) struct Rested {
@@ -41,13 +46,18 @@ impl Idle {
     pub(crate) fn get(&self, kind: &str) -> Option<Rested> {
         let mut waiting = self.waiting.lock().ok()?;
         let at = waiting.iter().position(|(k, _)| k == kind)?;
-        Some(waiting.swap_remove(at).1)
+        Some(waiting.remove(at).1)
     }
 
     /// Lets one wait.
     pub(crate) fn put(&self, kind: String, rested: Rested) {
-        if let Ok(mut waiting) = self.waiting.lock() {
-            waiting.push((kind, rested));
+        let Ok(mut waiting) = self.waiting.lock() else { return };
+        waiting.push((kind, rested));
+        let foreign = |(kind, _): &(String, Rested)| kind != KERNELS;
+        if waiting.iter().filter(|one| foreign(one)).count() > MOST_FOREIGN
+            && let Some(oldest) = waiting.iter().position(foreign)
+        {
+            waiting.remove(oldest);
         }
     }
 }

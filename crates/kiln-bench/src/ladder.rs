@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use kiln_core::{Config, Fault, Outcome, Refusal};
+use kiln_judge::Rules;
 use kiln_run::Gpu;
 use kiln_search::{Bound, Race};
 
@@ -85,6 +86,7 @@ impl Bench<'_> {
             kernel: self.kernel,
             samples: self.settings.search_samples as u32,
             threads: self.settings.threads,
+            rules: &self.rules,
             peaks: self.peaks.as_ref(),
             stopped: self.stopped,
             best,
@@ -134,6 +136,7 @@ struct Trying<'t> {
     kernel: &'t Kernel<'t>,
     samples: u32,
     threads: usize,
+    rules: &'t Rules,
     peaks: Option<&'t Peaks>,
     stopped: &'t AtomicBool,
     best: Option<&'t [Measured]>,
@@ -171,7 +174,7 @@ impl Trying<'_> {
     /// From loading to the last sample.
     fn climb(&self, place: Place<'_, '_>, subject: &Subject, number: u64, way: &mut Evaluation) -> Result<(), Fault> {
         let Place { seating, mut stages, gpu } = place;
-        let mut seat = match seating.take(subject)? {
+        let mut seat = match seating.take_to_search(subject)? {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => {
                 way.outcome = Ended::Refused(refusal, None);
@@ -194,8 +197,16 @@ impl Trying<'_> {
                 return Ok(());
             }
             let bound = self.best.and_then(|b| Bound::samples(&b.get(place)?.samples));
-            let rung =
-                Rung { first: number as usize, samples: self.samples, threads: self.threads, race: &race, bound };
+            let rung = Rung {
+                first: number as usize,
+                samples: self.samples,
+                threads: self.threads,
+                race: &race,
+                bound,
+                cache: seating.cache,
+                l2: gpu.map_or(0, |gpu| gpu.l2),
+                rules: self.rules,
+            };
             match rung.climb(stage, &mut seat, subject, way)? {
                 Outcome::Passed((found, given_up)) => {
                     measured.push(found);

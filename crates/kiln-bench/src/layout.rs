@@ -1,12 +1,11 @@
 //! Where the arguments of a workload lie in shared memory. In: a signature. Out: slots for a worker, regions for an exam,
-//! fresh memory. Behind what exams see lie copies of arguments that are read and written, to be put back before every
-//! timed call. Refuses an alignment that mapped memory cannot have.
+//! fresh memory. Refuses an alignment that mapped memory cannot have.
 
 use std::ops::Range;
 
 use kiln_core::Fault;
 use kiln_judge::{Exam, Inputs, Outside, Rules, Signature};
-use kiln_run::{ALIGNMENT, Arena, Copy, MOST_ALIGNMENT, Slot, page};
+use kiln_run::{ALIGNMENT, Arena, MOST_ALIGNMENT, Slot, page};
 use kiln_spec::Role;
 
 /// A signature and its places.
@@ -14,11 +13,8 @@ use kiln_spec::Role;
 pub(crate) struct Layout {
     pub(crate) signature: Signature,
     pub(crate) slots: Vec<Slot>,
-    /// What is copied back before every timed call.
-    pub(crate) restore: Vec<Copy>,
     /// Stretches between arguments that end a worker which touches them.
     pub(crate) holes: Vec<(usize, usize)>,
-    /// The arguments, then the copies.
     regions: Vec<Range<usize>>,
     /// Bytes that exams see.
     total: usize,
@@ -55,7 +51,7 @@ impl Layout {
         for (slot, region) in layout.slots.iter_mut().zip(&regions) {
             slot.offset = region.start;
         }
-        (layout.restore, layout.regions, layout.holes, layout.total) = (Vec::new(), regions, holes, at);
+        (layout.regions, layout.holes, layout.total) = (regions, holes, at);
         Ok(layout)
     }
 
@@ -65,19 +61,10 @@ impl Layout {
             let fault = Fault::new("laying out the arguments", why);
             return Err(fault.hint(format!("up to {MOST_ALIGNMENT} bytes are possible here")));
         }
-        let both: Vec<usize> = (0..signature.slots.len()).filter(|i| signature.slots[*i].role == Role::Inout).collect();
-        let mut wanted: Vec<(usize, usize)> = signature.slots.iter().map(|s| (s.bytes(), s.alignment)).collect();
-        wanted.extend(both.iter().map(|i| wanted[*i]).collect::<Vec<_>>());
+        let wanted: Vec<(usize, usize)> = signature.slots.iter().map(|s| (s.bytes(), s.alignment)).collect();
         let regions = Arena::plan(&wanted);
-        let (own, copies) = regions.split_at(signature.slots.len());
-        let total = match copies.first() {
-            Some(first) => first.start,
-            None => Arena::end(own),
-        };
-        let restore = both.iter().zip(copies);
-        let restore =
-            restore.map(|(i, from)| Copy { from: from.start, to: own[*i].start, bytes: from.len() }).collect();
-        let slots = signature.slots.iter().zip(own).map(|(slot, region)| Slot {
+        let total = Arena::end(&regions);
+        let slots = signature.slots.iter().zip(&regions).map(|(slot, region)| Slot {
             name: slot.name.clone(),
             offset: region.start,
             bytes: region.len(),
@@ -88,7 +75,7 @@ impl Layout {
             tensormap: None,
         });
         let slots = slots.collect();
-        Ok(Layout { signature, slots, restore, holes: Vec::new(), regions, total })
+        Ok(Layout { signature, slots, holes: Vec::new(), regions, total })
     }
 
     /// Fresh memory for it.
@@ -104,6 +91,23 @@ impl Layout {
         Exam::new(&self.signature, rules, inputs, self.own(), self.total, outside)
     }
 
+    /// The question that a call was, from the bytes of what it read, by the number of the argument.
+    pub(crate) fn exam_of(
+        &self,
+        rules: &Rules,
+        given: &[(usize, &[u8])],
+        outside: Option<Outside<'_>>,
+    ) -> Result<Exam, Fault> {
+        Exam::of_bytes(&self.signature, rules, given, self.own(), self.total, outside)
+    }
+
+    /// The tensors that a call reads and its scalars: their numbers and where they lie.
+    pub(crate) fn read(&self) -> impl Iterator<Item = (usize, &Range<usize>)> {
+        let read = |slot: &kiln_judge::Slot| slot.is_input() || slot.scalar.is_some();
+        let slots = self.signature.slots.iter().zip(self.own()).enumerate();
+        slots.filter(move |(_, (slot, _))| read(slot)).map(|(number, (_, range))| (number, range))
+    }
+
     /// A question about the same arguments that was laid out otherwise.
     pub(crate) fn relaid(&self, exam: &Exam) -> Result<Exam, Fault> {
         exam.relaid(&self.signature, self.own(), self.total)
@@ -111,11 +115,7 @@ impl Layout {
 
     /// Puts a question into memory.
     pub(crate) fn lay(&self, exam: &Exam, arena: &mut Arena) {
-        let bytes = arena.bytes_mut();
-        exam.lay(&mut bytes[..self.total]);
-        for copy in &self.restore {
-            bytes.copy_within(copy.to..copy.to + copy.bytes, copy.from);
-        }
+        exam.lay(&mut arena.bytes_mut()[..self.total]);
     }
 
     /// The same with other bytes around the arguments.
@@ -143,13 +143,13 @@ impl Layout {
         starts.zip(ends).filter(|(start, end)| start < end).collect()
     }
 
-    /// Bytes of all arguments and copies.
+    /// Bytes of all arguments.
     pub(crate) fn bytes(&self) -> usize {
         self.regions.iter().map(Range::len).sum()
     }
 
     fn own(&self) -> &[Range<usize>] {
-        &self.regions[..self.signature.slots.len()]
+        &self.regions
     }
 }
 

@@ -17,7 +17,6 @@ macro_rules! passed {
 }
 
 mod account;
-mod alone;
 mod another;
 mod baseline;
 mod bench;
@@ -41,6 +40,7 @@ mod idle;
 mod kernel;
 mod ladder;
 mod layout;
+mod lots;
 mod machine;
 mod measure;
 mod objective;

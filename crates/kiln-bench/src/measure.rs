@@ -3,13 +3,14 @@
 
 use kiln_core::{Fault, Outcome};
 use kiln_judge::Fresh;
+use kiln_run::Drawing;
 use rand_chacha::ChaCha8Rng;
 
 use crate::seat::Seat;
 use crate::tray::Tray;
 
 /// A sample takes at least this long, thousands of times the clock's resolution.
-const SAMPLE_SECONDS: f64 = 400e-6;
+pub(crate) const SAMPLE_SECONDS: f64 = 400e-6;
 /// Warm-up ends after this long, stable or not.
 const WARM_UP_SECONDS: f64 = 0.15;
 /// Warm-up samples that must agree before it ends earlier.
@@ -24,9 +25,6 @@ const MOST_WARM_UPS: usize = 50;
 const MOST_CALLS: usize = 1024;
 const MOST_BATCHES: usize = 8;
 const MOST_BYTES: usize = 8 << 20;
-
-/// Calls of a sample on a device are one graph, and making it takes time too.
-const MOST_IN_A_GRAPH: u32 = 500;
 
 /// How many sets of arguments samples may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,27 +103,31 @@ pub(crate) fn settle_pace(
     }
 }
 
-/// Calls on a device until times are stable.
-pub(crate) fn warm_up(seat: &mut Seat) -> Result<Outcome<Pace>, Fault> {
+/// Calls on a device until times are stable, each on numbers of its own: no more in a sample than `sets`, and as many as
+/// make it `seconds` long.
+pub(crate) fn warm_up(
+    seat: &mut Seat,
+    sets: u32,
+    seconds: f64,
+    mut draw: impl FnMut() -> Option<Drawing>,
+) -> Result<Outcome<Pace>, Fault> {
     let mut times: Vec<f64> = Vec::new();
     let mut calls = 1;
     let mut spent = 0.0;
     loop {
-        // On a device samples are short and questions are not.
-        let samples = if seat.on_device() { STABLE as u32 } else { 1 };
-        let taken = passed!(seat.time(samples, calls)?);
+        // Samples are short and questions are not.
+        let taken = passed!(seat.time_drawn(STABLE as u32, calls, draw())?);
         spent += taken.iter().sum::<f64>() * f64::from(calls);
         times.extend(taken);
         let recent = &times[times.len().saturating_sub(STABLE)..];
         let low = recent.iter().copied().fold(f64::INFINITY, f64::min);
         let high = recent.iter().copied().fold(0.0, f64::max);
-        calls = match (seat.single(), seat.on_device()) {
-            (true, _) => 1,
-            (false, true) => calls_for(low).min(MOST_IN_A_GRAPH),
-            (false, false) => calls_for(low),
-        };
-        let stable = recent.len() == STABLE && high <= low * (1.0 + AGREE);
-        if stable || spent > WARM_UP_SECONDS {
+        let enough = (seconds / low.max(1e-9)).ceil().clamp(1.0, f64::from(sets)) as u32;
+        // About as many as before are as many: others would be another graph.
+        let settled = (0.7..=1.3).contains(&(f64::from(calls) / f64::from(enough)));
+        let stable = high <= low * (1.0 + AGREE);
+        calls = if settled { calls } else { enough };
+        if (settled && stable) || spent > WARM_UP_SECONDS || times.len() > MOST_WARM_UPS {
             return Ok(Outcome::Passed(Pace { calls, batches: 1, estimate: low }));
         }
     }
@@ -136,15 +138,19 @@ fn calls_for(seconds: f64) -> u32 {
     (SAMPLE_SECONDS / seconds.max(1e-9)).ceil().clamp(1.0, 1e6) as u32
 }
 
-/// One sample of a subject that takes turns with others.
-pub(crate) fn turn(seat: &mut Seat, pace: Pace) -> Result<Outcome<f64>, Fault> {
+/// One sample of a subject that takes turns with others on a device, and what its calls read.
+pub(crate) fn turn(
+    seat: &mut Seat,
+    pace: Pace,
+    draw: impl FnMut(usize) -> Option<Drawing>,
+) -> Result<Outcome<(f64, Option<Drawing>)>, Fault> {
     if pace.estimate < PRIMED_BELOW
-        && !seat.single()
+        && !seat.is_cold()
         && let Outcome::Refused(refusal) = seat.call()?
     {
         return Ok(Outcome::Refused(refusal));
     }
-    seat.sample(pace.calls)
+    seat.sample(pace.calls, draw)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ impl Oracle {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => return Err(failed(refusal)),
         };
-        for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), Place::Same)?, seat.call()?] {
+        for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), (Place::Same, 1))?, seat.call()?] {
             if let Outcome::Refused(refusal) = step {
                 return Err(failed(refusal));
             }

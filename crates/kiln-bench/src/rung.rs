@@ -1,15 +1,20 @@
-//! One workload of a candidate's way: checked, warmed up, sampled, and what the timed calls left checked too. In: a stage
-//! and a seat. Out: its times and whether it is hopeless, or a refusal.
+//! One workload of a candidate's way: checked, warmed up and sampled. In: a stage and a seat. Out: its times and whether it
+//! is hopeless, or a refusal. Every timed call has inputs of its own. On a processor what some of them wrote is checked;
+//! on a device the calls of a sample answer a question once more when the last sample is taken.
 
 use std::time::Instant;
 
 use kiln_core::{Fault, Outcome};
+use kiln_judge::Rules;
+use kiln_run::Drawing;
 use kiln_search::{Bound, Decision, Race};
 
 use crate::check::quick;
 use crate::evaluation::{Evaluation, Measured};
+use crate::lots::{Lots, drawing, fills, sets};
 use crate::measure::{Pace, settle_pace, warm_up};
 use crate::seat::Seat;
+use crate::settings::CacheState;
 use crate::stage::Stage;
 use crate::subject::Subject;
 use crate::supply::Supply;
@@ -18,6 +23,10 @@ use crate::supply::Supply;
 const LAP: u32 = 3;
 /// Samples taken on a device before the first look.
 const FIRST_LAP: u32 = 7;
+/// Seconds of a sample on a device: many candidates are tried, and each takes many of them.
+const SEARCH_SECONDS: f64 = 100e-6;
+/// Bytes of all sets of arguments there.
+const SEARCH_BYTES: usize = 256 << 20;
 
 /// How one workload's samples are taken.
 pub(crate) struct Rung<'r> {
@@ -27,6 +36,10 @@ pub(crate) struct Rung<'r> {
     pub(crate) threads: usize,
     pub(crate) race: &'r Race,
     pub(crate) bound: Option<Bound>,
+    /// On a device, how its caches are, and what is drawn under which seeds.
+    pub(crate) cache: CacheState,
+    pub(crate) l2: u64,
+    pub(crate) rules: &'r Rules,
 }
 
 impl Rung<'_> {
@@ -39,10 +52,12 @@ impl Rung<'_> {
         way: &mut Evaluation,
     ) -> Result<Outcome<(Measured, bool)>, Fault> {
         let checking = Instant::now();
-        passed!(stage.map(seat, subject)?);
         if seat.on_device() {
-            return self.climb_on_device(stage, seat, way);
+            let sets = sets(stage.layout.bytes(), self.cache, self.l2, SEARCH_BYTES);
+            passed!(stage.map_sets(seat, subject, sets)?);
+            return self.climb_on_device(stage, seat, sets, way);
         }
+        passed!(stage.map(seat, subject)?);
         let checked = quick(stage, seat, self.first);
         way.check_s += checking.elapsed().as_secs_f64();
         passed!(checked?);
@@ -97,13 +112,13 @@ impl Rung<'_> {
     }
 
     /// The same with fewer looks at memory, since on a device a look takes longer than a call: two questions and the first
-    /// once more, the second answered by the timed calls themselves. What the warm-up left is wiped before them. One
-    /// answer is judged while the device works on the next question. Whether inputs are as they were is seen after the
-    /// timed calls.
+    /// once more, the second answered by a sample as the timed ones are. One answer is judged while the device works on
+    /// the next question. Whether inputs are as they were is seen after that sample.
     fn climb_on_device(
         &self,
         stage: &mut Stage<'_>,
         seat: &mut Seat,
+        sets: u32,
         way: &mut Evaluation,
     ) -> Result<Outcome<(Measured, bool)>, Fault> {
         let (first, second) = (self.first, self.first + 1);
@@ -117,7 +132,7 @@ impl Rung<'_> {
         let mut before = std::mem::take(&mut stage.kept);
         let (judged, timed) =
             stage.judge_beside(first, Some(&mut before), || match seat.lay_sent(stage.image(second))? {
-                Outcome::Passed(true) => Ok(self.time_sent(stage, second, seat)?.map(Some)),
+                Outcome::Passed(true) => Ok(self.time_sent(stage, (second, sets), seat)?.map(Some)),
                 Outcome::Passed(false) => Ok(Outcome::Passed(None)),
                 Outcome::Refused(refusal) => Ok(Outcome::Refused(refusal)),
             })?;
@@ -128,7 +143,7 @@ impl Rung<'_> {
             Some(found) => found,
             None => {
                 passed!(stage.lay(second, seat)?);
-                passed!(self.time_sent(stage, second, seat)?)
+                passed!(self.time_sent(stage, (second, sets), seat)?)
             }
         };
         passed!(seat.fetch()?);
@@ -153,24 +168,39 @@ impl Rung<'_> {
         Ok(Outcome::Passed(found))
     }
 
-    /// Warms up and samples on a question that was laid.
-    fn time_sent(&self, stage: &Stage<'_>, which: usize, seat: &mut Seat) -> Result<Outcome<(Measured, bool)>, Fault> {
-        let pace = passed!(warm_up(seat)?);
-        if !passed!(seat.lay_sent(stage.image(which))?) {
+    /// Warms up and samples, every call on fresh numbers, and answers a question that was sent by one more sample.
+    fn time_sent(
+        &self,
+        stage: &Stage<'_>,
+        (which, sets): (usize, u32),
+        seat: &mut Seat,
+    ) -> Result<Outcome<(Measured, bool)>, Fault> {
+        let (image, mut lots, fills) = (stage.image(which), Lots::new()?, fills(&stage.layout, self.rules));
+        let mut draw = || Some(drawing(image, lots.seed(), &fills));
+        let pace = passed!(warm_up(seat, sets, SEARCH_SECONDS, &mut draw)?);
+        let found = passed!(self.sample(stage.name(), seat, pace, &mut draw)?);
+        if !passed!(seat.lay_sent(image)?) {
             return Err(Fault::new("sampling", "the device lost a question it was just asked"));
         }
-        self.sample(stage.name(), seat, pace)
+        passed!(seat.time(1, pace.calls)?);
+        Ok(Outcome::Passed(found))
     }
 
     /// Samples on a device, in laps, until there are enough or it is hopeless.
-    fn sample(&self, workload: &str, seat: &mut Seat, pace: Pace) -> Result<Outcome<(Measured, bool)>, Fault> {
+    fn sample(
+        &self,
+        workload: &str,
+        seat: &mut Seat,
+        pace: Pace,
+        mut draw: impl FnMut() -> Option<Drawing>,
+    ) -> Result<Outcome<(Measured, bool)>, Fault> {
         let mut found = Measured { workload: workload.into(), samples: Vec::new(), calls: pace.calls };
         let mut hopeless = false;
         while (found.samples.len() as u32) < self.samples && !hopeless {
             // Samples are short and questions are not.
             let lap = if found.samples.is_empty() { FIRST_LAP } else { LAP };
             let lap = lap.min(self.samples - found.samples.len() as u32);
-            found.samples.extend(passed!(seat.time(lap, pace.calls)?));
+            found.samples.extend(passed!(seat.time_drawn(lap, pace.calls, draw())?));
             hopeless = self.bound.is_some_and(|bound| self.race.decide(bound, &found.samples) == Decision::Hopeless);
         }
         Ok(Outcome::Passed((found, hopeless)))

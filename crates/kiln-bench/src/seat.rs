@@ -1,8 +1,9 @@
 //! A worker with a subject loaded, and memory mapped. In: a subject. Out: calls and times, or a refusal after which the
 //! worker is gone.
 //!
-//! Workers for the processor are fresh for every subject. One with a device is used again after a subject that did no
-//! harm: making a context takes longer than everything else, and a kernel on the device has no hold on its process.
+//! Workers for the processor are fresh for every subject. One with a device is used again after kernels that did no harm:
+//! making a context takes longer than everything else, and a kernel on the device has no hold on its process. Python and
+//! host launchers have, so theirs serves the same file again while searching, and otherwise nobody but the same subject.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -13,11 +14,11 @@ use camino::Utf8PathBuf;
 use kiln_build::SHIM_SYMBOL;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_judge::Exam;
-use kiln_run::{Answer, Arena, Ask, Confinement, Gpu, Launch, Limits, Slot, Timing, Worker, python_command};
+use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Gpu, Launch, Limits, Slot, Timing, Worker, python_command};
 
 use crate::account::Account;
 use crate::caches::Caches;
-use crate::idle::{Idle, Rested};
+use crate::idle::{Idle, KERNELS, Rested};
 use crate::layout::Layout;
 use crate::settings::{CacheState, Settings};
 use crate::subject::Subject;
@@ -105,7 +106,7 @@ impl Seating {
         let mut worker = Worker::start(command, self.limits)?;
         match worker.ask_within(Ask::Describe, FIRST)? {
             Outcome::Passed(Answer::Device(gpu)) => {
-                self.idle.put("cuda".into(), Rested::new(worker));
+                self.idle.put(KERNELS.into(), Rested::new(worker));
                 Ok(*gpu)
             }
             Outcome::Passed(Answer::Failed(why)) => Err(fault(why)),
@@ -116,11 +117,15 @@ impl Seating {
 
     /// Starts a worker, or takes one that waits, and loads the subject there.
     pub(crate) fn take(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
-        let kind = match subject {
-            Subject::Library { .. } | Subject::Empty { .. } => None,
-            Subject::Cubin { .. } | Subject::Launcher { .. } => Some("cuda".to_string()),
-            Subject::Python { interpreter, device, .. } => device.then(|| interpreter.clone()),
-        };
+        self.seat(subject, home(subject, false))
+    }
+
+    /// The same while searching, where one process tries many configurations of the same source.
+    pub(crate) fn take_to_search(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
+        self.seat(subject, home(subject, true))
+    }
+
+    fn seat(&self, subject: &Subject, kind: Option<String>) -> Result<Outcome<Seat>, Fault> {
         let rested = kind.as_ref().and_then(|kind| self.idle.get(kind));
         let fresh = rested.is_none();
         let rested = match rested {
@@ -132,10 +137,10 @@ impl Seating {
             time: self.limits.time,
             // A little more than the last level holds, so that nothing of a set is left in it.
             flush: if self.cache == CacheState::Cold { self.caches.last as u64 / 4 * 5 } else { 0 },
-            restore: Vec::new(),
             here: None,
+            sets: 1,
             account: Account::default(),
-            device: kind.is_some(),
+            device: subject.on_device(),
             home: kind.map(|kind| (kind, self.idle.clone())),
             retaken: Arc::clone(&self.retaken),
         };
@@ -145,6 +150,21 @@ impl Seating {
         }
         passed!(seat.confine(confinement(subject))?);
         Ok(seat.load(subject)?.map(|()| seat))
+    }
+}
+
+/// Under which name a worker waits for its next subject; none for one that gets no other. Foreign code meets other
+/// configurations of its file while they are searched among, and otherwise nobody but itself.
+fn home(subject: &Subject, searching: bool) -> Option<String> {
+    match subject {
+        Subject::Cubin { .. } => Some(KERNELS.into()),
+        Subject::Launcher { .. } if searching => Some("launcher".into()),
+        Subject::Launcher { path, .. } => Some(format!("launcher {path}")),
+        Subject::Python { interpreter, file, device: true, .. } if searching => Some(format!("{interpreter} {file}")),
+        Subject::Python { interpreter, file, function, config, device: true } => {
+            Some(format!("{interpreter} {file}:{function} {config}"))
+        }
+        Subject::Library { .. } | Subject::Empty { .. } | Subject::Python { .. } => None,
     }
 }
 
@@ -174,10 +194,10 @@ pub(crate) struct Seat {
     rested: Option<Rested>,
     time: Duration,
     flush: u64,
-    /// On a device, what is put back before every batch.
-    restore: Vec<kiln_run::Copy>,
     /// The memory that was mapped last.
     here: Option<u64>,
+    /// On a device, how many sets of arguments there are.
+    sets: u32,
     /// Claims about times, and what the system says.
     account: Account,
     /// Whether calls work in a device's memory.
@@ -239,14 +259,15 @@ impl Seat {
         slots: Vec<Slot>,
         arena: &Arena,
         launches: Vec<Launch>,
-        place: Place,
+        (place, sets): (Place, u32),
     ) -> Result<Outcome<()>, Fault> {
-        self.restore = if self.device { layout.restore.clone() } else { Vec::new() };
+        let sets = if self.device { sets } else { 1 };
+        self.sets = sets;
         let gone = self.rested.as_mut().map(|rested| rested.maps(arena)).unwrap_or_default();
         let elsewhere = place == Place::Another;
         self.here = Some(arena.number());
         let holes = if self.device { Vec::new() } else { layout.holes.clone() };
-        self.first(Ask::Map { arena: arena.handle(), slots, launches, sets: 1, stride: 0, holes, elsewhere, gone })
+        self.first(Ask::Map { arena: arena.handle(), slots, launches, sets, stride: 0, holes, elsewhere, gone })
     }
 
     /// Gives a subject that launches nothing by itself another place for its arguments, unless that is where they are.
@@ -254,7 +275,7 @@ impl Seat {
         if self.here == Some(arena.number()) {
             return Ok(Outcome::Passed(()));
         }
-        self.map(layout, layout.slots.clone(), arena, Vec::new(), Place::Same)
+        self.map(layout, layout.slots.clone(), arena, Vec::new(), (Place::Same, 1))
     }
 
     /// Gives the subject sets of arguments, one for each call of a sample.
@@ -343,12 +364,22 @@ impl Seat {
 
     /// Brings what calls left to where it can be seen.
     pub(crate) fn fetch(&mut self) -> Result<Outcome<()>, Fault> {
-        if self.on_device() { self.done(Ask::Fetch { parts: vec![] }) } else { Ok(Outcome::Passed(())) }
+        if self.on_device() { self.done(Ask::Fetch { set: 0, parts: vec![] }) } else { Ok(Outcome::Passed(())) }
+    }
+
+    /// The same of another set than the first: those parts of it.
+    pub(crate) fn fetch_set(&mut self, set: u32, parts: Vec<(usize, usize)>) -> Result<Outcome<()>, Fault> {
+        self.done(Ask::Fetch { set, parts })
+    }
+
+    /// Fills all sets once more with what they held before a sample.
+    pub(crate) fn draw(&mut self, drawing: Drawing) -> Result<Outcome<()>, Fault> {
+        self.done(Ask::Draw(drawing))
     }
 
     /// The same for all but the tensors that are only read: of three questions, one look at those is enough.
     pub(crate) fn fetch_written(&mut self, layout: &Layout) -> Result<Outcome<()>, Fault> {
-        self.done(Ask::Fetch { parts: layout.written() })
+        self.done(Ask::Fetch { set: 0, parts: layout.written() })
     }
 
     /// One call.
@@ -358,40 +389,52 @@ impl Seat {
 
     /// Seconds of one call, `batches` times, each the mean of `calls` calls in a row.
     pub(crate) fn time(&mut self, batches: u32, calls: u32) -> Result<Outcome<Vec<f64>>, Fault> {
+        self.time_drawn(batches, calls, None)
+    }
+
+    /// The same on a device, with fresh numbers before every batch.
+    pub(crate) fn time_drawn(
+        &mut self,
+        batches: u32,
+        calls: u32,
+        draw: Option<Drawing>,
+    ) -> Result<Outcome<Vec<f64>>, Fault> {
         Ok(self
-            .timing(batches, calls)?
+            .timed(batches, calls, draw)?
             .map(|timing| timing.nanoseconds.iter().map(|ns| seconds(*ns, timing.calls)).collect()))
     }
 
-    /// One sample on a device, taken again a few times while the GPU slows down to protect itself. Whether that happens does
-    /// not depend on what is being timed, so that it favours neither side.
-    pub(crate) fn sample(&mut self, calls: u32) -> Result<Outcome<f64>, Fault> {
-        for attempt in 0..=RETAKES {
-            let timing = passed!(self.timing(1, calls)?);
+    /// One sample on a device, and what its calls read. It is taken again a few times, on other numbers, while the GPU slows
+    /// down to protect itself. Whether that happens does not depend on what is being timed, so that it favours neither
+    /// side.
+    pub(crate) fn sample(
+        &mut self,
+        calls: u32,
+        mut draw: impl FnMut(usize) -> Option<Drawing>,
+    ) -> Result<Outcome<(f64, Option<Drawing>)>, Fault> {
+        let mut attempt = 0;
+        loop {
+            let drawing = draw(attempt);
+            let timing = passed!(self.timed(1, calls, drawing.clone())?);
             let slowed = timing.gpu.as_ref().is_some_and(kiln_run::GpuState::is_slowed);
             if attempt == RETAKES || (timing.preemptions.iter().all(|times| *times == 0) && !slowed) {
                 let time = timing.nanoseconds.first().map_or(f64::INFINITY, |ns| seconds(*ns, timing.calls));
-                return Ok(Outcome::Passed(time));
+                return Ok(Outcome::Passed((time, drawing)));
             }
+            attempt += 1;
             self.retaken.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(Outcome::Passed(f64::INFINITY))
     }
 
     /// Times so many batches.
     pub(crate) fn timing(&mut self, batches: u32, calls: u32) -> Result<Outcome<Timing>, Fault> {
-        let calls = if self.single() { 1 } else { calls };
-        self.timed(batches, calls, self.restore.clone())
+        self.timed(batches, calls, None)
     }
 
-    /// Seconds of one call alone.
-    pub(crate) fn time_alone(&mut self) -> Result<Outcome<f64>, Fault> {
-        let timing = passed!(self.timed(1, 1, self.restore.clone())?);
-        Ok(Outcome::Passed(timing.nanoseconds.first().map_or(f64::INFINITY, |ns| seconds(*ns, 1))))
-    }
-
-    fn timed(&mut self, batches: u32, calls: u32, restore: Vec<kiln_run::Copy>) -> Result<Outcome<Timing>, Fault> {
-        let ask = Ask::Time { batches, calls, restore, flush: self.flush };
+    fn timed(&mut self, batches: u32, calls: u32, draw: Option<Drawing>) -> Result<Outcome<Timing>, Fault> {
+        // With cold caches every call of a sample is the first on its set.
+        let calls = if self.is_cold() { calls.min(self.sets) } else { calls };
+        let ask = Ask::Time { batches, calls, flush: self.flush, draw };
         self.settle();
         let open = self.processor_time();
         let answer = self.ask(ask)?;
@@ -441,9 +484,9 @@ impl Seat {
         }
     }
 
-    /// Whether a batch can only hold one call.
-    pub(crate) fn single(&self) -> bool {
-        self.device && (self.flush > 0 || !self.restore.is_empty())
+    /// Whether a device's caches are cooled before every sample.
+    pub(crate) fn is_cold(&self) -> bool {
+        self.device && self.flush > 0
     }
 
     /// Bytes of the device's memory in use after a call: arguments, what the call keeps, and questions that wait there.
@@ -521,6 +564,24 @@ fn seconds(nanoseconds: u64, calls: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn foreign_code_shares_its_process_with_nobody_but_its_own_file() {
+        let python = |file: &str, config: &str| Subject::Python {
+            interpreter: "python3".into(),
+            file: file.into(),
+            function: "f".into(),
+            config: kiln_core::Config::parse(config).unwrap(),
+            device: true,
+        };
+        assert_ne!(home(&python("a.py", "B=1"), false), home(&python("a.py", "B=2"), false));
+        assert_ne!(home(&python("a.py", "B=1"), false), home(&python("a.py", "B=1"), true));
+        assert_eq!(home(&python("a.py", "B=1"), true), home(&python("a.py", "B=2"), true));
+        assert_ne!(home(&python("a.py", "B=1"), true), home(&python("b.py", "B=1"), true));
+        let launcher = |path: &str| Subject::Launcher { path: path.into(), key: "".into(), config: Default::default() };
+        assert_ne!(home(&launcher("a.so"), false), home(&launcher("b.so"), false));
+        assert_ne!(home(&launcher("a.so"), true), Some(KERNELS.into()));
+    }
 
     #[test]
     fn what_ran_into_trouble_is_told_from_what_could_not_be_launched() {

@@ -195,8 +195,13 @@ impl<'a> Stage<'a> {
 
     /// Gives a seat this workload's memory.
     pub(crate) fn map(&self, seat: &mut Seat, subject: &Subject) -> Result<Outcome<()>, Fault> {
+        self.map_sets(seat, subject, 1)
+    }
+
+    /// The same with so many sets of arguments on a device.
+    pub(crate) fn map_sets(&self, seat: &mut Seat, subject: &Subject, sets: u32) -> Result<Outcome<()>, Fault> {
         let slots = self.slots(&self.layout, subject)?;
-        seat.map(&self.layout, slots, &self.arena, self.launches(subject)?, Place::Same)
+        seat.map(&self.layout, slots, &self.arena, self.launches(subject)?, (Place::Same, sets))
     }
 
     /// The arguments as a worker is told of them, descriptors included.

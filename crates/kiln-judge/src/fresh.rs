@@ -16,6 +16,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::distribution::Distribution;
 use crate::element::{encode, encode_into, round_all};
 use crate::inputs::{Filler, Inputs};
+use crate::interval::Interval;
+use crate::narrow::intervals;
 use crate::normal::normal;
 use crate::rules::Rules;
 use crate::signature::{Signature, Slot};
@@ -112,6 +114,32 @@ impl Slot {
     }
 }
 
+/// What the numbers of an argument are drawn from, for who draws them elsewhere than here: on a device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Drawn {
+    /// Standard normal.
+    Normal,
+    /// Evenly between two numbers.
+    Real(f64, f64),
+    /// Integers, both ends included.
+    Whole(i128, i128),
+}
+
+impl Drawn {
+    /// For each argument; none for those whose filling is the same for every call or comes from a function.
+    pub fn of(signature: &Signature, rules: &Rules) -> Vec<Option<Drawn>> {
+        let one = |(slot, interval): (&Slot, Option<Interval>)| match (interval, slot.init) {
+            _ if !slot.is_input() || slot.function.is_some() => None,
+            (Some(Interval::Real(low, high)), _) => Some(Drawn::Real(low, high)),
+            (Some(Interval::Whole(low, high) | Interval::Assumed(low, high)), _) => Some(Drawn::Whole(low, high)),
+            (None, Init::Normal) if slot.is_plain() => Some(Drawn::Normal),
+            (None, Init::Uniform) if slot.is_plain() => Some(Drawn::Real(0.0, 1.0)),
+            _ => None,
+        };
+        signature.slots.iter().zip(intervals(signature, rules)).map(one).collect()
+    }
+}
+
 impl Signature {
     /// Whether calls can have numbers of their own: some input is drawn at random.
     pub fn varies(&self) -> bool {
@@ -200,13 +228,16 @@ mod tests {
     use crate::element::decode;
 
     /// Any rules will do for floats.
-    fn draw(signature: &Signature, key: &Key, number: u64) -> Fresh {
+    fn rules() -> Rules {
         let text = "[kernel]\nname = \"k\"\nentry = \"f\"\n[target.cpu]\nsource = \"f.c\"\n[tunables]\nX = [1]\n\
             [[arguments]]\nname = \"x\"\ntype = \"f32[4, 4]\"\nrole = \"in\"\n\
             [[arguments]]\nname = \"y\"\ntype = \"f32[4, 4]\"\nrole = \"out\"\n[reference]\nbuiltin = \"softmax\"\n";
         let (spec, _) = kiln_spec::parse("k", text.as_bytes()).unwrap();
-        let rules = Rules::of(&spec.select(kiln_spec::Choice::default()).unwrap()).unwrap();
-        Fresh::draw(signature, &rules, key, number, None).unwrap()
+        Rules::of(&spec.select(kiln_spec::Choice::default()).unwrap()).unwrap()
+    }
+
+    fn draw(signature: &Signature, key: &Key, number: u64) -> Fresh {
+        Fresh::draw(signature, &rules(), key, number, None).unwrap()
     }
 
     fn slot(dtype: Dtype, init: Init, shape: &[usize]) -> Slot {
@@ -258,6 +289,19 @@ mod tests {
         let values = decode(Dtype::F32, &draw(&uniform, &Key::known(3), 5).slots[0]);
         assert!(values.iter().all(|v| (0.0..1.0).contains(v)));
         assert!((values.iter().sum::<f64>() / 1e4 - 0.5).abs() < 0.02);
+    }
+
+    #[test]
+    fn what_is_drawn_elsewhere_is_what_would_be_drawn_here() {
+        let of = |one: Slot| Drawn::of(&Signature { slots: vec![one] }, &rules())[0];
+        assert_eq!(of(slot(Dtype::BF16, Init::Normal, &[4])), Some(Drawn::Normal));
+        assert_eq!(of(slot(Dtype::F32, Init::Uniform, &[4])), Some(Drawn::Real(0.0, 1.0)));
+        assert_eq!(of(slot(Dtype::I8, Init::Uniform, &[4])), Some(Drawn::Whole(-128, 127)));
+        assert_eq!(of(slot(Dtype::F32, Init::Ones, &[4])), None);
+        assert_eq!(of(slot(Dtype::I32, Init::Arange, &[4])), None);
+        let range = Some(Interval::Real(-2.0, 2.0));
+        assert_eq!(of(Slot { range, ..slot(Dtype::F32, Init::Normal, &[4]) }), Some(Drawn::Real(-2.0, 2.0)));
+        assert_eq!(of(Slot { role: Role::Out, ..slot(Dtype::F32, Init::Normal, &[4]) }), None);
     }
 
     #[test]

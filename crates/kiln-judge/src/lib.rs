@@ -45,7 +45,7 @@ pub use distribution::Distribution;
 pub use element::{decode, encode};
 pub use exam::{Exam, Outside, Precision};
 pub use expected::Expected;
-pub use fresh::{Fresh, Key};
+pub use fresh::{Drawn, Fresh, Key};
 pub use geometry::{Geometry, boxes, geometry};
 pub use inputs::{Filler, Inputs};
 pub use instance::{answers, entries};

@@ -53,17 +53,15 @@ impl Backend {
             Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
             Ask::Call => done(self.call()),
-            Ask::Time { batches, calls, restore, flush } => {
-                let plan = Plan { batches, calls };
-                let timing = match restore.is_empty() {
-                    true => self.time(&plan, flush),
-                    false => Err("no device here: every call has arguments of its own".into()),
-                };
-                timing.map_or_else(Answer::Failed, Answer::Times)
+            Ask::Time { batches, calls, flush, draw: None } => {
+                self.time(&Plan { batches, calls }, flush).map_or_else(Answer::Failed, Answer::Times)
             }
-            Ask::Upload { .. } | Ask::Lay { .. } | Ask::Fetch { .. } | Ask::Describe => {
-                Answer::Failed("no device here".into())
-            }
+            Ask::Upload { .. }
+            | Ask::Lay { .. }
+            | Ask::Draw(_)
+            | Ask::Fetch { .. }
+            | Ask::Time { draw: Some(_), .. }
+            | Ask::Describe => Answer::Failed("no device here".into()),
         }
     }
 

@@ -3,9 +3,10 @@
 //!
 //! A worker with a device has memory of its own there: a mirror of the shared memory, byte for byte at the same offsets,
 //! in which calls read and write. `Upload` keeps the shared memory's present bytes on the device as a numbered image, `Lay`
-//! copies an image into the mirror, `Fetch` copies the mirror back into the shared memory; `restore` copies inside the
-//! mirror. So a question is sent once and put to any number of candidates. On a worker without a device calls work in
-//! the shared memory itself, and these three are not understood.
+//! copies an image into the mirror, `Fetch` copies the mirror back into the shared memory. So a question is sent once and
+//! put to any number of candidates. There may be several sets of arguments, each a mirror of its own behind the first;
+//! `Draw` fills all of them with numbers nobody has seen before, and every timed call has one. On a worker without a
+//! device calls work in the shared memory itself, and these four are not understood.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::confine::{Confined, Rules};
 use crate::handle::Handle;
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// What the parent asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,8 +85,13 @@ pub enum Ask {
         /// The number it was kept under.
         image: u64,
     },
-    /// Copy the mirror into the shared memory.
+    /// Fill the sets of arguments with fresh numbers.
+    Draw(Drawing),
+    /// Copy a set's mirror into the shared memory.
     Fetch {
+        /// Which set; calls that are not timed work with set 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        set: u32,
         /// The stretches wanted, each from its first byte to before its last; none for all of it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<(usize, usize)>,
@@ -96,20 +102,21 @@ pub enum Ask {
     Call,
     /// Time the function: `batches` times `calls` calls in a row. Where there are as many sets of arguments, every call has
     /// its own: the first batch begins with set 0, the next goes on behind it. Each batch's sets are touched right before
-    /// it, untimed.
+    /// it, untimed. On a device every batch begins with set 0, and with fewer sets than calls they begin anew.
     Time {
         /// Batches, each timed by itself.
         batches: u32,
         /// Calls in a batch.
         calls: u32,
-        /// What is put back before every batch, untimed, on a device. A second call in a batch would not see it, so
-        /// `calls` must be 1 when there is any.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        restore: Vec<Copy>,
         /// Bytes of private memory walked before every batch, untimed, so that caches are cold; 0 leaves them warm. A
-        /// device takes any number above 0 as twice its second-level cache.
+        /// device takes any number above 0 as twice its second-level cache, and then makes no more calls in a batch
+        /// than there are sets.
         #[serde(default)]
         flush: u64,
+        /// On a device, what the sets are filled with before every batch, untimed. The first call of each batch has the
+        /// number behind the last one of the batch before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        draw: Option<Drawing>,
     },
 }
 
@@ -119,6 +126,10 @@ fn one() -> u32 {
 
 fn is_one(number: &u32) -> bool {
     *number == 1
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Ask {
@@ -210,15 +221,45 @@ pub struct Launch {
     pub zero: Vec<String>,
 }
 
-/// Bytes copied inside the shared memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Copy {
-    /// Where they are.
-    pub from: usize,
-    /// Where they go.
-    pub to: usize,
-    /// How many.
-    pub bytes: usize,
+/// Fresh arguments for sets: an image laid into each, and over it numbers that follow from the seed and the call's number.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Drawing {
+    /// The image: what is not drawn is as it says, outputs are as unwritten as there.
+    pub image: u64,
+    /// What the numbers are drawn under. Never the same twice, so that no call can know what the next one reads.
+    pub seed: u64,
+    /// The number of the call that set 0 is for; set 1 is for the next.
+    pub first: u64,
+    /// The arguments that are drawn.
+    pub fills: Vec<Fill>,
+}
+
+/// Numbers for one argument.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fill {
+    /// Where it begins in its set.
+    pub offset: usize,
+    /// Its elements, as in a slot.
+    pub dtype: String,
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+    /// Elements from one index to the next, for each dimension; none when they lie one after another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strides: Option<Vec<usize>>,
+    /// What is drawn.
+    pub numbers: Numbers,
+}
+
+/// What numbers are drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Numbers {
+    /// Standard normal.
+    Normal,
+    /// Evenly between two numbers.
+    Real(f64, f64),
+    /// Integers: the lowest, and how many there are beyond it.
+    Whole(i64, u64),
 }
 
 /// A numbered question.

@@ -22,7 +22,7 @@ import sys
 from functools import partial
 from time import perf_counter_ns as clock
 
-PROTOCOL = 4
+PROTOCOL = 5
 LINE = 64
 # Shared memories kept mapped, and mirrored on a device: a few however large they are, and more as long as all but the one in
 # use stay within so many bytes.
@@ -65,7 +65,7 @@ class Backend:
             batches, calls, flush = ask["batches"], ask["calls"], ask.get("flush", 0)
             if self.device is None:
                 return {"times": self.time(batches, calls, flush)}
-            return {"times": self.time_there(batches, calls, ask.get("restore", []), flush)}
+            return {"times": self.time_there(batches, calls, flush, ask.get("draw"))}
         if do == "describe":
             self.opened = self.opened or self.open(self.torch())
             return {"device": self.opened.describe()}
@@ -85,8 +85,12 @@ class Backend:
             self.there(do).upload(self.key, self.memory, self.slots, ask["image"])
         elif do == "lay":
             self.there(do).lay(self.key, self.memory, ask["image"])
+        elif do == "draw":
+            mirror = self.there(do).mirror(self.key, self.memory)
+            self.device.draw(mirror, ask, mirror.sets)
+            self.device.wait()
         elif do == "fetch":
-            self.there(do).fetch(self.key, self.memory, ask.get("parts") or [])
+            self.there(do).fetch(self.key, self.memory, ask.get("parts") or [], ask.get("set", 0))
         else:
             raise Failed("no such question: %s" % do)
         return "done"
@@ -111,8 +115,7 @@ class Backend:
             return
         if not os.path.isfile(path):
             raise Failed("%s: no such file" % path)
-        self.copies = None
-        self.module, self.function, self.path = None, None, os.path.abspath(path)
+        self.module, self.function, self.path, self.copies = None, None, os.path.abspath(path), None
         folder = os.path.dirname(self.path)
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -178,7 +181,7 @@ class Backend:
         self.slots, self.sets, self.stride = slots, sets, stride
         self.inputs, self.outputs = {}, {}
         if elsewhere and self.opened is not None:
-            self.opened.move(key)
+            self.opened.move(key, sets)
         while self.too_many():
             self.drop(next(iter(self.arenas)))
         if self.module is not None:
@@ -207,7 +210,8 @@ class Backend:
         """Makes arrays over the first set of the shared memory or its mirror, of the kind the loaded file works with."""
         memory, make = self.memory, torch_tensor if uses_torch(self.module) else numpy_array
         if self.device is not None:
-            memory, make = self.device.mirror(self.key, self.memory).bytes, tensor_in
+            mirror = self.device.mirror(self.key, self.memory, self.sets)
+            memory, make, self.stride = mirror.all, tensor_in, mirror.stride
         self.make, self.bound = partial(make, memory), []
         self.inputs, self.outputs = self.arrays(0)
 
@@ -239,13 +243,13 @@ class Backend:
         laid = self.device and self.device.mirror(self.key, self.memory).laid
         read = laid.scalar if laid else partial(scalar, self.memory)
         slots = [slot for slot in self.slots if slot["role"] == "scalar"]
+        offset = 0 if self.device else offset
         return {slot["name"]: read(dict(slot, offset=slot["offset"] + offset)) for slot in slots}
 
     def call(self):
         result = self.ready()()
         flush()
-        if self.device is None:
-            self.copies = not is_plain(result, self.outputs)
+        self.copies = not is_plain(result, self.outputs)
         if self.device is not None:
             # What it returned may still be computed, on any stream.
             self.device.wait()
@@ -253,28 +257,56 @@ class Backend:
         if self.device is not None:
             self.device.wait()
 
-    def time_there(self, batches, calls, restore, flush):
-        """Times the function on the device."""
-        began = clock()
-        call, device = self.ready(), self.device
-        check_plan(calls, restore, flush, len(self.memory))
+    def time_there(self, batches, calls, flush, drawing):
+        """Times the function on the device, every call on arguments of its own."""
+        began, device = clock(), self.device
+        self.ready()
         mirror = device.mirror(self.key, self.memory)
-        outputs = [mirror.part(slot["offset"], slot["bytes"]) for slot in self.slots if slot["name"] in self.outputs]
-        key = (self.key, repr(self.slots), repr(self.scalars()), calls)
-        run, graph = device.prepare(call, calls, key, outputs)
-        timing, result = device.time(mirror, run, graph, began, batches, restore, flush)
-        self.deliver(result)
+        if flush and calls > self.sets:
+            raise Failed("%d calls in a sample on %d sets, but the caches of each are cold" % (calls, self.sets))
+        if drawing:
+            device.take(mirror, drawing["image"])
+        self.bind_sets(min(calls, self.sets))
+        places = [number % len(self.bound) for number in range(calls)]
+        row = [self.ready(self.bound[place]) for place in places]
+        if self.copies:
+            row = [partial(self.deliver_one, call, self.bound[place][1]) for call, place in zip(row, places)]
+        outputs = [array for place in set(places) for array in self.bound[place][1].values()]
+        key = (self.key, repr(self.slots), repr(self.scalars()), calls, self.sets, self.copies)
+        run, graph = device.prepare(row, key, outputs)
+
+        def prepare(number):
+            if drawing:
+                device.draw(mirror, drawing, len(set(places)), number * calls)
+
+        timing, results = device.time(run, graph, began, batches, prepare, flush)
+        # All is over: what is only taken over now was there when the clock stopped.
+        self.take_over(places, [] if self.copies else results or [])
         device.wait()
         # A replayed graph does not mind who has this thread's processor.
         preemptions = [] if graph else timing.pop("preemptions")
         return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions)
 
+    def bind_sets(self, wanted):
+        """Sees to it that there are arrays for so many sets."""
+        while len(self.bound) < wanted:
+            self.bound.append(self.arrays(len(self.bound) * self.stride))
+
+    def take_over(self, places, results):
+        for place, result in zip(places, results):
+            if not is_plain(result, self.bound[place][1]):
+                raise Failed("the function returned %s, which need not hold its elements; hint: return a plain array, or "
+                             "write the outputs in place" % kind(result))
+            self.deliver(result, self.bound[place][1])
+
+    def deliver_one(self, call, outputs):
+        self.deliver(call(), outputs)
+
     def time(self, batches, calls, cold):
         """Times the function, every call on arguments of its own."""
         wanted = batches * calls
         # With fewer sets than calls they begin anew.
-        while len(self.bound) < min(wanted, self.sets):
-            self.bound.append(self.arrays(len(self.bound) * self.stride))
+        self.bind_sets(min(wanted, self.sets))
         places = [number % len(self.bound) for number in range(wanted)]
         if self.copies is None:
             # What kind of answers it returns is known after one of them.
@@ -313,11 +345,7 @@ class Backend:
         finally:
             gc.enable()
         begin = clock()
-        for place, result in zip(places, results):
-            if not is_plain(result, self.bound[place][1]):
-                raise Failed("the function returned %s, which need not hold its elements; hint: return a plain array, or "
-                             "write the outputs in place" % kind(result))
-            self.deliver(result, self.bound[place][1])
+        self.take_over(places, results)
         untimed += clock() - begin
         return {
             "nanoseconds": nanoseconds,
@@ -330,7 +358,7 @@ class Backend:
     def deliver_each(self, row, places):
         """Calls, each followed by a copy of what it returned."""
         for place, call in zip(places, row):
-            self.deliver(call(), self.bound[place][1])
+            self.deliver_one(call, self.bound[place][1])
         return []
 
     def touch(self, number):
@@ -389,16 +417,6 @@ def flush():
     """What the function printed comes out on its clock, and whatever that sets off happens there."""
     sys.stdout.flush()
     sys.stderr.flush()
-
-
-def check_plan(calls, restore, flush, length):
-    if restore and calls != 1:
-        raise Failed("%d calls in a sample, but memory is put back before every call" % calls)
-    if flush and calls > 1:
-        raise Failed("%d calls in a sample, but caches are cooled before every call" % calls)
-    for copy in restore:
-        check_range("what is put back", copy["from"], copy["bytes"], length)
-        check_range("what is put back", copy["to"], copy["bytes"], length)
 
 
 def pin(cpus):

@@ -6,6 +6,7 @@ Refuses to open when PyTorch sees no GPU.
 
 import gc
 import sys
+from functools import partial
 from time import perf_counter_ns as clock
 
 # Graphs kept captured.
@@ -29,8 +30,11 @@ class Cuda(Device):
         super().__init__(torch, "cuda")
         torch.cuda.set_device(0)
         self.graphs, self.eager = {}, False
-        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
-        self.sleep = getattr(torch.cuda, "_sleep", None)
+        self.sleep = getattr(getattr(torch, "_C", None), "_cuda_sleep", None) or getattr(torch.cuda, "_sleep", None)
+        self.synchronize = getattr(getattr(torch, "_C", None), "_cuda_synchronize", None) or torch.cuda.synchronize
+        self.graph, self.stream, self.on = torch.cuda.CUDAGraph, torch.cuda.Stream, torch.cuda.stream
+        self.replay = method(self.graph, "replay")
+        self.measure = self.stopwatch()
         self.cycles = HOLD * (getattr(torch.cuda.get_device_properties(0), "clock_rate", 0) or FAST) // 1_000_000
 
     def pin(self, mirror):
@@ -62,59 +66,58 @@ class Cuda(Device):
     def forget_graphs_of(self, key):
         self.graphs = {graph: run for graph, run in self.graphs.items() if graph[0] != key}
 
-    def prepare(self, call, calls, key, outputs):
+    def prepare(self, row, key, outputs):
         if not self.eager and key not in self.graphs:
-            run = self.capture(call, calls, outputs)
+            run = self.capture(row, outputs)
             if run is None:
                 self.eager = True
             else:
                 while len(self.graphs) >= GRAPHS:
                     del self.graphs[next(iter(self.graphs))]
                 self.graphs[key] = run
-        return super().prepare(call, calls, key, outputs) if self.eager else (self.graphs[key], True)
+        return super().prepare(row, key, outputs) if self.eager else (self.graphs[key], True)
 
-    def capture(self, call, calls, outputs):
+    def capture(self, row, outputs):
         """A replay of these calls; None when they cannot be captured."""
-        cuda = self.torch.cuda
         before = [output.clone() for output in outputs]
-        graph, stream, result, why = cuda.CUDAGraph(), cuda.Stream(), None, ""
+        graph, stream, results, why = self.graph(), self.stream(), [], ""
         try:
-            cuda.synchronize()
-            with cuda.stream(stream):
+            self.wait()
+            with self.on(stream):
                 for _ in range(WARM):
-                    call()
-                cuda.synchronize()
+                    row[0]()
+                self.wait()
                 # Freed in the middle of a capture, memory would end it. Collecting before would be as good, but with
                 # all that PyTorch has loaded takes longer than everything else here.
                 collecting = gc.isenabled()
                 gc.disable()
                 graph.capture_begin()
                 try:
-                    for _ in range(calls):
-                        result = call()
+                    results = in_a_row(row)
                 finally:
                     graph.capture_end()
                     if collecting:
                         gc.enable()
-            why = self.elsewhere(result)
+            why = next(filter(None, map(self.elsewhere, results)), "")
             if not why:
                 # The first replay brings the graph to the device, which no sample shall pay for.
-                graph.replay()
+                self.replay(graph)
         # Whatever is wrong with the function itself shows again when it is called plainly.
         except Exception as error:
             why = first_line(error)
         # The replay must find no answers that these calls left.
-        cuda.synchronize()
+        self.wait()
         for output, old in zip(outputs, before):
             output.copy_(old)
-        cuda.synchronize()
+        self.wait()
         if why:
             print("kiln: calls are launched one by one, not replayed from a graph: %s" % why, file=sys.stderr)
             return None
+        replay = self.replay
 
         def run():
-            graph.replay()
-            return result
+            replay(graph)
+            return results
 
         return run
 
@@ -124,24 +127,33 @@ class Cuda(Device):
         there = all(getattr(getattr(value, "device", None), "type", None) == self.place for value in values)
         return "" if there else "what the function returned is not on the GPU"
 
-    def measure(self, run, graph):
-        (start, stop), cuda = self.events, self.torch.cuda
-        # A graph comes after the first event for certain, so while memory is prepared it can be put behind that. Plain
-        # calls may use streams of their own, which would begin at once.
-        if graph:
-            self.hold()
-        else:
-            cuda.synchronize()
-        begin = clock()
-        start.record()
-        result = run()
-        stop.record()
-        stop.synchronize()
-        stopped = clock()
-        cuda.synchronize()
-        ended = clock()
-        event = max(0, round(start.elapsed_time(stop) * 1e6))
-        return result, of_graph(event, ended - stopped) if graph else of_calls(event, ended - begin)
+    def stopwatch(self):
+        """What times a sample, of names that no function's file can exchange any more."""
+        event, now, late, plain = self.torch.cuda.Event, clock, of_graph, of_calls
+        start, stop = (event(enable_timing=True) for _ in range(2))
+        begin, end = recorder(self.torch, start), recorder(self.torch, stop)
+        reached, elapsed = method(type(stop), "synchronize"), method(type(start), "elapsed_time")
+        wait, hold = self.synchronize, self.hold
+
+        def measure(run, graph):
+            # A graph comes after the first event for certain, so while memory is prepared it can be put behind that.
+            # Plain calls may use streams of their own, which would begin at once.
+            if graph:
+                hold()
+            else:
+                wait()
+            began = now()
+            begin()
+            result = run()
+            end()
+            reached(stop)
+            stopped = now()
+            wait()
+            ended = now()
+            event = max(0, round(elapsed(start, stop) * 1e6))
+            return result, late(event, ended - stopped) if graph else plain(event, ended - began)
+
+        return measure
 
     def hold(self):
         """Keeps the stream busy: a GPU that is at the first event before its graph is there waits on the clock."""
@@ -149,7 +161,7 @@ class Cuda(Device):
             self.sleep(self.cycles)
 
     def wait(self):
-        self.torch.cuda.synchronize()
+        self.synchronize()
 
     def cache(self):
         return getattr(self.torch.cuda.get_device_properties(0), "L2_cache_size", 0)
@@ -160,7 +172,7 @@ class Cuda(Device):
     def wedged(self):
         """The error that every use of the device now ends with, if there is one."""
         try:
-            self.torch.cuda.synchronize()
+            self.wait()
         except Exception as error:
             return error
         return None
@@ -190,6 +202,22 @@ class Cuda(Device):
             "cuda": self.torch.version.cuda or "",
             "state": {"throttled": []},
         }
+
+
+def method(kind, name):
+    """A method as it is now, of the compiled class where there is one."""
+    for base in kind.__mro__:
+        if base.__module__.startswith("torch._C") and name in vars(base):
+            return getattr(base, name)
+    return getattr(kind, name)
+
+
+def recorder(torch, event):
+    """What puts an event on the stream that is in use now."""
+    record = method(type(event), "record")
+    if record is getattr(type(event), "record"):
+        return partial(record, event)
+    return partial(record, event, torch.cuda.current_stream())
 
 
 def of_calls(event, waited):

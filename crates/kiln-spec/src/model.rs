@@ -316,7 +316,7 @@ pub enum Role {
     In,
     /// Written whole.
     Out,
-    /// Read and written; restored before each timed call.
+    /// Read and written; fresh for each timed call.
     Inout,
     /// Working space.
     Scratch,

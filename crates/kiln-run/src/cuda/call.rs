@@ -1,9 +1,9 @@
-//! One call of what is loaded. In: the module, its arguments, its launches. Out: a [`Call`] that can be put on the stream
-//! again and again, as it is or into a graph. Refuses when there is nothing to call.
+//! Calls of what is loaded. In: the module, the arguments of every set, its launches. Out: a [`Call`] that can be put on the
+//! stream again and again, on any set, as it is or into a graph. Refuses when there is nothing to call.
 
 use std::ffi::c_void;
 
-use cudarc::driver::sys::CUstream;
+use cudarc::driver::sys::{CUdeviceptr, CUstream};
 
 use super::arguments::Arguments;
 use super::driver::Trouble;
@@ -17,18 +17,25 @@ const LAUNCHERS_STEPS: usize = 8;
 /// Arguments and launches, as they were mapped.
 pub(super) struct Bound {
     pub(super) slots: Vec<Slot>,
-    pub(super) arguments: Arguments,
+    /// Where each set begins, and its arguments.
+    pub(super) sets: Vec<(CUdeviceptr, Arguments)>,
     pub(super) launches: Vec<Ready>,
+    /// The image whose scalars the arguments have.
+    pub(super) laid: Option<u64>,
 }
 
 impl Bound {
     pub(super) fn call<'a>(&'a mut self, module: &'a Module, stream: CUstream) -> Result<Call<'a>, Trouble> {
-        let pointers = match module {
+        let launcher = match module {
             Module::Cubin(_) if self.launches.is_empty() => return Err("no launch says which kernel is called".into()),
-            Module::Cubin(_) => self.arguments.for_kernel(),
-            Module::Launcher(_) => self.arguments.for_launcher(),
+            Module::Cubin(_) => false,
+            Module::Launcher(_) => true,
         };
-        Ok(Call { module, launches: &self.launches, pointers, stream })
+        let pointers = |(base, arguments): &mut (CUdeviceptr, Arguments)| {
+            (*base, if launcher { arguments.for_launcher() } else { arguments.for_kernel() })
+        };
+        let sets = self.sets.iter_mut().map(pointers).collect();
+        Ok(Call { module, launches: &self.launches, sets, stream })
     }
 }
 
@@ -36,20 +43,27 @@ impl Bound {
 pub(super) struct Call<'a> {
     module: &'a Module,
     launches: &'a [Ready],
-    /// Into the arguments, which cannot change meanwhile.
-    pointers: Vec<*mut c_void>,
+    /// Where each set begins, and pointers into its arguments, which cannot change meanwhile.
+    sets: Vec<(CUdeviceptr, Vec<*mut c_void>)>,
     stream: CUstream,
 }
 
 impl Call<'_> {
-    /// Puts it on the stream and does not wait.
-    pub(super) fn enqueue(&mut self) -> Result<(), Trouble> {
+    /// Puts the call of this number on the stream and does not wait. With fewer sets than calls they begin anew.
+    pub(super) fn enqueue(&mut self, number: u32) -> Result<(), Trouble> {
+        let set = number as usize % self.sets.len().max(1);
+        let (base, pointers) = self.sets.get_mut(set).ok_or("no memory is mapped")?;
         match self.module {
-            Module::Launcher(launcher) => launcher.call(self.pointers.clone(), self.stream),
+            Module::Launcher(launcher) => launcher.call(pointers.clone(), self.stream),
             Module::Cubin(_) => {
-                self.launches.iter().try_for_each(|launch| launch.enqueue(&mut self.pointers, self.stream))
+                self.launches.iter().try_for_each(|launch| launch.enqueue(pointers, *base, self.stream))
             }
         }
+    }
+
+    /// How many sets there are.
+    pub(super) fn sets(&self) -> u32 {
+        self.sets.len() as u32
     }
 
     /// Nodes it has in a graph, or about that.

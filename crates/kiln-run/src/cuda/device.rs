@@ -1,5 +1,5 @@
-//! All that one device holds for this worker, and what can be done with it: load, map, send, lay, fetch, call, time. In: the
-//! parts of a question. Out: what it asked for, or a [`Trouble`].
+//! All that one device holds for this worker, and what can be done with it: load, map, send, lay, draw, fetch, call, time.
+//! In: the parts of a question. Out: what it asked for, or a [`Trouble`].
 
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,7 @@ use super::buffer::{self, Buffer};
 use super::call::Bound;
 use super::context::Context;
 use super::describe::{self, Health};
+use super::draw::Generator;
 use super::driver::Trouble;
 use super::image::Images;
 use super::launch::prepare;
@@ -18,7 +19,7 @@ use super::replay::Replay;
 use super::stopwatch::measure;
 use crate::cpu::within;
 use crate::handle::Handle;
-use crate::protocol::{Copy, Gpu, Launch, Slot, Timing};
+use crate::protocol::{Drawing, Gpu, Launch, Slot, Timing};
 use crate::stopwatch::Plan;
 
 /// Numbers of calls for which graphs are kept.
@@ -40,6 +41,8 @@ pub(super) struct Device {
     /// Written over to push everything else out of the caches, and with what.
     cold: Option<(Buffer, u32)>,
     health: Health,
+    /// Loaded before anything of a candidate's: afterwards this process may be confined.
+    generator: Result<Generator, Trouble>,
     pub(super) context: Context,
 }
 
@@ -55,6 +58,7 @@ impl Device {
             arenas: Arenas::default(),
             cold: None,
             health: Health::of(context.device)?,
+            generator: Generator::load(),
             context,
         })
     }
@@ -78,89 +82,132 @@ impl Device {
         self.calls = (0, Duration::MAX);
     }
 
+    /// Maps memory, with so many sets, elsewhere than before where that is wanted.
     pub(super) fn map(
         &mut self,
-        arena: &Handle,
+        (arena, sets, elsewhere): (&Handle, u32, bool),
         slots: Vec<Slot>,
         launches: &[Launch],
-        elsewhere: bool,
         gone: &[u64],
     ) -> Result<(), Trouble> {
         self.context.synchronise()?;
         self.unbind();
         self.arenas.close(gone);
-        self.arenas.open(arena, elsewhere, &self.context)?;
+        self.arenas.open(arena, sets.max(1), elsewhere, &self.context)?;
         let shared = self.arenas.current()?;
         for Slot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), *offset, *bytes, shared.len())?;
         }
-        let base = shared.mirror.at(0);
-        let arguments = Arguments::of(&slots, base, |slot| shared.bytes(slot.offset, slot.bytes))?;
-        let launches = match &self.module {
-            Some(Module::Cubin(cubin)) => {
+        let arguments = |set: u32| {
+            let base = shared.at(set, 0);
+            Ok((base, Arguments::of(&slots, base, |slot| shared.bytes(slot.offset, slot.bytes))?))
+        };
+        let sets: Vec<_> = (0..shared.sets).map(arguments).collect::<Result<_, Trouble>>()?;
+        let launches = match (&self.module, sets.first()) {
+            (Some(Module::Cubin(cubin)), Some((_, arguments))) => {
                 let sizes: Vec<usize> = arguments.sizes().collect();
-                prepare(cubin, launches, &slots, base, &sizes, self.context.shared)?
+                prepare(cubin, launches, &slots, &sizes, self.context.shared)?
             }
             _ => Vec::new(),
         };
-        self.bound = Some(Bound { slots, arguments, launches });
+        self.bound = Some(Bound { slots, sets, launches, laid: None });
         Ok(())
     }
 
     pub(super) fn upload(&mut self, image: u64) -> Result<(), Trouble> {
+        if let Some(bound) = self.bound.as_mut().filter(|bound| bound.laid == Some(image)) {
+            bound.laid = None;
+        }
         self.images.upload(image, self.arenas.current()?, &self.context)
     }
 
-    pub(super) fn lay(&mut self, image: u64) -> Result<(), Trouble> {
+    pub(super) fn lay(&mut self, number: u64) -> Result<(), Trouble> {
         let shared = self.arenas.current()?;
-        let image = self.images.get(image, shared.len())?;
-        buffer::copy(shared.mirror.at(0), image.at(0), image.len(), self.context.stream)?;
+        let image = self.images.get(number, shared.len())?;
+        buffer::copy(shared.at(0, 0), image.at(0), image.len(), self.context.stream)?;
         self.context.synchronise()?;
-        let Some(bound) = &mut self.bound else { return Ok(()) };
-        let scalar = |slot: &Slot| buffer::read(image.at(slot.offset), slot.bytes);
+        self.take_scalars(number)
+    }
+
+    /// Makes the scalars those of an image.
+    fn take_scalars(&mut self, number: u64) -> Result<(), Trouble> {
+        let image = self.images.get(number, self.arenas.current()?.len())?;
+        let Some(bound) = self.bound.as_mut().filter(|bound| bound.laid != Some(number)) else { return Ok(()) };
+        let slots = bound.slots.iter().filter(|slot| slot.role == "scalar");
+        let read = slots.map(|slot| Ok((slot.offset, buffer::read(image.at(slot.offset), slot.bytes)?)));
+        let scalars: Vec<(usize, Vec<u8>)> = read.collect::<Result<_, Trouble>>()?;
+        let scalar = |slot: &Slot| {
+            let found = scalars.iter().find(|(offset, bytes)| *offset == slot.offset && bytes.len() == slot.bytes);
+            found.map(|(_, bytes)| bytes.clone()).ok_or_else(|| format!("`{}` has no value", slot.name).into())
+        };
+        let mut changed = false;
+        for (_, arguments) in &mut bound.sets {
+            changed |= arguments.set_scalars(&bound.slots, scalar)?;
+        }
+        bound.laid = Some(number);
         // A recording holds the scalars it was made with.
-        if bound.arguments.set_scalars(&bound.slots, scalar)? {
+        if changed {
             self.replays.clear();
         }
         Ok(())
     }
 
-    pub(super) fn fetch(&mut self, parts: &[(usize, usize)]) -> Result<(), Trouble> {
-        self.arenas.current()?.fetch(parts, &self.context)
+    /// Fills every set.
+    pub(super) fn draw(&mut self, drawing: &Drawing) -> Result<(), Trouble> {
+        self.take_scalars(drawing.image)?;
+        let shared = self.arenas.current()?;
+        let image = self.images.get(drawing.image, shared.len())?;
+        let generator = self.generator.as_ref().map_err(Clone::clone)?;
+        generator.fill(drawing, image.at(0), shared, (shared.sets, drawing.first), &self.context)?;
+        self.context.synchronise()
+    }
+
+    pub(super) fn fetch(&mut self, set: u32, parts: &[(usize, usize)]) -> Result<(), Trouble> {
+        self.arenas.current()?.fetch(set, parts, &self.context)
     }
 
     pub(super) fn call(&mut self) -> Result<(), Trouble> {
         let (module, bound) = ready(&self.module, &mut self.bound)?;
         let mut call = bound.call(module, self.context.stream)?;
         let started = Instant::now();
-        call.enqueue()?;
+        call.enqueue(0)?;
         self.context.synchronise()?;
         let (made, shortest) = self.calls;
         self.calls = (made.saturating_add(1), shortest.min(started.elapsed()));
         Ok(())
     }
 
-    pub(super) fn time(&mut self, plan: &Plan, restore: &[Copy], flush: bool) -> Result<Timing, Trouble> {
+    /// Times calls, with fresh numbers before every batch where a drawing says so.
+    pub(super) fn time(&mut self, plan: &Plan, flush: bool, drawing: Option<&Drawing>) -> Result<Timing, Trouble> {
         let began = Instant::now();
-        if plan.calls != 1 && (flush || !restore.is_empty()) {
-            let calls = plan.calls;
-            let words = format!("{calls} calls in a sample, but memory or caches are prepared before every call");
-            return Err(words.into());
-        }
         let shared = self.arenas.current()?;
-        let copies = restore.iter().map(|copy| copied(copy, shared.len())).collect::<Result<Vec<_>, _>>()?;
+        if flush && plan.calls > shared.sets {
+            let (calls, sets) = (plan.calls, shared.sets);
+            return Err(format!("{calls} calls in a sample on {sets} sets, but the caches of each are cold").into());
+        }
         if flush && self.cold.is_none() {
             self.cold = Some((Buffer::new(self.context.l2.saturating_mul(2).max(LEAST_COLD))?, 0));
         }
+        if let Some(drawing) = drawing {
+            self.take_scalars(drawing.image)?;
+        }
         self.record(plan.calls)?;
-        let Device { replays, bound, module, arenas, cold, context, .. } = self;
-        let mirror = &arenas.current()?.mirror;
+        let Device { replays, bound, module, arenas, images, generator, cold, context, .. } = self;
+        let shared = arenas.current()?;
+        let drawn = match drawing {
+            Some(drawing) => {
+                let image = images.get(drawing.image, shared.len())?.at(0);
+                Some((drawing, image, generator.as_ref().map_err(|trouble| trouble.clone())?))
+            }
+            None => None,
+        };
         let (module, bound) = ready(module, bound)?;
         let mut call = bound.call(module, context.stream)?;
         let replay = replays.peek(&plan.calls).and_then(Option::as_ref);
-        let prepare = || {
-            for Copy { from, to, bytes } in &copies {
-                buffer::copy(mirror.at(*to), mirror.at(*from), *bytes, context.stream)?;
+        let prepare = |batch: u32| {
+            if let Some((drawing, image, generator)) = &drawn {
+                let first = drawing.first.wrapping_add(u64::from(batch) * u64::from(plan.calls));
+                generator.fill(drawing, *image, shared, (plan.calls.clamp(1, shared.sets), first), context)?;
             }
             match cold.as_mut().filter(|_| flush) {
                 Some((memory, word)) => {
@@ -172,7 +219,7 @@ impl Device {
         };
         let work = || match replay {
             Some(replay) => replay.enqueue(context),
-            None => (0..plan.calls).try_for_each(|_| call.enqueue()),
+            None => (0..plan.calls).try_for_each(|number| call.enqueue(number)),
         };
         let timing = measure(context, plan, began, replay.is_some(), prepare, work)?;
         let graph = replay.is_some();
@@ -190,14 +237,14 @@ impl Device {
             return Ok(());
         }
         let took = self.calls.1;
-        let mirror = &self.arenas.current()?.mirror;
+        let shared = self.arenas.current()?;
         let (module, bound) = ready(&self.module, &mut self.bound)?;
         let slots = bound.slots.clone();
         let mut call = bound.call(module, self.context.stream)?;
         let replay = if foreign && took > LONG {
             None
         } else {
-            match Replay::record(&self.context, &mut call, calls, took, (&slots, mirror)) {
+            match Replay::record(&self.context, &mut call, calls, took, (&slots, shared)) {
                 Ok(replay) => Some(replay),
                 Err(trouble) if trouble.sticky => return Err(trouble),
                 Err(_) => {
@@ -226,32 +273,4 @@ impl Device {
 fn ready<'a>(module: &'a Option<Module>, bound: &'a mut Option<Bound>) -> Result<(&'a Module, &'a mut Bound), Trouble> {
     let module = module.as_ref().ok_or("no library is loaded")?;
     Ok((module, bound.as_mut().ok_or("no memory is mapped")?))
-}
-
-/// A copy inside the mirror that can be made. Unlike a processor, a device cannot copy onto what it is still reading.
-fn copied(copy: &Copy, length: usize) -> Result<Copy, Trouble> {
-    let Copy { from, to, bytes } = *copy;
-    within("what is put back", from, bytes, length)?;
-    within("what is put back", to, bytes, length)?;
-    if from < to + bytes && to < from + bytes {
-        return Err(format!("what is put back: {bytes} bytes from {from} to {to} overlap").into());
-    }
-    Ok(*copy)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn copies_lie_within_the_mirror_and_apart() {
-        let words = |from, to, bytes| copied(&Copy { from, to, bytes }, 1000).err().map(|trouble| trouble.words);
-        assert_eq!(words(0, 500, 500), None);
-        assert_eq!(words(500, 0, 500), None);
-        assert_eq!(words(10, 10, 0), None);
-        assert!(words(0, 501, 500).is_some_and(|w| w.contains("outside")));
-        assert!(words(usize::MAX, 0, 2).is_some_and(|w| w.contains("outside")));
-        assert!(words(0, 499, 500).is_some_and(|w| w.contains("overlap")));
-        assert!(words(7, 7, 1).is_some_and(|w| w.contains("overlap")));
-    }
 }

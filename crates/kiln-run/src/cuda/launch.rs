@@ -23,8 +23,8 @@ const PORTABLE_CLUSTER: u32 = 8;
 pub(super) struct Ready {
     function: CUfunction,
     launch: Launch,
-    /// What is filled with zeros before it.
-    zero: Vec<(CUdeviceptr, usize)>,
+    /// What is filled with zeros before it: where in a set, and how long.
+    zero: Vec<(usize, usize)>,
 }
 
 /// Gets a call's launches ready. `sizes` are those of the arguments, `limit` the shared memory a block may have.
@@ -32,7 +32,6 @@ pub(super) fn prepare(
     cubin: &Cubin,
     launches: &[Launch],
     slots: &[Slot],
-    base: CUdeviceptr,
     sizes: &[usize],
     limit: u32,
 ) -> Result<Vec<Ready>, Trouble> {
@@ -43,7 +42,7 @@ pub(super) fn prepare(
         let most = launches.iter().filter(|l| l.symbol == launch.symbol).map(|l| l.shared).max();
         allow_shared(function, &launch.symbol, most.unwrap_or_default(), limit)?;
         allow_cluster(function, launch)?;
-        Ok(Ready { function, launch: launch.clone(), zero: zeroed(launch, slots, base)? })
+        Ok(Ready { function, launch: launch.clone(), zero: zeroed(launch, slots)? })
     };
     launches.iter().map(one).collect()
 }
@@ -54,10 +53,15 @@ impl Ready {
         1 + self.zero.len()
     }
 
-    /// Puts it on a stream.
-    pub(super) fn enqueue(&self, pointers: &mut [*mut c_void], stream: CUstream) -> Result<(), Trouble> {
-        for (address, bytes) in &self.zero {
-            buffer::zero(*address, *bytes, stream)?;
+    /// Puts it on a stream, for a set that begins at `base`.
+    pub(super) fn enqueue(
+        &self,
+        pointers: &mut [*mut c_void],
+        base: CUdeviceptr,
+        stream: CUstream,
+    ) -> Result<(), Trouble> {
+        for (offset, bytes) in &self.zero {
+            buffer::zero(base + *offset as u64, *bytes, stream)?;
         }
         let Launch { grid, block, shared, .. } = self.launch;
         let mut attributes = attributes(&self.launch);
@@ -168,11 +172,11 @@ fn set(function: CUfunction, attribute: CUfunction_attribute, value: u32) -> Res
     check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(function, attribute, value) })
 }
 
-fn zeroed(launch: &Launch, slots: &[Slot], base: CUdeviceptr) -> Result<Vec<(CUdeviceptr, usize)>, Trouble> {
+fn zeroed(launch: &Launch, slots: &[Slot]) -> Result<Vec<(usize, usize)>, Trouble> {
     let one = |name: &String| {
         let slot = slots.iter().find(|slot| slot.name == *name);
         let slot = slot.ok_or_else(|| format!("`{}`: there is no `{name}` to fill with zeros", launch.symbol))?;
-        Ok((base + slot.offset as u64, slot.bytes))
+        Ok((slot.offset, slot.bytes))
     };
     launch.zero.iter().map(one).collect()
 }
@@ -211,7 +215,7 @@ mod tests {
     #[test]
     fn slots_to_be_zeroed_are_found_by_name() {
         let launch = |name: &str| Launch { zero: vec![name.into()], ..Launch::default() };
-        assert_eq!(zeroed(&launch("x"), &slots(), 0x1000), Ok(vec![(0x1040, 400)]));
-        assert!(zeroed(&launch("y"), &slots(), 0).is_err_and(|t| t.words.contains("`y`")));
+        assert_eq!(zeroed(&launch("x"), &slots()), Ok(vec![(64, 400)]));
+        assert!(zeroed(&launch("y"), &slots()).is_err_and(|t| t.words.contains("`y`")));
     }
 }

@@ -1,16 +1,18 @@
-//! Shared memory and its mirrors on the device. In: a shared file. Out: its mapping and a mirror of the same length,
-//! kept for the next time it comes. Refuses when the device has no room.
+//! Shared memory and its mirrors on the device. In: a shared file, and how many sets of arguments are wanted. Out: its
+//! mapping and a mirror of the same length for each set, kept for the next time it comes. Refuses when the device has
+//! no room.
 
 use std::ffi::c_void;
 use std::os::unix::fs::MetadataExt;
 
-use cudarc::driver::sys::{self, CUresult};
+use cudarc::driver::sys::{self, CUdeviceptr, CUresult};
 use memmap2::MmapRaw;
 
 use super::buffer::{self, Buffer};
 use super::context::Context;
 use super::driver::{Trouble, check};
 use super::recent::Recent;
+use crate::arena::MOST_ALIGNMENT;
 use crate::handle::Handle;
 
 /// Arenas kept mapped: a few however large they are, and more as long as all but the current one stay within so many bytes.
@@ -21,16 +23,32 @@ const BYTES: usize = 4 << 30;
 /// Device, inode and length: as long as a file is mapped, no other has them.
 type Key = (u64, u64, u64);
 
-/// A shared file, mapped, with its mirror.
+/// Sets begin at odd multiples of this from each other: arguments keep their alignment, and those of neighbouring sets do
+/// not fall into the same lines of a cache.
+const STEP: usize = MOST_ALIGNMENT;
+
+/// A shared file, mapped, with its mirrors.
 pub(super) struct Shared {
     map: MmapRaw,
     registered: bool,
-    pub(super) mirror: Buffer,
+    /// All sets, one behind the other.
+    mirror: Buffer,
+    pub(super) sets: u32,
 }
 
 impl Shared {
     pub(super) fn len(&self) -> usize {
         self.map.len()
+    }
+
+    /// Bytes from one set to the next.
+    pub(super) fn stride(&self) -> usize {
+        stride(self.len())
+    }
+
+    /// The address of a byte of a set.
+    pub(super) fn at(&self, set: u32, offset: usize) -> CUdeviceptr {
+        self.mirror.at(set as usize * self.stride() + offset)
     }
 
     /// Bytes as they are now; the range was checked before.
@@ -52,14 +70,17 @@ impl Shared {
         context.synchronise()
     }
 
-    /// Copies stretches of the mirror here; all of it when none are named.
-    pub(super) fn fetch(&self, parts: &[(usize, usize)], context: &Context) -> Result<(), Trouble> {
+    /// Copies stretches of a set here; all of it when none are named.
+    pub(super) fn fetch(&self, set: u32, parts: &[(usize, usize)], context: &Context) -> Result<(), Trouble> {
+        if set >= self.sets {
+            return Err(format!("set {set} is wanted, there are {}", self.sets).into());
+        }
         let whole = [(0, self.len())];
         for (start, end) in if parts.is_empty() { &whole } else { parts } {
             if start > end || *end > self.len() {
                 return Err(format!("bytes {start} to {end} are wanted, there are {}", self.len()).into());
             }
-            let from = self.mirror.at(*start);
+            let from = self.at(set, *start);
             // SAFETY: mapping and mirror hold the stretch; the mapping stays until the copy has ended, which is waited for.
             let copied = unsafe {
                 let to: *mut c_void = self.map.as_mut_ptr().add(*start).cast();
@@ -88,8 +109,14 @@ pub(super) struct Arenas {
 }
 
 impl Arenas {
-    /// Makes this file the current one; with a mirror in another place than before where that is wanted.
-    pub(super) fn open(&mut self, arena: &Handle, elsewhere: bool, context: &Context) -> Result<(), Trouble> {
+    /// Makes this file the current one, with so many sets; in another place than before where that is wanted.
+    pub(super) fn open(
+        &mut self,
+        arena: &Handle,
+        sets: u32,
+        elsewhere: bool,
+        context: &Context,
+    ) -> Result<(), Trouble> {
         let words = |e: std::io::Error| format!("mapping shared memory: {e}");
         let file = arena.file()?;
         let about = file.metadata().map_err(words)?;
@@ -97,27 +124,29 @@ impl Arenas {
         self.current = None;
         if self.kept.touch(&key).is_none() {
             let map = MmapRaw::map_raw(file).map_err(words)?;
-            let mirror = self.mirror(map.len(), context)?;
+            let mirror = self.mirror(map.len(), sets, context)?;
             let address: *mut c_void = map.as_mut_ptr().cast();
             // Copies are faster from registered memory; where that is not allowed they work all the same.
             // SAFETY: the mapping is that long, and is unregistered before it goes.
             let registered = unsafe { sys::cuMemHostRegister_v2(address, map.len(), 0) } == CUresult::CUDA_SUCCESS;
-            self.kept.insert(key, Shared { map, registered, mirror });
-            let most = BYTES.min(context.memory / 10).saturating_add(key.2 as usize);
-            while exceeds(self.kept.values().map(Shared::len), most) {
+            let most = BYTES.min(context.memory / 10).saturating_add(mirror.len());
+            self.kept.insert(key, Shared { map, registered, mirror, sets });
+            while exceeds(self.kept.values().map(|shared| shared.mirror.len()), most) {
                 self.kept.drop_oldest();
             }
-        } else if elsewhere {
+        } else if elsewhere || self.kept.latest().is_some_and(|shared| shared.mirror.len() < room(shared.len(), sets)) {
             // Before the old one is given back, so that it cannot be the same memory again.
-            let mirror = self.mirror(key.2 as usize, context)?;
+            let mirror = self.mirror(key.2 as usize, sets, context)?;
             match self.kept.latest() {
-                Some(shared) => shared.mirror = mirror,
+                Some(shared) => (shared.mirror, shared.sets) = (mirror, sets),
                 // It had to make room itself.
                 None => {
                     drop(mirror);
-                    return self.open(arena, false, context);
+                    return self.open(arena, sets, false, context);
                 }
             }
+        } else if let Some(shared) = self.kept.latest() {
+            shared.sets = sets;
         }
         self.current = Some(key);
         Ok(())
@@ -128,10 +157,10 @@ impl Arenas {
         self.kept.retain(|(_, number, _)| !gone.contains(number));
     }
 
-    /// Memory for a mirror, zeroed; other arenas make room where there is none.
-    fn mirror(&mut self, length: usize, context: &Context) -> Result<Buffer, Trouble> {
+    /// Memory for mirrors, zeroed; other arenas make room where there is none.
+    fn mirror(&mut self, length: usize, sets: u32, context: &Context) -> Result<Buffer, Trouble> {
         let mirror = loop {
-            match Buffer::scattered(length) {
+            match Buffer::scattered(room(length, sets)) {
                 Err(trouble) if trouble.full && self.kept.drop_oldest() => {}
                 other => break other?,
             }
@@ -148,6 +177,16 @@ impl Arenas {
     }
 }
 
+/// Bytes from one set of so many bytes to the next.
+fn stride(length: usize) -> usize {
+    (length.div_ceil(STEP) | 1).saturating_mul(STEP)
+}
+
+/// Bytes of so many sets.
+fn room(length: usize, sets: u32) -> usize {
+    stride(length).saturating_mul(sets.max(1) as usize)
+}
+
 /// Whether those that are kept are too many.
 fn exceeds(kept: impl ExactSizeIterator<Item = usize>, most: usize) -> bool {
     let count = kept.len();
@@ -157,6 +196,17 @@ fn exceeds(kept: impl ExactSizeIterator<Item = usize>, most: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sets_keep_their_alignment_and_do_not_fall_together() {
+        for length in [1, STEP, STEP + 1, 1 << 20, (1 << 20) + 64, 12_345_678] {
+            let stride = stride(length);
+            assert!(stride >= length && stride < length + 2 * STEP + 1, "{length}");
+            assert!(stride.is_multiple_of(STEP) && (stride / STEP) % 2 == 1, "{length}");
+            assert_eq!(room(length, 3), 3 * stride);
+        }
+        assert_eq!(room(usize::MAX / 2, 64), usize::MAX);
+    }
 
     #[test]
     fn a_few_are_kept_however_large_and_many_small_ones() {

@@ -11,7 +11,9 @@ mod call;
 mod context;
 mod describe;
 mod device;
+mod draw;
 mod driver;
+mod filling;
 mod graph;
 mod hold;
 mod image;
@@ -69,16 +71,17 @@ impl Backend {
             // The device is open, which is all that had to come before.
             Ask::Confine(_) => Ok(()),
             Ask::Load { library, symbol, .. } => device.load(&library, &symbol),
-            Ask::Map { arena, slots, launches, elsewhere, gone, .. } => {
-                device.map(&arena, slots, &launches, elsewhere, &gone)
+            Ask::Map { arena, slots, launches, sets, elsewhere, gone, .. } => {
+                device.map((&arena, sets, elsewhere), slots, &launches, &gone)
             }
             Ask::Upload { image } => device.upload(image),
             Ask::Lay { image } => device.lay(image),
-            Ask::Fetch { parts } => device.fetch(&parts),
+            Ask::Draw(drawing) => device.draw(&drawing),
+            Ask::Fetch { set, parts } => device.fetch(set, &parts),
             Ask::Call => device.call(),
             Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
-            Ask::Time { batches, calls, restore, flush } => {
-                return device.time(&Plan { batches, calls }, &restore, flush > 0).map(Answer::Times);
+            Ask::Time { batches, calls, flush, draw } => {
+                return device.time(&Plan { batches, calls }, flush > 0, draw.as_ref()).map(Answer::Times);
             }
         };
         done.map(|()| Answer::Done)

@@ -1,4 +1,4 @@
-//! The measuring loop of the CUDA worker: samples of calls between two events, with memory put back and caches cooled in
+//! The measuring loop of the CUDA worker: samples of calls between two events, with memory filled anew and caches cooled in
 //! between, off the clock. In: what to prepare and what to time. Out: the times, by the device's clock.
 
 use std::time::{Duration, Instant};
@@ -13,25 +13,25 @@ use crate::stopwatch::Plan;
 /// What waiting for an idle device takes at most. Beyond it the device was still busy.
 const IDLE_WAIT: Duration = Duration::from_micros(20);
 
-/// Times `work`, with `prepare` before every sample. `began` is when the question came; `held` says that `work` only
+/// Times `work`, with `prepare` before every sample, which it is told the number of. `began` is when the question came; `held` says that `work` only
 /// enqueues and waits for nothing, so that the device may be made to wait until all of it is there.
 pub(super) fn measure(
     context: &Context,
     plan: &Plan,
     began: Instant,
     held: bool,
-    mut prepare: impl FnMut() -> Result<(), Trouble>,
+    mut prepare: impl FnMut(u32) -> Result<(), Trouble>,
     mut work: impl FnMut() -> Result<(), Trouble>,
 ) -> Result<Timing, Trouble> {
     let mut nanoseconds = Vec::with_capacity(plan.batches.min(1 << 20) as usize);
     let mut first = None;
     let mut last = Instant::now();
-    for _ in 0..plan.batches {
+    for batch in 0..plan.batches {
         // Nothing of an earlier call may run into this sample. What prepares it need not be waited for where calls are
         // replayed: the first event comes after it in the stream, and while it runs the calls are put behind that event.
         // Other calls may work on a stream of their own, which would run beside it and before that event.
         context.synchronise()?;
-        prepare()?;
+        prepare(batch)?;
         if !held {
             context.synchronise()?;
         }
