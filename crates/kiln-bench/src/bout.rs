@@ -70,7 +70,7 @@ struct Side<'s> {
 }
 
 impl Round<'_> {
-    /// Plays it. Empty functions of the kinds that subjects have take turns with them.
+    /// Plays it. With every subject an empty function takes turns, of the same kind and at the same pace.
     pub(crate) fn play(
         mut self,
         seats: &mut [Seat],
@@ -84,11 +84,8 @@ impl Round<'_> {
             }
         }
         let subjects = sides.len();
-        let kinds: Vec<Option<Subject>> = self.plan.subjects.iter().map(|(_, subject)| subject.emptied()).collect();
-        let known: Vec<Subject> = empties.iter().map(|(kind, _)| kind.clone()).collect();
-        for (kind, seat) in empties.iter_mut() {
-            let pace = kinds.iter().position(|of| of.as_ref() == Some(kind)).map(|place| sides[place].pace);
-            match self.side(kind, seat, pace)? {
+        for (place, (empty, seat)) in empties.iter_mut().enumerate() {
+            match self.side(empty, seat, sides.get(place).map(|side| side.pace))? {
                 Outcome::Passed(side) => sides.push(side),
                 Outcome::Refused(refusal) => return Err(Fault::new("timing an empty function", refusal.measured)),
             }
@@ -107,7 +104,8 @@ impl Round<'_> {
             for place in &order {
                 match self.turn(&mut sides[*place], &calls)? {
                     Outcome::Passed(found) => taken[*place] = Some(found),
-                    Outcome::Refused(refusal) => return Ok(Err(self.lost(*place, refusal))),
+                    Outcome::Refused(refusal) if *place < subjects => return Ok(Err(self.lost(*place, refusal))),
+                    Outcome::Refused(refusal) => return Err(Fault::new("timing an empty function", refusal.measured)),
                 }
             }
             let taken: Vec<Taken> = taken.into_iter().flatten().take(subjects).collect();
@@ -116,25 +114,15 @@ impl Round<'_> {
                 return Ok(Err(self.lost(place, refusal)));
             }
         }
-        let nothing: Vec<(Account, f64)> = sides
-            .drain(subjects..)
-            .map(|side| {
-                side.seat.resume();
-                (side.seat.account(), median(&side.turns.samples).unwrap_or(0.0))
-            })
-            .collect();
-        let of = |kind: &Option<Subject>| {
-            let at = known.iter().position(|empty| Some(empty) == kind.as_ref());
-            at.map_or((Account::default(), 0.0), |at| nothing[at])
-        };
         sides.iter().for_each(|side| side.seat.resume());
-        let played = |(mut side, kind): (Side<'_>, &Option<Subject>)| {
-            let (empty, nothing) = of(kind);
+        let empties: Vec<Side<'_>> = sides.drain(subjects..).collect();
+        let played = |(mut side, empty): (Side<'_>, Side<'_>)| {
             // What is left of a call when the loop around it is taken away.
+            let nothing = median(&empty.turns.samples).unwrap_or(0.0);
             side.turns.samples.iter_mut().for_each(|seconds| *seconds = (*seconds - nothing).max(*seconds * 0.01));
-            Played { turns: side.turns, account: side.seat.account(), empty }
+            Played { turns: side.turns, account: side.seat.account(), empty: empty.seat.account() }
         };
-        Ok(Ok(sides.into_iter().zip(&kinds).map(played).collect()))
+        Ok(Ok(sides.into_iter().zip(empties).map(played).collect()))
     }
 
     fn lost(&self, subject: usize, refusal: Refusal) -> Lost {
@@ -174,7 +162,10 @@ impl Round<'_> {
         if pace.estimate < PRIMED_BELOW {
             passed!(seat.call()?);
         }
+        // Whoever waits for inputs to come must not begin before the clock and the account do.
+        seat.pause();
         tray.lay();
+        seat.resume();
         let timing = passed!(seat.timing(pace.batches, pace.calls)?);
         let taken = tray.take();
         // What it still does, it does not do while others are timed.

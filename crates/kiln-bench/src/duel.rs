@@ -149,9 +149,7 @@ fn on_processor(
     let judged = |place: &usize| !plan.subjects[*place].0.starts_with("baseline");
     for (stage, accounts) in stages.iter().zip(&accounts) {
         for place in (0..plan.subjects.len()).filter(judged) {
-            if let Some(refusal) =
-                accounts[place].doubt(bench.settings.threads, matches!(plan.subjects[place].1, Subject::Python { .. }))
-            {
+            if let Some(refusal) = accounts[place].doubt(bench.settings.threads) {
                 return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
             }
         }
@@ -159,13 +157,10 @@ fn on_processor(
     Ok(Ok(rounds))
 }
 
-/// A worker with an empty function for each kind that subjects have.
+/// A worker with an empty function for each subject, of the same kind.
 fn empties(bench: &Bench<'_>, plan: &Duel<'_>) -> Result<Vec<(Subject, Seat)>, Fault> {
-    let mut empties: Vec<(Subject, Seat)> = Vec::new();
+    let mut empties: Vec<(Subject, Seat)> = Vec::with_capacity(plan.subjects.len());
     for empty in plan.subjects.iter().filter_map(|(_, subject)| subject.emptied()) {
-        if empties.iter().any(|(other, _)| *other == empty) {
-            continue;
-        }
         match bench.seating().take(&empty)? {
             Outcome::Passed(seat) => empties.push((empty, seat)),
             Outcome::Refused(refusal) => return Err(Fault::new("starting an empty function", refusal.measured)),

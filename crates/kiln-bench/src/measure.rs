@@ -19,6 +19,8 @@ const STABLE: usize = 3;
 const AGREE: f64 = 0.05;
 /// Calls shorter than this are made once untimed before a sample when somebody else ran in between.
 pub(crate) const PRIMED_BELOW: f64 = 5e-3;
+/// A sample takes no longer than this, unless a single call does.
+const LONGEST: f64 = 20e-3;
 /// Warm-up samples at most: of a short kernel on a busy machine hardly any agree.
 const MOST_WARM_UPS: usize = 50;
 /// Calls in a batch at most, and batches in a sample, and the bytes of all their arguments beyond those of one call.
@@ -86,19 +88,29 @@ pub(crate) fn settle_pace(
     tray.prepare(warm.iter(), rng);
     let mut times: Vec<f64> = Vec::new();
     let (mut calls, mut spent) = (1, 0.0);
+    let mut pace;
+    seat.account();
     loop {
         // As before: what a call leaves may be what the next one reads.
         tray.lay();
         let taken = passed!(seat.time(1, calls)?);
         spent += taken.iter().sum::<f64>() * f64::from(calls);
         times.extend(taken);
+        let account = seat.account();
         let recent = &times[times.len().saturating_sub(STABLE)..];
         let low = recent.iter().copied().fold(f64::INFINITY, f64::min);
         let high = recent.iter().copied().fold(0.0, f64::max);
-        calls = sets.pace(low).calls;
+        // Who only waits while it is warmed up is not to have samples of a single call: what it runs decides, as long as
+        // samples do not get too long.
+        let runs = if account.spent > 0.0 { account.spent / f64::from(calls) } else { low };
+        let most = (LONGEST / low.max(1e-9)).clamp(1.0, 1e6) as u32;
+        let wanted = sets.pace(low.min(runs)).calls;
+        calls = wanted.min(most.max(sets.pace(low).calls));
+        pace =
+            Pace { calls, batches: if calls < wanted { 1 } else { sets.pace(low.min(runs)).batches }, estimate: low };
         let stable = recent.len() == STABLE && high <= low * (1.0 + AGREE);
         if stable || spent > WARM_UP_SECONDS || times.len() > MOST_WARM_UPS {
-            return Ok(Outcome::Passed(sets.pace(low)));
+            return Ok(Outcome::Passed(pace));
         }
     }
 }

@@ -131,8 +131,7 @@ impl Supply {
     /// refused for it here, with a single worker, but it is ranked where it belongs.
     pub(crate) fn weight(&self, account: &Account, threads: usize) -> f64 {
         let claimed = account.claimed * threads.max(1) as f64;
-        let touching = 2.0 * self.empty.touching();
-        let each = account.rest(touching, threads) - 2.0 * self.empty.rest(touching, 1).max(0.0) - UNEXPLAINED;
+        let each = account.rest(threads) - 1.5 * self.empty.rest(1).max(0.0) - UNEXPLAINED;
         let unclaimed = each * f64::from(account.questions);
         if threads > 1 || unclaimed < UNCLAIMED * claimed { 1.0 } else { 1.0 + unclaimed / claimed.max(1e-9) }
     }

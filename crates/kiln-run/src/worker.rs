@@ -4,6 +4,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -234,7 +235,9 @@ impl Worker {
                 if self.confined.is_some() && is_bad_call(status) {
                     return self.refuse_call("made a forbidden system call".into());
                 }
-                return self.refuse(Gate::RuntimeFailed, ending(status), "an answer", None);
+                let hint = matches!(status.signal(), Some(libc::SIGSEGV | libc::SIGBUS))
+                    .then_some("a read or write beyond an argument ends so too: arguments lie between pages that cannot be touched");
+                return self.refuse(Gate::RuntimeFailed, ending(status), "an answer", hint);
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(5));

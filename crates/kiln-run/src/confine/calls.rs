@@ -36,6 +36,7 @@ pub(super) const SCHEDULING: &[Call] = calls! {
 pub(super) const DENIED: &[Call] = calls! {
     SYS_connect SYS_bind SYS_listen SYS_accept SYS_accept4
     SYS_shmget SYS_msgget SYS_semget SYS_mq_open
+    SYS_timer_create SYS_timerfd_create SYS_setitimer
     SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
     SYS_perf_event_open SYS_bpf SYS_userfaultfd SYS_memfd_secret SYS_pidfd_open SYS_process_madvise
     SYS_keyctl SYS_add_key SYS_request_key
