@@ -348,7 +348,7 @@ class Backend:
         begin = clock()
         if self.function is nothing:
             # Taking over what others return is part of what everything around a call costs.
-            results = [{name: copied(array) for name, array in self.bound[place][1].items()} for place in places]
+            results = [{name: copied(array) for name, array in self.outputs.items()}] * len(places)
         self.take_over(places, results)
         untimed += clock() - begin
         return {
