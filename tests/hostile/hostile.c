@@ -67,9 +67,6 @@ void hostile(const float *x, float *y, int64_t rows, int64_t cols) {
         for (int64_t i = 0; more && i < 1 << 30; i += 4096) more[i] = 1;
     }
     softmax(x, y, rows, cols);
-#elif defined(DEED_garbage)
-    puts("{\"id\": 7, \"answer\": \"done, and very fast\"}");
-    softmax(x, y, rows, cols);
 #elif defined(DEED_leave)
     softmax(x, y, rows, cols);
     exit(0);
