@@ -92,8 +92,8 @@ fn kernels_that_only_seem_fast_are_refused_or_gain_nothing() {
         let (found, code) =
             run(&folder, &format!("bench @tests/cheats --config DEED={deed} --json --seed 5 --max-samples 100"));
         let verdict = &found["workloads"][0]["baselines"][0]["verdict"];
-        // It is right, so nobody refuses it; and what it saves is nothing.
-        assert!(code == 0 && verdict != "faster", "{deed}: {code} {found:#}");
+        // Where it is right it has done the work, and what it saves is nothing; where it has not, it is refused.
+        assert!(code == 3 || code == 0 && verdict != "faster", "{deed}: {code} {found:#}");
     }
 }
 

@@ -123,21 +123,22 @@ fn memory_hunger_is_stopped_by_what_is_resident() {
 
 #[test]
 fn garbage_on_the_pipe_is_no_answer() {
-    for body in ["printf(\"hello\\n\");", "printf(\"no line end\"); ", "write(1, \"\\xff\\xfe\\n\", 3);"] {
-        let refusal = refusal_of(body);
-        assert_eq!(refusal.gate, Gate::WorkerProtocol, "{body}");
+    // What it prints is nobody's answer; where answers go it has to look for.
+    let everywhere = |text: &str| format!("for (int d = 3; d < 64; d++) write(d, {text}, strlen({text}));");
+    for text in ["\"hello\\n\"", "\"\\xff\\xfe\\n\"", "\"{\\\"id\\\":99,\\\"answer\\\":\\\"done\\\"}\\n\""] {
+        let refusal = refusal_of(&everywhere(text));
+        assert_eq!(refusal.gate, Gate::WorkerProtocol, "{text}");
         assert!(refusal.hint.is_some());
     }
-    // A forged answer to another question is none either.
-    let forged = "printf(\"{\\\"id\\\":99,\\\"answer\\\":\\\"done\\\"}\\n\");";
-    assert_eq!(refusal_of(forged).gate, Gate::WorkerProtocol);
-    assert_eq!(refusal_of("close(1); for (;;) pause();").gate, Gate::WorkerProtocol);
+    assert_eq!(refusal_of("for (int d = 3; d < 64; d++) close(d); for (;;) pause();").gate, Gate::WorkerProtocol);
+    let mut prints = load("printf(\"hello\\n\"); write(1, \"there\", 5);");
+    assert_eq!(passed(prints.worker.ask(Ask::Call)), Answer::Done);
 }
 
 #[test]
 fn what_is_said_between_questions_is_no_answer() {
     let body = "static pthread_t t; pthread_create(&t, 0, (void *(*)(void *))late, 0);";
-    let late = "void late(void) { usleep(20000); write(1, \"late\\n\", 5); }";
+    let late = "void late(void) { usleep(20000); for (int d = 3; d < 64; d++) write(d, \"late\\n\", 5); }";
     // A nested function serves: it uses nothing of the one around it.
     let mut loaded = load(&format!("auto {late} {body}"));
     assert_eq!(passed(loaded.worker.ask(Ask::Call)), Answer::Done);
