@@ -9,7 +9,7 @@ use kiln_run::Gpu;
 use crate::bench::Bench;
 use crate::check::questions;
 use crate::ladder::Place;
-use crate::seat::Seating;
+use crate::seating::Seating;
 use crate::stage::{Stage, Trouble};
 
 /// A device beside the first.

@@ -23,7 +23,7 @@ use crate::machine::Machine;
 use crate::measure::Sets;
 use crate::outside::Oracle;
 use crate::peak::Peaks;
-use crate::seat::Seating;
+use crate::seating::Seating;
 use crate::settings::Settings;
 use crate::stage::{Helpers, Stage, Trouble, exam};
 use crate::subject::Subject;

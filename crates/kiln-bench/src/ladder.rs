@@ -19,7 +19,7 @@ use crate::objective::cost;
 use crate::peak::Peaks;
 use crate::resources::{judge_resources, oom_risk};
 use crate::rung::Rung;
-use crate::seat::Seating;
+use crate::seating::Seating;
 use crate::stage::Stage;
 use crate::subject::Subject;
 

@@ -49,6 +49,7 @@ mod peak;
 mod resources;
 mod rung;
 mod seat;
+mod seating;
 mod settings;
 mod setup;
 mod stage;
