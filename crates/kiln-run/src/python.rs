@@ -16,6 +16,8 @@ const SOURCE: &str = concat!(
     "\n\n",
     include_str!("worker_confine.py"),
     "\n\n",
+    include_str!("worker_backend.py"),
+    "\n\n",
     include_str!("worker.py"),
 );
 /// Names the interpreter to use.

@@ -1,0 +1,421 @@
+"""The worker's fifth piece: loads a function, maps the shared memory, calls and times the function. The convention for
+functions:
+
+    function(inputs, scalars, outputs, **config)
+
+with dicts by argument name: inputs are read-only, outputs are written in place, an argument that is read and written is
+in both. A function may instead return an array (one output) or a dict of arrays. Plain arrays with memory of their own
+hold their elements when the function returns, and are taken over off the clock; of anything else (views, broadcasts) the
+elements are copied on the clock. Every timed call has arguments of its own. A file that has `torch` among its globals is
+given PyTorch tensors, any other NumPy arrays. Loaded for the device, a file must have `torch` among its globals or import
+Triton; its tensors lie on the GPU, in a mirror of the shared memory.
+"""
+
+import gc
+import os
+import sys
+from functools import partial
+from time import perf_counter_ns as clock
+
+LINE = 64
+# Shared memories kept mapped, and mirrored on a device: a few however large they are, and more as long as all but the one in
+# use stay within so many bytes.
+FEW, MANY, MIRRORED = 8, 64, 4 << 30
+
+
+class Backend:
+    def __init__(self):
+        self.module = self.function = self.memory = self.key = None
+        # Mapped memories, the one used last at the end.
+        self.arenas = {}
+        # The device that was opened, and the same again while a function is loaded for it.
+        self.opened = self.device = None
+        self.broken = ""
+        self.path = ""
+        self.config = {}
+        self.slots, self.sets, self.stride = [], 1, 0
+        self.inputs, self.outputs = {}, {}
+        # Arguments of every set, once they are needed, and whether calls return what must be copied on the clock.
+        self.bound, self.copies = [], None
+        self.cold = bytearray()
+        self.loads = 0
+
+    def answer(self, ask):
+        if self.broken:
+            raise Failed(self.broken)
+        try:
+            return self.attempt(ask)
+        except Exception as error:
+            # After some errors a device does nothing more for this process.
+            why = self.opened and self.opened.wedged()
+            if not why:
+                raise
+            self.broken = describe(error if is_of_device(error) else why, self.path)
+            raise Failed(self.broken)
+
+    def attempt(self, ask):
+        do = ask["do"]
+        if do == "time":
+            batches, calls, flush = ask["batches"], ask["calls"], ask.get("flush", 0)
+            if self.device is None:
+                return {"times": self.time(batches, calls, flush)}
+            return {"times": self.time_there(batches, calls, flush, ask.get("draw"))}
+        if do == "describe":
+            self.opened = self.opened or self.open(self.torch())
+            return {"device": self.opened.describe()}
+        if do == "pin":
+            pin(ask["cpus"])
+        elif do == "confine":
+            self.settle(ask.get("device", False))
+        elif do == "load":
+            self.load(ask["library"], ask["symbol"], ask.get("config") or {}, ask.get("device", False))
+        elif do == "map":
+            self.close(ask.get("gone", []))
+            sets, stride = ask.get("sets", 1), ask.get("stride", 0)
+            self.map(ask.get("arena"), ask["slots"], sets, stride, ask.get("elsewhere", False))
+        elif do == "call":
+            self.call()
+        elif do == "upload":
+            self.there(do).upload(self.key, self.memory, self.slots, ask["image"])
+        elif do == "lay":
+            self.there(do).lay(self.key, self.memory, ask["image"])
+        elif do == "draw":
+            mirror = self.there(do).mirror(self.key, self.memory)
+            self.device.draw(mirror, ask, mirror.sets)
+            self.device.wait()
+        elif do == "fetch":
+            self.there(do).fetch(self.key, self.memory, ask.get("parts") or [], ask.get("set", 0))
+        else:
+            raise Failed("no such question: %s" % do)
+        return "done"
+
+    def settle(self, device):
+        """What must come before this process is confined."""
+        if device:
+            try:
+                self.opened = self.opened or self.open(self.torch())
+            except Exception:
+                # Loading needs it too, and says what is wrong with the file first.
+                pass
+
+    def load(self, path, symbol, config, device=False):
+        from importlib.util import module_from_spec, spec_from_file_location
+
+        if not path:
+            # What is called where only the cost of everything around is asked for.
+            self.module, self.function, self.config = sys, nothing, {}
+            if self.memory is not None:
+                self.bind()
+            return
+        if not os.path.isfile(path):
+            raise Failed("%s: no such file" % path)
+        self.module, self.function, self.path, self.copies = None, None, os.path.abspath(path), None
+        folder = os.path.dirname(self.path)
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        # Two files of one name must not be taken for each other.
+        self.loads += 1
+        name = "kiln_subject_%d" % self.loads
+        spec = spec_from_file_location(name, self.path)
+        if spec is None:
+            raise Failed("%s: not a Python file" % path)
+        module = module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        function = getattr(module, symbol, None)
+        if not callable(function):
+            raise Failed("%s: no function `%s`" % (path, symbol))
+        self.device = None
+        if device:
+            if not uses_torch(module) and not uses_triton(module):
+                raise Failed("%s: tensors lie on the GPU, but the file imports neither torch nor triton; "
+                             "hint: write `import torch` at its top" % path)
+            self.opened = self.opened or self.open(self.torch())
+            self.device = self.opened
+        if self.opened is not None:
+            self.opened.forget_graphs()
+        self.module, self.function, self.config = module, function, dict(config)
+        if self.memory is not None:
+            self.bind()
+
+    def open(self, torch):
+        return Cuda(torch)
+
+    def torch(self):
+        try:
+            import torch
+        except ImportError as error:
+            raise Failed("tensors on the GPU need PyTorch, which %s cannot import: %s" % (sys.executable, error))
+        return torch
+
+    def there(self, do):
+        """The device, with memory mapped."""
+        if self.device is None:
+            raise Failed("`%s` needs a device, and no function is loaded for one" % do)
+        if self.memory is None:
+            raise Failed("no memory is mapped")
+        return self.device
+
+    def map(self, descriptor, slots, sets, stride, elsewhere=False):
+        import mmap
+
+        if descriptor is None:
+            raise Failed("no shared memory came with the question")
+        status = os.fstat(descriptor)
+        # Sure while it is mapped: until then no other file can be given its number.
+        key = (status.st_dev, status.st_ino, status.st_size)
+        memory = self.arenas.get(key) or mmap.mmap(descriptor, 0)
+        for slot in slots:
+            # A function in Python has no use for descriptors.
+            if slot["role"] != "tensormap":
+                check_slot(slot, len(memory) - (0 if self.opened is not None else (sets - 1) * stride))
+        self.arenas.pop(key, None)
+        self.arenas[key] = memory
+        self.memory, self.key = memory, key
+        self.slots, self.sets, self.stride = slots, sets, stride
+        self.inputs, self.outputs = {}, {}
+        if elsewhere and self.opened is not None:
+            self.opened.move(key, sets)
+        while self.too_many():
+            self.drop(next(iter(self.arenas)))
+        if self.module is not None:
+            self.bind()
+
+    def too_many(self):
+        if self.opened is None:
+            return len(self.arenas) > 1
+        count, others = len(self.arenas), sum(size for _, _, size in self.arenas) - self.key[2]
+        return count > MANY or (count > FEW and others > min(MIRRORED, self.opened.room() // 4))
+
+    def drop(self, key):
+        if self.opened is not None:
+            self.opened.forget(key)
+        del self.arenas[key]
+
+    def close(self, numbers):
+        """Lets go of memories that the parent does not use any more."""
+        for key in [key for key in self.arenas if key[1] in numbers]:
+            if key == self.key:
+                self.memory = self.key = None
+                self.inputs, self.outputs = {}, {}
+            self.drop(key)
+
+    def bind(self):
+        """Makes arrays over the first set of the shared memory or its mirror, of the kind the loaded file works with."""
+        memory, make = self.memory, torch_tensor if uses_torch(self.module) else numpy_array
+        if self.device is not None:
+            mirror = self.device.mirror(self.key, self.memory, self.sets)
+            memory, make, self.stride = mirror.all, tensor_in, mirror.stride
+        self.make, self.bound = partial(make, memory), []
+        self.inputs, self.outputs = self.arrays(0)
+
+    def arrays(self, offset):
+        """Arrays over the set that lies so many bytes behind the first."""
+        inputs, outputs = {}, {}
+        for slot in self.slots:
+            role = slot["role"]
+            if role in ("in", "out", "inout"):
+                array = self.make(dict(slot, offset=slot["offset"] + offset), role == "in")
+                if role != "out":
+                    inputs[slot["name"]] = array
+                if role != "in":
+                    outputs[slot["name"]] = array
+        return inputs, outputs
+
+    def ready(self, arrays=None, offset=0):
+        """The call to make. Scalars are read now: the parent may have written them after mapping."""
+        if self.function is None:
+            raise Failed("no function is loaded")
+        if self.memory is None:
+            raise Failed("no memory is mapped")
+        inputs, outputs = arrays or (self.inputs, self.outputs)
+        # The function's own dicts, for it may change them; and nothing of ours on the clock.
+        return partial(self.function, dict(inputs), self.scalars(offset), dict(outputs), **self.config)
+
+    def scalars(self, offset=0):
+        """On a device those of the image that was laid there."""
+        laid = self.device and self.device.mirror(self.key, self.memory).laid
+        read = laid.scalar if laid else partial(scalar, self.memory)
+        slots = [slot for slot in self.slots if slot["role"] == "scalar"]
+        offset = 0 if self.device else offset
+        return {slot["name"]: read(dict(slot, offset=slot["offset"] + offset)) for slot in slots}
+
+    def call(self):
+        result = self.ready()()
+        flush()
+        self.copies = not is_plain(result, self.outputs)
+        if self.device is not None:
+            # What it returned may still be computed, on any stream.
+            self.device.wait()
+        self.deliver(result)
+        if self.device is not None:
+            self.device.wait()
+
+    def time_there(self, batches, calls, flush, drawing):
+        """Times the function on the device, every call on arguments of its own."""
+        began, device = clock(), self.device
+        self.ready()
+        mirror = device.mirror(self.key, self.memory)
+        if flush and calls > self.sets:
+            raise Failed("%d calls in a sample on %d sets, but the caches of each are cold" % (calls, self.sets))
+        if drawing:
+            device.take(mirror, drawing["image"])
+        self.bind_sets(min(calls, self.sets))
+        places = [number % len(self.bound) for number in range(calls)]
+        row = [self.ready(self.bound[place]) for place in places]
+        if self.copies:
+            row = [partial(self.deliver_one, call, self.bound[place][1]) for call, place in zip(row, places)]
+        outputs = [array for place in set(places) for array in self.bound[place][1].values()]
+        key = (self.key, repr(self.slots), repr(self.scalars()), calls, self.sets, self.copies)
+        run, graph = device.prepare(row, key, outputs)
+
+        def prepare(number):
+            if drawing:
+                device.draw(mirror, drawing, len(set(places)), number * calls)
+
+        timing, results = device.time(run, graph, began, batches, prepare, flush)
+        # All is over: what is only taken over now was there when the clock stopped.
+        self.take_over(places, [] if self.copies else results or [])
+        device.wait()
+        # A replayed graph does not mind who has this thread's processor.
+        preemptions = [] if graph else timing.pop("preemptions")
+        return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions)
+
+    def bind_sets(self, wanted):
+        """Sees to it that there are arrays for so many sets."""
+        while len(self.bound) < wanted:
+            self.bound.append(self.arrays(len(self.bound) * self.stride))
+
+    def take_over(self, places, results):
+        for place, result in zip(places, results):
+            if not is_plain(result, self.bound[place][1]):
+                raise Failed("the function returned %s, which need not hold its elements; hint: return a plain array, or "
+                             "write the outputs in place" % kind(result))
+            self.deliver(result, self.bound[place][1])
+
+    def deliver_one(self, call, outputs):
+        self.deliver(call(), outputs)
+
+    def time(self, batches, calls, cold):
+        """Times the function, every call on arguments of its own."""
+        wanted = batches * calls
+        # With fewer sets than calls they begin anew.
+        self.bind_sets(min(wanted, self.sets))
+        places = [number % len(self.bound) for number in range(wanted)]
+        if self.copies is None:
+            # What kind of answers it returns is known after one of them.
+            self.call()
+        todo = [self.ready(self.bound[place], place * self.stride) for place in places]
+        nanoseconds, preemptions, untimed, first, stop = [], [], 0, None, 0
+        results, deliver = [], self.deliver_each if self.copies else None
+        # Collecting what the function leaves is the function's; what was there before is not.
+        gc.freeze()
+        try:
+            for batch in range(batches):
+                begin = clock()
+                for place in places[batch * calls : (batch + 1) * calls]:
+                    self.touch(place)
+                if cold:
+                    self.cool(cold)
+                row = todo[batch * calls : (batch + 1) * calls]
+                before, waited, others, running = preempted(), waiting(), siblings(), process_time()
+                start = clock()
+                if deliver is None:
+                    found = [call() for call in row]
+                else:
+                    found = deliver(row, places[batch * calls : (batch + 1) * calls])
+                flush()
+                stop = clock()
+                results += found
+                times = 0 if before is None else preempted() - before
+                preemptions.append(times)
+                # Time in which somebody else had the processor is not the function's.
+                spent = stop - start
+                if times:
+                    elsewhere = max(0, waiting() - waited - (siblings() - others))
+                    spent = max(spent - elsewhere, min(process_time() - running, spent))
+                nanoseconds.append(spent)
+                untimed += start - begin
+                first = start if first is None else first
+        finally:
+            gc.unfreeze()
+        begin = clock()
+        if self.function is nothing:
+            # Taking over what others return is part of what everything around a call costs.
+            results = [{name: copied(array) for name, array in self.outputs.items()}] * len(places)
+        self.take_over(places, results)
+        untimed += clock() - begin
+        return {
+            "nanoseconds": nanoseconds,
+            "calls": calls,
+            "wall_nanoseconds": stop - first if batches else 0,
+            "untimed_nanoseconds": untimed,
+            "preemptions": preemptions,
+        }
+
+    def deliver_each(self, row, places):
+        """Calls, each followed by a copy of what it returned."""
+        for place, call in zip(places, row):
+            self.deliver_one(call, self.bound[place][1])
+        return []
+
+    def touch(self, number):
+        """Brings a set near: the parent has just written it."""
+        memory = self.memory
+        for slot in self.slots:
+            start = slot["offset"] + number * self.stride
+            part = memory[start : start + slot["bytes"] : LINE]
+            if slot["role"] != "in":
+                memory[start : start + slot["bytes"] : LINE] = part
+
+    def cool(self, size):
+        """Writes to every line of private memory, so that caches hold nothing else."""
+        if len(self.cold) != size:
+            self.cold = bytearray(size)
+            self.pattern = bytes(len(range(0, size, LINE)))
+        self.cold[::LINE] = self.pattern
+
+    def deliver(self, result, outputs=None):
+        """Copies what a function returned to the outputs; None says that it wrote them in place."""
+        if result is None:
+            return
+        outputs = self.outputs if outputs is None else outputs
+        if not isinstance(result, dict):
+            if len(outputs) != 1:
+                raise Failed("the function returned one value for %d outputs; return a dict" % len(outputs))
+            result = {name: result for name in outputs}
+        elif type(result) is not dict:
+            raise Failed("the function returned a %s, not a dict" % type(result).__name__)
+        for name, value in result.items():
+            if name not in outputs:
+                raise Failed("the function returned `%s`, which is no output" % name)
+            if value is not outputs[name]:
+                copy_to(outputs[name], value, name)
+
+
+def nothing(_inputs, _scalars, _outputs):
+    pass
+
+
+def copied(array):
+    return array.clone() if hasattr(array, "clone") else array.copy()
+
+
+def is_plain(result, outputs):
+    """Whether all that was returned holds its elements, in memory of its own or the output's."""
+    if result is None:
+        return True
+    own = list(outputs.values())
+    values = list(result.values()) if type(result) is dict else [result]
+    return all(holds(value) or any(value is output for output in own) for value in values)
+
+
+def kind(result):
+    values = result.values() if type(result) is dict else [result]
+    return ", ".join(sorted({type(value).__name__ for value in values if not holds(value)})) + " that is a view or lazy"
+
+
+def flush():
+    """What the function printed comes out on its clock, and whatever that sets off happens there."""
+    sys.stdout.flush()
+    sys.stderr.flush()
