@@ -114,7 +114,7 @@ impl Round<'_> {
                 return Ok(Err(self.lost(place, refusal)));
             }
         }
-        sides.iter().for_each(|side| side.seat.resume());
+        sides.iter_mut().for_each(|side| side.seat.resume());
         let empties: Vec<Side<'_>> = sides.drain(subjects..).collect();
         let played = |(mut side, empty): (Side<'_>, Side<'_>)| {
             // What is left of a call when the loop around it is taken away.

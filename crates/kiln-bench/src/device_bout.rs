@@ -201,11 +201,14 @@ pub(crate) fn device_bout(
     let varies = stage.layout.signature.varies();
     let mut order: Vec<usize> = (0..sides.len()).collect();
     let chosen = course.checks().then(|| rng.next_u64() as usize % plan.samples.max(1));
+    // Who is not timed stands still; everybody has been waited for.
+    sides.iter_mut().for_each(|side| side.seat.stand());
     for sample in 0..plan.samples {
         shuffle(&mut order, rng);
         let seed = course.lots.seed();
         for place in &order {
             let side = &mut sides[*place];
+            side.seat.resume();
             let mut outcome = side.turn(seed, &mut course.lots)?;
             if let Some(watch) = &mut watch {
                 watch.look(*place);
@@ -217,6 +220,7 @@ pub(crate) fn device_bout(
             if let Outcome::Refused(refusal) = outcome {
                 return Ok(Err(lost(*place, refusal)));
             }
+            side.seat.stand();
         }
     }
     let checking = Instant::now();

@@ -206,20 +206,23 @@ fn on_device(
     let mut round = 0;
     let before = bench.seating().retaken.load(Ordering::Relaxed);
     let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
+    let foreign = plan.subjects.iter().any(|(_, subject)| subject.is_foreign());
     let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
-        // A worker with a device keeps its place, and loads its subject once more: what that works with lives in device
-        // memory, which is fresh in every round, and so are its variables there. A host launcher's library cannot be
-        // loaded anew in the same process; that process is the duel's own.
+        // A worker with a device keeps its place, and loads its kernels once more: what they work with lives in device
+        // memory, which is fresh in every round, and so are their variables there. Foreign code cannot be loaded anew in
+        // the same process, which is the duel's own.
         let stay = !seats.is_empty() && seats.iter().all(Seat::on_device);
         if !stay {
             seats.clear();
         }
         for (place, (_, subject)) in plan.subjects.iter().enumerate() {
             let seated = match seats.get_mut(place) {
-                Some(_) if matches!(subject, Subject::Launcher { .. }) => Outcome::Passed(()),
+                Some(_) if subject.is_foreign() => Outcome::Passed(()),
                 Some(seat) => seat.load(subject)?,
+                // What is done for one is done for all: otherwise their times would not compare.
+                None if foreign => bench.seating().take_kept(subject)?.map(|seat| seats.push(seat)),
                 None => bench.seating().take(subject)?.map(|seat| seats.push(seat)),
             };
             if let Outcome::Refused(refusal) = seated {

@@ -15,6 +15,7 @@ use kiln_run::{Answer, Ask, Confinement, Gpu, Limits, Worker, python_command};
 
 use crate::caches::Caches;
 use crate::idle::{Idle, KERNELS, Rested};
+use crate::keeper::{KEEPERS, Keeper};
 use crate::seat::{FIRST, Seat};
 use crate::settings::{CacheState, Settings};
 use crate::subject::Subject;
@@ -88,11 +89,7 @@ impl Seating {
     /// What the GPU is, by its driver. The worker that said so waits for its first subject.
     pub(crate) fn describe(&self) -> Result<Gpu, Fault> {
         let fault = |why: String| Fault::new("asking the GPU what it is", why).hint("`kiln doctor` tells more");
-        let mut command = self.worker("cuda");
-        if let Some(uuid) = &self.gpu {
-            command.env("CUDA_VISIBLE_DEVICES", uuid);
-        }
-        let mut worker = Worker::start(command, self.limits)?;
+        let mut worker = Worker::start(self.cuda_worker(), self.limits)?;
         match worker.ask_within(Ask::Describe, FIRST)? {
             Outcome::Passed(Answer::Device(gpu)) => {
                 self.idle.put(KERNELS.into(), Rested::new(worker));
@@ -106,15 +103,37 @@ impl Seating {
 
     /// Starts a worker, or takes one that waits, and loads the subject there.
     pub(crate) fn take(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
-        self.seat(subject, home(subject, false))
+        self.seat(subject, home(subject, false), subject.is_foreign())
+    }
+
+    /// The same beside others whose memory another process keeps, so that the same is done for all of them.
+    pub(crate) fn take_kept(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
+        self.seat(subject, home(subject, false), subject.on_device())
     }
 
     /// The same while searching, where one process tries many configurations of the same source.
     pub(crate) fn take_to_search(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
-        self.seat(subject, home(subject, true))
+        self.seat(subject, home(subject, true), subject.is_foreign())
     }
 
-    fn seat(&self, subject: &Subject, kind: Option<String>) -> Result<Outcome<Seat>, Fault> {
+    /// A process that keeps memory on the device, and loads nothing.
+    fn keeper(&self) -> Result<Keeper, Fault> {
+        let rested = match self.idle.get(KEEPERS) {
+            Some(rested) => rested,
+            None => Rested::new(Worker::start(self.cuda_worker(), self.limits)?),
+        };
+        Ok(Keeper::new(rested, self.idle.clone()))
+    }
+
+    fn cuda_worker(&self) -> Command {
+        let mut command = self.worker("cuda");
+        if let Some(uuid) = &self.gpu {
+            command.env("CUDA_VISIBLE_DEVICES", uuid);
+        }
+        command
+    }
+
+    fn seat(&self, subject: &Subject, kind: Option<String>, kept: bool) -> Result<Outcome<Seat>, Fault> {
         let rested = kind.as_ref().and_then(|kind| self.idle.get(kind));
         let fresh = rested.is_none();
         let rested = match rested {
@@ -122,7 +141,9 @@ impl Seating {
             None => Rested::new(Worker::start(self.command(subject), self.limits)?),
         };
         let home = kind.map(|kind| (kind, self.idle.clone()));
-        let mut seat = Seat::new(rested, self.limits.time, subject.on_device(), home, Arc::clone(&self.retaken));
+        let keeper = if kept { Some(self.keeper()?) } else { None };
+        let mut seat =
+            Seat::new(rested, self.limits.time, subject.on_device(), keeper, home, Arc::clone(&self.retaken));
         if self.cache == CacheState::Cold {
             // A little more than the last level holds, so that nothing of a set is left in it.
             seat.cool(self.caches.last as u64 / 4 * 5);

@@ -97,6 +97,11 @@ impl Subject {
         }
     }
 
+    /// Whether it works in a GPU's memory with code of its own on the host: that could reach what its process keeps.
+    pub(crate) fn is_foreign(&self) -> bool {
+        matches!(self, Subject::Launcher { .. } | Subject::Python { device: true, .. })
+    }
+
     /// Whether it works in a GPU's memory.
     pub(crate) fn on_device(&self) -> bool {
         match self {

@@ -96,11 +96,13 @@ impl Worker {
             _ => None,
         };
         let (describes, confines) = (ask == Ask::Describe, matches!(ask, Ask::Confine(_)));
+        let lends = ask == Ask::Lend;
         let started = Instant::now();
         let outcome = self.put(ask, time)?;
         let wrong = match (&outcome, asked) {
             (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
-            (Outcome::Passed(Answer::Done), None) if !describes && !confines => None,
+            (Outcome::Passed(Answer::Done), None) if !describes && !confines && !lends => None,
+            (Outcome::Passed(Answer::Lent(_)), None) if lends => None,
             (Outcome::Passed(Answer::Device(_)), None) if describes => None,
             (Outcome::Passed(Answer::Confined(confined)), None) if confines => {
                 self.confined = Some(*confined);
