@@ -14,6 +14,7 @@ mod adopt;
 mod change;
 mod devices;
 mod layout;
+mod shapes;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

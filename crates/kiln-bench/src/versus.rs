@@ -69,8 +69,9 @@ pub fn versus(
     let target = bench.kernel.target();
     let kept_back = bench.kernel.selection.spec.workloads.iter();
     let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target));
-    let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w)).map(Some);
-    workloads.extend(kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w)).collect::<Vec<_>>());
+    let kept_back = kept_back.filter(|w| bench.kernel.selection.answers(w)).map(Some);
+    let kept_back = kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w));
+    workloads.extend(kept_back.filter(|w| bench.fits(subject.config(), *w)).collect::<Vec<_>>());
     let mut stages = bench.stages(&workloads, "bench", &SETS)?;
     let mut subjects = vec![("candidate".to_string(), subject.clone())];
     subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));

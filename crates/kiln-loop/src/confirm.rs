@@ -43,7 +43,7 @@ impl<'c, 'a> Confirmation<'c, 'a> {
         let target = bench.kernel.target();
         let kept_back = bench.kernel.selection.spec.workloads.iter();
         let kept_back = kept_back.filter(|w| prefix.is_empty() && w.use_for == Use::Holdout && w.is_for(target));
-        let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w));
+        let kept_back = kept_back.filter(|w| bench.kernel.selection.answers(w));
         let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
         let sets: &[Distribution] = if record.is_replay() { &[] } else { &SETS };
         let workloads: Vec<_> = tuned.iter().chain(&kept_back).copied().collect();
@@ -67,11 +67,17 @@ impl<'c, 'a> Confirmation<'c, 'a> {
         let (phase, number, config) = (&*self.phase, self.number, &finalist.config);
         let found = Match { phase, number, config, duel, shown: true, peers: false };
         self.number += 1;
-        let rounds = match face(bench, record, &self.stages, found)? {
+        // Where one workload was selected, a holdout may be none of this configuration's. Tuned ones always are, and stay in
+        // front.
+        let (fit, unfit): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.stages).into_iter().partition(|s| bench.fits(config, s.workload));
+        let used = fit.len();
+        self.stages = fit.into_iter().chain(unfit).collect();
+        let rounds = match face(bench, record, &self.stages[..used], found)? {
             Ok(rounds) => rounds,
             Err(defeat) => return Ok(Err(Late::new(&self.phase, &finalist.config, &defeat.refusal))),
         };
-        let mut confirmed = Vec::with_capacity(self.stages.len());
+        let mut confirmed = Vec::with_capacity(used);
         for (place, (stage, rounds)) in self.stages.iter().zip(&rounds).enumerate() {
             let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
             let blocks = blocks(rounds);
