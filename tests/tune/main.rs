@@ -14,6 +14,7 @@ mod adopt;
 mod change;
 mod devices;
 mod layout;
+mod scrutiny;
 mod shapes;
 
 fn root() -> PathBuf {
