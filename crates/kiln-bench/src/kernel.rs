@@ -148,8 +148,8 @@ impl<'a> Kernel<'a> {
         Ok((self.folder.join(file), function.into()))
     }
 
-    /// A hash of every file that decides what is measured: sources, what they include, baselines, the reference. A file
-    /// that is not there counts as nothing.
+    /// A hash of every file that decides what is measured: sources, what they include, baselines, the reference, functions
+    /// that fill inputs. A file that is not there counts as nothing.
     pub fn fingerprint(&self) -> Result<String, Fault> {
         let (target, spec) = (self.selection.target, self.selection.spec);
         let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|s| self.folder.join(s)).collect();
@@ -160,6 +160,8 @@ impl<'a> Kernel<'a> {
         if let Some(Origin::Python(callable)) = spec.reference.as_ref().map(|r| &r.origin) {
             files.push(self.folder.join(&callable.file));
         }
+        let filled = spec.arguments.iter().filter_map(|argument| argument.function.as_ref());
+        files.extend(filled.map(|callable| self.folder.join(&callable.file)));
         files.retain(|file| file.is_file());
         let includes: Vec<Utf8PathBuf> = target.compile.include.iter().map(|i| self.folder.join(i)).collect();
         kiln_build::fingerprint(&files, &includes)
