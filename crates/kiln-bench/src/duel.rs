@@ -16,7 +16,8 @@ use crate::bout::{Played, Round, Tally};
 use crate::clocks::Watch;
 use crate::device_bout::{Course, device_bout};
 use crate::drawing::generator;
-use crate::draws::{Draws, FILLINGS};
+use crate::draws::Draws;
+use crate::scrutiny::{Checked, Scrutiny, notes};
 use crate::seat::Seat;
 use crate::stage::Stage;
 use crate::subject::Subject;
@@ -65,8 +66,17 @@ pub struct Turns {
     pub calls: u32,
 }
 
-/// What a duel gives: by workload, by round, by subject.
+/// Samples by workload, by round, by subject.
 pub type Rounds = Vec<Vec<Vec<Turns>>>;
+
+/// What a duel gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fought {
+    /// The samples.
+    pub rounds: Rounds,
+    /// By workload, what was checked of the first subject's calls.
+    pub scrutiny: Vec<Scrutiny>,
+}
 
 /// A subject that was refused, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +98,7 @@ pub fn duel(
     plan: Duel<'_>,
     on_round: impl FnMut(usize),
     more: impl Fn(&Rounds) -> usize,
-) -> Result<Result<Rounds, Lost>, Fault> {
+) -> Result<Result<Fought, Lost>, Fault> {
     match plan.subjects.iter().any(|(_, subject)| subject.on_device()) {
         true => on_device(bench, stages, plan, on_round, more),
         false => on_processor(bench, stages, plan, on_round, more),
@@ -102,12 +112,12 @@ fn on_processor(
     plan: Duel<'_>,
     mut on_round: impl FnMut(usize),
     more: impl Fn(&Rounds) -> usize,
-) -> Result<Result<Rounds, Lost>, Fault> {
+) -> Result<Result<Fought, Lost>, Fault> {
     let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
     let mut accounts: Vec<Vec<Accounts>> = vec![vec![Accounts::default(); plan.subjects.len()]; stages.len()];
     let mut empties = empties(bench, &plan)?;
     let mut draws = stages.iter().map(|stage| Draws::new(bench, stage)).collect::<Result<Vec<_>, _>>()?;
-    let mut tally = Tally::default();
+    let (mut tally, mut checked) = (Tally::default(), vec![Checked::default(); stages.len()]);
     let (mut planned, mut round) = (plan.rounds, 0);
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
@@ -120,12 +130,12 @@ fn on_processor(
                 }
             }
         }
-        let parts = stages.iter().zip(&mut draws).zip(rounds.iter_mut().zip(&mut accounts));
-        for ((stage, draws), (found, accounts)) in parts {
+        let parts = stages.iter().zip(&mut draws).zip(rounds.iter_mut().zip(&mut accounts)).zip(&mut checked);
+        for (((stage, draws), (found, accounts)), seen) in parts {
             bench.go_on()?;
             let checked = round < FIRST_CHECKED || round.is_multiple_of(CHECKED_EVERY);
             let (rng, tally) = (&mut rng, &mut tally);
-            let played = match (Round { bench, stage, plan: &plan, draws, rng, tally, checked })
+            let played = match (Round { bench, stage, plan: &plan, draws, rng, tally, seen, checked })
                 .play(&mut seats, &mut empties)?
             {
                 Ok(played) => played,
@@ -144,9 +154,9 @@ fn on_processor(
             planned += more(&rounds);
         }
     }
-    remark(bench, stages, &plan, &tally);
+    remark(bench, &plan, &tally);
     // Baselines are what is measured against: what they claim is their owner's concern.
-    let judged = |place: &usize| !plan.subjects[*place].0.starts_with("baseline");
+    let judged = |place: &usize| is_candidate(&plan.subjects[*place].0);
     for (stage, accounts) in stages.iter().zip(&accounts) {
         for place in (0..plan.subjects.len()).filter(judged) {
             if let Some(refusal) = accounts[place].doubt(bench.settings.threads) {
@@ -154,7 +164,18 @@ fn on_processor(
             }
         }
     }
-    Ok(Ok(rounds))
+    Ok(Ok(fought(bench, stages, rounds, checked)))
+}
+
+/// Whether a subject of this name is one whose claims are judged.
+pub(crate) fn is_candidate(name: &str) -> bool {
+    !name.starts_with("baseline")
+}
+
+/// Samples with what they rest on.
+fn fought(bench: &Bench<'_>, stages: &[Stage<'_>], rounds: Rounds, checked: Vec<Checked>) -> Fought {
+    let scrutiny = stages.iter().zip(checked).map(|(stage, checked)| Scrutiny { checked, notes: notes(bench, stage) });
+    Fought { rounds, scrutiny: scrutiny.collect() }
 }
 
 /// A worker with an empty function for each subject, of the same kind.
@@ -170,25 +191,13 @@ fn empties(bench: &Bench<'_>, plan: &Duel<'_>) -> Result<Vec<(Subject, Seat)>, F
 }
 
 /// What a reader of the result should know about how it was come by.
-fn remark(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>, tally: &Tally) {
+fn remark(bench: &Bench<'_>, plan: &Duel<'_>, tally: &Tally) {
     if tally.interrupted as f64 > BUSY * tally.batches as f64 {
         bench.note(format!(
             "{}: the machine is busy, {} of {} timed batches were interrupted; the time others had the processor is left \
              out, but intervals are wider than on a quiet machine",
             plan.purpose, tally.interrupted, tally.batches
         ));
-    }
-    remark_inputs(bench, stages, plan);
-}
-
-/// What a reader should know about the inputs of timed calls.
-fn remark_inputs(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>) {
-    for stage in stages.iter().filter(|stage| !stage.layout.signature.varies()) {
-        let on = if stage.name().is_empty() { String::new() } else { format!(" on {}", stage.name()) };
-        bench.note(format!("{}{on}: no input is drawn at random, so every call sees the same numbers", plan.purpose));
-    }
-    if bench.kernel.has_fillings() {
-        bench.note(format!("{}: inputs that a function fills repeat every {FILLINGS} calls", plan.purpose));
     }
 }
 
@@ -199,7 +208,7 @@ fn on_device(
     plan: Duel<'_>,
     mut on_round: impl FnMut(usize),
     more: impl Fn(&Rounds) -> usize,
-) -> Result<Result<Rounds, Lost>, Fault> {
+) -> Result<Result<Fought, Lost>, Fault> {
     let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
     let mut courses = stages.iter().map(|_| Course::new(plan.subjects.len())).collect::<Result<Vec<_>, _>>()?;
     let mut planned = plan.rounds;
@@ -253,6 +262,12 @@ fn on_device(
     for remark in watch.iter().flat_map(|watch| watch.remarks(names.clone())) {
         bench.note(format!("{}: {remark}", plan.purpose));
     }
-    remark_inputs(bench, stages, &plan);
-    Ok(Ok(rounds))
+    // Of every side as many calls are checked, and none is compared with another side's.
+    let of = |(course, rounds): (&Course, &Vec<Vec<Turns>>)| {
+        let own = rounds.iter().filter_map(|turns| turns.first());
+        let timed = own.map(|turns| turns.samples.len() as u64 * u64::from(turns.calls)).sum();
+        Checked::of(timed, 0, course.checked / plan.subjects.len().max(1) as u64)
+    };
+    let checked = courses.iter().zip(&rounds).map(of).collect();
+    Ok(Ok(fought(bench, stages, rounds, checked)))
 }

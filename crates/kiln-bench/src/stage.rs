@@ -461,7 +461,7 @@ impl From<Fault> for Trouble {
 
 /// The value of a cost formula under a workload.
 fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formula) -> Option<f64> {
-    let constants = Constants { workload: String::new(), values: selection.constants(workload), arch: selection.arch };
+    let constants = Constants::of(selection, workload);
     match formula.expression.eval(&|name: &str| constants.get(name)).ok()? {
         kiln_core::Value::Int(v) => Some(v as f64),
         kiln_core::Value::Float(v) => Some(v),
