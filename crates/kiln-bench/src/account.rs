@@ -6,6 +6,7 @@
 //! calls takes, which an empty function tells that takes turns with the others. Waiting for a processor is in neither, so
 //! a busy machine accuses nobody; it only makes both scatter more. A single round decides nothing: each has a fresh
 //! worker, and the quarter of rounds that speaks most for a subject must still speak against it, or half of them loudly.
+//! What a single round claims too little is added to its times, so that whoever lies in a few rounds gains nothing either.
 
 use std::time::Duration;
 
@@ -62,6 +63,39 @@ pub(crate) struct Accounts {
 impl Accounts {
     /// Why the claims are not believed.
     pub(crate) fn doubt(&self, threads: usize) -> Option<Refusal> {
+        let Bounds { own, empty, claimed, limit, loud, known } = self.bounds(threads)?;
+        if at(&own, 0.25) <= limit && at(&own, 0.5) <= loud {
+            return None;
+        }
+        let against = own.iter().filter(|rest| **rest > limit).count();
+        let unclaimed = median(&own).ok()? - median(&empty).ok()?;
+        Some(Refusal {
+            gate: Gate::WorkerProtocol,
+            rule: String::new(),
+            measured: format!("timed calls of {} by the worker's clock", shown(claimed)),
+            limit: format!("at least the {} of processor time they took", shown(claimed + unclaimed)),
+            evidence: format!("in {against} of {known} rounds, each with a fresh worker"),
+            hint: Some(match threads {
+                0 | 1 => {
+                    "does the kernel use threads, or work after it returned? --threads allows more processors".into()
+                }
+                _ => "does the kernel work after it returned?".into(),
+            }),
+        })
+    }
+
+    /// What the times of each round are to be multiplied with: a claim counts for no less than what the system accounts.
+    pub(crate) fn weights(&self, threads: usize) -> Vec<f64> {
+        let limit = self.bounds(threads).map_or(f64::INFINITY, |bounds| bounds.limit);
+        let weight = |(own, _): &(Account, Account)| {
+            let claimed = own.claimed * threads.max(1) as f64 / f64::from(own.questions.max(1));
+            if claimed > 0.0 && own.spent > 0.0 { 1.0 + (own.rest(threads) - limit).max(0.0) / claimed } else { 1.0 }
+        };
+        self.rounds.iter().map(weight).collect()
+    }
+
+    /// What is let pass; none while there are too few rounds.
+    fn bounds(&self, threads: usize) -> Option<Bounds> {
         let known: Vec<&(Account, Account)> = self.rounds.iter().filter(|(own, _)| own.spent > 0.0).collect();
         if known.len() < LEAST_ROUNDS {
             return None;
@@ -76,27 +110,24 @@ impl Accounts {
         let claimed = median(&each(&|(own, _)| own.claimed / f64::from(own.questions.max(1)))).ok()?;
         let around = median(&each(&|(_, empty)| empty.spent / f64::from(empty.questions.max(1)))).ok()?;
         let spinning = if threads > 1 { SPINNING * threads as f64 } else { 0.0 };
-        let room = SHARE * claimed + AROUND * around + EACH;
-        let limit = at(&empty, 0.75) + room + spinning;
-        if at(&own, 0.25) <= limit && at(&own, 0.5) <= at(&empty, 0.75) + TIMES * room + spinning {
-            return None;
-        }
-        let against = own.iter().filter(|rest| **rest > limit).count();
-        let unclaimed = median(&own).ok()? - median(&empty).ok()?;
-        Some(Refusal {
-            gate: Gate::WorkerProtocol,
-            rule: String::new(),
-            measured: format!("timed calls of {} by the worker's clock", shown(claimed)),
-            limit: format!("at least the {} of processor time they took", shown(claimed + unclaimed)),
-            evidence: format!("in {against} of {} rounds, each with a fresh worker", known.len()),
-            hint: Some(match threads {
-                0 | 1 => {
-                    "does the kernel use threads, or work after it returned? --threads allows more processors".into()
-                }
-                _ => "does the kernel work after it returned?".into(),
-            }),
-        })
+        let (room, usual) = (SHARE * claimed + AROUND * around + EACH, at(&empty, 0.75) + spinning);
+        let (limit, loud, known) = (usual + room, usual + TIMES * room, known.len());
+        Some(Bounds { own, empty, claimed, limit, loud, known })
     }
+}
+
+/// What the rounds say together, in seconds of one question.
+struct Bounds {
+    /// Processor time that timed calls do not explain, in order; the same of the empty function.
+    own: Vec<f64>,
+    empty: Vec<f64>,
+    /// What calls are claimed to take, mostly.
+    claimed: f64,
+    /// What may be unexplained, and what not even half of the rounds may exceed.
+    limit: f64,
+    loud: f64,
+    /// Rounds that are known.
+    known: usize,
 }
 
 /// The value below which that share of sorted ones lies.
@@ -143,6 +174,18 @@ mod tests {
         let mut some = accounts(1e-3, 1.1e-3, 20, 0.0);
         some.rounds.iter_mut().take(8).for_each(|(own, _)| own.spent = 5e-3);
         assert_eq!(some.doubt(1), None);
+    }
+
+    #[test]
+    fn whoever_lies_in_a_few_rounds_gains_nothing() {
+        assert_eq!(accounts(1e-3, 1.15e-3, 20, 0.0).weights(1), vec![1.0; 20]);
+        assert_eq!(accounts(1e-4, 5e-3, 4, 0.0).weights(1), vec![1.0; 4]);
+        // A third of the rounds claims a fifth of what it takes: too few to be refused.
+        let mut some = accounts(1e-3, 1.15e-3, 21, 0.0);
+        some.rounds.iter_mut().step_by(3).for_each(|(own, _)| own.claimed = 2e-4);
+        assert_eq!(some.doubt(1), None);
+        let weights = some.weights(1);
+        assert!(weights[1] == 1.0 && weights[0] * 2e-4 > 0.75e-3 && weights[0] * 2e-4 < 1e-3, "{weights:?}");
     }
 
     #[test]

@@ -157,10 +157,19 @@ fn on_processor(
     remark(bench, &plan, &tally);
     // Baselines are what is measured against: what they claim is their owner's concern.
     let judged = |place: &usize| is_candidate(&plan.subjects[*place].0);
-    for (stage, accounts) in stages.iter().zip(&accounts) {
-        for place in (0..plan.subjects.len()).filter(judged) {
-            if let Some(refusal) = accounts[place].doubt(bench.settings.threads) {
-                return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
+    let threads = bench.settings.threads;
+    for ((stage, accounts), found) in stages.iter().zip(&accounts).zip(&mut rounds) {
+        for (place, account) in accounts.iter().enumerate() {
+            match account.doubt(threads) {
+                Some(refusal) if judged(&place) => {
+                    return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
+                }
+                Some(_) => {}
+                None => {
+                    for (turns, weight) in found.iter_mut().zip(account.weights(threads)) {
+                        turns[place].samples.iter_mut().for_each(|seconds| *seconds *= weight);
+                    }
+                }
             }
         }
     }
