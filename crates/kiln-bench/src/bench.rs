@@ -208,7 +208,7 @@ impl<'a> Bench<'a> {
         let mut stages = std::mem::take(&mut self.stages);
         let mut others = std::mem::take(&mut self.others);
         let all = stages.iter_mut().chain(others.iter_mut().flat_map(Another::stages));
-        let filled = self.fill(all, Subject::Empty { interpreter });
+        let filled = self.fill(all, Subject::Empty { interpreter, device: false });
         (self.stages, self.others) = (stages, others);
         filled
     }

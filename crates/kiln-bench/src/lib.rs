@@ -27,6 +27,7 @@ mod check;
 mod clocks;
 mod compile;
 mod device_bout;
+mod device_duel;
 mod doubts;
 mod drawing;
 mod draws;

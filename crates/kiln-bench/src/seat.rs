@@ -44,6 +44,8 @@ pub(crate) struct Seat {
     pub(crate) sets: u32,
     /// Claims about times, and what the system says.
     pub(crate) account: Account,
+    /// The same on a device for foreign code, of every sample: its claim, and what the parent waited for it, in seconds.
+    pub(crate) walls: Vec<(f64, f64)>,
     /// Whether calls work in a device's memory.
     device: bool,
     /// Whether the worker was stopped, and not let go on yet.
@@ -80,7 +82,20 @@ impl Seat {
         retaken: Arc<AtomicU64>,
     ) -> Seat {
         let (rested, account) = (Some(rested), Account::default());
-        Seat { rested, time, flush: 0, here: None, sets: 1, account, device, paused: false, keeper, home, retaken }
+        Seat {
+            rested,
+            time,
+            flush: 0,
+            here: None,
+            sets: 1,
+            account,
+            walls: Vec::new(),
+            device,
+            paused: false,
+            keeper,
+            home,
+            retaken,
+        }
     }
 
     /// Has so many bytes walked before every batch, so that caches are cold.
@@ -121,8 +136,8 @@ impl Seat {
                 let config = (!config.is_empty()).then(|| serde_json::json!(config));
                 Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: *device }
             }
-            Subject::Empty { .. } => {
-                Ask::Load { library: String::new(), symbol: String::new(), config: None, device: false }
+            Subject::Empty { device, .. } => {
+                Ask::Load { library: String::new(), symbol: String::new(), config: None, device: *device }
             }
         };
         self.first(load)
@@ -208,6 +223,11 @@ impl Seat {
     /// Whether calls work in a device's memory.
     pub(crate) fn on_device(&self) -> bool {
         self.device
+    }
+
+    /// Whether another process keeps the memory that calls work in.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.keeper.is_some()
     }
 
     /// Puts a question where calls will find it. On a device it is sent once and kept there under `image`.

@@ -3,6 +3,7 @@
 //! Where another process keeps the memory, that one fills it before every batch, while the subject's own stands still.
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use kiln_core::{Fault, Outcome};
 use kiln_run::{Answer, Ask, Drawing, Timing};
@@ -11,6 +12,9 @@ use crate::seat::Seat;
 
 /// How often a disturbed sample is taken again.
 const RETAKES: usize = 3;
+
+/// Some bytes before all arguments, fetched to see that a device has come to the end of what it was told.
+const FENCE: (usize, usize) = (0, 64);
 
 impl Seat {
     /// Seconds of one call, `batches` times, each the mean of `calls` calls in a row.
@@ -87,8 +91,13 @@ impl Seat {
             let prepared = self.prepare(draw.as_ref(), u64::from(batch) * u64::from(calls));
             self.resume();
             passed!(prepared?);
+            let asked = Instant::now();
             match self.ask(Ask::Time { batches: 1, calls, flush: 0, draw: None })? {
                 Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, .. })) => {
+                    // What the subject left undone on the device is done before its keeper gets there, or never.
+                    passed!(self.kept(Ask::Fetch { set: 0, parts: vec![FENCE] })?);
+                    let claimed = nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum();
+                    self.walls.push((claimed, asked.elapsed().as_secs_f64()));
                     all.nanoseconds.extend(nanoseconds);
                     all.preemptions.extend(preemptions);
                     (all.gpu, all.graph) = (gpu, graph);

@@ -55,9 +55,11 @@ impl Seating {
 
     fn command(&self, subject: &Subject) -> Command {
         let mut command = match subject {
-            Subject::Library { .. } | Subject::Empty { interpreter: None } => self.worker("cpu"),
-            Subject::Cubin { .. } | Subject::Launcher { .. } => self.worker("cuda"),
-            Subject::Python { interpreter, .. } | Subject::Empty { interpreter: Some(interpreter) } => {
+            Subject::Library { .. } | Subject::Empty { interpreter: None, device: false } => self.worker("cpu"),
+            Subject::Cubin { .. } | Subject::Launcher { .. } | Subject::Empty { interpreter: None, device: true } => {
+                self.worker("cuda")
+            }
+            Subject::Python { interpreter, .. } | Subject::Empty { interpreter: Some(interpreter), .. } => {
                 python_command(interpreter)
             }
         };
@@ -167,6 +169,9 @@ fn home(subject: &Subject, searching: bool) -> Option<String> {
         Subject::Python { interpreter, file, function, config, device: true } => {
             Some(format!("{interpreter} {file}:{function} {config}"))
         }
+        Subject::Empty { interpreter, device: true } => {
+            Some(format!("nothing in {}", interpreter.as_deref().unwrap_or(KERNELS)))
+        }
         Subject::Library { .. } | Subject::Empty { .. } | Subject::Python { .. } => None,
     }
 }
@@ -174,11 +179,13 @@ fn home(subject: &Subject, searching: bool) -> Option<String> {
 /// What a worker for this subject may do.
 fn confinement(subject: &Subject) -> Confinement {
     match subject {
-        Subject::Library { .. } | Subject::Python { device: false, .. } | Subject::Empty { .. } => {
+        Subject::Library { .. } | Subject::Python { device: false, .. } | Subject::Empty { device: false, .. } => {
             Confinement::Processor
         }
-        Subject::Cubin { .. } | Subject::Launcher { .. } => Confinement::Device,
-        Subject::Python { device: true, .. } => Confinement::Compiler,
+        Subject::Cubin { .. } | Subject::Launcher { .. } | Subject::Empty { interpreter: None, .. } => {
+            Confinement::Device
+        }
+        Subject::Python { .. } | Subject::Empty { .. } => Confinement::Compiler,
     }
 }
 

@@ -155,8 +155,8 @@ fn of_expression(
         for index in (0..output.elements()).step_by(step) {
             for part in &parts {
                 let value = number(&elements.at(part, index, factor)?)?;
-                let fits = value == 0.0
-                    || (value.abs() <= roomy(types.sums) && value.abs() >= smallest(types.sums) * ROOM);
+                let fits =
+                    value == 0.0 || (value.abs() <= roomy(types.sums) && value.abs() >= smallest(types.sums) * ROOM);
                 if !fits {
                     return None;
                 }
@@ -168,8 +168,7 @@ fn of_expression(
         let length = (answers.iter().map(|v| v * v).sum::<f64>() / answers.len().max(1) as f64).sqrt();
         let (low, high) = answers.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
         let told_apart = high - low > 4.0 * Allowed::by_default(types.output).rel * most;
-        let fits =
-            most <= roomy(types.output) && length >= least_answer(types).min(smallest(types.output) * 64.0);
+        let fits = most <= roomy(types.output) && length >= least_answer(types).min(smallest(types.output) * 64.0);
         (told_apart && fits && largest_part <= CANCELLED * most).then_some(power)
     };
     // In steps that a search over all exponents of doubles can afford.

@@ -98,7 +98,10 @@ class Backend:
 
         if not path:
             # What is called where only the cost of everything around is asked for.
-            self.module, self.function, self.config = sys, nothing, {}
+            self.module, self.function, self.config, self.armed = sys, nothing, {}, None
+            if device:
+                self.opened = self.opened or self.open(self.torch())
+                self.device, self.function = self.opened, self.opened.nothing()
             if self.memory is not None:
                 self.bind()
             return
