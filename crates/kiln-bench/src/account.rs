@@ -26,8 +26,9 @@ const TIMES: f64 = 3.0;
 /// What the threads of a parallel region may spin after it, in seconds, each.
 const SPINNING: f64 = 4e-3;
 
-/// The same on a device, where time is what the parent waited: waking up takes a while.
-const EACH_WAITED: f64 = 100e-6;
+/// The same where time is what the parent waited: waking up takes a while, and on a device longer.
+const EACH_WAITED: f64 = 30e-6;
+const EACH_ON_DEVICE: f64 = 100e-6;
 
 /// Claims and processor time of one worker, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -43,8 +44,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Of foreign code on a device: of every sample the claim, and what the parent waited until all was over. A host that
-    /// is busy makes some of them wait longer, so that the one in the middle counts.
+    /// Of every sample the claim, and what the parent waited until all was over. A host that is busy makes some of them wait
+    /// longer, so that the one in the middle counts.
     pub(crate) fn waited(samples: &[(f64, f64)]) -> Account {
         let rests: Vec<f64> = samples.iter().map(|(claimed, waited)| waited - claimed).collect();
         let claimed = samples.iter().map(|(claimed, _)| claimed).sum();
@@ -68,17 +69,29 @@ impl Account {
 }
 
 /// The accounts of one subject on one workload, a round each, and those of an empty function beside it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Accounts {
     pub(crate) rounds: Vec<(Account, Account)>,
+    /// Seconds that are let pass for each question.
+    each: f64,
     /// Whether time is what the parent waited, and not what the system accounts.
-    pub(crate) waited: bool,
+    waited: bool,
 }
 
 impl Accounts {
-    /// Those of foreign code on a device.
+    /// Those of processor time.
+    pub(crate) fn of_processor() -> Accounts {
+        Accounts { rounds: Vec::new(), each: EACH, waited: false }
+    }
+
+    /// Those of what the parent waited: where several threads may work, processor time says little about how long.
+    pub(crate) fn of_parent() -> Accounts {
+        Accounts { rounds: Vec::new(), each: EACH_WAITED, waited: true }
+    }
+
+    /// The same of foreign code on a device.
     pub(crate) fn on_device() -> Accounts {
-        Accounts { rounds: Vec::new(), waited: true }
+        Accounts { rounds: Vec::new(), each: EACH_ON_DEVICE, waited: true }
     }
 
     /// Why the claims are not believed.
@@ -134,10 +147,7 @@ impl Accounts {
         let claimed = median(&each(&|(own, _)| own.claimed / f64::from(own.questions.max(1)))).ok()?;
         let around = median(&each(&|(_, empty)| empty.spent / f64::from(empty.questions.max(1)))).ok()?;
         let spinning = if threads > 1 { SPINNING * threads as f64 } else { 0.0 };
-        let (room, usual) = (
-            SHARE * claimed + AROUND * around + if self.waited { EACH_WAITED } else { EACH },
-            at(&empty, 0.75) + spinning,
-        );
+        let (room, usual) = (SHARE * claimed + AROUND * around + self.each, at(&empty, 0.75) + spinning);
         let (limit, loud, known) = (usual + room, usual + TIMES * room, known.len());
         Some(Bounds { own, empty, claimed, limit, loud, known })
     }
@@ -179,7 +189,7 @@ mod tests {
             let empty = Account { claimed: 1e-6, spent: 6.51e-4 + noise, questions: 5, open: None };
             (own, empty)
         };
-        Accounts { rounds: (0..rounds).map(round).collect(), waited: false }
+        Accounts { rounds: (0..rounds).map(round).collect(), ..Accounts::of_processor() }
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) struct Seat {
     pub(crate) sets: u32,
     /// Claims about times, and what the system says.
     pub(crate) account: Account,
-    /// The same on a device for foreign code, of every sample: its claim, and what the parent waited for it, in seconds.
+    /// Of every sample its claim, and what the parent waited for it, in seconds. On a device that is kept of foreign code.
     pub(crate) walls: Vec<(f64, f64)>,
     /// Whether calls work in a device's memory.
     device: bool,
@@ -98,9 +98,9 @@ impl Seat {
         }
     }
 
-    /// Has so many bytes walked before every batch, so that caches are cold.
-    pub(crate) fn cool(&mut self, bytes: u64) {
-        self.flush = bytes;
+    /// Has calls find cold caches from now on.
+    pub(crate) fn cool(&mut self) {
+        self.flush = 1;
     }
 
     /// Keeps it to these processors. Where that is not allowed, times scatter more and the statistics say so.
@@ -397,9 +397,9 @@ impl Seat {
         self.paused = false;
     }
 
-    /// Whether a device's caches are cooled before every sample.
+    /// Whether calls find cold caches.
     pub(crate) fn is_cold(&self) -> bool {
-        self.device && self.flush > 0
+        self.flush > 0
     }
 
     /// Bytes of the device's memory in use after a call: arguments, what the call keeps, and questions that wait there.

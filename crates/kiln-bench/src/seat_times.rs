@@ -63,19 +63,24 @@ impl Seat {
 
     fn timed(&mut self, batches: u32, calls: u32, draw: Option<Drawing>) -> Result<Outcome<Timing>, Fault> {
         // With cold caches every call of a sample is the first on its set.
-        let calls = if self.is_cold() { calls.min(self.sets) } else { calls };
+        let calls = if self.is_cold() && self.on_device() { calls.min(self.sets) } else { calls };
         if self.keeper.is_some() {
             return self.timed_kept(batches, calls, draw);
         }
         let ask = Ask::Time { batches, calls, flush: self.flush, draw };
         self.settle();
-        let open = self.processor_time();
+        let (open, asked) = (self.processor_time(), Instant::now());
         let answer = self.ask(ask)?;
+        let waited = asked.elapsed().as_secs_f64();
         Ok(match answer {
             Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == batches as usize => {
                 self.account.open = open;
                 self.account.questions += 1;
-                self.account.claimed += timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
+                let claimed = timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
+                self.account.claimed += claimed;
+                if !self.on_device() {
+                    self.walls.push((claimed, waited));
+                }
                 Outcome::Passed(timing)
             }
             Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),

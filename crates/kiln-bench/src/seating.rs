@@ -147,8 +147,7 @@ impl Seating {
         let mut seat =
             Seat::new(rested, self.limits.time, subject.on_device(), keeper, home, Arc::clone(&self.retaken));
         if self.cache == CacheState::Cold {
-            // A little more than the last level holds, so that nothing of a set is left in it.
-            seat.cool(self.caches.last as u64 / 4 * 5);
+            seat.cool();
         }
         if !self.cpus.is_empty() && fresh && !subject.on_device() {
             seat.pin(self.cpus.clone())?;
