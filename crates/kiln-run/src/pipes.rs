@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStderr, ChildStdout};
+use std::process::{ChildStderr, ChildStdout};
 use std::time::Duration;
 
 use crate::channel::{receive, send};
@@ -50,11 +50,8 @@ pub(crate) struct Pipes {
 }
 
 impl Pipes {
-    /// Those of a child, and the other end of what it has for standard input.
-    pub(crate) fn of(child: &mut Child, questions: UnixStream) -> io::Result<Pipes> {
-        let (Some(stdout), stderr) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(io::Error::other("it has no pipes"));
-        };
+    /// The other ends of what a worker has for standard input, output and error.
+    pub(crate) fn of(questions: UnixStream, stdout: ChildStdout, stderr: Option<ChildStderr>) -> io::Result<Pipes> {
         for fd in [Some(questions.as_raw_fd()), Some(stdout.as_raw_fd()), stderr.as_ref().map(|s| s.as_raw_fd())] {
             fd.map_or(Ok(()), never_block)?;
         }

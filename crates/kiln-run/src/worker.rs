@@ -44,7 +44,7 @@ const ENDING: Duration = Duration::from_millis(500);
 /// How long a worker held at a forbidden call may take to say where in its code that was.
 const WORDS: Duration = Duration::from_millis(200);
 /// Names the folder for temporary files.
-const TEMPORARY: &str = "TMPDIR";
+pub(crate) const TEMPORARY: &str = "TMPDIR";
 
 /// A process that runs candidates.
 #[derive(Debug)]
@@ -73,7 +73,14 @@ impl Worker {
         let (questions, theirs) = UnixStream::pair().map_err(|e| fault(e.to_string()))?;
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process::start(command).map_err(|e| fault(format!("{program}: {e}")))?;
-        let pipes = Pipes::of(process.child(), questions).map_err(|e| fault(e.to_string()))?;
+        let (Some(stdout), stderr) = process.take_output() else { return Err(fault("it has no pipes".into())) };
+        let pipes = Pipes::of(questions, stdout, stderr).map_err(|e| fault(e.to_string()))?;
+        Worker::greeted(process, pipes, limits, scratch)
+    }
+
+    /// A worker of a process that was just started, once it has greeted.
+    pub(crate) fn greeted(process: Process, pipes: Pipes, limits: Limits, scratch: TempDir) -> Result<Worker, Fault> {
+        let fault = |why: String| Fault::new("starting a worker process", why);
         let (numbers, confined) = (RandomState::new(), None);
         let mut worker = Worker { process, pipes, limits, asked: 0, scratch, confined, numbers };
         match worker.wait(0, GREETING)? {
