@@ -12,6 +12,8 @@ mod confine;
 mod cpu;
 mod cuda;
 mod fork_server;
+#[cfg(test)]
+mod functions;
 mod handle;
 mod lifeline;
 mod lock;

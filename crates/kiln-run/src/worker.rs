@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,8 @@ pub struct Worker {
     asked: u64,
     /// Where the worker may write, gone with it. Dropped after the process.
     scratch: TempDir,
+    /// Where compilers keep what they made, and it may write too.
+    folder: Option<PathBuf>,
     confined: Option<Confined>,
     /// Numbers questions so that a candidate cannot know the next one and answer ahead of time.
     numbers: RandomState,
@@ -81,8 +84,8 @@ impl Worker {
     /// A worker of a process that was just started, once it has greeted.
     pub(crate) fn greeted(process: Process, pipes: Pipes, limits: Limits, scratch: TempDir) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
-        let (numbers, confined) = (RandomState::new(), None);
-        let mut worker = Worker { process, pipes, limits, asked: 0, scratch, confined, numbers };
+        let (numbers, folder, confined) = (RandomState::new(), None, None);
+        let mut worker = Worker { process, pipes, limits, asked: 0, scratch, folder, confined, numbers };
         match worker.wait(0, GREETING)? {
             Outcome::Passed(Answer::Ready(PROTOCOL)) => Ok(worker),
             Outcome::Passed(other) => Err(fault(format!("it greeted with {other:?}"))),
@@ -102,16 +105,17 @@ impl Worker {
             Ask::Time { batches, calls, .. } => Some((*batches, *calls)),
             _ => None,
         };
-        let (describes, confines) = (ask == Ask::Describe, matches!(ask, Ask::Confine(_)));
+        let describes = ask == Ask::Describe;
+        let confines = if let Ask::Confine(rules) = &ask { Some(rules.phase()) } else { None };
         let started = Instant::now();
         let outcome = self.put(ask, time)?;
         let wrong = match (&outcome, asked) {
             (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
-            (Outcome::Passed(Answer::Done), None) if !describes && !confines => None,
+            (Outcome::Passed(Answer::Done), None) if !describes && confines.is_none() => None,
             (Outcome::Passed(Answer::Device(_)), None) if describes => None,
-            (Outcome::Passed(Answer::Confined(confined)), None) if confines => {
+            (Outcome::Passed(Answer::Confined(confined)), None) if let Some(phase) = confines => {
                 self.confined = Some(*confined);
-                self.pipes.watch();
+                self.pipes.watch(phase);
                 None
             }
             (Outcome::Passed(Answer::Times(timing)), Some(asked)) => impossible(asked, timing, started.elapsed()),
@@ -131,8 +135,30 @@ impl Worker {
         if confinement == Confinement::None {
             return Ok(Outcome::Passed(Answer::Confined(Confined::default())));
         }
-        let rules = Rules::of(confinement, self.process.id(), self.scratch.path());
+        let mut folders = vec![self.scratch.path()];
+        folders.extend(self.folder.as_deref());
+        let rules = Rules::of(confinement, self.process.id(), &folders);
         self.ask_within(Ask::Confine(rules), time)
+    }
+
+    /// Names a folder that the worker may write to beside its own, where compilers keep what they made. To be said before
+    /// it is confined.
+    pub fn keep_in(&mut self, folder: impl Into<PathBuf>) {
+        self.folder = Some(folder.into());
+    }
+
+    /// Takes from a worker that may compile what only compilers need, and ends every process it has started. From now on it
+    /// may do what kernels on a GPU may. The answer is [`Answer::Confined`], without `seccomp` where the system cannot
+    /// hold it to that.
+    pub fn tighten(&mut self, time: Duration) -> Result<Outcome<Answer>, Fault> {
+        let Some(confined) = self.confined else { return Ok(Outcome::Passed(Answer::Confined(Confined::default()))) };
+        // First nothing can be started any more, then what was started is ended.
+        let held = self.pipes.tighten();
+        if !self.process.end_below(time) {
+            let measured = "processes that the kernel started do not end".to_string();
+            return Ok(self.refuse(Gate::Timeout, measured, &format!("{} s", time.as_secs_f64()), None));
+        }
+        Ok(Outcome::Passed(Answer::Confined(Confined { seccomp: confined.seccomp && held, ..confined })))
     }
 
     /// How far the worker is confined; none when it is not.

@@ -1,7 +1,10 @@
 //! Rules about system calls as programs for the kernel. In: whether compilers must still run, and the worker's number. Out:
 //! the programs in hex, as the kernel takes them: 8 bytes an instruction.
+//!
+//! Where compilers must still run, the kernel holds every call that a kernel must not make, and `phase` decides.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::OnceLock;
 
 use seccompiler::{
@@ -10,7 +13,10 @@ use seccompiler::{
 };
 
 use super::Rules;
-use super::calls::{Call, DENIED, DENIED_OF_OLD, FORKING, SCHEDULING, SIGNALLING, STARTING, TRACING};
+use super::calls::{
+    Call, DENIED, DENIED_OF_OLD, DENIED_TO_KERNELS, DENIED_TO_KERNELS_OF_OLD, FORKING, SCHEDULING, SIGNALLING,
+    STARTING, TRACING,
+};
 
 /// For each call the rules of which one must match; every use of it when there are none.
 type Chosen = BTreeMap<i64, Vec<Rule>>;
@@ -30,27 +36,46 @@ pub(super) fn fill(rules: &mut Rules, compilers: bool, worker: u32) {
     // Those that deny are the same for every worker.
     static DENYING: [OnceLock<Option<Vec<String>>>; 2] = [OnceLock::new(), OnceLock::new()];
     let denied = DENYING[usize::from(compilers)].get_or_init(|| denying(compilers));
-    let ending = ending(compilers, worker).and_then(|chosen| compile(chosen, SeccompAction::Trap));
-    if let (Some(program), Some(denied)) = (ending, denied) {
-        rules.held = hex(&held(program.clone()));
-        rules.killed = hex(&program);
+    let program = |chosen: Option<Chosen>| chosen.and_then(|chosen| compile(chosen, SeccompAction::Trap));
+    let ending = program(ending(compilers, worker));
+    let holding = if compilers { program(undecided(worker)) } else { ending.clone() };
+    if let (Some(holding), Some(ending), Some(denied)) = (holding, ending, denied) {
+        rules.held = hex(&held(holding));
+        rules.killed = hex(&ending);
         rules.denied = denied.clone();
     }
 }
 
 /// Programs that answer with an error.
 fn denying(compilers: bool) -> Option<Vec<String>> {
-    let errors = [(denied(compilers)?, libc::EPERM), (newer_clone(compilers), libc::ENOSYS)];
-    let errors = errors.into_iter().filter(|(chosen, _)| !chosen.is_empty());
-    errors.map(|(chosen, error)| Some(hex(&compile(chosen, SeccompAction::Errno(error as u32))?))).collect()
+    let errors = [(denied(compilers)?, libc::EPERM), (newer_clone(), libc::ENOSYS)];
+    errors.into_iter().map(|(chosen, error)| Some(hex(&compile(chosen, SeccompAction::Errno(error as u32))?))).collect()
 }
 
 fn every(calls: &[&[Call]]) -> Chosen {
     calls.iter().copied().flatten().map(|(number, _)| (*number, Vec::new())).collect()
 }
 
+/// Calls that compilers may make and kernels may not, whether those are ended for them or fail.
+fn undecided(worker: u32) -> Option<Chosen> {
+    let mut chosen = ending(true, worker)?;
+    let mut calls: Vec<_> = ending(false, worker)?.into_iter().chain(denied(false)?).collect();
+    let failing = denied(true)?;
+    calls.retain(|(call, _)| !failing.contains_key(call));
+    for (call, rules) in calls {
+        match chosen.entry(call) {
+            Entry::Vacant(place) => drop(place.insert(rules)),
+            // Without rules it is every use of a call.
+            Entry::Occupied(mut there) if rules.is_empty() => there.get_mut().clear(),
+            Entry::Occupied(there) if there.get().is_empty() => {}
+            Entry::Occupied(mut there) => there.get_mut().extend(rules),
+        }
+    }
+    Some(chosen)
+}
+
 /// Sockets of this machine: name services and NUMA libraries ask there.
-const LOCAL: [i32; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
+pub(super) const LOCAL: [i32; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
 
 /// Calls that end the worker.
 fn ending(compilers: bool, worker: u32) -> Option<Chosen> {
@@ -64,6 +89,9 @@ fn ending(compilers: bool, worker: u32) -> Option<Chosen> {
     };
     chosen.extend(SIGNALLING.iter().map(|(call, _)| (*call, others.clone())));
     if compilers {
+        // A process beside the worker, not below it, could not be found when the worker ends.
+        let beside = libc::CLONE_PARENT as u64;
+        chosen.insert(libc::SYS_clone, vec![rule(&[long(0, Is::MaskedEq(beside), beside)?])?]);
         return Some(chosen);
     }
     chosen.extend(every(&[STARTING, FORKING]));
@@ -76,7 +104,7 @@ fn ending(compilers: bool, worker: u32) -> Option<Chosen> {
 
 /// Calls that answer EPERM.
 fn denied(compilers: bool) -> Option<Chosen> {
-    let mut chosen = every(&[SCHEDULING]);
+    let mut chosen = every(&[SCHEDULING, DENIED, DENIED_OF_OLD]);
     let argument = |at, values: &[i32]| -> Option<Vec<Rule>> {
         values.iter().map(|value| rule(&[number(at, Is::Eq, *value as u64)?])).collect()
     };
@@ -86,7 +114,7 @@ fn denied(compilers: bool) -> Option<Chosen> {
     if compilers {
         return Some(chosen);
     }
-    chosen.extend(every(&[DENIED, DENIED_OF_OLD]));
+    chosen.extend(every(&[DENIED_TO_KERNELS, DENIED_TO_KERNELS_OF_OLD]));
     chosen.insert(libc::SYS_socket, argument(0, &LOCAL)?);
     // An address to send to.
     chosen.insert(libc::SYS_sendto, vec![rule(&[long(4, Is::Ne, 0)?])?]);
@@ -102,8 +130,8 @@ const F_SETOWN_EX: i32 = 15;
 const TIOCSTI: u64 = 0x5412;
 
 /// Its flags lie in memory, where a filter cannot look: told that it is not there, the C library takes the old one.
-fn newer_clone(compilers: bool) -> Chosen {
-    if compilers { Chosen::new() } else { [(libc::SYS_clone3, Vec::new())].into() }
+fn newer_clone() -> Chosen {
+    [(libc::SYS_clone3, Vec::new())].into()
 }
 
 fn rule(conditions: &[Condition]) -> Option<Rule> {
@@ -157,13 +185,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_made_and_only_differ_in_what_they_return() {
+    fn programs_are_made_and_hold_more_where_compilers_run() {
         for compilers in [false, true] {
             let mut rules = Rules::default();
             fill(&mut rules, compilers, 1234);
-            assert!(!rules.held.is_empty() && rules.held.len() == rules.killed.len());
+            assert!(!rules.held.is_empty() && (rules.held.len() > rules.killed.len()) == compilers);
             assert_ne!(rules.held, rules.killed);
-            assert_eq!(rules.denied.len(), if compilers { 1 } else { 2 });
+            assert_eq!(rules.denied.len(), 2);
             for program in [&rules.held, &rules.killed].into_iter().chain(&rules.denied) {
                 assert!(program.len() % 16 == 0 && program.len() / 16 < 4096);
             }

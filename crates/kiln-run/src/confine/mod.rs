@@ -11,6 +11,9 @@
 //! The parent compiles the filters and sends them, so that workers in Rust and in Python have the same. The first kind of
 //! call is announced to the parent by the kernel itself (a seccomp listener): there is no handler in the worker that a
 //! candidate could replace. Where no listener is to be had, such a call kills the worker by SIGSYS, without its name.
+//!
+//! Python on a GPU has two phases, see `phase`: first it may start compilers, then, once the worker is tightened, it may do
+//! what kernels may. Where no listener is to be had it stays in the first.
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls;
@@ -20,6 +23,7 @@ mod filter;
 mod folders;
 #[cfg(target_os = "linux")]
 mod install;
+mod phase;
 #[cfg(target_os = "linux")]
 mod privileges;
 mod watch;
@@ -29,6 +33,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use phase::{Phase, Verdict};
 pub(crate) use watch::{Held, Watch, name};
 
 /// How a worker is used, which says what it may do.
@@ -40,9 +45,9 @@ pub enum Confinement {
     Processor,
     /// Kernels and host launchers on a GPU: as on the processor, but the driver's files can be written.
     Device,
-    /// Python on a GPU. Triton and torch.compile start compilers and keep caches in the user's folder, so files are not
-    /// restricted and processes may be started; only other processes' memory, signals to kiln, affinity and priority are
-    /// out of reach. Once compiling has a worker of its own, these get the same as `Device`.
+    /// Python on a GPU. Triton and torch.compile start compilers, so processes may be started until the worker is
+    /// tightened; then it has what `Device` has. Files are as with `Device`, and folders that the worker was given for
+    /// compilers can be written too.
     Compiler,
 }
 
@@ -57,6 +62,9 @@ pub struct Rules {
     pub(crate) denied: Vec<String>,
     /// Files and folders that can be written; none when files are not restricted.
     pub(crate) writable: Option<Vec<String>>,
+    /// Whether programs can be run.
+    #[serde(default)]
+    pub(crate) programs: bool,
     /// Whether a device must be opened before, in a worker that does not always have one.
     pub(crate) device: bool,
 }
@@ -71,23 +79,28 @@ pub struct Confined {
 }
 
 impl Rules {
-    /// The rules for a worker of this number, with a folder to write to.
-    pub(crate) fn of(confinement: Confinement, worker: u32, scratch: &Path) -> Rules {
-        let mut rules = Rules { device: confinement == Confinement::Compiler, ..Rules::default() };
-        let mut writable = vec![scratch.to_string_lossy().into_owned(), "/dev/null".into()];
-        match confinement {
-            Confinement::None => return rules,
-            Confinement::Processor => rules.writable = Some(writable),
-            Confinement::Device => {
-                writable.extend(driver_files());
-                rules.writable = Some(writable);
-            }
-            Confinement::Compiler => {}
+    /// The rules for a worker of this number, with folders to write to.
+    pub(crate) fn of(confinement: Confinement, worker: u32, folders: &[&Path]) -> Rules {
+        if confinement == Confinement::None {
+            return Rules::default();
         }
+        let compilers = confinement == Confinement::Compiler;
+        let mut writable: Vec<String> = folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+        writable.push("/dev/null".into());
+        if confinement != Confinement::Processor {
+            writable.extend(driver_files());
+        }
+        let writable = Some(writable);
+        let mut rules = Rules { writable, programs: compilers, device: compilers, ..Rules::default() };
         #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-        filter::fill(&mut rules, confinement == Confinement::Compiler, worker);
+        filter::fill(&mut rules, compilers, worker);
         let _ = worker;
         rules
+    }
+
+    /// What a worker with these rules begins with.
+    pub(crate) fn phase(&self) -> Phase {
+        if self.programs { Phase::Compiling } else { Phase::Computing }
     }
 }
 
@@ -106,7 +119,7 @@ pub(crate) fn confine(rules: &Rules) -> (Confined, Option<File>) {
         // Files first: the filter need not let through what that takes.
         let landlock = rules.writable.as_ref().map_or(0, |writable| {
             privileges::drop_privileges();
-            folders::restrict(writable)
+            folders::restrict(writable, rules.programs)
         });
         let (seccomp, listener) = install::install(rules);
         (Confined { landlock, seccomp }, listener)
@@ -117,3 +130,6 @@ pub(crate) fn confine(rules: &Rules) -> (Confined, Option<File>) {
         (Confined::default(), None)
     }
 }
+
+#[cfg(test)]
+mod tests;
