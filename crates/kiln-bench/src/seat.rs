@@ -97,6 +97,15 @@ impl Seat {
         })
     }
 
+    /// Takes from a worker that may compile what only compilers need, once everything is compiled, and ends the processes it
+    /// has started. It gets no other subject afterwards, which might have something to compile.
+    #[allow(dead_code)]
+    pub(crate) fn tighten(&mut self) -> Result<Outcome<()>, Fault> {
+        self.home = None;
+        let Some(rested) = &mut self.rested else { return Err(Fault::new("confining a worker", "it was given up")) };
+        Ok(rested.worker.tighten(self.time)?.map(|_| ()))
+    }
+
     /// Loads a subject, or once more the one that is there: what it keeps is then as at first.
     pub(crate) fn load(&mut self, subject: &Subject) -> Result<Outcome<()>, Fault> {
         let load = match subject {
