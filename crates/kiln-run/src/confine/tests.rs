@@ -171,3 +171,32 @@ fn tightening_asks_nothing_of_the_worker() {
     tighten(&mut worker);
     is_forbidden(&mut worker, "os.fork()", &["clone", "fork"]);
 }
+
+/// With PyTorch installed; on the processor, where its compiler is a C++ compiler.
+#[test]
+fn torch_compiles_before_it_is_tightened() {
+    let Some((mut worker, folder)) = compiling() else { return };
+    if !crate::find_python().is_ok_and(|python| python.torch.is_some()) || std::env::var_os("KILN_TEST_TORCH").is_none()
+    {
+        println!("skipped: KILN_TEST_TORCH=1 with PyTorch installed runs it, for about a minute");
+        return;
+    }
+    let kept = folder.path().join("inductor");
+    let compile = format!(
+        "os.environ.update(TORCHINDUCTOR_CACHE_DIR={kept:?}, TORCHINDUCTOR_COMPILE_THREADS='1')
+    import torch
+    double = torch.compile(lambda x: x * 2 + 1)
+    assert double(torch.ones(1000)).sum() == 3000
+    sys.modules['__main__'].double = double"
+    );
+    works(&mut worker, &compile);
+    assert!(kept.read_dir().unwrap().count() > 0);
+    tighten(&mut worker);
+    works(&mut worker, "import torch; assert sys.modules['__main__'].double(torch.ones(1000)).sum() == 3000");
+    // Another shape would have to be compiled.
+    is_forbidden(
+        &mut worker,
+        "import torch; torch.compile(lambda x: x.sin().sum())(torch.ones(7, 3))",
+        &["clone", "fork", "vfork"],
+    );
+}
