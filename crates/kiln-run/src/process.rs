@@ -146,9 +146,12 @@ impl Process {
         let started = Instant::now();
         let mut pause = Duration::from_micros(50);
         loop {
+            if self.over {
+                return true;
+            }
             // One that is over stays listed until its parent asks for it.
             let below: Vec<Known> = self.below().into_iter().filter(Known::runs).collect();
-            if below.is_empty() || self.over {
+            if below.is_empty() {
                 return true;
             }
             if started.elapsed() > within {

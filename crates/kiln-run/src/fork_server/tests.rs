@@ -75,7 +75,7 @@ fn nothing_is_left_of_workers_and_server() {
 }
 
 #[test]
-fn a_worker_that_dies_is_told_by_its_end() {
+fn a_dead_worker_is_refused_with_its_signal() {
     let Some(interpreter) = interpreter() else { return };
     let server = ForkServer::start(command(&interpreter));
     let mut worker = server.worker(command(&interpreter), limits()).unwrap();
