@@ -103,7 +103,11 @@ impl Seat {
     pub(crate) fn tighten(&mut self) -> Result<Outcome<()>, Fault> {
         self.home = None;
         let Some(rested) = &mut self.rested else { return Err(Fault::new("confining a worker", "it was given up")) };
-        Ok(rested.worker.tighten(self.time)?.map(|_| ()))
+        Ok(match rested.worker.tighten(self.time)? {
+            Outcome::Passed(Answer::Confined(_)) => Outcome::Passed(()),
+            Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
+            Outcome::Refused(refusal) => Outcome::Refused(refusal),
+        })
     }
 
     /// Loads a subject, or once more the one that is there: what it keeps is then as at first.

@@ -11,7 +11,7 @@ use std::process::{ChildStderr, ChildStdout};
 use std::time::Duration;
 
 use crate::channel::{receive, send};
-use crate::confine::{Held, Phase, Verdict, Watch};
+use crate::confine::{Held, Watch};
 use crate::handle::Handle;
 
 /// How much of standard error is kept.
@@ -42,8 +42,6 @@ pub(crate) struct Pipes {
     /// What goes with the next byte.
     beside: Option<Handle>,
     watch: Option<Watch>,
-    /// What is done with calls the worker is held at.
-    phase: Phase,
     /// Of output, what is not yet a line.
     unread: Vec<u8>,
     /// How much of it is known to hold no end of line.
@@ -58,8 +56,7 @@ impl Pipes {
             fd.map_or(Ok(()), never_block)?;
         }
         let (unsent, tail, unread) = (VecDeque::new(), VecDeque::new(), Vec::new());
-        let (beside, watch, phase, searched) = (None, None, Phase::default(), 0);
-        Ok(Pipes { questions, stdout, stderr, unsent, beside, watch, phase, unread, searched, tail })
+        Ok(Pipes { questions, stdout, stderr, unsent, beside: None, watch: None, unread, searched: 0, tail })
     }
 
     /// Sends as much as the channel takes now; the rest goes out while listening. A file goes with the line's first byte.
@@ -74,8 +71,7 @@ impl Pipes {
     }
 
     /// Takes what the worker has sent with its promise to behave, and nothing after that.
-    pub(crate) fn watch(&mut self, phase: Phase) {
-        self.phase = phase;
+    pub(crate) fn watch(&mut self) {
         let mut files = Vec::new();
         if receive(&self.questions, &mut [0; 1], &mut files).is_ok() {
             self.watch = files.pop().map(Watch::over);
@@ -83,10 +79,12 @@ impl Pipes {
         let _ = self.questions.shutdown(Shutdown::Read);
     }
 
-    /// Forbids from now on what only compilers may do; whether anybody can be held to it.
-    pub(crate) fn tighten(&mut self) -> bool {
-        self.phase = Phase::Computing;
-        self.watch.is_some()
+    /// Drops what came where only a promise is expected. To be used before that is asked for.
+    pub(crate) fn clear(&mut self) {
+        let mut files = Vec::new();
+        while receive(&self.questions, &mut [0; 1 << 10], &mut files).is_ok_and(|bytes| bytes > 0) {
+            files.clear();
+        }
     }
 
     /// Lets a forbidden call fail.
@@ -123,11 +121,8 @@ impl Pipes {
             self.push();
         }
         if fds[3].revents != 0 {
-            let held = self.watch.as_ref().and_then(|watch| Some((watch, watch.held()?)));
-            match held.map(|(watch, held)| (watch, held, self.phase.judge(&held))) {
-                Some((_, held, Verdict::Forbid)) => return Ok(Heard::Forbidden(held)),
-                Some((watch, held, Verdict::Fail)) => watch.fail(held),
-                Some((watch, held, Verdict::GoOn)) => watch.go_on(held),
+            match self.watch.as_ref().and_then(Watch::held) {
+                Some(held) => return Ok(Heard::Forbidden(held)),
                 // Nobody is left to be watched, or it went on.
                 None if fds[3].revents & libc::POLLIN == 0 => self.watch = None,
                 None => {}

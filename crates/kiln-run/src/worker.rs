@@ -13,7 +13,7 @@ use kiln_core::{Fault, Gate, Outcome, Refusal};
 use tempfile::TempDir;
 
 use crate::clock::impossible;
-use crate::confine::{Confined, Confinement, Held, Rules, name};
+use crate::confine::{Confined, Confinement, Held, Rules, filters, name};
 use crate::memory::{peak, resident};
 use crate::pipes::{Heard, Pipes};
 use crate::process::Process;
@@ -59,6 +59,8 @@ pub struct Worker {
     /// Where compilers keep what they made, and it may write too.
     folder: Option<PathBuf>,
     confined: Option<Confined>,
+    /// Whether nothing is left to be tightened.
+    tight: bool,
     /// Numbers questions so that a candidate cannot know the next one and answer ahead of time.
     numbers: RandomState,
 }
@@ -85,7 +87,7 @@ impl Worker {
     pub(crate) fn greeted(process: Process, pipes: Pipes, limits: Limits, scratch: TempDir) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
         let (numbers, folder, confined) = (RandomState::new(), None, None);
-        let mut worker = Worker { process, pipes, limits, asked: 0, scratch, folder, confined, numbers };
+        let mut worker = Worker { process, pipes, limits, asked: 0, scratch, folder, confined, tight: false, numbers };
         match worker.wait(0, GREETING)? {
             Outcome::Passed(Answer::Ready(PROTOCOL)) => Ok(worker),
             Outcome::Passed(other) => Err(fault(format!("it greeted with {other:?}"))),
@@ -106,16 +108,18 @@ impl Worker {
             _ => None,
         };
         let describes = ask == Ask::Describe;
-        let confines = if let Ask::Confine(rules) = &ask { Some(rules.phase()) } else { None };
+        let confines = if let Ask::Confine(rules) = &ask { Some(rules.is_first()) } else { None };
         let started = Instant::now();
         let outcome = self.put(ask, time)?;
         let wrong = match (&outcome, asked) {
             (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
             (Outcome::Passed(Answer::Done), None) if !describes && confines.is_none() => None,
             (Outcome::Passed(Answer::Device(_)), None) if describes => None,
-            (Outcome::Passed(Answer::Confined(confined)), None) if let Some(phase) = confines => {
+            (Outcome::Passed(Answer::Confined(confined)), None) if let Some(first) = confines => {
                 self.confined = Some(*confined);
-                self.pipes.watch(phase);
+                if !first {
+                    self.pipes.watch();
+                }
                 None
             }
             (Outcome::Passed(Answer::Times(timing)), Some(asked)) => impossible(asked, timing, started.elapsed()),
@@ -135,6 +139,7 @@ impl Worker {
         if confinement == Confinement::None {
             return Ok(Outcome::Passed(Answer::Confined(Confined::default())));
         }
+        self.tight = confinement != Confinement::Compiler;
         let mut folders = vec![self.scratch.path()];
         folders.extend(self.folder.as_deref());
         let rules = Rules::of(confinement, self.process.id(), &folders);
@@ -148,17 +153,34 @@ impl Worker {
     }
 
     /// Takes from a worker that may compile what only compilers need, and ends every process it has started. From now on it
-    /// may do what kernels on a GPU may. The answer is [`Answer::Confined`], without `seccomp` where the system cannot
-    /// hold it to that.
+    /// may do what kernels on a GPU may. The answer is [`Answer::Confined`], or what the worker said instead; one that is
+    /// not confined, or need not be tightened, stays as it is.
     pub fn tighten(&mut self, time: Duration) -> Result<Outcome<Answer>, Fault> {
-        let Some(confined) = self.confined else { return Ok(Outcome::Passed(Answer::Confined(Confined::default()))) };
-        // First nothing can be started any more, then what was started is ended.
-        let held = self.pipes.tighten();
+        let confined = self.confined.unwrap_or_default();
+        if self.tight || !confined.seccomp {
+            return Ok(Outcome::Passed(Answer::Confined(confined)));
+        }
+        let rules = Rules::tighter(self.process.id());
+        let (before, more) = (filters(self.process.id()), rules.filters());
+        self.pipes.clear();
+        match self.ask_within(Ask::Confine(rules), time)? {
+            Outcome::Passed(Answer::Confined(now)) => {
+                let counted = before.zip(filters(self.process.id())).is_none_or(|(before, now)| now >= before + more);
+                if !now.seccomp || !counted {
+                    let measured = "the worker could not be kept from starting processes".to_string();
+                    return Ok(self.refuse(Gate::WorkerProtocol, measured, "a second filter on its calls", None));
+                }
+            }
+            other => return Ok(other),
+        }
+        self.confined = Some(confined);
+        self.tight = true;
+        // Nothing can be started any more: now what was started is ended.
         if !self.process.end_below(time) {
             let measured = "processes that the kernel started do not end".to_string();
             return Ok(self.refuse(Gate::Timeout, measured, &format!("{} s", time.as_secs_f64()), None));
         }
-        Ok(Outcome::Passed(Answer::Confined(Confined { seccomp: confined.seccomp && held, ..confined })))
+        Ok(Outcome::Passed(Answer::Confined(confined)))
     }
 
     /// How far the worker is confined; none when it is not.

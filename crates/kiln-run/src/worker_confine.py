@@ -106,7 +106,7 @@ def filter_calls(rules):
         set_filter = 1
         return system(number, set_filter, flags | ALL_THREADS | PLAIN_SPEED, ctypes.byref(program))
 
-    listener = add(rules["held"], LISTENER)
+    listener = add(rules["held"], LISTENER) if rules["held"] else -1
     done = listener >= 0 or add(rules["killed"], 0) == 0
     for text in rules["denied"]:
         done = add(text, 0) == 0 and done

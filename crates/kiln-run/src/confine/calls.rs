@@ -67,11 +67,6 @@ pub(super) const DENIED_TO_KERNELS_OF_OLD: &[Call] = calls! { SYS_chmod SYS_chow
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const DENIED_TO_KERNELS_OF_OLD: &[Call] = &[];
 
-/// Whether a call is one of these.
-pub(super) fn is_of(number: i64, calls: &[Call]) -> bool {
-    calls.iter().any(|call| call.0 == number)
-}
-
 /// What a call that ended a worker is called.
 pub(super) fn name(number: i64) -> Option<&'static str> {
     let mut known = [TRACING, STARTING, FORKING, SIGNALLING, TELLING].into_iter().flatten();

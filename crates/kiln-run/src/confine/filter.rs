@@ -1,10 +1,10 @@
 //! Rules about system calls as programs for the kernel. In: whether compilers must still run, and the worker's number. Out:
 //! the programs in hex, as the kernel takes them: 8 bytes an instruction.
 //!
-//! Where compilers must still run, the kernel holds every call that a kernel must not make, and `phase` decides.
+//! Where compilers must still run there is nothing to hold: the one listener that a process can have comes with the filter
+//! that is added when they are done.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::OnceLock;
 
 use seccompiler::{
@@ -36,12 +36,10 @@ pub(super) fn fill(rules: &mut Rules, compilers: bool, worker: u32) {
     // Those that deny are the same for every worker.
     static DENYING: [OnceLock<Option<Vec<String>>>; 2] = [OnceLock::new(), OnceLock::new()];
     let denied = DENYING[usize::from(compilers)].get_or_init(|| denying(compilers));
-    let program = |chosen: Option<Chosen>| chosen.and_then(|chosen| compile(chosen, SeccompAction::Trap));
-    let ending = program(ending(compilers, worker));
-    let holding = if compilers { program(undecided(worker)) } else { ending.clone() };
-    if let (Some(holding), Some(ending), Some(denied)) = (holding, ending, denied) {
-        rules.held = hex(&held(holding));
-        rules.killed = hex(&ending);
+    let ending = ending(compilers, worker).and_then(|chosen| compile(chosen, SeccompAction::Trap));
+    if let (Some(program), Some(denied)) = (ending, denied) {
+        rules.held = if compilers { String::new() } else { hex(&held(program.clone())) };
+        rules.killed = hex(&program);
         rules.denied = denied.clone();
     }
 }
@@ -56,26 +54,8 @@ fn every(calls: &[&[Call]]) -> Chosen {
     calls.iter().copied().flatten().map(|(number, _)| (*number, Vec::new())).collect()
 }
 
-/// Calls that compilers may make and kernels may not, whether those are ended for them or fail.
-fn undecided(worker: u32) -> Option<Chosen> {
-    let mut chosen = ending(true, worker)?;
-    let mut calls: Vec<_> = ending(false, worker)?.into_iter().chain(denied(false)?).collect();
-    let failing = denied(true)?;
-    calls.retain(|(call, _)| !failing.contains_key(call));
-    for (call, rules) in calls {
-        match chosen.entry(call) {
-            Entry::Vacant(place) => drop(place.insert(rules)),
-            // Without rules it is every use of a call.
-            Entry::Occupied(mut there) if rules.is_empty() => there.get_mut().clear(),
-            Entry::Occupied(there) if there.get().is_empty() => {}
-            Entry::Occupied(mut there) => there.get_mut().extend(rules),
-        }
-    }
-    Some(chosen)
-}
-
 /// Sockets of this machine: name services and NUMA libraries ask there.
-pub(super) const LOCAL: [i32; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
+const LOCAL: [i32; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
 
 /// Calls that end the worker.
 fn ending(compilers: bool, worker: u32) -> Option<Chosen> {
@@ -185,14 +165,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_made_and_hold_more_where_compilers_run() {
+    fn programs_are_made_and_only_differ_in_what_they_return() {
         for compilers in [false, true] {
             let mut rules = Rules::default();
             fill(&mut rules, compilers, 1234);
-            assert!(!rules.held.is_empty() && (rules.held.len() > rules.killed.len()) == compilers);
+            assert_eq!(rules.held.len(), if compilers { 0 } else { rules.killed.len() });
             assert_ne!(rules.held, rules.killed);
             assert_eq!(rules.denied.len(), 2);
-            for program in [&rules.held, &rules.killed].into_iter().chain(&rules.denied) {
+            for program in
+                [&rules.held, &rules.killed].into_iter().filter(|program| !program.is_empty()).chain(&rules.denied)
+            {
                 assert!(program.len() % 16 == 0 && program.len() / 16 < 4096);
             }
         }

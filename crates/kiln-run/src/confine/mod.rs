@@ -12,8 +12,13 @@
 //! call is announced to the parent by the kernel itself (a seccomp listener): there is no handler in the worker that a
 //! candidate could replace. Where no listener is to be had, such a call kills the worker by SIGSYS, without its name.
 //!
-//! Python on a GPU has two phases, see `phase`: first it may start compilers, then, once the worker is tightened, it may do
-//! what kernels may. Where no listener is to be had it stays in the first.
+//! Python on a GPU is confined twice. First it may start compilers: files are restricted, but of system calls only those that
+//! nobody needs, by a filter without a listener. Once everything is compiled the worker is tightened: a second filter, with
+//! the listener, brings it to what kernels on a GPU may do, and what it has started is ended. A process can have one
+//! listener only, and the second filter is where the name of a call matters. (One filter for both, whose calls kiln lets
+//! through at first, does not do: a held fork fails with EINTR when a child of the caller ends meanwhile, and shells give up
+//! then.) The worker installs the second filter itself, with a candidate's code loaded: that it is there is counted from
+//! outside, what it says is not seen.
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls;
@@ -23,7 +28,6 @@ mod filter;
 mod folders;
 #[cfg(target_os = "linux")]
 mod install;
-mod phase;
 #[cfg(target_os = "linux")]
 mod privileges;
 mod watch;
@@ -33,7 +37,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use phase::{Phase, Verdict};
 pub(crate) use watch::{Held, Watch, name};
 
 /// How a worker is used, which says what it may do.
@@ -54,7 +57,7 @@ pub enum Confinement {
 /// What the parent sends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
-    /// The seccomp program, in hex, whose calls end the worker: they wait for whoever listens.
+    /// The seccomp program, in hex, whose calls end the worker: they wait for whoever listens. Empty where nobody shall yet.
     pub(crate) held: String,
     /// The same for a system without listeners: they kill.
     pub(crate) killed: String,
@@ -98,10 +101,31 @@ impl Rules {
         rules
     }
 
-    /// What a worker with these rules begins with.
-    pub(crate) fn phase(&self) -> Phase {
-        if self.programs { Phase::Compiling } else { Phase::Computing }
+    /// The rules for such a worker that has compiled everything: files are restricted already.
+    pub(crate) fn tighter(worker: u32) -> Rules {
+        Rules { writable: None, ..Rules::of(Confinement::Device, worker, &[]) }
     }
+
+    /// How many filters they are.
+    pub(crate) fn filters(&self) -> u64 {
+        if self.killed.is_empty() { 0 } else { 1 + self.denied.len() as u64 }
+    }
+
+    /// Whether a worker with these can be tightened.
+    pub(crate) fn is_first(&self) -> bool {
+        self.programs
+    }
+}
+
+/// How many filters look at the system calls of every thread of a process; none where the system does not say.
+pub(crate) fn filters(process: u32) -> Option<u64> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let statuses = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    let counts = statuses.map(|status| {
+        let line = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"))?;
+        line.trim().parse().ok()
+    });
+    counts.collect::<Option<Vec<u64>>>()?.into_iter().min()
 }
 
 /// What CUDA writes to.

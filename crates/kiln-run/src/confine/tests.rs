@@ -52,7 +52,9 @@ fn is_forbidden(worker: &mut Worker, body: &str, calls: &[&str]) {
     let Outcome::Refused(refusal) = call(worker, body) else { panic!("{body}") };
     let calls: Vec<String> = calls.iter().map(|call| format!("the kernel called {call}")).collect();
     assert_eq!(refusal.gate, Gate::ForbiddenCall, "{body}: {refusal:?}");
-    assert!(calls.contains(&refusal.measured), "{body}: {}", refusal.measured);
+    // Before there is a listener a call has no name.
+    let unnamed = calls.is_empty() && refusal.measured == "the kernel made a forbidden system call";
+    assert!(unnamed || calls.contains(&refusal.measured), "{body}: {}", refusal.measured);
 }
 
 #[test]
@@ -99,18 +101,18 @@ fn tightening_ends_what_was_started() {
 fn nobody_else_is_reached_in_either_phase() {
     let beside = "import ctypes; ctypes.CDLL(None).syscall(ctypes.c_long(56 if os.uname().machine == 'x86_64' else 220), \
                   ctypes.c_long(0x8000 | 17), None, None, None, None)";
-    for (body, call) in [
-        ("os.kill(os.getppid(), 0)", "kill"),
-        ("os.kill(-1, 0)", "kill"),
-        ("import ctypes; ctypes.CDLL(None).ptrace(16, os.getppid(), None, None)", "ptrace"),
-        (beside, "clone"),
+    for body in [
+        "os.kill(os.getppid(), 0)",
+        "os.kill(-1, 0)",
+        "import ctypes; ctypes.CDLL(None).ptrace(16, os.getppid(), None, None)",
+        beside,
     ] {
         for tight in [false, true] {
             let Some((mut worker, _folder)) = compiling() else { return };
             if tight {
                 tighten(&mut worker);
             }
-            is_forbidden(&mut worker, body, &[call]);
+            is_forbidden(&mut worker, body, &[]);
         }
     }
     let Some((mut worker, _folder)) = compiling() else { return };
@@ -163,13 +165,24 @@ fn files_are_written_where_they_may_be_in_both_phases() {
 }
 
 #[test]
-fn tightening_asks_nothing_of_the_worker() {
+fn a_worker_that_only_says_it_is_tight_is_refused() {
+    for lie in ["lambda rules, channel: {'confined': {'landlock': 7, 'seccomp': True}}", "None"] {
+        let Some((mut worker, _folder)) = compiling() else { return };
+        works(&mut worker, &format!("sys.modules['__main__'].confined = {lie}"));
+        match worker.tighten(Duration::from_secs(60)).unwrap() {
+            Outcome::Refused(refusal) => assert_eq!(refusal.gate, Gate::WorkerProtocol, "{refusal:?}"),
+            Outcome::Passed(Answer::Failed(_)) if lie == "None" => {}
+            other => panic!("{lie}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn shells_that_compilers_use_are_not_disturbed() {
     let Some((mut worker, _folder)) = compiling() else { return };
-    // By then the interpreter is a candidate's.
-    let body = "main = sys.modules['__main__']; main.confine = main.confined = main.filter_calls = None";
+    let body = "import subprocess
+    for _ in range(100): assert subprocess.run(['sh', '-c', 'true | cat']).returncode == 0";
     works(&mut worker, body);
-    tighten(&mut worker);
-    is_forbidden(&mut worker, "os.fork()", &["clone", "fork"]);
 }
 
 /// With PyTorch installed; on the processor, where its compiler is a C++ compiler.

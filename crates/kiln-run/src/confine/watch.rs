@@ -1,4 +1,5 @@
-//! The parent's ear at the kernel: which call a confined worker is held at. What is to be done with it, `phase` says.
+//! The parent's ear at the kernel: which forbidden call a confined worker is held at. The call is never made; the worker is
+//! ended.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
@@ -12,8 +13,6 @@ pub(crate) struct Watch(File);
 pub(crate) struct Held {
     /// The number of the call it wants to make.
     pub(crate) call: i64,
-    /// Its arguments.
-    pub(crate) arguments: [u64; 6],
     id: u64,
 }
 
@@ -36,7 +35,7 @@ impl Watch {
         let mut told: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         // SAFETY: the descriptor is a listener's, and the record outlives the call that fills it in.
         let failed = unsafe { libc::ioctl(self.number(), RECEIVE as _, &mut told) } != 0;
-        (!failed).then_some(Held { call: i64::from(told.data.nr), arguments: told.data.args, id: told.id })
+        (!failed).then_some(Held { call: i64::from(told.data.nr), id: told.id })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -46,26 +45,16 @@ impl Watch {
 
     /// Lets the call fail.
     pub(crate) fn fail(&self, held: Held) {
-        self.answer(held, -libc::EPERM, 0);
+        #[cfg(target_os = "linux")]
+        {
+            /// Answers a notification: `_IOWR('!', 1, struct seccomp_notif_resp)`.
+            const ANSWER: u64 = 0xc018_2101;
+            let mut answer = libc::seccomp_notif_resp { id: held.id, val: 0, error: -libc::EPERM, flags: 0 };
+            // SAFETY: the descriptor is a listener's, and the record outlives the call that reads it.
+            unsafe { libc::ioctl(self.number(), ANSWER as _, &mut answer) };
+        }
+        let _ = held;
     }
-
-    /// Lets the call be made.
-    pub(crate) fn go_on(&self, held: Held) {
-        const CONTINUE: u32 = 1;
-        self.answer(held, 0, CONTINUE);
-    }
-
-    #[cfg(target_os = "linux")]
-    fn answer(&self, held: Held, error: i32, flags: u32) {
-        /// Answers a notification: `_IOWR('!', 1, struct seccomp_notif_resp)`.
-        const ANSWER: u64 = 0xc018_2101;
-        let mut answer = libc::seccomp_notif_resp { id: held.id, val: 0, error, flags };
-        // SAFETY: the descriptor is a listener's, and the record outlives the call that reads it.
-        unsafe { libc::ioctl(self.number(), ANSWER as _, &mut answer) };
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn answer(&self, _held: Held, _error: i32, _flags: u32) {}
 }
 
 /// A call by its name, where it is one that is looked for.
