@@ -5,6 +5,7 @@
 
 mod doctor;
 mod errors;
+mod filled;
 mod gate;
 mod history;
 mod init;

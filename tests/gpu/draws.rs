@@ -56,6 +56,7 @@ fn every_set_has_numbers_of_its_own() {
             let slot = Slot { name: "x".into(), offset, bytes: reach * size, dtype: dtype.into(), ..Slot::default() };
             let map = Ask::Map {
                 arena: arena.handle(),
+                lent: None,
                 slots: vec![slot],
                 launches: vec![],
                 sets: 3,

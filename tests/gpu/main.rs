@@ -6,6 +6,7 @@
 
 mod draws;
 mod kinds;
+mod lent;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

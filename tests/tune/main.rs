@@ -14,6 +14,8 @@ mod adopt;
 mod change;
 mod devices;
 mod layout;
+mod scrutiny;
+mod shapes;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -203,7 +205,9 @@ fn mistakes_are_told_with_what_was_expected() {
     let no_source = said("tune kernel.toml --target cuda", 2);
     assert!(no_source.contains("has no source") && no_source.contains("--target cpu"), "{no_source}");
     assert!(said("check @kernels/softmax --config VEC=5", 2).contains("4, 8, 16"));
-    assert!(said("check @kernels/softmax --config GROUP=4,CHAINS=8", 2).contains("kiln gate"));
+    // What a constraint refuses is no mistake of the command line.
+    let (refused, code) = run(&folder, "check @kernels/softmax --config GROUP=4,CHAINS=8 --json");
+    assert_eq!((code, &refused["refusal"]["rule"]), (3, &"registers".into()), "{refused:#}");
 }
 
 #[test]

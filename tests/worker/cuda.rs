@@ -89,6 +89,7 @@ fn an_image_comes_back_as_it_was_sent() {
     let slots = vec![Slot { name: "x".into(), offset: regions[0].start, bytes: 100_000, ..Slot::default() }];
     let map = |elsewhere| Ask::Map {
         arena: arena.handle(),
+        lent: None,
         slots: slots.clone(),
         launches: vec![],
         sets: 1,

@@ -91,6 +91,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
     assert!(failed(worker.ask(Ask::Call)).contains("no library"));
     failed(worker.ask(Ask::Map {
         arena: Handle::default(),
+        lent: None,
         slots: vec![],
         launches: Vec::new(),
         sets: 1,

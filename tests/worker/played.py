@@ -1,5 +1,5 @@
 """A GPU played by the processor, for the Python worker's device code: PyTorch with events and graphs that do what a test says,
-shared memory as the parent makes it, and the worker's own program, whose pieces the command line names in order."""
+memory as a keeper lends it, and the worker's own program, whose pieces the command line names in order."""
 
 import contextlib
 import os
@@ -16,28 +16,39 @@ program = "\n".join(pathlib.Path(piece).read_text("utf-8") for piece in sys.argv
 exec(compile(program, "<string>", "exec"), vars(worker))
 
 N = 16
-X, Y, SCALE, KEPT, SIZE = 4096, 8192, 12288, 12352, 16384
+X, Y, SCALE, SIZE = 4096, 8192, 12288, 16384
 # What is put on the stream, in order.
 STREAM = []
 KEEPER = tempfile.TemporaryDirectory()
 FOLDER = KEEPER.name
 
 
-class Shared:
-    """Shared memory with x, y and a scalar, as the parent makes it."""
+class Kept:
+    """Memory with x, y and a scalar, as a keeper lends it: so many sets, the first of which begins at a page of its own."""
 
-    def __init__(self, scale=2.0):
-        self.file = tempfile.TemporaryFile()
-        self.put(0, b"\0" * SIZE)
-        self.put(X, struct.pack("=16f", *range(N)))
-        self.put(SCALE, struct.pack("=f", scale))
-        self.handle = self.file.fileno()
+    everybody, BEGIN, STRIDE = {}, 4096, SIZE + 4096
 
-    def put(self, offset, data):
-        os.pwrite(self.file.fileno(), data, offset)
+    def __init__(self, sets=1, scale=2.0):
+        self.memory = torch.zeros(self.BEGIN + sets * self.STRIDE, dtype=torch.uint8)
+        self.sets, self.scale = sets, scale
+        self.handle = "%0128x" % (len(self.everybody) + 1)
+        self.everybody[self.handle] = self
+        for number in range(sets):
+            self.put(X, struct.pack("=16f", *range(N)), number)
 
-    def y(self):
-        return list(struct.unpack("=16f", os.pread(self.file.fileno(), 4 * N, Y)))
+    def lent(self):
+        return {"handle": self.handle, "offset": self.BEGIN, "bytes": SIZE, "stride": self.STRIDE}
+
+    def put(self, offset, data, number=0):
+        at = self.BEGIN + number * self.STRIDE + offset
+        self.memory[at : at + len(data)] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+    def at(self, offset, number=0):
+        at = self.BEGIN + number * self.STRIDE + offset
+        return list(struct.unpack("=16f", bytes(self.memory[at : at + 64].tolist())))
+
+    def y(self, number=0):
+        return self.at(Y, number)
 
     def slots(self, role="out"):
         arguments = [
@@ -48,6 +59,26 @@ class Shared:
         ]
         names = ("name", "offset", "shape", "role", "bytes")
         return [dict(zip(names, argument), dtype="f32") for argument in arguments]
+
+    def map(self, backend, role="out"):
+        ask(backend, "map", lent=self.lent(), slots=self.slots(role), sets=self.sets)
+        self.tell(backend, self.scale)
+
+    def tell(self, backend, scale):
+        assert ask(backend, "scalars", values=[[SCALE, list(struct.pack("=f", scale))]]) == "done"
+
+
+def lends(device):
+    """A device that is lent what is kept here, and knows what it has given back."""
+    device.closed = []
+    device.open = lambda lent, size: worker.Mirror(lent, Kept.everybody[lent["handle"]].memory[:size])
+    device.close = lambda mirror: device.closed.append(mirror.handle)
+    return device
+
+
+def plain():
+    """A device without anything of a GPU's."""
+    return lends(worker.Device(torch, "cpu"))
 
 
 class Event:
@@ -89,17 +120,15 @@ class Played:
     """PyTorch with a GPU that is the processor."""
 
     def __init__(self, available=True, cuda="13.0", sleeps=True, **told):
-        self.broken, self.pinned, self.swallowed = None, [], 0
-        self.refuses = False
-        self.memory = 80 << 30
-        # The processor's own generator; nothing compiled for a GPU.
-        self.Generator, self._C = lambda device: torch.Generator(), types.SimpleNamespace()
+        self.broken = None
+        # Nothing compiled for a GPU.
+        self._C = types.SimpleNamespace()
         self.version = types.SimpleNamespace(cuda=cuda)
         self.__version__ = "2.11"
         self.cuda = types.SimpleNamespace(
             is_available=lambda: available, init=self.init, set_device=lambda number: None, Event=Event,
             CUDAGraph=Graph, Stream=lambda: None, stream=lambda stream: contextlib.nullcontext(),
-            synchronize=self.synchronize, cudart=lambda: self, get_device_properties=lambda number: self.properties(),
+            synchronize=self.synchronize, get_device_properties=lambda number: self.properties(),
             mem_get_info=lambda: (5, 10))
         if sleeps:
             self.cuda._sleep = lambda cycles: STREAM.append(cycles)
@@ -115,23 +144,9 @@ class Played:
         if self.broken:
             raise self.broken
 
-    def cudaHostRegister(self, pointer, size, flags):
-        if self.refuses:
-            return 1
-        self.pinned.append(pointer)
-        return 0
-
-    def cudaHostUnregister(self, pointer):
-        self.pinned.remove(pointer)
-        return 0
-
-    def zeros(self, *sizes, device):
-        self.swallowed += 1
-        return torch.zeros(*sizes)
-
     def properties(self):
         return types.SimpleNamespace(
-            name="H", uuid="ab", major=9, minor=0, multi_processor_count=132, total_memory=self.memory,
+            name="H", uuid="ab", major=9, minor=0, multi_processor_count=132, total_memory=80 << 30,
             L2_cache_size=60 << 20,
             shared_memory_per_block=49152, shared_memory_per_block_optin=232448,
             shared_memory_per_multiprocessor=233472, regs_per_multiprocessor=65536,
@@ -139,10 +154,11 @@ class Played:
 
 
 def played(**how):
-    """The GPU's own code, with tensors where there is room for them."""
+    """The GPU's own code, with tensors where there is room for them, and no driver."""
+    worker.Driver = lambda: None
     device = worker.Cuda(Played(**how))
     device.place = "cpu"
-    return device
+    return lends(device)
 
 
 def subject(text, device):

@@ -1,6 +1,8 @@
 //! Python subjects: the same questions, the same refusals. Without an interpreter these tests say so and pass; those that
 //! map tensors want NumPy, and some PyTorch.
 
+#[path = "python_clock.rs"]
+mod clock;
 #[path = "python_device.rs"]
 mod device;
 

@@ -55,6 +55,7 @@ fn every_call_has_a_set_of_its_own() {
     }
     let map = Ask::Map {
         arena: arena.handle(),
+        lent: None,
         slots,
         launches: vec![],
         sets,

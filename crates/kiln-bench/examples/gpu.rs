@@ -83,6 +83,7 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
         .collect();
     let map = |symbol: &str, grid: u32| Ask::Map {
         arena: arena.handle(),
+        lent: None,
         slots: slots.clone(),
         launches: vec![Launch { symbol: symbol.into(), grid: [grid, 1, 1], block: [512, 1, 1], ..Launch::default() }],
         sets: 1,

@@ -15,8 +15,9 @@ use crate::account::Account;
 use crate::bench::Bench;
 use crate::drawing::shuffle;
 use crate::draws::Draws;
-use crate::duel::{Duel, Lost, Turns};
+use crate::duel::{Duel, Lost, Turns, is_candidate};
 use crate::measure::{PRIMED_BELOW, Pace, settle_pace};
+use crate::scrutiny::Checked;
 use crate::seat::Seat;
 use crate::stage::Stage;
 use crate::subject::Subject;
@@ -28,12 +29,6 @@ const MOST_DISPUTES: usize = 8;
 /// What is counted over a duel, for who reads its result.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
-    /// Timed calls of all sides.
-    pub(crate) calls: u64,
-    /// Calls whose answers were compared between sides.
-    pub(crate) compared: u64,
-    /// Calls whose answers were held against the reference.
-    pub(crate) checked: u64,
     /// Batches, and how many of them were interrupted.
     pub(crate) batches: u64,
     pub(crate) interrupted: u64,
@@ -55,6 +50,8 @@ pub(crate) struct Round<'r> {
     pub(crate) draws: &'r mut Draws,
     pub(crate) rng: &'r mut ChaCha8Rng,
     pub(crate) tally: &'r mut Tally,
+    /// What was checked of the first subject's calls on this workload.
+    pub(crate) seen: &'r mut Checked,
     /// Whether some call of this round is held against the reference in any case.
     pub(crate) checked: bool,
 }
@@ -109,12 +106,12 @@ impl Round<'_> {
                 }
             }
             let taken: Vec<Taken> = taken.into_iter().flatten().take(subjects).collect();
-            let chosen = (checked == Some(sample)).then(|| self.rng.next_u64() as usize % most);
+            let chosen = (checked == Some(sample)).then(|| self.chosen(&sides[..subjects])).flatten();
             if let Some((place, refusal)) = self.judge(&sides[..subjects], &taken, &calls, chosen)? {
                 return Ok(Err(self.lost(place, refusal)));
             }
         }
-        sides.iter().for_each(|side| side.seat.resume());
+        sides.iter_mut().for_each(|side| side.seat.resume());
         let empties: Vec<Side<'_>> = sides.drain(subjects..).collect();
         let played = |(mut side, empty): (Side<'_>, Side<'_>)| {
             // What is left of a call when the loop around it is taken away.
@@ -123,6 +120,14 @@ impl Round<'_> {
             Played { turns: side.turns, account: side.seat.account(), empty: empty.seat.account() }
         };
         Ok(Ok(sides.into_iter().zip(empties).map(played).collect()))
+    }
+
+    /// A call that is held against the reference in any case: one that a candidate made, nobody knows which.
+    fn chosen(&mut self, sides: &[Side<'_>]) -> Option<usize> {
+        let judged: Vec<&Side<'_>> =
+            sides.iter().zip(self.plan.subjects).filter(|(_, (name, _))| is_candidate(name)).map(|(s, _)| s).collect();
+        let side = judged.get(self.rng.next_u64() as usize % judged.len().max(1))?;
+        side.picks.get(self.rng.next_u64() as usize % side.picks.len().max(1)).copied()
     }
 
     fn lost(&self, subject: usize, refusal: Refusal) -> Lost {
@@ -173,7 +178,6 @@ impl Round<'_> {
         let whole: u64 = timing.nanoseconds.iter().sum();
         let seconds = whole as f64 * 1e-9 / pace.sets() as f64;
         turns.samples.push(seconds.max(1e-10));
-        self.tally.calls += pace.sets() as u64;
         self.tally.batches += timing.preemptions.len() as u64;
         self.tally.interrupted += timing.preemptions.iter().filter(|times| **times > 0).count() as u64;
         Ok(tray.judge(&taken).map(|()| taken))
@@ -203,14 +207,16 @@ impl Round<'_> {
             let present: Vec<(usize, Vec<&[u8]>)> =
                 (0..sides.len()).filter_map(|place| Some((place, outputs(place, call)?))).collect();
             let disputed = present.windows(2).any(|pair| differ(&pair[0].1, &pair[1].1));
-            self.tally.compared += if present.len() > 1 { present.len() as u64 } else { 0 };
+            // Places are in order: whose call it is not is not in front.
+            let own = present.first().is_some_and(|(place, _)| *place == 0);
+            let (compared, random) = (own && present.len() > 1, own && chosen == Some(call));
+            *self.seen = self.seen.and(own.into(), compared.into(), random.into());
             if !(disputed && disputes < MOST_DISPUTES) && chosen != Some(call) {
                 continue;
             }
             disputes += usize::from(disputed);
             let solution = self.bench.solution(&self.stage.layout.signature, fresh)?;
             for (place, written) in present {
-                self.tally.checked += 1;
                 if let Some(refusal) = wrong(&solution, &written) {
                     return Ok(Some((place, refusal)));
                 }

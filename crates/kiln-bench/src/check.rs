@@ -57,23 +57,13 @@ pub fn examine_all<'a>(
 ) -> Result<Vec<Option<(Refusal, String)>>, Trouble> {
     let plan = level.plan();
     let questions = questions(&plan);
-    let target = bench.kernel.target();
-    let mut workloads: Vec<Option<&Workload>> = bench
-        .kernel
-        .selection
-        .spec
-        .workloads
-        .iter()
-        .filter(|w| w.is_for(target) && plan.workloads.includes(w.use_for))
-        .filter(|w| kiln_judge::answers(&bench.kernel.selection, w))
-        .map(Some)
-        .collect();
-    if workloads.is_empty() {
-        workloads.push(None);
-    }
+    let workloads = asked_about(bench, subjects, &plan);
     let mut failed: Vec<Option<(Refusal, String)>> = vec![None; subjects.len()];
     bench.each_stage(&workloads, purpose, &questions, plan.coverage, |mut stage| {
         for (subject, failed) in subjects.iter().zip(&mut failed).filter(|(_, failed)| failed.is_none()) {
+            if bench.kernel.unfit(subject.config(), stage.workload).is_some() {
+                continue;
+            }
             let refusal = on_one(bench, &mut stage, subject, plan.reruns, &mut heard)?;
             if let Some(refusal) = &refusal {
                 bench.doubt_the_file(&mut stage, subject, refusal)?;
@@ -83,6 +73,23 @@ pub fn examine_all<'a>(
         Ok(failed.iter().any(Option::is_none))
     })?;
     Ok(failed)
+}
+
+/// The workloads of a level that some of the subjects can be used on. A rule holds for every configuration on the workloads
+/// it was selected for; on others it may not, and then no question about those is put to it.
+fn asked_about<'a>(bench: &Bench<'a>, subjects: &[&Subject], plan: &Plan) -> Vec<Option<&'a Workload>> {
+    let selection = &bench.kernel.selection;
+    let target = bench.kernel.target();
+    let listed = selection.spec.workloads.iter();
+    let listed = listed.filter(|w| w.is_for(target) && selection.answers(w));
+    let listed = listed.filter(|w| plan.workloads.includes(w.use_for) || selection.workloads.contains(w));
+    let mut workloads: Vec<Option<&Workload>> = listed.map(Some).collect();
+    if workloads.is_empty() {
+        workloads.push(None);
+    }
+    // Every subject is looked at, so that each that is left out is reported.
+    workloads.retain(|workload| subjects.iter().filter(|subject| bench.fits(subject.config(), *workload)).count() > 0);
+    workloads
 }
 
 /// Every question of one workload to one subject, until one is failed.

@@ -1,10 +1,8 @@
 //! Several subjects against each other. In: subjects, workloads, how many rounds. Out: samples round by round. In every round
 //! each subject has fresh memory, and a fresh worker unless that has a device, so that where things happen to lie is part of
-//! the noise and not of the result; within a round the subjects take turns in random order. What becomes of a round on a
-//! processor is `bout`'s, on a GPU `device_bout`'s. Who claims less time than the system accounts is refused here, after
-//! all rounds on a processor.
-
-use std::sync::atomic::Ordering;
+//! the noise and not of the result; within a round the subjects take turns in random order. Here is how that goes on a
+//! processor, with `bout` for one round; `device_duel` has it for GPUs. Who claims less time than the system accounts is
+//! refused after all rounds.
 
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::Distribution;
@@ -13,10 +11,10 @@ use kiln_stats::{Block, Thresholds, median};
 use crate::account::Accounts;
 use crate::bench::Bench;
 use crate::bout::{Played, Round, Tally};
-use crate::clocks::Watch;
-use crate::device_bout::{Course, device_bout};
+use crate::device_duel::on_device;
 use crate::drawing::generator;
-use crate::draws::{Draws, FILLINGS};
+use crate::draws::Draws;
+use crate::scrutiny::{Checked, Scrutiny, notes};
 use crate::seat::Seat;
 use crate::stage::Stage;
 use crate::subject::Subject;
@@ -65,8 +63,17 @@ pub struct Turns {
     pub calls: u32,
 }
 
-/// What a duel gives: by workload, by round, by subject.
+/// Samples by workload, by round, by subject.
 pub type Rounds = Vec<Vec<Vec<Turns>>>;
+
+/// What a duel gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fought {
+    /// The samples.
+    pub rounds: Rounds,
+    /// By workload, what was checked of the first subject's calls.
+    pub scrutiny: Vec<Scrutiny>,
+}
 
 /// A subject that was refused, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +95,7 @@ pub fn duel(
     plan: Duel<'_>,
     on_round: impl FnMut(usize),
     more: impl Fn(&Rounds) -> usize,
-) -> Result<Result<Rounds, Lost>, Fault> {
+) -> Result<Result<Fought, Lost>, Fault> {
     match plan.subjects.iter().any(|(_, subject)| subject.on_device()) {
         true => on_device(bench, stages, plan, on_round, more),
         false => on_processor(bench, stages, plan, on_round, more),
@@ -102,12 +109,12 @@ fn on_processor(
     plan: Duel<'_>,
     mut on_round: impl FnMut(usize),
     more: impl Fn(&Rounds) -> usize,
-) -> Result<Result<Rounds, Lost>, Fault> {
+) -> Result<Result<Fought, Lost>, Fault> {
     let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
     let mut accounts: Vec<Vec<Accounts>> = vec![vec![Accounts::default(); plan.subjects.len()]; stages.len()];
     let mut empties = empties(bench, &plan)?;
     let mut draws = stages.iter().map(|stage| Draws::new(bench, stage)).collect::<Result<Vec<_>, _>>()?;
-    let mut tally = Tally::default();
+    let (mut tally, mut checked) = (Tally::default(), vec![Checked::default(); stages.len()]);
     let (mut planned, mut round) = (plan.rounds, 0);
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
@@ -120,12 +127,12 @@ fn on_processor(
                 }
             }
         }
-        let parts = stages.iter().zip(&mut draws).zip(rounds.iter_mut().zip(&mut accounts));
-        for ((stage, draws), (found, accounts)) in parts {
+        let parts = stages.iter().zip(&mut draws).zip(rounds.iter_mut().zip(&mut accounts)).zip(&mut checked);
+        for (((stage, draws), (found, accounts)), seen) in parts {
             bench.go_on()?;
             let checked = round < FIRST_CHECKED || round.is_multiple_of(CHECKED_EVERY);
             let (rng, tally) = (&mut rng, &mut tally);
-            let played = match (Round { bench, stage, plan: &plan, draws, rng, tally, checked })
+            let played = match (Round { bench, stage, plan: &plan, draws, rng, tally, seen, checked })
                 .play(&mut seats, &mut empties)?
             {
                 Ok(played) => played,
@@ -144,17 +151,36 @@ fn on_processor(
             planned += more(&rounds);
         }
     }
-    remark(bench, stages, &plan, &tally);
-    // Baselines are what is measured against: what they claim is their owner's concern.
-    let judged = |place: &usize| !plan.subjects[*place].0.starts_with("baseline");
-    for (stage, accounts) in stages.iter().zip(&accounts) {
-        for place in (0..plan.subjects.len()).filter(judged) {
-            if let Some(refusal) = accounts[place].doubt(bench.settings.threads) {
-                return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
+    remark(bench, &plan, &tally);
+    let threads = bench.settings.threads;
+    for ((stage, accounts), found) in stages.iter().zip(&accounts).zip(&mut rounds) {
+        for (place, account) in accounts.iter().enumerate() {
+            match account.doubt(threads) {
+                // Baselines are what is measured against: what they claim is their owner's concern.
+                Some(refusal) if is_candidate(&plan.subjects[place].0) => {
+                    return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
+                }
+                Some(_) => {}
+                None => {
+                    for (turns, weight) in found.iter_mut().zip(account.weights(threads)) {
+                        turns[place].samples.iter_mut().for_each(|seconds| *seconds *= weight);
+                    }
+                }
             }
         }
     }
-    Ok(Ok(rounds))
+    Ok(Ok(fought(bench, stages, rounds, checked)))
+}
+
+/// Whether a subject of this name is one whose claims are judged.
+pub(crate) fn is_candidate(name: &str) -> bool {
+    !name.starts_with("baseline")
+}
+
+/// Samples with what they rest on.
+pub(crate) fn fought(bench: &Bench<'_>, stages: &[Stage<'_>], rounds: Rounds, checked: Vec<Checked>) -> Fought {
+    let scrutiny = stages.iter().zip(checked).map(|(stage, checked)| Scrutiny { checked, notes: notes(bench, stage) });
+    Fought { rounds, scrutiny: scrutiny.collect() }
 }
 
 /// A worker with an empty function for each subject, of the same kind.
@@ -170,7 +196,7 @@ fn empties(bench: &Bench<'_>, plan: &Duel<'_>) -> Result<Vec<(Subject, Seat)>, F
 }
 
 /// What a reader of the result should know about how it was come by.
-fn remark(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>, tally: &Tally) {
+fn remark(bench: &Bench<'_>, plan: &Duel<'_>, tally: &Tally) {
     if tally.interrupted as f64 > BUSY * tally.batches as f64 {
         bench.note(format!(
             "{}: the machine is busy, {} of {} timed batches were interrupted; the time others had the processor is left \
@@ -178,78 +204,4 @@ fn remark(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>, tally: &Tall
             plan.purpose, tally.interrupted, tally.batches
         ));
     }
-    remark_inputs(bench, stages, plan);
-}
-
-/// What a reader should know about the inputs of timed calls.
-fn remark_inputs(bench: &Bench<'_>, stages: &[Stage<'_>], plan: &Duel<'_>) {
-    for stage in stages.iter().filter(|stage| !stage.layout.signature.varies()) {
-        let on = if stage.name().is_empty() { String::new() } else { format!(" on {}", stage.name()) };
-        bench.note(format!("{}{on}: no input is drawn at random, so every call sees the same numbers", plan.purpose));
-    }
-    if bench.kernel.has_fillings() {
-        bench.note(format!("{}: inputs that a function fills repeat every {FILLINGS} calls", plan.purpose));
-    }
-}
-
-/// With workers that keep their place: what a subject works with lives in device memory, which is fresh in every round.
-fn on_device(
-    bench: &Bench<'_>,
-    stages: &[Stage<'_>],
-    plan: Duel<'_>,
-    mut on_round: impl FnMut(usize),
-    more: impl Fn(&Rounds) -> usize,
-) -> Result<Result<Rounds, Lost>, Fault> {
-    let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
-    let mut courses = stages.iter().map(|_| Course::new(plan.subjects.len())).collect::<Result<Vec<_>, _>>()?;
-    let mut planned = plan.rounds;
-    let mut round = 0;
-    let before = bench.seating().retaken.load(Ordering::Relaxed);
-    let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
-    let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
-    while round < planned {
-        let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
-        // A worker with a device keeps its place, and loads its subject once more: what that works with lives in device
-        // memory, which is fresh in every round, and so are its variables there. A host launcher's library cannot be
-        // loaded anew in the same process; that process is the duel's own.
-        let stay = !seats.is_empty() && seats.iter().all(Seat::on_device);
-        if !stay {
-            seats.clear();
-        }
-        for (place, (_, subject)) in plan.subjects.iter().enumerate() {
-            let seated = match seats.get_mut(place) {
-                Some(_) if matches!(subject, Subject::Launcher { .. }) => Outcome::Passed(()),
-                Some(seat) => seat.load(subject)?,
-                None => bench.seating().take(subject)?.map(|seat| seats.push(seat)),
-            };
-            if let Outcome::Refused(refusal) = seated {
-                return Ok(Err(Lost { subject: place, refusal, workload: String::new() }));
-            }
-        }
-        for ((stage, found), course) in stages.iter().zip(&mut rounds).zip(&mut courses) {
-            bench.go_on()?;
-            match device_bout((bench, stage, &plan), &mut seats, course, round, &mut rng, watch.as_mut())? {
-                Ok(turns) => found.push(turns),
-                Err(lost) => return Ok(Err(lost)),
-            }
-        }
-        round += 1;
-        on_round(round);
-        if round == planned {
-            planned += more(&rounds);
-        }
-    }
-    let retaken = bench.seating().retaken.load(Ordering::Relaxed) - before;
-    if retaken > 0 && seats.iter().any(Seat::on_device) {
-        bench.note(format!(
-            "{}: {retaken} samples were taken again, the GPU slowed down to protect itself",
-            plan.purpose
-        ));
-    }
-    let names = plan.subjects.iter().map(|(name, _)| name.as_str());
-    for remark in watch.iter().flat_map(|watch| watch.remarks(names.clone())) {
-        bench.note(format!("{}: {remark}", plan.purpose));
-    }
-    remark_inputs(bench, stages, &plan);
-    Ok(Ok(rounds))
 }

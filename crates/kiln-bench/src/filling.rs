@@ -32,12 +32,17 @@ pub(crate) fn filled(bench: &Bench<'_>, slot: &Slot, workload: Option<&Workload>
     let what = format!("filling {} with {}:{}", slot.name, callable.file, callable.function);
     let python = bench.python.as_ref().map_err(Clone::clone)?;
     let path = bench.kernel.folder.join(&callable.file);
-    let path = path.canonicalize_utf8().map_err(|e| Fault::new(&what, e).hint("is the name under init right?"))?;
+    if !path.is_file() {
+        let fault = Fault::new(&what, format!("{path}: no such file"));
+        return Err(fault.hint("init names a file relative to the kernel file"));
+    }
+    let path = path.canonicalize_utf8().map_err(|e| Fault::new(&what, e))?;
     let dims: serde_json::Map<String, serde_json::Value> =
         workload.iter().flat_map(|w| &w.dims).map(|(name, value)| (name.to_string(), json(value))).collect();
     let (shape, function) = (&slot.shape, &callable.function);
     let request = serde_json::json!({
         "path": path.as_str(), "function": function, "shape": shape, "dims": dims, "seed": seed >> 1, "name": slot.name,
+        "dtype": slot.dtype.name(), "kind": if is_float(slot.dtype) { "numbers" } else { "integers" },
     });
     let folder = tempfile::tempdir().map_err(|e| Fault::new(&what, e))?;
     let file = Utf8Path::from_path(folder.path())
@@ -53,7 +58,7 @@ pub(crate) fn filled(bench: &Bench<'_>, slot: &Slot, workload: Option<&Workload>
     let own = Slot { role: Role::Out, dtype, alignment: dtype.bytes() as usize, ..slot.clone() };
     let layout = Layout::new(Signature { slots: vec![own.clone()] })?;
     let arena = layout.arena()?;
-    let failed = |refusal: Refusal| Fault::new(&what, format!("{} ({})", refusal.measured, refusal.gate));
+    let failed = |refusal: Refusal| Fault::new(&what, refusal.measured);
     let mut seat = match bench.seating().take(&subject)? {
         Outcome::Passed(seat) => seat,
         Outcome::Refused(refusal) => return Err(failed(refusal)),

@@ -1,27 +1,32 @@
 //! Workers with a device between two subjects. In: a worker that did its work. Out: the same worker, with what it keeps on
 //! the device, for the next subject of its kind.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
 use kiln_run::{Arena, Worker};
+
+use crate::keeper::KEEPERS;
 
 /// The name of workers that launch kernels themselves.
 pub(crate) const KERNELS: &str = "cuda";
 /// Workers with foreign code that wait, at most: each has a context on the device and, mostly, all of PyTorch.
 const MOST_FOREIGN: usize = 6;
 
-/// A worker, the images it was sent and the memory it has mapped.
+/// Bytes of scalars, by their offsets.
+pub(crate) type Scalars = Vec<(usize, Vec<u8>)>;
+
+/// A worker, the images it was sent, each with its scalars, and the memory it has mapped.
 #[derive(Debug)]
 pub(crate) struct Rested {
     pub(crate) worker: Worker,
-    pub(crate) images: HashSet<u64>,
+    pub(crate) images: HashMap<u64, Scalars>,
     arenas: Vec<(u64, Weak<()>)>,
 }
 
 impl Rested {
     pub(crate) fn new(worker: Worker) -> Rested {
-        Rested { worker, images: HashSet::new(), arenas: Vec::new() }
+        Rested { worker, images: HashMap::new(), arenas: Vec::new() }
     }
 
     /// Notes that it will map this memory; which it need not keep mapped any longer.
@@ -53,7 +58,7 @@ impl Idle {
     pub(crate) fn put(&self, kind: String, rested: Rested) {
         let Ok(mut waiting) = self.waiting.lock() else { return };
         waiting.push((kind, rested));
-        let foreign = |(kind, _): &(String, Rested)| kind != KERNELS;
+        let foreign = |(kind, _): &(String, Rested)| kind != KERNELS && kind != KEEPERS;
         if waiting.iter().filter(|one| foreign(one)).count() > MOST_FOREIGN
             && let Some(oldest) = waiting.iter().position(foreign)
         {

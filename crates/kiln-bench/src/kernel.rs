@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_core::{Config, Fault, Report, Value, Workload};
-use kiln_space::{Problem, Space};
+use kiln_core::{Config, Fault, Refusal, Report, Value, Workload};
+use kiln_space::{Constants, Problem, Space};
 use kiln_spec::{Origin, Selection, TargetKind};
 
 /// A kernel, one target of it, and the configurations that target allows.
@@ -26,8 +26,12 @@ impl<'a> Kernel<'a> {
         let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
         let space = Space::build(&problem).map_err(|e| e.report(&selection))?;
         if space.is_empty() {
-            return Err(Report::error(format!("no configuration of {} keeps every rule", selection.spec.name))
-                .hint("`kiln space` shows what each constraint removes"));
+            let report = Report::error(format!("no configuration of {} keeps every rule", selection.spec.name));
+            let report = match emptied_by(&selection, &problem) {
+                Some(workload) => report.label(format!("some do on all workloads but {workload}")),
+                None => report,
+            };
+            return Err(report.hint("`kiln space` shows what each constraint removes"));
         }
         Ok(Kernel { selection, folder: folder.into(), problem, space: Arc::new(space) })
     }
@@ -96,6 +100,20 @@ impl<'a> Kernel<'a> {
         self.space.locate(config).is_some_and(|point| self.space.contains(&point))
     }
 
+    /// Why a configuration is refused before anything is built: the first rule that does not hold, and the workload.
+    pub fn broken(&self, config: &Config) -> Option<(Refusal, String)> {
+        self.problem.broken(config).map(|(refusal, workload)| (refusal, workload.to_string()))
+    }
+
+    /// Why a configuration cannot be used on a workload, selected or not. What has no tunables, such as a baseline, keeps
+    /// every rule.
+    pub fn unfit(&self, config: &Config, workload: Option<&Workload>) -> Option<Refusal> {
+        if config.is_empty() {
+            return None;
+        }
+        self.problem.broken_on(config, &Constants::of(&self.selection, workload))
+    }
+
     /// The default, or any other configuration.
     pub(crate) fn some_config(&self) -> Config {
         let first = || self.space.point(0).map(|point| self.space.config(&point));
@@ -130,8 +148,8 @@ impl<'a> Kernel<'a> {
         Ok((self.folder.join(file), function.into()))
     }
 
-    /// A hash of every file that decides what is measured: sources, what they include, baselines, the reference. A file
-    /// that is not there counts as nothing.
+    /// A hash of every file that decides what is measured: sources, what they include, baselines, the reference, functions
+    /// that fill inputs. A file that is not there counts as nothing.
     pub fn fingerprint(&self) -> Result<String, Fault> {
         let (target, spec) = (self.selection.target, self.selection.spec);
         let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|s| self.folder.join(s)).collect();
@@ -142,6 +160,8 @@ impl<'a> Kernel<'a> {
         if let Some(Origin::Python(callable)) = spec.reference.as_ref().map(|r| &r.origin) {
             files.push(self.folder.join(&callable.file));
         }
+        let filled = spec.arguments.iter().filter_map(|argument| argument.function.as_ref());
+        files.extend(filled.map(|callable| self.folder.join(&callable.file)));
         files.retain(|file| file.is_file());
         let includes: Vec<Utf8PathBuf> = target.compile.include.iter().map(|i| self.folder.join(i)).collect();
         kiln_build::fingerprint(&files, &includes)
@@ -183,6 +203,17 @@ impl<'a> Kernel<'a> {
         let pairs: Vec<String> = self.selection.variant.iter().map(|(n, d)| format!("{n}={}", d.name())).collect();
         pairs.join(",")
     }
+}
+
+/// The workload without which some configuration would keep every rule; none where no single one is to blame.
+fn emptied_by<'a>(selection: &Selection<'a>, problem: &Problem) -> Option<&'a str> {
+    let without = |workload: &&Workload| {
+        let mut problem = problem.clone();
+        problem.constants.retain(|constants| constants.workload != *workload.name);
+        !problem.constants.is_empty() && Space::build(&problem).is_ok_and(|space| !space.is_empty())
+    };
+    let found = selection.required().into_iter().find(without)?;
+    Some(&found.name)
 }
 
 fn no_entry(hint: &str) -> Fault {

@@ -2,25 +2,26 @@
 //! worker is gone.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use kiln_build::SHIM_SYMBOL;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_judge::Exam;
-use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Launch, Slot, Timing};
+use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Launch, Slot};
 
 use crate::account::Account;
-use crate::idle::{Idle, Rested};
+use crate::idle::{Idle, Rested, Scalars};
+use crate::keeper::Keeper;
 use crate::layout::Layout;
 use crate::subject::Subject;
 use crate::tray::Tray;
 
-/// How often a disturbed sample is taken again.
-const RETAKES: usize = 3;
-
 /// A worker with a device may take this long to load and map: the first question makes its context, and PyTorch is large.
 pub(crate) const FIRST: Duration = Duration::from_secs(120);
+
+/// The number of an image that is used once.
+const ONCE: u64 = u64::MAX - 1;
 
 /// Where memory that a device has mapped before shall lie on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,22 +37,33 @@ pub(crate) struct Seat {
     /// Always there until the seat is given up.
     rested: Option<Rested>,
     time: Duration,
-    flush: u64,
+    pub(crate) flush: u64,
     /// The memory that was mapped last.
     here: Option<u64>,
     /// On a device, how many sets of arguments there are.
-    sets: u32,
+    pub(crate) sets: u32,
     /// Claims about times, and what the system says.
-    account: Account,
+    pub(crate) account: Account,
+    /// The same on a device for foreign code, of every sample: its claim, and what the parent waited for it, in seconds.
+    pub(crate) walls: Vec<(f64, f64)>,
     /// Whether calls work in a device's memory.
     device: bool,
+    /// Whether the worker was stopped, and not let go on yet.
+    paused: bool,
+    /// Who keeps that memory, where that is not the subject's own process.
+    pub(crate) keeper: Option<Keeper>,
     /// Where the worker goes afterwards; none for one that is used once.
     home: Option<(String, Idle)>,
-    retaken: Arc<AtomicU64>,
+    pub(crate) retaken: Arc<AtomicU64>,
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
+        self.resume();
+        // Memory that is not in use any more may be moved.
+        if self.keeper.as_ref().is_some_and(|keeper| keeper.lent) && self.home.is_some() {
+            let _ = self.release();
+        }
         // A seat that had a refusal has no home any more, and its worker ends here.
         if let (Some((kind, idle)), Some(rested)) = (self.home.take(), self.rested.take()) {
             idle.put(kind, rested);
@@ -65,11 +77,25 @@ impl Seat {
         rested: Rested,
         time: Duration,
         device: bool,
+        keeper: Option<Keeper>,
         home: Option<(String, Idle)>,
         retaken: Arc<AtomicU64>,
     ) -> Seat {
         let (rested, account) = (Some(rested), Account::default());
-        Seat { rested, time, flush: 0, here: None, sets: 1, account, device, home, retaken }
+        Seat {
+            rested,
+            time,
+            flush: 0,
+            here: None,
+            sets: 1,
+            account,
+            walls: Vec::new(),
+            device,
+            paused: false,
+            keeper,
+            home,
+            retaken,
+        }
     }
 
     /// Has so many bytes walked before every batch, so that caches are cold.
@@ -123,8 +149,8 @@ impl Seat {
                 let config = (!config.is_empty()).then(|| serde_json::json!(config));
                 Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: *device }
             }
-            Subject::Empty { .. } => {
-                Ask::Load { library: String::new(), symbol: String::new(), config: None, device: false }
+            Subject::Empty { device, .. } => {
+                Ask::Load { library: String::new(), symbol: String::new(), config: None, device: *device }
             }
         };
         self.first(load)
@@ -141,11 +167,45 @@ impl Seat {
     ) -> Result<Outcome<()>, Fault> {
         let sets = if self.device { sets } else { 1 };
         self.sets = sets;
-        let gone = self.rested.as_mut().map(|rested| rested.maps(arena)).unwrap_or_default();
         let elsewhere = place == Place::Another;
         self.here = Some(arena.number());
+        if self.keeper.is_some() {
+            return self.map_lent(slots, arena, launches, (elsewhere, sets));
+        }
+        let gone = self.rested.as_mut().map(|rested| rested.maps(arena)).unwrap_or_default();
         let holes = if self.device { Vec::new() } else { layout.holes.clone() };
-        self.first(Ask::Map { arena: arena.handle(), slots, launches, sets, stride: 0, holes, elsewhere, gone })
+        let arena = arena.handle();
+        self.first(Ask::Map { arena, lent: None, slots, launches, sets, stride: 0, holes, elsewhere, gone })
+    }
+
+    /// The same where another process keeps the memory, and lends it.
+    fn map_lent(
+        &mut self,
+        slots: Vec<Slot>,
+        arena: &Arena,
+        launches: Vec<Launch>,
+        (elsewhere, sets): (bool, u32),
+    ) -> Result<Outcome<()>, Fault> {
+        passed!(self.release()?);
+        let within = self.time.max(FIRST);
+        let Some(keeper) = &mut self.keeper else { return Err(Fault::new("mapping memory", "nobody keeps it")) };
+        let lent = match keeper.map(arena, (elsewhere, sets), within)? {
+            Outcome::Passed(Answer::Lent(lent)) => Some(lent),
+            Outcome::Passed(answer) => return Ok(Outcome::Refused(self.unexpected(answer))),
+            Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+        };
+        keeper.lent = true;
+        let (arena, holes, gone) = Default::default();
+        self.first(Ask::Map { arena, lent, slots, launches, sets, stride: 0, holes, elsewhere: false, gone })
+    }
+
+    /// Has the subject's process let go of memory that another one keeps.
+    fn release(&mut self) -> Result<Outcome<()>, Fault> {
+        match &mut self.keeper {
+            Some(keeper) if keeper.lent => keeper.lent = false,
+            _ => return Ok(Outcome::Passed(())),
+        }
+        self.done(Ask::Release)
     }
 
     /// Gives a subject that launches nothing by itself another place for its arguments, unless that is where they are.
@@ -162,6 +222,7 @@ impl Seat {
         self.here = Some(tray.arena().number());
         self.first(Ask::Map {
             arena: tray.arena().handle(),
+            lent: None,
             slots: tray.slots(slots),
             launches: Vec::new(),
             sets: u32::try_from(tray.sets()).unwrap_or(u32::MAX),
@@ -175,6 +236,11 @@ impl Seat {
     /// Whether calls work in a device's memory.
     pub(crate) fn on_device(&self) -> bool {
         self.device
+    }
+
+    /// Whether another process keeps the memory that calls work in.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.keeper.is_some()
     }
 
     /// Puts a question where calls will find it. On a device it is sent once and kept there under `image`.
@@ -195,7 +261,18 @@ impl Seat {
             Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
         }
         passed!(self.send(layout, exam, arena, image)?);
-        self.done(Ask::Lay { image })
+        Ok(self.lay_sent(image)?.map(|_| ()))
+    }
+
+    /// Puts what is in memory now where calls will find it. On a device it is not kept for another time.
+    pub(crate) fn lay_here(&mut self, layout: &Layout, arena: &Arena) -> Result<Outcome<()>, Fault> {
+        if !self.on_device() {
+            return Ok(Outcome::Passed(()));
+        }
+        passed!(self.upload(layout, arena, ONCE)?);
+        let laid = self.lay_sent(ONCE)?.map(|_| ());
+        self.forget(ONCE);
+        Ok(laid)
     }
 
     /// Sends a question to the device ahead of its use, unless it was sent before.
@@ -210,9 +287,17 @@ impl Seat {
             return Ok(Outcome::Passed(()));
         }
         layout.lay(exam, arena);
-        passed!(self.done(Ask::Upload { image })?);
-        if let Some(rested) = &mut self.rested {
-            rested.images.insert(image);
+        self.upload(layout, arena, image)
+    }
+
+    /// Keeps what is in memory on the device, under a number.
+    fn upload(&mut self, layout: &Layout, arena: &Arena, image: u64) -> Result<Outcome<()>, Fault> {
+        passed!(self.kept(Ask::Upload { image })?);
+        let scalars = layout.slots.iter().filter(|slot| slot.role == "scalar");
+        let bytes = |slot: &Slot| arena.bytes()[slot.offset..slot.offset + slot.bytes].to_vec();
+        let scalars: Scalars = scalars.map(|slot| (slot.offset, bytes(slot))).collect();
+        if let Some(rested) = self.keeping() {
+            rested.images.insert(image, scalars);
         }
         Ok(Outcome::Passed(()))
     }
@@ -222,42 +307,61 @@ impl Seat {
         if !self.was_sent(image) {
             return Ok(Outcome::Passed(false));
         }
-        match self.ask(Ask::Lay { image })? {
+        match self.ask_keeper(Ask::Lay { image })? {
             // Memory on the device was needed for others.
-            Outcome::Passed(Answer::Failed(why)) if why.starts_with("no image") => Ok(Outcome::Passed(false)),
-            answer => Ok(self.is_done(answer).map(|()| true)),
+            Outcome::Passed(Answer::Failed(why)) if why.starts_with("no image") => return Ok(Outcome::Passed(false)),
+            answer => passed!(self.is_done(answer)),
+        }
+        self.tell_scalars(image).map(|told| told.map(|()| true))
+    }
+
+    /// Tells the subject's process the scalars of an image, where another one keeps the memory.
+    fn tell_scalars(&mut self, image: u64) -> Result<Outcome<()>, Fault> {
+        match self.keeper.as_mut().and_then(|keeper| keeper.untold(image)) {
+            Some(values) => self.done(Ask::Scalars { values }),
+            None => Ok(Outcome::Passed(())),
         }
     }
 
-    fn was_sent(&self, image: u64) -> bool {
-        self.rested.as_ref().is_some_and(|r| r.images.contains(&image))
+    fn was_sent(&mut self, image: u64) -> bool {
+        self.keeping().is_some_and(|rested| rested.images.contains_key(&image))
+    }
+
+    /// The process that keeps the memory.
+    fn keeping(&mut self) -> Option<&mut Rested> {
+        match &mut self.keeper {
+            Some(keeper) => keeper.rested(),
+            None => self.rested.as_mut(),
+        }
     }
 
     /// Takes a number for an image back, so that the next question under it is sent.
     pub(crate) fn forget(&mut self, image: u64) {
-        if let Some(rested) = &mut self.rested {
+        if let Some(rested) = self.keeping() {
             rested.images.remove(&image);
         }
     }
 
     /// Brings what calls left to where it can be seen.
     pub(crate) fn fetch(&mut self) -> Result<Outcome<()>, Fault> {
-        if self.on_device() { self.done(Ask::Fetch { set: 0, parts: vec![] }) } else { Ok(Outcome::Passed(())) }
+        if self.on_device() { self.kept(Ask::Fetch { set: 0, parts: vec![] }) } else { Ok(Outcome::Passed(())) }
     }
 
     /// The same of another set than the first: those parts of it.
     pub(crate) fn fetch_set(&mut self, set: u32, parts: Vec<(usize, usize)>) -> Result<Outcome<()>, Fault> {
-        self.done(Ask::Fetch { set, parts })
+        self.kept(Ask::Fetch { set, parts })
     }
 
     /// Fills all sets once more with what they held before a sample.
     pub(crate) fn draw(&mut self, drawing: Drawing) -> Result<Outcome<()>, Fault> {
-        self.done(Ask::Draw(drawing))
+        let image = drawing.image;
+        passed!(self.kept(Ask::Draw(drawing))?);
+        self.tell_scalars(image)
     }
 
     /// The same for all but the tensors that are only read: of three questions, one look at those is enough.
     pub(crate) fn fetch_written(&mut self, layout: &Layout) -> Result<Outcome<()>, Fault> {
-        self.done(Ask::Fetch { set: 0, parts: layout.written() })
+        self.kept(Ask::Fetch { set: 0, parts: layout.written() })
     }
 
     /// One call.
@@ -265,75 +369,12 @@ impl Seat {
         self.done(Ask::Call)
     }
 
-    /// Seconds of one call, `batches` times, each the mean of `calls` calls in a row.
-    pub(crate) fn time(&mut self, batches: u32, calls: u32) -> Result<Outcome<Vec<f64>>, Fault> {
-        self.time_drawn(batches, calls, None)
-    }
-
-    /// The same on a device, with fresh numbers before every batch.
-    pub(crate) fn time_drawn(
-        &mut self,
-        batches: u32,
-        calls: u32,
-        draw: Option<Drawing>,
-    ) -> Result<Outcome<Vec<f64>>, Fault> {
-        Ok(self
-            .timed(batches, calls, draw)?
-            .map(|timing| timing.nanoseconds.iter().map(|ns| seconds(*ns, timing.calls)).collect()))
-    }
-
-    /// One sample on a device, and what its calls read. It is taken again a few times, on other numbers, while the GPU slows
-    /// down to protect itself. Whether that happens does not depend on what is being timed, so that it favours neither
-    /// side.
-    pub(crate) fn sample(
-        &mut self,
-        calls: u32,
-        mut draw: impl FnMut(usize) -> Option<Drawing>,
-    ) -> Result<Outcome<(f64, Option<Drawing>)>, Fault> {
-        let mut attempt = 0;
-        loop {
-            let drawing = draw(attempt);
-            let timing = passed!(self.timed(1, calls, drawing.clone())?);
-            let slowed = timing.gpu.as_ref().is_some_and(kiln_run::GpuState::is_slowed);
-            if attempt == RETAKES || (timing.preemptions.iter().all(|times| *times == 0) && !slowed) {
-                let time = timing.nanoseconds.first().map_or(f64::INFINITY, |ns| seconds(*ns, timing.calls));
-                return Ok(Outcome::Passed((time, drawing)));
-            }
-            attempt += 1;
-            self.retaken.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Times so many batches.
-    pub(crate) fn timing(&mut self, batches: u32, calls: u32) -> Result<Outcome<Timing>, Fault> {
-        self.timed(batches, calls, None)
-    }
-
-    fn timed(&mut self, batches: u32, calls: u32, draw: Option<Drawing>) -> Result<Outcome<Timing>, Fault> {
-        // With cold caches every call of a sample is the first on its set.
-        let calls = if self.is_cold() { calls.min(self.sets) } else { calls };
-        let ask = Ask::Time { batches, calls, flush: self.flush, draw };
-        self.settle();
-        let open = self.processor_time();
-        let answer = self.ask(ask)?;
-        Ok(match answer {
-            Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == batches as usize => {
-                self.account.open = open;
-                self.account.questions += 1;
-                self.account.claimed += timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
-                Outcome::Passed(timing)
-            }
-            Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
-            Outcome::Refused(refusal) => Outcome::Refused(refusal),
-        })
-    }
-
-    fn processor_time(&self) -> Option<Duration> {
+    pub(crate) fn processor_time(&self) -> Option<Duration> {
         self.rested.as_ref()?.worker.cpu_time()
     }
 
     /// The worker waits for its next question, and whatever it did after its last answer is over or goes on.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         if self.account.open.is_some() {
             self.account.settle(self.processor_time());
         }
@@ -346,18 +387,27 @@ impl Seat {
     }
 
     /// Stops the worker and all its threads while others are timed.
-    pub(crate) fn pause(&self) {
+    pub(crate) fn pause(&mut self) {
         if let Some(rested) = &self.rested {
             // Where that is not allowed it goes on waiting, as most do.
             let _ = rested.worker.pause();
+            self.paused = true;
         }
     }
 
-    /// Lets it go on.
-    pub(crate) fn resume(&self) {
-        if let Some(rested) = &self.rested {
+    /// The same on a device, where foreign code is among those that take turns: kernels alone have no hold on a process.
+    pub(crate) fn stand(&mut self) {
+        if self.keeper.is_some() {
+            self.pause();
+        }
+    }
+
+    /// Lets it go on. Any question to it does, too.
+    pub(crate) fn resume(&mut self) {
+        if let (true, Some(rested)) = (self.paused, &self.rested) {
             rested.worker.resume();
         }
+        self.paused = false;
     }
 
     /// Whether a device's caches are cooled before every sample.
@@ -385,17 +435,31 @@ impl Seat {
         Ok(self.is_done(answer))
     }
 
+    /// A question about memory, to whoever keeps it.
+    pub(crate) fn kept(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
+        let answer = self.ask_keeper(ask)?;
+        Ok(self.is_done(answer))
+    }
+
+    fn ask_keeper(&mut self, ask: Ask) -> Result<Outcome<Answer>, Fault> {
+        match &mut self.keeper {
+            Some(keeper) => keeper.ask(ask, self.time.max(FIRST)),
+            None => self.ask(ask),
+        }
+    }
+
     fn done(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
         let answer = self.ask(ask)?;
         Ok(self.is_done(answer))
     }
 
-    fn ask(&mut self, ask: Ask) -> Result<Outcome<Answer>, Fault> {
+    pub(crate) fn ask(&mut self, ask: Ask) -> Result<Outcome<Answer>, Fault> {
         self.ask_within(ask, self.time)
     }
 
     fn ask_within(&mut self, ask: Ask, within: Duration) -> Result<Outcome<Answer>, Fault> {
         self.settle();
+        self.resume();
         let Some(rested) = &mut self.rested else { return Err(Fault::new("asking a worker", "it was given up")) };
         let answer = rested.worker.ask_within(ask, within)?;
         if matches!(answer, Outcome::Refused(_)) {
@@ -413,7 +477,7 @@ impl Seat {
     }
 
     /// What the worker said instead of doing it. Whatever it was, this worker gets no other subject.
-    fn unexpected(&mut self, answer: Answer) -> Refusal {
+    pub(crate) fn unexpected(&mut self, answer: Answer) -> Refusal {
         self.home = None;
         let (gate, measured) = match answer {
             Answer::Failed(why) => {
@@ -430,11 +494,6 @@ fn faulted(why: &str) -> bool {
     const AT_LAUNCH: [&str; 5] = ["cuLaunch", "cuFunc", "cuModule", "cuTensorMap", "cuOccupancy"];
     let at_launch = AT_LAUNCH.iter().any(|call| why.starts_with(call));
     (why.starts_with("cu") && !at_launch) || why.contains("CUDA error") || why.contains("illegal memory access")
-}
-
-/// A clock that did not move measured nothing: half a tick is the most that can be said.
-fn seconds(nanoseconds: u64, calls: u32) -> f64 {
-    (nanoseconds as f64).max(0.5) * 1e-9 / f64::from(calls.max(1))
 }
 
 #[cfg(test)]

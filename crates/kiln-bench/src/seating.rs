@@ -19,6 +19,7 @@ use crate::caches::Caches;
 use crate::compilers::{compile_alone, keep_in};
 use crate::forks::Forks;
 use crate::idle::{Idle, KERNELS, Rested};
+use crate::keeper::{KEEPERS, Keeper};
 use crate::seat::{FIRST, Seat};
 use crate::settings::{CacheState, Settings};
 use crate::subject::Subject;
@@ -68,9 +69,11 @@ impl Seating {
 
     fn command(&self, subject: &Subject) -> Command {
         let mut command = match subject {
-            Subject::Library { .. } | Subject::Empty { interpreter: None } => self.worker("cpu"),
-            Subject::Cubin { .. } | Subject::Launcher { .. } => self.worker("cuda"),
-            Subject::Python { interpreter, .. } | Subject::Empty { interpreter: Some(interpreter) } => {
+            Subject::Library { .. } | Subject::Empty { interpreter: None, device: false } => self.worker("cpu"),
+            Subject::Cubin { .. } | Subject::Launcher { .. } | Subject::Empty { interpreter: None, device: true } => {
+                self.worker("cuda")
+            }
+            Subject::Python { interpreter, .. } | Subject::Empty { interpreter: Some(interpreter), .. } => {
                 python_command(interpreter)
             }
         };
@@ -134,11 +137,7 @@ impl Seating {
     /// What the GPU is, by its driver. The worker that said so waits for its first subject.
     pub(crate) fn describe(&self) -> Result<Gpu, Fault> {
         let fault = |why: String| Fault::new("asking the GPU what it is", why).hint("`kiln doctor` tells more");
-        let mut command = self.worker("cuda");
-        if let Some(uuid) = &self.gpu {
-            command.env("CUDA_VISIBLE_DEVICES", uuid);
-        }
-        let mut worker = Worker::start(command, self.limits)?;
+        let mut worker = Worker::start(self.cuda_worker(), self.limits)?;
         match worker.ask_within(Ask::Describe, FIRST)? {
             Outcome::Passed(Answer::Device(gpu)) => {
                 self.idle.put(KERNELS.into(), Rested::new(worker));
@@ -152,15 +151,37 @@ impl Seating {
 
     /// Starts a worker, or takes one that waits, and loads the subject there.
     pub(crate) fn take(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
-        self.seat(subject, home(subject, false))
+        self.seat(subject, home(subject, false), subject.is_foreign())
+    }
+
+    /// The same beside others whose memory another process keeps, so that the same is done for all of them.
+    pub(crate) fn take_kept(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
+        self.seat(subject, home(subject, false), subject.on_device())
     }
 
     /// The same while searching, where one process tries many configurations of the same source.
     pub(crate) fn take_to_search(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
-        self.seat(subject, home(subject, true))
+        self.seat(subject, home(subject, true), subject.is_foreign())
     }
 
-    fn seat(&self, subject: &Subject, kind: Option<String>) -> Result<Outcome<Seat>, Fault> {
+    /// A process that keeps memory on the device, and loads nothing.
+    fn keeper(&self) -> Result<Keeper, Fault> {
+        let rested = match self.idle.get(KEEPERS) {
+            Some(rested) => rested,
+            None => Rested::new(Worker::start(self.cuda_worker(), self.limits)?),
+        };
+        Ok(Keeper::new(rested, self.idle.clone()))
+    }
+
+    fn cuda_worker(&self) -> Command {
+        let mut command = self.worker("cuda");
+        if let Some(uuid) = &self.gpu {
+            command.env("CUDA_VISIBLE_DEVICES", uuid);
+        }
+        command
+    }
+
+    fn seat(&self, subject: &Subject, kind: Option<String>, kept: bool) -> Result<Outcome<Seat>, Fault> {
         let rested = kind.as_ref().and_then(|kind| self.idle.get(kind));
         let fresh = rested.is_none();
         let rested = match rested {
@@ -168,7 +189,9 @@ impl Seating {
             None => Rested::new(self.start(subject)?),
         };
         let home = kind.map(|kind| (kind, self.idle.clone()));
-        let mut seat = Seat::new(rested, self.limits.time, subject.on_device(), home, Arc::clone(&self.retaken));
+        let keeper = if kept { Some(self.keeper()?) } else { None };
+        let mut seat =
+            Seat::new(rested, self.limits.time, subject.on_device(), keeper, home, Arc::clone(&self.retaken));
         if self.cache == CacheState::Cold {
             // A little more than the last level holds, so that nothing of a set is left in it.
             seat.cool(self.caches.last as u64 / 4 * 5);
@@ -192,6 +215,9 @@ fn home(subject: &Subject, searching: bool) -> Option<String> {
         Subject::Python { interpreter, file, function, config, device: true } => {
             Some(format!("{interpreter} {file}:{function} {config}"))
         }
+        Subject::Empty { interpreter, device: true } => {
+            Some(format!("nothing in {}", interpreter.as_deref().unwrap_or(KERNELS)))
+        }
         Subject::Library { .. } | Subject::Empty { .. } | Subject::Python { .. } => None,
     }
 }
@@ -199,11 +225,13 @@ fn home(subject: &Subject, searching: bool) -> Option<String> {
 /// What a worker for this subject may do.
 fn confinement(subject: &Subject) -> Confinement {
     match subject {
-        Subject::Library { .. } | Subject::Python { device: false, .. } | Subject::Empty { .. } => {
+        Subject::Library { .. } | Subject::Python { device: false, .. } | Subject::Empty { device: false, .. } => {
             Confinement::Processor
         }
-        Subject::Cubin { .. } | Subject::Launcher { .. } => Confinement::Device,
-        Subject::Python { device: true, .. } => Confinement::Compiler,
+        Subject::Cubin { .. } | Subject::Launcher { .. } | Subject::Empty { interpreter: None, .. } => {
+            Confinement::Device
+        }
+        Subject::Python { .. } | Subject::Empty { .. } => Confinement::Compiler,
     }
 }
 
@@ -221,7 +249,7 @@ mod tests {
         for tight in [false, true] {
             let worker = Worker::start(python_command(&python.interpreter), Limits::default()).unwrap();
             let home = Some(("kind".to_string(), idle.clone()));
-            let mut seat = Seat::new(Rested::new(worker), FIRST, true, home, Arc::default());
+            let mut seat = Seat::new(Rested::new(worker), FIRST, true, None, home, Arc::default());
             assert!(matches!(seat.confine(Confinement::Compiler).unwrap(), Outcome::Passed(())));
             if tight {
                 assert!(matches!(seat.tighten().unwrap(), Outcome::Passed(())));

@@ -298,8 +298,7 @@ impl<'a> Stage<'a> {
     /// Puts it once more, with other bytes around the arguments and in scratch, and holds the outputs against the first
     /// ones, which were right.
     pub(crate) fn answer_again(&mut self, which: usize, seat: &mut Seat, first: &[u8]) -> Result<Outcome<()>, Fault> {
-        let guards = if seat.on_device() { Guards::Usual } else { Guards::Other };
-        let (again, _) = passed!(self.posed(which, seat, guards, |_, seat| seat.call(), Exam::outputs)?);
+        let (again, _) = passed!(self.posed(which, seat, Guards::Other, |_, seat| seat.call(), Exam::outputs)?);
         Ok(self.exams[which % self.exams.len().max(1)].rerun(first, &again))
     }
 
@@ -357,17 +356,20 @@ impl<'a> Stage<'a> {
         act: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
         take: impl FnOnce(&Exam, &[u8]) -> T,
     ) -> Result<Outcome<(T, Marks)>, Fault> {
-        passed!(self.lay(which, seat)?);
+        if guards == Guards::Usual || !seat.on_device() {
+            passed!(self.lay(which, seat)?);
+        }
         if guards == Guards::Other {
             let (exam, layout, arena) = self.ground(which);
             layout.lay_otherwise(exam, arena);
+            passed!(seat.lay_here(layout, arena)?);
         }
         passed!(act(self, seat)?);
         passed!(seat.fetch()?);
         let (exam, layout, arena) = self.ground(which);
         let seen = layout.seen(arena);
         // On a device everything has ended, and nothing but the worker writes here.
-        if seat.on_device() {
+        if seat.on_device() && guards == Guards::Usual {
             return Ok(exam.judge(seen).map(|marks| (take(exam, seen), marks)));
         }
         // As it is now: a thread left behind in this process's memory may still be writing.
@@ -459,7 +461,7 @@ impl From<Fault> for Trouble {
 
 /// The value of a cost formula under a workload.
 fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formula) -> Option<f64> {
-    let constants = Constants { workload: String::new(), values: selection.constants(workload), arch: selection.arch };
+    let constants = Constants::of(selection, workload);
     match formula.expression.eval(&|name: &str| constants.get(name)).ok()? {
         kiln_core::Value::Int(v) => Some(v as f64),
         kiln_core::Value::Float(v) => Some(v),

@@ -14,6 +14,7 @@ use crate::bench::Bench;
 use crate::drawing::derive;
 use crate::duel::{Duel, Lost, Rounds, SETS, Turns, duel, limits};
 use crate::event::Event;
+use crate::scrutiny::Scrutiny;
 use crate::stage::{Stage, Trouble};
 use crate::subject::Subject;
 
@@ -43,6 +44,9 @@ pub struct Versus {
     pub roofline: Option<f64>,
     /// Baselines in order.
     pub baselines: Vec<Against>,
+    /// What the comparisons rest on.
+    #[serde(flatten)]
+    pub scrutiny: Scrutiny,
 }
 
 /// A baseline's figures.
@@ -69,8 +73,9 @@ pub fn versus(
     let target = bench.kernel.target();
     let kept_back = bench.kernel.selection.spec.workloads.iter();
     let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target));
-    let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w)).map(Some);
-    workloads.extend(kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w)).collect::<Vec<_>>());
+    let kept_back = kept_back.filter(|w| bench.kernel.selection.answers(w)).map(Some);
+    let kept_back = kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w));
+    workloads.extend(kept_back.filter(|w| bench.fits(subject.config(), *w)).collect::<Vec<_>>());
     let mut stages = bench.stages(&workloads, "bench", &SETS)?;
     let mut subjects = vec![("candidate".to_string(), subject.clone())];
     subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));
@@ -84,7 +89,7 @@ pub fn versus(
         Err(lost) => return Ok(Err(lost)),
     };
     let mut figures = Vec::with_capacity(stages.len());
-    for (stage, rounds) in stages.iter_mut().zip(&found) {
+    for ((stage, rounds), scrutiny) in stages.iter_mut().zip(&found.rounds).zip(found.scrutiny) {
         let words = format!("summarising {}", stage.name());
         let fault = |e: kiln_stats::StatsError| Fault::new(&words, e);
         let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
@@ -118,6 +123,7 @@ pub fn versus(
             bytes_per_second: stage.bytes.map(|b| b / times.median),
             roofline: bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, times.median)),
             baselines: against,
+            scrutiny,
         });
     }
     Ok(Ok(figures))

@@ -27,6 +27,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Success, Failure> {
     work::preflight(&kernel.selection, &selecting)?;
     let config = config(args, study.as_ref(), selecting.workload.as_deref(), &kernel)?;
     work::baseline(&kernel, args.baseline.as_deref())?;
+    if let Some((refusal, _)) = kernel.broken(&config) {
+        return refused(args, &refusal);
+    }
     let defaults = Settings::default();
     let settings = Settings {
         seed: seed(args.measuring.seed)?,
@@ -103,11 +106,6 @@ fn config(
         None => args.config.clone(),
     };
     let (config, _) = complete(&kernel.selection, &typed)?;
-    if !kernel.space.locate(&config).is_some_and(|point| kernel.space.contains(&point)) {
-        return Err(Report::error(format!("{config} breaks a rule of the kernel file"))
-            .hint("`kiln gate` shows which, with the numbers")
-            .into());
-    }
     Ok(config)
 }
 

@@ -3,10 +3,10 @@
 //! file, expressions that fail and sizes a launch cannot have.
 
 use kiln_core::{Config, Report, Workload};
-use kiln_spec::{Formula, Launch, Selection};
+use kiln_spec::{Formula, Launch, Selection, instance};
 
 use crate::evaluate::Names;
-use crate::instance::{entry, instance};
+use crate::instance::entry;
 
 /// One launch.
 #[derive(Debug, Clone, PartialEq, Eq)]

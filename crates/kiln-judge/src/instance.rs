@@ -1,8 +1,7 @@
 //! Kernels whose names hold values: `attention<{D}, {WARPS}>` is one kernel for each D among the workloads and each WARPS
-//! of the configuration. In: a selection. Out: the kernels to build, and which other workloads they can answer. Refuses a
-//! launch that names no kernel.
+//! of the configuration. In: a selection. Out: the kernels to build. Refuses a launch that names no kernel.
 
-use kiln_core::{Config, Report, Value, Workload};
+use kiln_core::{Config, Report};
 use kiln_spec::{Launch, Selection};
 
 /// The kernels of all launches under a configuration, for every workload that was selected; each once.
@@ -10,7 +9,7 @@ pub fn entries(selection: &Selection<'_>, config: &Config) -> Result<Vec<String>
     let mut entries = Vec::new();
     for (number, launch) in selection.target.launches.iter().enumerate() {
         let entry = entry(selection, number, launch)?;
-        for instance in instances(entry, selection) {
+        for instance in selection.instances(entry) {
             let entry = config.fill(&instance);
             if !entries.contains(&entry) {
                 entries.push(entry);
@@ -20,40 +19,11 @@ pub fn entries(selection: &Selection<'_>, config: &Config) -> Result<Vec<String>
     Ok(entries)
 }
 
-/// Whether what is built for the selected workloads also answers this one: its kernels are among theirs.
-pub fn answers(selection: &Selection<'_>, workload: &Workload) -> bool {
-    let built = |(number, launch): (usize, &Launch)| {
-        let Ok(entry) = entry(selection, number, launch) else { return true };
-        instances(entry, selection).contains(&instance(entry, Some(workload)))
-    };
-    selection.target.launches.iter().enumerate().all(built)
-}
-
 /// The kernel a launch names.
 pub(crate) fn entry<'a>(selection: &Selection<'a>, number: usize, launch: &'a Launch) -> Result<&'a str, Report> {
     let shared = selection.target.entry.as_ref().or(selection.spec.entry.as_ref());
     let entry = launch.entry.as_ref().or(shared);
     Ok(entry.ok_or_else(|| Report::error(format!("launch {} names no kernel", number + 1)))?)
-}
-
-/// An entry with the values of a workload's dimensions; names of tunables stay in their braces.
-pub(crate) fn instance(entry: &str, workload: Option<&Workload>) -> String {
-    let mut filled = entry.to_string();
-    for (name, value) in workload.iter().flat_map(|w| &w.dims) {
-        let value = match value {
-            Value::Bool(v) => u8::from(*v).to_string(),
-            other => other.to_string(),
-        };
-        filled = filled.replace(&format!("{{{name}}}"), &value);
-    }
-    filled
-}
-
-fn instances(entry: &str, selection: &Selection<'_>) -> Vec<String> {
-    match selection.workloads.as_slice() {
-        [] => vec![entry.to_string()],
-        workloads => workloads.iter().map(|w| instance(entry, Some(w))).collect(),
-    }
 }
 
 #[cfg(test)]
@@ -73,10 +43,10 @@ mod tests {
         let config = Config::parse("BLOCK=32").unwrap();
         let all = spec.select(Choice::default()).unwrap();
         assert_eq!(entries(&all, &config).unwrap(), ["k<64, 32>", "k<128, 32>"]);
-        assert!(spec.workloads.iter().all(|w| answers(&all, w)));
+        assert!(spec.workloads.iter().all(|w| all.answers(w)));
         let one = spec.select(Choice { workload: Some("a"), ..Choice::default() }).unwrap();
         assert_eq!(entries(&one, &config).unwrap(), ["k<64, 32>"]);
-        let answered: Vec<bool> = spec.workloads.iter().map(|w| answers(&one, w)).collect();
+        let answered: Vec<bool> = spec.workloads.iter().map(|w| one.answers(w)).collect();
         assert_eq!(answered, [true, true, false, false]);
         let launch = crate::geometry(&one, spec.workloads.last(), &config).unwrap();
         assert_eq!(launch[0].entry, "k<128, 32>");

@@ -48,7 +48,7 @@ pub use expected::Expected;
 pub use fresh::{Drawn, Fresh, Key};
 pub use geometry::{Geometry, boxes, geometry};
 pub use inputs::{Filler, Inputs};
-pub use instance::{answers, entries};
+pub use instance::entries;
 pub use interval::Interval;
 pub use level::{Coverage, Level, Plan, Scope};
 pub use memory::{POISON, padding, poison};

@@ -1,6 +1,6 @@
 //! What each choice is worth: the winner with one tunable at a time set back to its default, measured next to the winner.
 
-use kiln_bench::{Bench, Duel, Event, Stage, Subject, Trouble, geomean, now_ms};
+use kiln_bench::{Bench, Duel, Event, Fought, Stage, Subject, Trouble, geomean, now_ms};
 use kiln_core::{Config, Outcome, Value};
 
 use crate::face::{Match, face};
@@ -90,7 +90,9 @@ fn worth(
             &bench.stages,
             Match { phase, number, config: set_back, duel, shown: false, peers: false },
         )? {
-            Ok(rounds) => Ok(geomean(medians(&rounds, &weights, 0)) / geomean(medians(&rounds, &weights, 1))),
+            Ok(Fought { rounds, .. }) => {
+                Ok(geomean(medians(&rounds, &weights, 0)) / geomean(medians(&rounds, &weights, 1)))
+            }
             Err(defeat) => Err(format!("refused by {}", defeat.refusal.gate)),
         },
     )

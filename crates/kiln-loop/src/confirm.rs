@@ -1,7 +1,7 @@
 //! The proof: the winner against the baseline on inputs nobody has seen, with a pair of fresh workers for every block, on the
 //! tuned workloads and on those kept back.
 
-use kiln_bench::{Baseline, Bench, Duel, SETS, Stage, Subject, Trouble, Turns, derive, limits};
+use kiln_bench::{Baseline, Bench, Duel, Fought, SETS, Scrutiny, Stage, Subject, Trouble, Turns, derive, limits};
 use kiln_core::{Config, Fault, Use};
 use kiln_judge::Distribution;
 use kiln_stats::{Block, Thresholds, compare_blocks};
@@ -43,7 +43,7 @@ impl<'c, 'a> Confirmation<'c, 'a> {
         let target = bench.kernel.target();
         let kept_back = bench.kernel.selection.spec.workloads.iter();
         let kept_back = kept_back.filter(|w| prefix.is_empty() && w.use_for == Use::Holdout && w.is_for(target));
-        let kept_back = kept_back.filter(|w| kiln_judge::answers(&bench.kernel.selection, w));
+        let kept_back = kept_back.filter(|w| bench.kernel.selection.answers(w));
         let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
         let sets: &[Distribution] = if record.is_replay() { &[] } else { &SETS };
         let workloads: Vec<_> = tuned.iter().chain(&kept_back).copied().collect();
@@ -67,18 +67,28 @@ impl<'c, 'a> Confirmation<'c, 'a> {
         let (phase, number, config) = (&*self.phase, self.number, &finalist.config);
         let found = Match { phase, number, config, duel, shown: true, peers: false };
         self.number += 1;
-        let rounds = match face(bench, record, &self.stages, found)? {
-            Ok(rounds) => rounds,
+        // Where one workload was selected, a holdout may be none of this configuration's. Tuned ones always are, and stay in
+        // front.
+        let (fit, unfit): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.stages).into_iter().partition(|s| bench.fits(config, s.workload));
+        let used = fit.len();
+        self.stages = fit.into_iter().chain(unfit).collect();
+        let Fought { rounds, scrutiny } = match face(bench, record, &self.stages[..used], found)? {
+            Ok(fought) => fought,
             Err(defeat) => return Ok(Err(Late::new(&self.phase, &finalist.config, &defeat.refusal))),
         };
-        let mut confirmed = Vec::with_capacity(self.stages.len());
+        let mut confirmed = Vec::with_capacity(used);
         for (place, (stage, rounds)) in self.stages.iter().zip(&rounds).enumerate() {
             let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
             let blocks = blocks(rounds);
             let limits = limits(&Thresholds::default(), bench.kernel.on_gpu(), &blocks);
             let found = compare_blocks(&blocks, &limits, seed)
                 .map_err(|e| Fault::new(format!("comparing on {}", stage.name()), e))?;
-            confirmed.push(Confirmed::new(stage.name(), stage.weight(), place >= self.tuned, &found));
+            let mut row = Confirmed::new(stage.name(), stage.weight(), place >= self.tuned, &found);
+            if let Some(Scrutiny { checked, notes }) = scrutiny.get(place) {
+                (row.checked, row.notes) = (Some(*checked), notes.clone());
+            }
+            confirmed.push(row);
         }
         Ok(Ok(confirmed))
     }
@@ -112,7 +122,7 @@ pub(crate) fn glance(
     let duel = Duel { subjects: &subjects, rounds: GLANCE.0, samples: GLANCE.1, purpose: phase };
     let smallest = &bench.stages[..1.min(bench.stages.len())];
     let found = face(bench, record, smallest, Match { phase, number: 0, config, duel, shown: true, peers: false })?;
-    Ok(found.ok().map(|rounds| {
+    Ok(found.ok().map(|Fought { rounds, .. }| {
         let seconds = |place| medians(&rounds, &[1.0], place).first().map_or(f64::INFINITY, |m| m.1);
         (seconds(1), seconds(0))
     }))

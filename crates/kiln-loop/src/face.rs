@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use kiln_bench::{Bench, Duel, Event, Lost, Rounds, Stage, duel, now_ms};
+use kiln_bench::{Bench, Duel, Event, Fought, Lost, Stage, duel, now_ms};
 use kiln_core::{Config, Fault};
 
 use crate::record::{Defeat, Entry, Record};
@@ -21,21 +21,21 @@ pub(crate) struct Match<'a> {
     pub(crate) peers: bool,
 }
 
-/// Rounds, or how a subject was refused. That one who is no candidate is refused is a fault: it was right before.
+/// What was found, or how a subject was refused. That one who is no candidate is refused is a fault: it was right before.
 pub(crate) fn face(
     bench: &Bench<'_>,
     record: &Record<'_>,
     stages: &[Stage<'_>],
     found: Match<'_>,
-) -> Result<Result<Rounds, Defeat>, Fault> {
+) -> Result<Result<Fought, Defeat>, Fault> {
     let Match { phase, number, config, duel: plan, shown, peers } = found;
     let workloads: Vec<&str> = stages.iter().map(Stage::name).collect();
     let subjects: Vec<&str> = plan.subjects.iter().map(|(name, _)| name.as_str()).collect();
     if shown {
         (bench.listener)(&Event::Phase { phase, planned: plan.rounds });
     }
-    if let Some(rounds) = record.rounds(phase, number, config, &workloads, &subjects)? {
-        return Ok(rounds);
+    if let Some(fought) = record.rounds(phase, number, config, &workloads, &subjects)? {
+        return Ok(fought);
     }
     let (started, started_ms) = (Instant::now(), now_ms());
     let step = |done| {
@@ -43,8 +43,8 @@ pub(crate) fn face(
             (bench.listener)(&Event::Step { phase, done, planned: plan.rounds });
         }
     };
-    let rounds = match duel(bench, stages, plan, step, |_| 0)? {
-        Ok(rounds) => Ok(rounds),
+    let fought = match duel(bench, stages, plan, step, |_| 0)? {
+        Ok(fought) => Ok(fought),
         Err(Lost { subject, refusal, workload }) if peers || subject == 0 => {
             Err(Defeat { subject, refusal, workload: Some(workload) })
         }
@@ -59,6 +59,6 @@ pub(crate) fn face(
     let artifact = plan.subjects.first().and_then(|(_, subject)| subject.key());
     let wall_s = started.elapsed().as_secs_f64();
     let entry = Entry { phase, number, config, artifact, started_ms, wall_s };
-    record.keep_rounds(entry, &workloads, &subjects, rounds.as_ref())?;
-    Ok(rounds)
+    record.keep_rounds(entry, &workloads, &subjects, fought.as_ref())?;
+    Ok(fought)
 }

@@ -1,7 +1,9 @@
 //! The best of the search, looked at again: a full check on inputs nobody has seen, then a run against each other. Lucky
 //! timings of the search do not survive this. Whoever is refused here leaves, and the next in line takes its place.
 
-use kiln_bench::{Bench, Duel, Ended, Evaluation, Event, Rounds, Stage, Subject, Trouble, examine_all, geomean};
+use kiln_bench::{
+    Bench, Duel, Ended, Evaluation, Event, Fought, Rounds, Stage, Subject, Trouble, examine_all, geomean,
+};
 use kiln_core::{Config, Outcome};
 use kiln_judge::Level;
 
@@ -99,7 +101,7 @@ impl<'t> Finals<'t> {
         let found = Match { phase: &phase, number, config, duel, shown: true, peers: true };
         self.matches += 1;
         match face(bench, record, &bench.stages, found)? {
-            Ok(rounds) => {
+            Ok(Fought { rounds, .. }) => {
                 let cost = |place| geomean(medians(&rounds, &weights, place));
                 let finalists = std::mem::take(&mut self.finalists).into_iter().enumerate();
                 let mut order: Vec<(f64, Finalist)> = finalists.map(|(place, f)| (cost(place), f)).collect();

@@ -22,9 +22,9 @@ pub use adopt::{adopt, table};
 pub use best::{Written, write_best};
 pub use budget::Budget;
 pub use kiln_bench::{
-    Against, Baseline, Baselines, Bench, CacheState, CheckReport, Ended, Evaluation, Event, Forged, Kernel, Listener,
-    Lost, Machine, Measured, Peaks, Resources, Settings, Stage, Subject, Surroundings, Trouble, Versus, cuda_toolchain,
-    environment, examine, forge, judge_resources, peaks, toolchain, versus,
+    Against, Baseline, Baselines, Bench, CacheState, CheckReport, Checked, Ended, Evaluation, Event, Forged, Kernel,
+    Listener, Lost, Machine, Measured, Peaks, Resources, Scrutiny, Settings, Stage, Subject, Surroundings, Trouble,
+    Versus, cuda_toolchain, environment, examine, forge, judge_resources, peaks, toolchain, versus,
 };
 pub use record::Record;
 pub use summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};

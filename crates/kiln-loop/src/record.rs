@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use kiln_bench::{CacheState, Ended, Evaluation, Measured, Rounds, Turns};
+use kiln_bench::{CacheState, Ended, Evaluation, Fought, Measured, Rounds, Turns};
 use kiln_core::{Config, Fault, Refusal};
 use kiln_store::{Measurement, Store, Trial, TrialState};
 use serde_json::json;
@@ -192,7 +192,7 @@ impl<'a> Record<'a> {
         config: &Config,
         workloads: &[&str],
         subjects: &[&str],
-    ) -> Result<Option<Result<Rounds, Defeat>>, Fault> {
+    ) -> Result<Option<Result<Fought, Defeat>>, Fault> {
         let Some(trial) = self.trial(phase, number, &config.to_string())? else { return Ok(None) };
         if let Some(refusal) = &trial.refusal {
             let subject = trial.details.get(SUBJECT).and_then(serde_json::Value::as_u64).unwrap_or(0) as usize;
@@ -209,7 +209,13 @@ impl<'a> Record<'a> {
                 rounds[workload][m.block as usize][subject] = Turns { samples: m.samples.clone(), calls: m.calls };
             }
         }
-        Ok(Some(Ok(rounds)))
+        // A record of before they were kept has none.
+        let scrutiny = |workload: &&str| {
+            let found = trial.details.get(SCRUTINY)?.get(workload)?;
+            serde_json::from_value(found.clone()).ok()
+        };
+        let scrutiny = workloads.iter().map(scrutiny).collect::<Option<_>>().unwrap_or_default();
+        Ok(Some(Ok(Fought { rounds, scrutiny })))
     }
 
     /// Keeps the rounds of a duel, or why there are none.
@@ -218,9 +224,12 @@ impl<'a> Record<'a> {
         entry: Entry<'_>,
         workloads: &[&str],
         subjects: &[&str],
-        rounds: Result<&Rounds, &Defeat>,
+        fought: Result<&Fought, &Defeat>,
     ) -> Result<(), Fault> {
-        let defeat = rounds.err();
+        let (defeat, rounds) = (fought.err(), fought.map_or(&[][..], |fought| &fought.rounds));
+        let scrutiny = fought.map_or(&[][..], |fought| &fought.scrutiny);
+        let scrutiny: serde_json::Map<_, _> =
+            workloads.iter().zip(scrutiny).map(|(workload, found)| (workload.to_string(), json!(found))).collect();
         let (refusal, workload) = (defeat.map(|d| d.refusal.clone()), defeat.and_then(|d| d.workload.clone()));
         let trial = Trial {
             number: entry.number,
@@ -236,10 +245,10 @@ impl<'a> Record<'a> {
             check_s: 0.0,
             measure_s: entry.wall_s,
             wall_s: entry.wall_s,
-            details: defeat.map_or(json!({}), |d| json!({ SUBJECT: d.subject })),
+            details: defeat.map_or(json!({ SCRUTINY: scrutiny }), |d| json!({ SUBJECT: d.subject })),
         };
         let mut rows = Vec::new();
-        for (workload, rounds) in workloads.iter().zip(rounds.map_or(&[][..], |r| r.as_slice())) {
+        for (workload, rounds) in workloads.iter().zip(rounds) {
             for (block, turns) in rounds.iter().enumerate() {
                 rows.extend(subjects.iter().zip(turns).map(|(subject, turns)| Measurement {
                     phase: entry.phase.into(),
@@ -272,8 +281,9 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Where the details of a duel's record say who was refused.
+/// Where the details of a duel's record say who was refused, and what was checked on each workload.
 const SUBJECT: &str = "subject";
+const SCRUTINY: &str = "scrutiny";
 
 /// A duel that ended with a refusal.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use kiln_bench::Checked;
 use kiln_core::{Config, Gate, Refusal};
 use kiln_stats::{Comparison, Interval, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -91,6 +92,12 @@ pub struct Confirmed {
     pub samples: usize,
     /// What else to know.
     pub warnings: Vec<String>,
+    /// How many of the winner's timed calls were checked; not known of old studies.
+    #[serde(default)]
+    pub checked: Option<Checked>,
+    /// What to know about the inputs of timed calls and the caches they met.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Its weight in the overall speedup.
     #[serde(skip)]
     pub weight: f64,
@@ -117,6 +124,8 @@ impl Confirmed {
             verdict: found.verdict,
             samples: found.candidate.n,
             warnings: found.warnings.iter().map(ToString::to_string).collect(),
+            checked: None,
+            notes: Vec::new(),
             weight,
             holdout,
             config: None,

@@ -145,7 +145,10 @@ fn campaign(
         begun => begun.or_else(|| bench.kernel.default_for(&workloads)),
     };
     if let (None, Some(stated)) = (&default, bench.kernel.stated_default()) {
-        bench.note(format!("the default configuration {stated} breaks a rule of the kernel file and is not tried"));
+        let why = bench.kernel.broken(&stated).map_or(String::new(), |(refusal, _)| {
+            format!(": {} does not hold, {} with {}", refusal.rule, refusal.limit, refusal.evidence)
+        });
+        bench.note(format!("the default configuration {stated} is not tried{why}"));
     }
     let mut sound = None;
     if let Some(default) = &default {

@@ -61,6 +61,10 @@ impl Backend {
             | Ask::Draw(_)
             | Ask::Fetch { .. }
             | Ask::Time { draw: Some(_), .. }
+            | Ask::Lend
+            | Ask::Release
+            | Ask::Scalars { .. }
+            | Ask::Cool
             | Ask::Describe => Answer::Failed("no device here".into()),
         }
     }

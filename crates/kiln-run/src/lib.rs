@@ -51,7 +51,9 @@ pub use nvrtc::serve_nvrtc;
 pub use pad::Pad;
 pub use pin::{pin_thread, step_back};
 pub use prefault::prefault;
-pub use protocol::{Answer, Ask, Drawing, Fill, Gpu, GpuState, Launch, Numbers, PROTOCOL, Slot, TensorMap, Timing};
+pub use protocol::{
+    Answer, Ask, Drawing, Fill, Gpu, GpuState, Launch, Lent, Numbers, PROTOCOL, Slot, TensorMap, Timing,
+};
 pub use python::{Python, find_python, python_command};
 pub use visible::visible;
 pub use worker::{Limits, Worker};

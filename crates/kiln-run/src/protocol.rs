@@ -7,6 +7,9 @@
 //! put to any number of candidates. There may be several sets of arguments, each a mirror of its own behind the first;
 //! `Draw` fills all of them with numbers nobody has seen before, and every timed call has one. On a worker without a
 //! device calls work in the shared memory itself, and these four are not understood.
+//!
+//! What foreign code works with on a device is kept by another process, a keeper: that has the mirrors and images, draws and
+//! fetches, and lends the mirrors (`Lend`) to the worker that calls, which maps nothing else.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -18,7 +21,7 @@ use crate::confine::{Confined, Rules};
 use crate::handle::Handle;
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// What the parent asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,9 +53,12 @@ pub enum Ask {
     },
     /// Map the shared memory and remember where the arguments lie in it.
     Map {
-        /// The shared file. It goes with the line, not in it.
+        /// The shared file. It goes with the line, not in it. None comes where memory is lent.
         #[serde(skip)]
         arena: Handle,
+        /// The mirror, where another process keeps it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lent: Option<Lent>,
         /// The arguments, in order.
         slots: Vec<Slot>,
         /// For a cubin: the launches that make one call, in order.
@@ -96,6 +102,17 @@ pub enum Ask {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<(usize, usize)>,
     },
+    /// Say where the mirror is, so that another process can map it.
+    Lend,
+    /// Let go of a mirror that was lent: its keeper may move it now.
+    Release,
+    /// Take these bytes for the scalars at these offsets, where no shared memory holds them.
+    Scalars {
+        /// Offsets of slots, and the bytes.
+        values: Vec<(usize, Vec<u8>)>,
+    },
+    /// Push everything out of the device's caches.
+    Cool,
     /// Say what the device is and how it feels.
     Describe,
     /// Call the function once, and wait until everything it began has ended.
@@ -137,6 +154,7 @@ impl Ask {
     pub fn map(arena: &Arena, slots: Vec<Slot>) -> Ask {
         Ask::Map {
             arena: arena.handle(),
+            lent: None,
             slots,
             launches: Vec::new(),
             sets: 1,
@@ -149,7 +167,7 @@ impl Ask {
 
     /// What goes with the line.
     pub(crate) fn handle(&self) -> Option<Handle> {
-        if let Ask::Map { arena, .. } = self { Some(arena.clone()) } else { None }
+        if let Ask::Map { arena, lent: None, .. } = self { Some(arena.clone()) } else { None }
     }
 
     /// The same with the file that came with it.
@@ -159,6 +177,19 @@ impl Ask {
         }
         self
     }
+}
+
+/// A mirror that a process lends to another.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Lent {
+    /// What the driver gave out for it, in hex.
+    pub handle: String,
+    /// Bytes from the beginning of the memory lent to the first set.
+    pub offset: usize,
+    /// Bytes of one set.
+    pub bytes: usize,
+    /// Bytes from one set to the next.
+    pub stride: usize,
 }
 
 /// One argument in the shared memory.
@@ -284,6 +315,8 @@ pub enum Answer {
     Device(Box<Gpu>),
     /// How far the worker is confined.
     Confined(Confined),
+    /// Where the mirror is.
+    Lent(Lent),
     /// It could not be done; the worker is still there.
     Failed(String),
 }

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PROTOCOL = 5
+PROTOCOL = 6
 
 
 def pin(cpus):

@@ -107,13 +107,14 @@ impl Worker {
             Ask::Time { batches, calls, .. } => Some((*batches, *calls)),
             _ => None,
         };
-        let describes = ask == Ask::Describe;
+        let (describes, lends) = (ask == Ask::Describe, ask == Ask::Lend);
         let confines = if let Ask::Confine(rules) = &ask { Some(rules.is_first()) } else { None };
         let started = Instant::now();
         let outcome = self.put(ask, time)?;
         let wrong = match (&outcome, asked) {
             (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
-            (Outcome::Passed(Answer::Done), None) if !describes && confines.is_none() => None,
+            (Outcome::Passed(Answer::Done), None) if !describes && confines.is_none() && !lends => None,
+            (Outcome::Passed(Answer::Lent(_)), None) if lends => None,
             (Outcome::Passed(Answer::Device(_)), None) if describes => None,
             (Outcome::Passed(Answer::Confined(confined)), None) if let Some(first) = confines => {
                 self.confined = Some(*confined);

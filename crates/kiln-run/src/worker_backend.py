@@ -8,7 +8,7 @@ in both. A function may instead return an array (one output) or a dict of arrays
 hold their elements when the function returns, and are taken over off the clock; of anything else (views, broadcasts) the
 elements are copied on the clock. Every timed call has arguments of its own. A file that has `torch` among its globals is
 given PyTorch tensors, any other NumPy arrays. Loaded for the device, a file must have `torch` among its globals or import
-Triton; its tensors lie on the GPU, in a mirror of the shared memory.
+Triton; its tensors lie on the GPU, in memory that another process keeps and lends.
 """
 
 import gc
@@ -18,16 +18,13 @@ from functools import partial
 from time import perf_counter_ns as clock
 
 LINE = 64
-# Shared memories kept mapped, and mirrored on a device: a few however large they are, and more as long as all but the one in
-# use stay within so many bytes.
-FEW, MANY, MIRRORED = 8, 64, 4 << 30
 
 
 class Backend:
     def __init__(self):
         self.module = self.function = self.memory = self.key = None
-        # Mapped memories, the one used last at the end.
-        self.arenas = {}
+        # The values of scalars, by their offsets, where no shared memory holds them.
+        self.values = {}
         # The device that was opened, and the same again while a function is loaded for it.
         self.opened = self.device = None
         self.broken = ""
@@ -37,6 +34,8 @@ class Backend:
         self.inputs, self.outputs = {}, {}
         # Arguments of every set, once they are needed, and whether calls return what must be copied on the clock.
         self.bound, self.copies = [], None
+        # A sample that is ready to run again, and for what.
+        self.armed = None
         self.cold = bytearray()
         self.loads = 0
 
@@ -59,7 +58,7 @@ class Backend:
             batches, calls, flush = ask["batches"], ask["calls"], ask.get("flush", 0)
             if self.device is None:
                 return {"times": self.time(batches, calls, flush)}
-            return {"times": self.time_there(batches, calls, flush, ask.get("draw"))}
+            return {"times": self.time_there(batches, calls)}
         if do == "describe":
             self.opened = self.opened or self.open(self.torch())
             return {"device": self.opened.describe()}
@@ -70,21 +69,17 @@ class Backend:
         elif do == "load":
             self.load(ask["library"], ask["symbol"], ask.get("config") or {}, ask.get("device", False))
         elif do == "map":
-            self.close(ask.get("gone", []))
             sets, stride = ask.get("sets", 1), ask.get("stride", 0)
-            self.map(ask.get("arena"), ask["slots"], sets, stride, ask.get("elsewhere", False))
+            if ask.get("lent"):
+                self.borrow(ask["lent"], ask["slots"], sets)
+            else:
+                self.map(ask.get("arena"), ask["slots"], sets, stride)
         elif do == "call":
             self.call()
-        elif do == "upload":
-            self.there(do).upload(self.key, self.memory, self.slots, ask["image"])
-        elif do == "lay":
-            self.there(do).lay(self.key, self.memory, ask["image"])
-        elif do == "draw":
-            mirror = self.there(do).mirror(self.key, self.memory)
-            self.device.draw(mirror, ask, mirror.sets)
-            self.device.wait()
-        elif do == "fetch":
-            self.there(do).fetch(self.key, self.memory, ask.get("parts") or [], ask.get("set", 0))
+        elif do == "scalars":
+            self.values = {offset: bytes(value) for offset, value in ask["values"]}
+        elif do == "release":
+            self.release()
         else:
             raise Failed("no such question: %s" % do)
         return "done"
@@ -103,7 +98,10 @@ class Backend:
 
         if not path:
             # What is called where only the cost of everything around is asked for.
-            self.module, self.function, self.config = sys, nothing, {}
+            self.module, self.function, self.config, self.armed = sys, nothing, {}, None
+            if device:
+                self.opened = self.opened or self.open(self.torch())
+                self.device, self.function = self.opened, self.opened.nothing()
             if self.memory is not None:
                 self.bind()
             return
@@ -134,6 +132,7 @@ class Backend:
             self.device = self.opened
         if self.opened is not None:
             self.opened.forget_graphs()
+        self.armed = None
         self.module, self.function, self.config = module, function, dict(config)
         if self.memory is not None:
             self.bind()
@@ -148,15 +147,7 @@ class Backend:
             raise Failed("tensors on the GPU need PyTorch, which %s cannot import: %s" % (sys.executable, error))
         return torch
 
-    def there(self, do):
-        """The device, with memory mapped."""
-        if self.device is None:
-            raise Failed("`%s` needs a device, and no function is loaded for one" % do)
-        if self.memory is None:
-            raise Failed("no memory is mapped")
-        return self.device
-
-    def map(self, descriptor, slots, sets, stride, elsewhere=False):
+    def map(self, descriptor, slots, sets, stride):
         import mmap
 
         if descriptor is None:
@@ -164,49 +155,42 @@ class Backend:
         status = os.fstat(descriptor)
         # Sure while it is mapped: until then no other file can be given its number.
         key = (status.st_dev, status.st_ino, status.st_size)
-        memory = self.arenas.get(key) or mmap.mmap(descriptor, 0)
+        memory = self.memory if key == self.key else mmap.mmap(descriptor, 0)
         for slot in slots:
             # A function in Python has no use for descriptors.
             if slot["role"] != "tensormap":
-                check_slot(slot, len(memory) - (0 if self.opened is not None else (sets - 1) * stride))
-        self.arenas.pop(key, None)
-        self.arenas[key] = memory
+                check_slot(slot, len(memory) - (sets - 1) * stride)
+        self.hold(memory, key, slots, sets, stride)
+
+    def borrow(self, lent, slots, sets):
+        """Takes memory on the device that another process lends."""
+        if self.device is None:
+            raise Failed("memory is lent on a device, and no function is loaded for one")
+        self.release()
+        for slot in slots:
+            if slot["role"] not in ("tensormap", "scalar"):
+                check_slot(slot, lent["bytes"])
+        mirror = self.device.borrow(lent, sets)
+        self.hold(mirror.all, (lent["handle"], lent["offset"]), slots, sets, lent["stride"])
+
+    def release(self):
+        """Lets go of memory that was lent, and of everything that lies there."""
+        if self.opened is not None and self.opened.mirror is not None:
+            self.hold(None, None, [], 1, 0)
+            self.make, self.bound, self.values = None, [], {}
+            self.opened.release()
+
+    def hold(self, memory, key, slots, sets, stride):
         self.memory, self.key = memory, key
         self.slots, self.sets, self.stride = slots, sets, stride
-        self.inputs, self.outputs = {}, {}
-        if elsewhere and self.opened is not None:
-            self.opened.move(key, sets)
-        while self.too_many():
-            self.drop(next(iter(self.arenas)))
-        if self.module is not None:
+        self.inputs, self.outputs, self.armed = {}, {}, None
+        if self.module is not None and memory is not None:
             self.bind()
 
-    def too_many(self):
-        if self.opened is None:
-            return len(self.arenas) > 1
-        count, others = len(self.arenas), sum(size for _, _, size in self.arenas) - self.key[2]
-        return count > MANY or (count > FEW and others > min(MIRRORED, self.opened.room() // 4))
-
-    def drop(self, key):
-        if self.opened is not None:
-            self.opened.forget(key)
-        del self.arenas[key]
-
-    def close(self, numbers):
-        """Lets go of memories that the parent does not use any more."""
-        for key in [key for key in self.arenas if key[1] in numbers]:
-            if key == self.key:
-                self.memory = self.key = None
-                self.inputs, self.outputs = {}, {}
-            self.drop(key)
-
     def bind(self):
-        """Makes arrays over the first set of the shared memory or its mirror, of the kind the loaded file works with."""
-        memory, make = self.memory, torch_tensor if uses_torch(self.module) else numpy_array
-        if self.device is not None:
-            mirror = self.device.mirror(self.key, self.memory, self.sets)
-            memory, make, self.stride = mirror.all, tensor_in, mirror.stride
-        self.make, self.bound = partial(make, memory), []
+        """Makes arrays over the first set of the memory, of the kind the loaded file works with."""
+        make = torch_tensor if uses_torch(self.module) else numpy_array
+        self.make, self.bound = partial(tensor_in if self.device is not None else make, self.memory), []
         self.inputs, self.outputs = self.arrays(0)
 
     def arrays(self, offset):
@@ -233,12 +217,16 @@ class Backend:
         return partial(self.function, dict(inputs), self.scalars(offset), dict(outputs), **self.config)
 
     def scalars(self, offset=0):
-        """On a device those of the image that was laid there."""
-        laid = self.device and self.device.mirror(self.key, self.memory).laid
-        read = laid.scalar if laid else partial(scalar, self.memory)
         slots = [slot for slot in self.slots if slot["role"] == "scalar"]
-        offset = 0 if self.device else offset
-        return {slot["name"]: read(dict(slot, offset=slot["offset"] + offset)) for slot in slots}
+        if self.device is not None:
+            return {slot["name"]: self.told(slot) for slot in slots}
+        return {slot["name"]: scalar(self.memory, dict(slot, offset=slot["offset"] + offset)) for slot in slots}
+
+    def told(self, slot):
+        """A scalar's value, where it was told."""
+        if slot["offset"] not in self.values:
+            raise Failed("`%s` has no value" % slot["name"])
+        return scalar(self.values[slot["offset"]], dict(slot, offset=0))
 
     def call(self):
         result = self.ready()()
@@ -251,29 +239,14 @@ class Backend:
         if self.device is not None:
             self.device.wait()
 
-    def time_there(self, batches, calls, flush, drawing):
+    def time_there(self, batches, calls):
         """Times the function on the device, every call on arguments of its own."""
         began, device = clock(), self.device
-        self.ready()
-        mirror = device.mirror(self.key, self.memory)
-        if flush and calls > self.sets:
-            raise Failed("%d calls in a sample on %d sets, but the caches of each are cold" % (calls, self.sets))
-        if drawing:
-            device.take(mirror, drawing["image"])
-        self.bind_sets(min(calls, self.sets))
-        places = [number % len(self.bound) for number in range(calls)]
-        row = [self.ready(self.bound[place]) for place in places]
-        if self.copies:
-            row = [partial(self.deliver_one, call, self.bound[place][1]) for call, place in zip(row, places)]
-        outputs = [array for place in set(places) for array in self.bound[place][1].values()]
-        key = (self.key, repr(self.slots), repr(self.scalars()), calls, self.sets, self.copies)
-        run, graph = device.prepare(row, key, outputs)
-
-        def prepare(number):
-            if drawing:
-                device.draw(mirror, drawing, len(set(places)), number * calls)
-
-        timing, results = device.time(run, graph, began, batches, prepare, flush)
+        scalars = self.scalars()
+        if self.armed is None or self.armed[0] != (calls, scalars, self.copies):
+            self.armed = (calls, scalars, self.copies), *self.arm(calls, scalars)
+        _, places, run, graph = self.armed
+        timing, results = device.time(run, graph, began, batches)
         # All is over: what is only taken over now was there when the clock stopped.
         self.take_over(places, [] if self.copies else results or [])
         device.wait()
@@ -281,17 +254,37 @@ class Backend:
         preemptions = [] if graph else timing.pop("preemptions")
         return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions)
 
+    def arm(self, calls, scalars):
+        """What makes a sample of so many calls, ready to run, and whether it is a graph."""
+        self.ready()
+        self.bind_sets(min(calls, self.sets))
+        places = [number % len(self.bound) for number in range(calls)]
+        row = [self.ready(self.bound[place]) for place in places]
+        if self.copies:
+            row = [partial(self.deliver_one, call, self.bound[place][1]) for call, place in zip(row, places)]
+        outputs = [array for place in set(places) for array in self.bound[place][1].values()]
+        key = (self.key, repr(self.slots), repr(scalars), calls, self.sets, self.copies)
+        run, graph = self.device.prepare(row, key, outputs)
+        return places, run, graph
+
     def bind_sets(self, wanted):
         """Sees to it that there are arrays for so many sets."""
         while len(self.bound) < wanted:
             self.bound.append(self.arrays(len(self.bound) * self.stride))
 
     def take_over(self, places, results):
+        """Copies what calls returned to their outputs, all of it: nobody but the parent knows which are looked at."""
+        pairs = []
         for place, result in zip(places, results):
             if not is_plain(result, self.bound[place][1]):
                 raise Failed("the function returned %s, which need not hold its elements; hint: return a plain array, or "
                              "write the outputs in place" % kind(result))
-            self.deliver(result, self.bound[place][1])
+            pairs += self.returned(result, self.bound[place][1])
+        if self.device is not None:
+            self.device.copy(pairs)
+        else:
+            for output, value in pairs:
+                copy_to(output, value)
 
     def deliver_one(self, call, outputs):
         self.deliver(call(), outputs)
@@ -376,21 +369,28 @@ class Backend:
         self.cold[::LINE] = self.pattern
 
     def deliver(self, result, outputs=None):
-        """Copies what a function returned to the outputs; None says that it wrote them in place."""
+        """Copies what a function returned to the outputs."""
+        for output, value in self.returned(result, self.outputs if outputs is None else outputs):
+            copy_to(output, value)
+
+    def returned(self, result, outputs):
+        """Outputs, and what a function returned for each; None says that it wrote them in place."""
         if result is None:
-            return
-        outputs = self.outputs if outputs is None else outputs
+            return []
         if not isinstance(result, dict):
             if len(outputs) != 1:
                 raise Failed("the function returned one value for %d outputs; return a dict" % len(outputs))
             result = {name: result for name in outputs}
         elif type(result) is not dict:
             raise Failed("the function returned a %s, not a dict" % type(result).__name__)
+        found = []
         for name, value in result.items():
             if name not in outputs:
                 raise Failed("the function returned `%s`, which is no output" % name)
             if value is not outputs[name]:
-                copy_to(outputs[name], value, name)
+                check_returned(outputs[name], value, name)
+                found.append((outputs[name], value))
+        return found
 
 
 def nothing(_inputs, _scalars, _outputs):

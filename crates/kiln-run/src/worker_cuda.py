@@ -29,7 +29,11 @@ class Cuda(Device):
             raise Failed("PyTorch sees no GPU: %s" % no_gpu(torch))
         super().__init__(torch, "cuda")
         torch.cuda.set_device(0)
+        # PyTorch makes its context when it is first needed; what is lent is mapped into that.
+        torch.cuda.synchronize()
         self.graphs, self.eager = {}, False
+        self.driver, self.tensor = Driver(), over(torch)
+        self.copy_all = getattr(torch, "_foreach_copy_", None)
         self.sleep = getattr(getattr(torch, "_C", None), "_cuda_sleep", None) or getattr(torch.cuda, "_sleep", None)
         self.synchronize = getattr(getattr(torch, "_C", None), "_cuda_synchronize", None) or torch.cuda.synchronize
         self.graph, self.stream, self.on = torch.cuda.CUDAGraph, torch.cuda.Stream, torch.cuda.stream
@@ -37,34 +41,29 @@ class Cuda(Device):
         self.measure = self.stopwatch()
         self.cycles = HOLD * (getattr(torch.cuda.get_device_properties(0), "clock_rate", 0) or FAST) // 1_000_000
 
-    def pin(self, mirror):
-        """Copies from and to pinned memory are several times as fast; without it they work all the same."""
-        try:
-            code = self.torch.cuda.cudart().cudaHostRegister(mirror.host.data_ptr(), len(mirror.host), 0)
-            mirror.pinned = int(code) == 0
-        except Exception:
-            pass
-        if not mirror.pinned:
-            self.swallow()
+    def open(self, lent, size):
+        """A tensor over the memory of another process."""
+        handle, address = self.driver.handle(bytes.fromhex(lent["handle"])), self.driver.address()
+        self.check("cuIpcOpenMemHandle", self.driver.open(self.driver.byref(address), handle, 1))
+        return Mirror(lent, self.tensor(address.value, size), address.value)
 
-    def unpin(self, mirror):
-        self.wait()
-        self.graphs = {key: run for key, run in self.graphs.items() if self.mirrors.get(key[0]) is not None}
-        if mirror.pinned and int(self.torch.cuda.cudart().cudaHostUnregister(mirror.host.data_ptr())) != 0:
-            self.swallow()
+    def close(self, mirror):
+        self.check("cuIpcCloseMemHandle", self.driver.close(self.driver.address(mirror.address)))
 
-    def swallow(self):
-        """The runtime reports an error once more at the next launch: this one."""
-        try:
-            self.torch.zeros(1, device=self.place).fill_(1)
-        except RuntimeError:
-            pass
+    def copy(self, pairs):
+        """All at once where that works: one launch instead of many."""
+        tensor = self.torch.Tensor
+        if self.copy_all is None or any(type(value) is not tensor for _, value in pairs):
+            super().copy(pairs)
+        elif pairs:
+            self.copy_all([output for output, _ in pairs], [value.detach() for _, value in pairs])
+
+    def check(self, call, code):
+        if code != 0:
+            raise Failed("%s: error %d of CUDA" % (call, code))
 
     def forget_graphs(self):
         self.graphs, self.eager = {}, False
-
-    def forget_graphs_of(self, key):
-        self.graphs = {graph: run for graph, run in self.graphs.items() if graph[0] != key}
 
     def prepare(self, row, key, outputs):
         if not self.eager and key not in self.graphs:
@@ -163,12 +162,6 @@ class Cuda(Device):
     def wait(self):
         self.synchronize()
 
-    def cache(self):
-        return getattr(self.torch.cuda.get_device_properties(0), "L2_cache_size", 0)
-
-    def room(self):
-        return self.torch.cuda.get_device_properties(0).total_memory // 5 * 2
-
     def wedged(self):
         """The error that every use of the device now ends with, if there is one."""
         try:
@@ -192,7 +185,7 @@ class Cuda(Device):
             "sms": properties.multi_processor_count,
             "memory": properties.total_memory,
             "memory_free": cuda.mem_get_info()[0],
-            "l2": self.cache(),
+            "l2": told("L2_cache_size"),
             "smem_per_block": told("shared_memory_per_block_optin", "shared_memory_per_block"),
             "smem_per_sm": told("shared_memory_per_multiprocessor"),
             "registers_per_sm": told("regs_per_multiprocessor"),
@@ -202,6 +195,57 @@ class Cuda(Device):
             "cuda": self.torch.version.cuda or "",
             "state": {"throttled": []},
         }
+
+
+class Driver:
+    """What is called of CUDA's driver, which PyTorch has loaded."""
+
+    def __init__(self):
+        import ctypes
+
+        class Handle(ctypes.Structure):
+            _fields_ = [("bytes", ctypes.c_ubyte * 64)]
+
+        library = ctypes.CDLL("libcuda.so.1")
+        self.open, self.close = library.cuIpcOpenMemHandle_v2, library.cuIpcCloseMemHandle
+        self.open.argtypes = [ctypes.c_void_p, Handle, ctypes.c_uint]
+        self.close.argtypes = [ctypes.c_uint64]
+        self.address, self.byref = ctypes.c_uint64, ctypes.byref
+        self.handle = Handle.from_buffer_copy
+
+
+def over(torch):
+    """What makes a tensor of bytes over an address on the device, by the exchange format of array libraries."""
+    import ctypes
+
+    class Kind(ctypes.Structure):
+        _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+    class Place(ctypes.Structure):
+        _fields_ = [("type", ctypes.c_int32), ("number", ctypes.c_int32)]
+
+    class Tensor(ctypes.Structure):
+        _fields_ = [
+            ("data", ctypes.c_void_p), ("place", Place), ("dimensions", ctypes.c_int32), ("kind", Kind),
+            ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+            ("offset", ctypes.c_uint64)]
+
+    class Managed(ctypes.Structure):
+        _fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("delete", ctypes.c_void_p)]
+
+    capsule = ctypes.pythonapi.PyCapsule_New
+    capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    take, kept = torch.utils.dlpack.from_dlpack, []
+
+    def tensor(address, size):
+        shape = (ctypes.c_int64 * 1)(size)
+        cuda, unsigned = 2, 1
+        described = Managed(Tensor(address, Place(cuda, 0), 1, Kind(unsigned, 8, 1), shape, None, 0), None, None)
+        # PyTorch reads the description for as long as there is a tensor of it.
+        kept.append((described, shape))
+        return take(capsule(ctypes.addressof(described), b"dltensor", None))
+
+    return tensor
 
 
 def method(kind, name):

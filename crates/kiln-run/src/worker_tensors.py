@@ -145,8 +145,8 @@ def holds(value):
     return numpy is not None and isinstance(value, numpy.generic)
 
 
-def copy_to(output, value, name):
-    # Only what holds its elements: anything else might compute them here, off the clock.
+def check_returned(output, value, name):
+    """Refuses what does not hold its elements: anything else might compute them while it is copied, off the clock."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     is_tensor = torch is not None and type(value) is torch.Tensor
     is_array = numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic))
@@ -155,6 +155,12 @@ def copy_to(output, value, name):
     shape = tuple(getattr(value, "shape", ()))
     if shape != tuple(output.shape):
         raise Failed("the function returned %s for `%s`, not %s" % (list(shape), name, list(output.shape)))
+
+
+def copy_to(output, value):
+    """Copies what was checked before."""
+    torch = sys.modules.get("torch")
+    is_tensor = torch is not None and type(value) is torch.Tensor
     if hasattr(output, "copy_"):
         output.copy_(value if is_tensor else torch.as_tensor(value))
     else:

@@ -7,6 +7,7 @@ use kiln_loop::{Kernel, Settings, Versus};
 use serde_json::{Value, json};
 
 use crate::number::duration;
+use crate::scrutiny::checked;
 use crate::table::{Align, lines};
 
 /// Everything `kiln bench` says.
@@ -89,6 +90,10 @@ impl fmt::Display for BenchView<'_> {
             }
             if rows.len() > 1 {
                 f.write_str(&lines(&rows, &[Left, Right, Right, Right, Left, Right, Left]))?;
+            }
+            writeln!(f, "  {}", checked(&w.scrutiny.checked))?;
+            for note in &w.scrutiny.notes {
+                writeln!(f, "  {note}")?;
             }
             for b in &w.baselines {
                 for warning in &b.comparison.warnings {

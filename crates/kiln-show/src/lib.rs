@@ -18,6 +18,7 @@ mod progress;
 mod refusal;
 #[cfg(test)]
 mod sample;
+mod scrutiny;
 mod simulate;
 mod space;
 mod study;

@@ -6,6 +6,7 @@ use std::fmt;
 use kiln_loop::{Late, Summary};
 
 use crate::number::duration;
+use crate::scrutiny::{least_checked, notes};
 use crate::table::{Align, lines};
 
 /// The result itself, without how it was come by.
@@ -57,6 +58,12 @@ impl fmt::Display for OutcomeView<'_> {
             }
             use Align::{Left, Right};
             f.write_str(&lines(&rows, &[Left, Right, Right, Right, Left, Right, Right, Left]))?;
+            if let Some(line) = least_checked(&s.workloads) {
+                writeln!(f, "  {line}")?;
+            }
+            for note in notes(&s.workloads) {
+                writeln!(f, "  {note}")?;
+            }
             for w in &s.workloads {
                 for warning in &w.warnings {
                     writeln!(f, "  {}: {warning}", w.name)?;

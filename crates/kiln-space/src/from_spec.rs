@@ -1,28 +1,28 @@
 //! From a selection of a kernel file to a problem: its tunables, its constraints, and the static gates that follow from
 //! its launches and the device.
 
-use kiln_core::Gate;
+use kiln_core::{Gate, Workload};
 use kiln_expr::{ExprError, Expression};
 use kiln_spec::{Formula, Launch, Selection};
 
 use crate::problem::{Constants, Dimension, Problem, Rule};
 
+impl Constants {
+    /// The fixed names under a workload of a selection.
+    pub fn of(selection: &Selection<'_>, workload: Option<&Workload>) -> Constants {
+        let name = workload.map_or(String::new(), |w| w.name.to_string());
+        Constants { workload: name, values: selection.constants(workload), arch: selection.arch }
+    }
+}
+
 impl Problem {
-    /// The problem of a selection: all its workloads must be satisfied at once.
+    /// The problem of a selection: all its workloads must be satisfied at once, and those its winner is checked on.
     pub fn from_selection(selection: &Selection<'_>) -> Result<Problem, ExprError> {
         let target = selection.target;
-        let mut constants: Vec<Constants> = selection
-            .workloads
-            .iter()
-            .map(|w| Constants {
-                workload: w.name.to_string(),
-                values: selection.constants(Some(w)),
-                arch: selection.arch,
-            })
-            .collect();
+        let required = selection.required();
+        let mut constants: Vec<Constants> = required.iter().map(|w| Constants::of(selection, Some(w))).collect();
         if constants.is_empty() {
-            let values = selection.constants(None);
-            constants.push(Constants { workload: String::new(), values, arch: selection.arch });
+            constants.push(Constants::of(selection, None));
         }
         let mut rules: Vec<Rule> = target
             .constraints

@@ -38,6 +38,30 @@ impl Problem {
         }
         Judgement::Holds(held.unwrap_or_default())
     }
+
+    /// The first rule that does not hold for a configuration, and the workload where it does not.
+    pub fn broken(&self, config: &Config) -> Option<(Refusal, &str)> {
+        let (mut refusal, workload) = self
+            .constants
+            .iter()
+            .find_map(|constants| Some((self.broken_on(config, constants)?, &*constants.workload)))?;
+        if self.constants.len() > 1 {
+            refusal.evidence.push_str(&format!(", workload {workload}"));
+        }
+        Some((refusal, workload))
+    }
+
+    /// The first rule that does not hold for a configuration on one workload, whether or not the problem has it. A rule
+    /// that cannot be evaluated there does not hold.
+    pub fn broken_on(&self, config: &Config, constants: &Constants) -> Option<Refusal> {
+        let tunable = |name: &str| config.get(name).cloned();
+        let env = self.env(&tunable, constants);
+        self.rules.iter().find_map(|rule| match rule.expression.eval(&env) {
+            Ok(value) if truth(&value) => None,
+            Ok(_) => Some(refusal(rule, constants, &env, false)),
+            Err(error) => Some(Refusal { measured: error.to_string(), ..refusal(rule, constants, &env, false) }),
+        })
+    }
 }
 
 fn refusal(rule: &Rule, constants: &Constants, env: &dyn Env, several: bool) -> Refusal {
@@ -85,5 +109,48 @@ fn substituted(expression: &Expression, expr: &Expr, env: &dyn Env) -> String {
         Kind::Or(a, b) => format!("{} or {}", substituted(expression, a, env), substituted(expression, b, env)),
         Kind::Unary(kiln_expr::UnaryOp::Not, a) => format!("not ({})", substituted(expression, a, env)),
         _ => show(expr),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_spec::Choice;
+
+    const FILE: &str = "[kernel]\nname = \"k\"\n[tunables]\nBLOCK = [16, 24, 32]\n[target.cpu]\nsource = \"k.c\"\n\
+        [constraints]\nwhole = \"N % BLOCK == 0\"\nroom = \"64 // (N - 90) < 50\"\n\
+        [[workloads]]\nname = \"even\"\ndims = { N = 96 }\n[[workloads]]\nname = \"other\"\ndims = { N = 120 }\n\
+        [[workloads]]\nname = \"odd\"\nuse = \"check\"\ndims = { N = 48 }\n";
+
+    /// The rule, its numbers, what it rests on and the workload.
+    fn broken(file: &str, workload: Option<&str>, config: &str) -> Option<(String, String, String, String)> {
+        let (spec, _) = kiln_spec::parse("kernel.toml", file.as_bytes()).unwrap();
+        let selection = spec.select(Choice { workload, ..Choice::default() }).unwrap();
+        let problem = Problem::from_selection(&selection).unwrap();
+        let (refusal, workload) = problem.broken(&Config::parse(config).unwrap())?;
+        Some((refusal.rule, refusal.measured, refusal.evidence, workload.into()))
+    }
+
+    #[test]
+    fn a_rule_must_hold_on_workloads_for_checking_too() {
+        let one = FILE.replace("name = \"other\"", "name = \"other\"\nuse = \"holdout\"");
+        assert_eq!(broken(&one, None, "BLOCK=24"), None);
+        let (rule, measured, evidence, workload) = broken(&one, None, "BLOCK=32").unwrap();
+        assert_eq!((&*rule, &*measured, &*workload), ("whole", "24 == 0", "other"));
+        assert_eq!(evidence, "N = 120, BLOCK = 32, workload other");
+        let odd = FILE.replace("N = 120", "N = 960");
+        assert_eq!(broken(&odd, None, "BLOCK=32").unwrap().3, "odd");
+        // Selected alone, nothing but the one counts.
+        assert_eq!(broken(&odd, Some("even"), "BLOCK=32"), None);
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_evaluated_does_not_hold() {
+        let (rule, measured, ..) = broken(&FILE.replace("N = 48", "N = 90"), None, "BLOCK=24").unwrap();
+        assert_eq!(rule, "whole", "{measured}");
+        let file = FILE.replace("N = 48", "N = 90").replace("whole = \"N % BLOCK == 0\"\n", "");
+        let (rule, measured, _, workload) = broken(&file, None, "BLOCK=24").unwrap();
+        assert_eq!((&*rule, &*workload), ("room", "odd"));
+        assert!(measured.contains("zero"), "{measured}");
     }
 }

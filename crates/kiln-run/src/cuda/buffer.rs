@@ -1,25 +1,32 @@
-//! Memory on the device. In: a length. Out: a [`Buffer`] that begins at a page, as shared memory does, so that offsets
-//! keep their alignment; it is given back when dropped. Refuses when there is not that much.
+//! Memory on the device. In: a length, or what another process lends. Out: a [`Buffer`] that begins at a page, as shared
+//! memory does, so that offsets keep their alignment; it is given back when dropped. Refuses when there is not that much,
+//! and what was lent by nobody.
 
 use std::hash::{BuildHasher, RandomState};
 
-use cudarc::driver::sys::{self, CUdeviceptr, CUstream};
+use cudarc::driver::sys::{self, CUdeviceptr, CUipcMem_flags, CUipcMemHandle, CUstream};
 
 use super::driver::{Trouble, check};
 use crate::arena::MOST_ALIGNMENT;
+use crate::protocol::Lent;
 
 pub(super) struct Buffer {
+    /// Where the driver's piece begins, and whether it is another process's.
     allocated: CUdeviceptr,
+    borrowed: bool,
     begin: CUdeviceptr,
     length: usize,
 }
+
+/// What is lent is lent in whole blocks of the driver's: memory of this size shares its blocks with no other.
+const BLOCK: usize = 2 << 20;
 
 /// How far apart two places of the same memory may lie.
 const SCATTER: usize = 2 << 20;
 
 impl Buffer {
     pub(super) fn new(length: usize) -> Result<Buffer, Trouble> {
-        Buffer::shifted(length, 0)
+        Buffer::shifted(length, 0, 1)
     }
 
     /// Memory that begins at another page each time. The driver gives the same place again and again, and where memory
@@ -27,12 +34,42 @@ impl Buffer {
     pub(super) fn scattered(length: usize) -> Result<Buffer, Trouble> {
         let pages = (SCATTER / MOST_ALIGNMENT) as u64;
         let page = RandomState::new().hash_one(length) % pages;
-        Buffer::shifted(length, page as usize * MOST_ALIGNMENT)
+        // Such memory may be lent.
+        Buffer::shifted(length, page as usize * MOST_ALIGNMENT, BLOCK)
     }
 
-    fn shifted(length: usize, shift: usize) -> Result<Buffer, Trouble> {
+    /// What another process lends, `length` bytes of it.
+    pub(super) fn borrowed(lent: &Lent, length: usize) -> Result<Buffer, Trouble> {
+        let mut handle = CUipcMemHandle { reserved: [0; 64] };
+        if lent.handle.len() != 2 * handle.reserved.len() {
+            return Err("cuIpcOpenMemHandle: this is no handle".into());
+        }
+        for (at, byte) in handle.reserved.iter_mut().enumerate() {
+            let digits = lent.handle.get(2 * at..2 * at + 2);
+            let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            *byte = value.ok_or("cuIpcOpenMemHandle: this is no handle")? as _;
+        }
+        let flags = CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
+        let mut allocated = 0;
+        // SAFETY: fills in one address; the memory is closed once, when this is dropped.
+        check("cuIpcOpenMemHandle", unsafe { sys::cuIpcOpenMemHandle_v2(&mut allocated, handle, flags) })?;
+        Ok(Buffer { allocated, borrowed: true, begin: allocated + lent.offset as u64, length })
+    }
+
+    /// What another process needs to map it: the driver's handle in hex, and where in it this begins.
+    pub(super) fn lend(&self) -> Result<(String, usize), Trouble> {
+        let mut handle = CUipcMemHandle { reserved: [0; 64] };
+        // SAFETY: fills in one handle for memory that this owns.
+        check("cuIpcGetMemHandle", unsafe { sys::cuIpcGetMemHandle(&mut handle, self.allocated) })?;
+        let hex = handle.reserved.iter().map(|byte| format!("{:02x}", *byte as u8)).collect();
+        Ok((hex, (self.begin - self.allocated) as usize))
+    }
+
+    /// Memory that begins so far behind the start of the driver's piece, which is made of whole blocks of that size.
+    fn shifted(length: usize, shift: usize, block: usize) -> Result<Buffer, Trouble> {
         let words = |why: &str| format!("cuMemAlloc: {length} bytes: {why}");
         let room = shift.checked_add(MOST_ALIGNMENT).and_then(|room| length.checked_add(room));
+        let room = room.and_then(|room| room.checked_next_multiple_of(block));
         let wanted = room.ok_or_else(|| words("more than there is"))?;
         let mut allocated = 0;
         // SAFETY: fills in one address; the memory is freed once, when this is dropped.
@@ -41,7 +78,7 @@ impl Buffer {
             trouble
         })?;
         let begin = allocated.next_multiple_of(MOST_ALIGNMENT as u64) + shift as u64;
-        Ok(Buffer { allocated, begin, length })
+        Ok(Buffer { allocated, borrowed: false, begin, length })
     }
 
     /// The address of a byte.
@@ -63,8 +100,12 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         // An error here is that of earlier work, and comes to light with the next call.
-        // SAFETY: allocated by `new` and freed only here; freeing waits for work that uses it.
-        let _ = unsafe { sys::cuMemFree_v2(self.allocated) };
+        let _ = match self.borrowed {
+            // SAFETY: opened by `borrowed` and closed only here; its users have been waited for.
+            true => unsafe { sys::cuIpcCloseMemHandle(self.allocated) },
+            // SAFETY: allocated by `new` and freed only here; freeing waits for work that uses it.
+            false => unsafe { sys::cuMemFree_v2(self.allocated) },
+        };
     }
 }
 

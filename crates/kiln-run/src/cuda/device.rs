@@ -19,7 +19,7 @@ use super::replay::Replay;
 use super::stopwatch::measure;
 use crate::cpu::within;
 use crate::handle::Handle;
-use crate::protocol::{Drawing, Gpu, Launch, Slot, Timing};
+use crate::protocol::{Drawing, Gpu, Launch, Lent, Slot, Timing};
 use crate::stopwatch::Plan;
 
 /// Numbers of calls for which graphs are kept.
@@ -82,10 +82,11 @@ impl Device {
         self.calls = (0, Duration::MAX);
     }
 
-    /// Maps memory, with so many sets, elsewhere than before where that is wanted.
+    /// Maps memory, with so many sets, elsewhere than before where that is wanted; or what another process lends.
     pub(super) fn map(
         &mut self,
         (arena, sets, elsewhere): (&Handle, u32, bool),
+        lent: Option<&Lent>,
         slots: Vec<Slot>,
         launches: &[Launch],
         gone: &[u64],
@@ -93,7 +94,10 @@ impl Device {
         self.context.synchronise()?;
         self.unbind();
         self.arenas.close(gone);
-        self.arenas.open(arena, sets.max(1), elsewhere, &self.context)?;
+        match lent {
+            Some(lent) => self.arenas.borrow(lent, sets.max(1))?,
+            None => self.arenas.open(arena, sets.max(1), elsewhere, &self.context)?,
+        }
         let shared = self.arenas.current()?;
         for Slot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), *offset, *bytes, shared.len())?;
@@ -112,6 +116,35 @@ impl Device {
         };
         self.bound = Some(Bound { slots, sets, launches, laid: None });
         Ok(())
+    }
+
+    pub(super) fn lend(&self) -> Result<Lent, Trouble> {
+        self.arenas.current()?.lend()
+    }
+
+    /// Lets go of memory that was lent.
+    pub(super) fn release(&mut self) -> Result<(), Trouble> {
+        self.context.synchronise()?;
+        self.unbind();
+        self.arenas.release();
+        Ok(())
+    }
+
+    /// Pushes everything out of the caches.
+    pub(super) fn cool(&mut self) -> Result<(), Trouble> {
+        let stream = self.context.stream;
+        let (memory, word) = self.cold()?;
+        *word = word.wrapping_add(1);
+        memory.fill(*word, stream)?;
+        self.context.synchronise()
+    }
+
+    /// What is written over to cool caches, and with what it was the last time.
+    fn cold(&mut self) -> Result<&mut (Buffer, u32), Trouble> {
+        Ok(match &mut self.cold {
+            Some(cold) => cold,
+            none => none.insert((Buffer::new(self.context.l2.saturating_mul(2).max(LEAST_COLD))?, 0)),
+        })
     }
 
     pub(super) fn upload(&mut self, image: u64) -> Result<(), Trouble> {
@@ -136,6 +169,13 @@ impl Device {
         let slots = bound.slots.iter().filter(|slot| slot.role == "scalar");
         let read = slots.map(|slot| Ok((slot.offset, buffer::read(image.at(slot.offset), slot.bytes)?)));
         let scalars: Vec<(usize, Vec<u8>)> = read.collect::<Result<_, Trouble>>()?;
+        bound.laid = Some(number);
+        self.set_scalars(&scalars)
+    }
+
+    /// Passes these bytes for the scalars at these offsets from now on.
+    pub(super) fn set_scalars(&mut self, scalars: &[(usize, Vec<u8>)]) -> Result<(), Trouble> {
+        let bound = self.bound.as_mut().ok_or("no memory is mapped")?;
         let scalar = |slot: &Slot| {
             let found = scalars.iter().find(|(offset, bytes)| *offset == slot.offset && bytes.len() == slot.bytes);
             found.map(|(_, bytes)| bytes.clone()).ok_or_else(|| format!("`{}` has no value", slot.name).into())
@@ -144,7 +184,6 @@ impl Device {
         for (_, arguments) in &mut bound.sets {
             changed |= arguments.set_scalars(&bound.slots, scalar)?;
         }
-        bound.laid = Some(number);
         // A recording holds the scalars it was made with.
         if changed {
             self.replays.clear();
@@ -185,8 +224,8 @@ impl Device {
             let (calls, sets) = (plan.calls, shared.sets);
             return Err(format!("{calls} calls in a sample on {sets} sets, but the caches of each are cold").into());
         }
-        if flush && self.cold.is_none() {
-            self.cold = Some((Buffer::new(self.context.l2.saturating_mul(2).max(LEAST_COLD))?, 0));
+        if flush {
+            self.cold()?;
         }
         if let Some(drawing) = drawing {
             self.take_scalars(drawing.image)?;

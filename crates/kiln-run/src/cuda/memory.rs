@@ -1,6 +1,6 @@
-//! Shared memory and its mirrors on the device. In: a shared file, and how many sets of arguments are wanted. Out: its
-//! mapping and a mirror of the same length for each set, kept for the next time it comes. Refuses when the device has
-//! no room.
+//! Shared memory and its mirrors on the device. In: a shared file, and how many sets of arguments are wanted; or mirrors that
+//! another process lends. Out: its mapping and a mirror of the same length for each set, kept for the next time it comes.
+//! Refuses when the device has no room.
 
 use std::ffi::c_void;
 use std::os::unix::fs::MetadataExt;
@@ -14,6 +14,7 @@ use super::driver::{Trouble, check};
 use super::recent::Recent;
 use crate::arena::MOST_ALIGNMENT;
 use crate::handle::Handle;
+use crate::protocol::Lent;
 
 /// Arenas kept mapped: a few however large they are, and more as long as all but the current one stay within so many bytes.
 const FEW: usize = 8;
@@ -29,7 +30,9 @@ const STEP: usize = MOST_ALIGNMENT;
 
 /// A shared file, mapped, with its mirrors.
 pub(super) struct Shared {
-    map: MmapRaw,
+    /// None where another process has the file, and lends the mirrors.
+    map: Option<MmapRaw>,
+    length: usize,
     registered: bool,
     /// All sets, one behind the other.
     mirror: Buffer,
@@ -38,7 +41,17 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn len(&self) -> usize {
-        self.map.len()
+        self.length
+    }
+
+    /// What another process needs to map the mirrors.
+    pub(super) fn lend(&self) -> Result<Lent, Trouble> {
+        let (handle, offset) = self.mirror.lend()?;
+        Ok(Lent { handle, offset, bytes: self.length, stride: self.stride() })
+    }
+
+    fn host(&self) -> Result<&MmapRaw, Trouble> {
+        self.map.as_ref().ok_or_else(|| "this memory is lent, and fetched by its keeper".into())
     }
 
     /// Bytes from one set to the next.
@@ -51,19 +64,19 @@ impl Shared {
         self.mirror.at(set as usize * self.stride() + offset)
     }
 
-    /// Bytes as they are now; the range was checked before.
+    /// Bytes as they are now; the range was checked before. Zeros where the memory is lent.
     pub(super) fn bytes(&self, offset: usize, bytes: usize) -> Vec<u8> {
         let mut copy = vec![0; bytes];
-        if offset.checked_add(bytes).is_some_and(|end| end <= self.len()) {
+        if let (Some(map), true) = (&self.map, offset.checked_add(bytes).is_some_and(|end| end <= self.len())) {
             // SAFETY: the range lies within the mapping, which others may write but only as plain bytes.
-            unsafe { std::ptr::copy_nonoverlapping(self.map.as_ptr().add(offset), copy.as_mut_ptr(), bytes) };
+            unsafe { std::ptr::copy_nonoverlapping(map.as_ptr().add(offset), copy.as_mut_ptr(), bytes) };
         }
         copy
     }
 
     /// Copies all of it to the device.
     pub(super) fn send(&self, to: &Buffer, context: &Context) -> Result<(), Trouble> {
-        let from: *const c_void = self.map.as_ptr().cast();
+        let from: *const c_void = self.host()?.as_ptr().cast();
         let bytes = self.len().min(to.len());
         // SAFETY: the mapping is that long and stays until the copy has ended, which is waited for.
         check("cuMemcpyHtoDAsync", unsafe { sys::cuMemcpyHtoDAsync_v2(to.at(0), from, bytes, context.stream) })?;
@@ -75,7 +88,7 @@ impl Shared {
         if set >= self.sets {
             return Err(format!("set {set} is wanted, there are {}", self.sets).into());
         }
-        let whole = [(0, self.len())];
+        let (whole, host) = ([(0, self.len())], self.host()?);
         for (start, end) in if parts.is_empty() { &whole } else { parts } {
             if start > end || *end > self.len() {
                 return Err(format!("bytes {start} to {end} are wanted, there are {}", self.len()).into());
@@ -83,7 +96,7 @@ impl Shared {
             let from = self.at(set, *start);
             // SAFETY: mapping and mirror hold the stretch; the mapping stays until the copy has ended, which is waited for.
             let copied = unsafe {
-                let to: *mut c_void = self.map.as_mut_ptr().add(*start).cast();
+                let to: *mut c_void = host.as_mut_ptr().add(*start).cast();
                 sys::cuMemcpyDtoHAsync_v2(to, from, end - start, context.stream)
             };
             check("cuMemcpyDtoHAsync", copied)?;
@@ -94,9 +107,9 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if self.registered {
+        if let (Some(map), true) = (&self.map, self.registered) {
             // SAFETY: it was registered under this address and is still mapped.
-            let _ = unsafe { sys::cuMemHostUnregister(self.map.as_mut_ptr().cast()) };
+            let _ = unsafe { sys::cuMemHostUnregister(map.as_mut_ptr().cast()) };
         }
     }
 }
@@ -130,7 +143,8 @@ impl Arenas {
             // SAFETY: the mapping is that long, and is unregistered before it goes.
             let registered = unsafe { sys::cuMemHostRegister_v2(address, map.len(), 0) } == CUresult::CUDA_SUCCESS;
             let most = BYTES.min(context.memory / 10).saturating_add(mirror.len());
-            self.kept.insert(key, Shared { map, registered, mirror, sets });
+            let length = map.len();
+            self.kept.insert(key, Shared { map: Some(map), length, registered, mirror, sets });
             while exceeds(self.kept.values().map(|shared| shared.mirror.len()), most) {
                 self.kept.drop_oldest();
             }
@@ -150,6 +164,26 @@ impl Arenas {
         }
         self.current = Some(key);
         Ok(())
+    }
+
+    /// Makes mirrors that another process lends the current ones. There are never any others beside them: their keeper may
+    /// move what is not in use.
+    pub(super) fn borrow(&mut self, lent: &Lent, sets: u32) -> Result<(), Trouble> {
+        self.release();
+        let mirror = Buffer::borrowed(lent, room(lent.bytes, sets))?;
+        if lent.stride != stride(lent.bytes) {
+            return Err("cuIpcOpenMemHandle: its sets lie otherwise".into());
+        }
+        let key = (0, 0, lent.bytes as u64);
+        self.kept.insert(key, Shared { map: None, length: lent.bytes, registered: false, mirror, sets });
+        self.current = Some(key);
+        Ok(())
+    }
+
+    /// Lets go of mirrors that were lent.
+    pub(super) fn release(&mut self) {
+        self.current = None;
+        self.kept.retain(|(_, number, _)| *number != 0);
     }
 
     /// Lets go of files that nobody uses any more.

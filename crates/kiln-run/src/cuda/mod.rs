@@ -71,9 +71,13 @@ impl Backend {
             // The device is open, which is all that had to come before.
             Ask::Confine(_) => Ok(()),
             Ask::Load { library, symbol, .. } => device.load(&library, &symbol),
-            Ask::Map { arena, slots, launches, sets, elsewhere, gone, .. } => {
-                device.map((&arena, sets, elsewhere), slots, &launches, &gone)
+            Ask::Map { arena, lent, slots, launches, sets, elsewhere, gone, .. } => {
+                device.map((&arena, sets, elsewhere), lent.as_ref(), slots, &launches, &gone)
             }
+            Ask::Lend => return device.lend().map(Answer::Lent),
+            Ask::Release => device.release(),
+            Ask::Scalars { values } => device.set_scalars(&values),
+            Ask::Cool => device.cool(),
             Ask::Upload { image } => device.upload(image),
             Ask::Lay { image } => device.lay(image),
             Ask::Draw(drawing) => device.draw(&drawing),

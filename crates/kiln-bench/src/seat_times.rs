@@ -1,0 +1,125 @@
+//! What a seat does on the clock. In: how many calls, and on a device what they shall read. Out: their times, or a refusal.
+//!
+//! Where another process keeps the memory, that one fills it before every batch, while the subject's own stands still.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use kiln_core::{Fault, Outcome};
+use kiln_run::{Answer, Ask, Drawing, Timing};
+
+use crate::seat::Seat;
+
+/// How often a disturbed sample is taken again.
+const RETAKES: usize = 3;
+
+/// Some bytes before all arguments, fetched to see that a device has come to the end of what it was told.
+const FENCE: (usize, usize) = (0, 64);
+
+impl Seat {
+    /// Seconds of one call, `batches` times, each the mean of `calls` calls in a row.
+    pub(crate) fn time(&mut self, batches: u32, calls: u32) -> Result<Outcome<Vec<f64>>, Fault> {
+        self.time_drawn(batches, calls, None)
+    }
+
+    /// The same on a device, with fresh numbers before every batch.
+    pub(crate) fn time_drawn(
+        &mut self,
+        batches: u32,
+        calls: u32,
+        draw: Option<Drawing>,
+    ) -> Result<Outcome<Vec<f64>>, Fault> {
+        Ok(self
+            .timed(batches, calls, draw)?
+            .map(|timing| timing.nanoseconds.iter().map(|ns| seconds(*ns, timing.calls)).collect()))
+    }
+
+    /// One sample on a device, and what its calls read. It is taken again a few times, on other numbers, while the GPU slows
+    /// down to protect itself. Whether that happens does not depend on what is being timed, so that it favours neither
+    /// side.
+    pub(crate) fn sample(
+        &mut self,
+        calls: u32,
+        mut draw: impl FnMut(usize) -> Option<Drawing>,
+    ) -> Result<Outcome<(f64, Option<Drawing>)>, Fault> {
+        let mut attempt = 0;
+        loop {
+            let drawing = draw(attempt);
+            let timing = passed!(self.timed(1, calls, drawing.clone())?);
+            let slowed = timing.gpu.as_ref().is_some_and(kiln_run::GpuState::is_slowed);
+            if attempt == RETAKES || (timing.preemptions.iter().all(|times| *times == 0) && !slowed) {
+                let time = timing.nanoseconds.first().map_or(f64::INFINITY, |ns| seconds(*ns, timing.calls));
+                return Ok(Outcome::Passed((time, drawing)));
+            }
+            attempt += 1;
+            self.retaken.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Times so many batches.
+    pub(crate) fn timing(&mut self, batches: u32, calls: u32) -> Result<Outcome<Timing>, Fault> {
+        self.timed(batches, calls, None)
+    }
+
+    fn timed(&mut self, batches: u32, calls: u32, draw: Option<Drawing>) -> Result<Outcome<Timing>, Fault> {
+        // With cold caches every call of a sample is the first on its set.
+        let calls = if self.is_cold() { calls.min(self.sets) } else { calls };
+        if self.keeper.is_some() {
+            return self.timed_kept(batches, calls, draw);
+        }
+        let ask = Ask::Time { batches, calls, flush: self.flush, draw };
+        self.settle();
+        let open = self.processor_time();
+        let answer = self.ask(ask)?;
+        Ok(match answer {
+            Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == batches as usize => {
+                self.account.open = open;
+                self.account.questions += 1;
+                self.account.claimed += timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
+                Outcome::Passed(timing)
+            }
+            Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
+            Outcome::Refused(refusal) => Outcome::Refused(refusal),
+        })
+    }
+
+    /// The same where another process keeps the memory, and fills it before every batch while the subject's stands still.
+    fn timed_kept(&mut self, batches: u32, calls: u32, draw: Option<Drawing>) -> Result<Outcome<Timing>, Fault> {
+        let mut all = Timing { calls, ..Timing::default() };
+        for batch in 0..batches {
+            self.pause();
+            let prepared = self.prepare(draw.as_ref(), u64::from(batch) * u64::from(calls));
+            self.resume();
+            passed!(prepared?);
+            let asked = Instant::now();
+            match self.ask(Ask::Time { batches: 1, calls, flush: 0, draw: None })? {
+                Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, .. })) => {
+                    // What the subject left undone on the device is done before its keeper gets there, or never.
+                    passed!(self.kept(Ask::Fetch { set: 0, parts: vec![FENCE] })?);
+                    let claimed = nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum();
+                    self.walls.push((claimed, asked.elapsed().as_secs_f64()));
+                    all.nanoseconds.extend(nanoseconds);
+                    all.preemptions.extend(preemptions);
+                    (all.gpu, all.graph) = (gpu, graph);
+                }
+                Outcome::Passed(answer) => return Ok(Outcome::Refused(self.unexpected(answer))),
+                Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+            }
+        }
+        Ok(Outcome::Passed(all))
+    }
+
+    /// Fresh numbers, `further` calls behind the first, and cold caches where they are to be cold.
+    fn prepare(&mut self, draw: Option<&Drawing>, further: u64) -> Result<Outcome<()>, Fault> {
+        if let Some(drawing) = draw {
+            let drawing = Drawing { first: drawing.first.wrapping_add(further), ..drawing.clone() };
+            passed!(self.kept(Ask::Draw(drawing))?);
+        }
+        if self.flush > 0 { self.kept(Ask::Cool) } else { Ok(Outcome::Passed(())) }
+    }
+}
+
+/// A clock that did not move measured nothing: half a tick is the most that can be said.
+fn seconds(nanoseconds: u64, calls: u32) -> f64 {
+    (nanoseconds as f64).max(0.5) * 1e-9 / f64::from(calls.max(1))
+}

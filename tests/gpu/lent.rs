@@ -1,0 +1,106 @@
+//! Memory that one process keeps on the GPU and another works in: kiln's own worker lends, PyTorch and a host launcher's worker
+//! borrow.
+
+use std::process::Command;
+use std::time::Duration;
+
+use kiln_core::Outcome;
+use kiln_run::{Answer, Arena, Ask, Drawing, Fill, Limits, Numbers, Slot, Worker, find_python, python_command};
+
+use crate::folder;
+
+const N: usize = 100_000;
+const FIRST: Duration = Duration::from_secs(120);
+
+fn limits() -> Limits {
+    Limits { memory: 16 << 30, ..Limits::default() }
+}
+
+fn said(worker: &mut Worker, ask: Ask) -> Answer {
+    match worker.ask_within(ask, FIRST).unwrap() {
+        Outcome::Passed(answer) => answer,
+        Outcome::Refused(refusal) => panic!("{refusal:?}"),
+    }
+}
+
+fn done(worker: &mut Worker, ask: Ask) {
+    assert_eq!(said(worker, ask), Answer::Done);
+}
+
+fn floats(arena: &Arena, slot: &Slot) -> Vec<f32> {
+    let bytes = &arena.bytes()[slot.offset..slot.offset + slot.bytes];
+    bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
+}
+
+#[test]
+fn python_works_in_memory_that_another_process_keeps() {
+    let Some(folder) = folder("lent") else { return };
+    let Ok(python) = find_python() else { return };
+    if python.torch_cuda.is_none() {
+        println!("skipped: {} has no PyTorch for CUDA", python.interpreter);
+        return;
+    }
+    let kiln = std::env::var("KILN_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_kiln").into());
+    let mut command = Command::new(kiln);
+    command.args(["worker", "cuda"]);
+    let mut keeper = Worker::start(command, limits()).unwrap();
+    let (mut arena, regions) = Arena::new(&[4 * N, 4 * N, 4]).unwrap();
+    let slot = |number: usize, name: &str, role: &str, shape: Vec<usize>| Slot {
+        name: name.into(),
+        role: role.into(),
+        offset: regions[number].start,
+        bytes: regions[number].len(),
+        dtype: "f32".into(),
+        shape,
+        ..Slot::default()
+    };
+    let slots = vec![slot(0, "x", "in", vec![N]), slot(1, "y", "out", vec![N]), slot(2, "a", "scalar", vec![])];
+    let map = |arena, lent, slots, elsewhere| Ask::Map {
+        arena,
+        lent,
+        slots,
+        launches: vec![],
+        sets: 3,
+        stride: 0,
+        holes: vec![],
+        elsewhere,
+        gone: vec![],
+    };
+    let fill =
+        Fill { offset: regions[0].start, dtype: "f32".into(), shape: vec![N], strides: None, numbers: Numbers::Normal };
+    for (body, graph) in [
+        ("torch.mul(inputs['x'], scalars['a'], out=outputs['y'])", true),
+        ("return inputs['x'] * scalars['a']", true),
+        ("outputs['y'].copy_(inputs['x'] * (scalars['a'] + 0 * inputs['x'][1].item()))", false),
+    ] {
+        let file = folder.join("subject.py");
+        std::fs::write(&file, format!("import torch\ndef f(inputs, scalars, outputs):\n    {body}\n")).unwrap();
+        let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
+        let library = file.to_str().unwrap().to_string();
+        done(&mut worker, Ask::Load { library, symbol: "f".into(), config: None, device: true });
+        // Twice: what was lent is given back, and comes back elsewhere.
+        for round in 0..2 {
+            done(&mut keeper, map(arena.handle(), None, vec![], true));
+            let Answer::Lent(lent) = said(&mut keeper, Ask::Lend) else { panic!() };
+            done(&mut worker, map(Default::default(), Some(lent), slots.clone(), false));
+            done(&mut worker, Ask::Scalars { values: vec![(regions[2].start, 2.5_f32.to_ne_bytes().to_vec())] });
+            arena.bytes_mut().fill(0xff);
+            done(&mut keeper, Ask::Upload { image: 1 });
+            let drawing = |seed| Ask::Draw(Drawing { image: 1, seed, first: 0, fills: vec![fill.clone()] });
+            done(&mut keeper, drawing(round + 7));
+            done(&mut worker, Ask::Call);
+            done(&mut keeper, drawing(round + 8));
+            done(&mut keeper, Ask::Cool);
+            let timing = Ask::Time { batches: 1, calls: 3, flush: 0, draw: None };
+            let Answer::Times(timing) = said(&mut worker, timing) else { panic!() };
+            assert!(timing.nanoseconds.len() == 1 && timing.graph == graph, "{body}: {timing:?}");
+            for set in 0..3 {
+                done(&mut keeper, Ask::Fetch { set, parts: vec![] });
+                let (x, y) = (floats(&arena, &slots[0]), floats(&arena, &slots[1]));
+                assert!(x.iter().zip(&y).all(|(x, y)| x * 2.5 == *y), "{body}, set {set}");
+                assert!(x.iter().any(|x| *x > 3.0) && x.iter().all(|x| x.abs() < 8.0), "{body}, set {set}");
+            }
+            done(&mut worker, Ask::Release);
+        }
+    }
+}
