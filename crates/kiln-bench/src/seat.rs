@@ -1,6 +1,8 @@
 //! A worker with a subject loaded, and memory mapped. In: a subject. Out: calls and times, or a refusal after which the
 //! worker is gone.
 
+mod tighten;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -120,19 +122,6 @@ impl Seat {
                 self.home = None;
                 Outcome::Refused(refusal)
             }
-        })
-    }
-
-    /// Takes from a worker that may compile what only compilers need, once everything is compiled, and ends the processes it
-    /// has started. It gets no other subject afterwards, which might have something to compile.
-    #[allow(dead_code, reason = "comparisons on a device will call it after the first call on every workload")]
-    pub(crate) fn tighten(&mut self) -> Result<Outcome<()>, Fault> {
-        self.home = None;
-        let Some(rested) = &mut self.rested else { return Err(Fault::new("confining a worker", "it was given up")) };
-        Ok(match rested.worker.tighten(self.time)? {
-            Outcome::Passed(Answer::Confined(_)) => Outcome::Passed(()),
-            Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
-            Outcome::Refused(refusal) => Outcome::Refused(refusal),
         })
     }
 

@@ -201,7 +201,11 @@ mod tests {
             std::thread::sleep(Duration::from_millis(100));
             process.cpu_time().is_some_and(|later| later == *time)
         };
-        let time = (0..200).find_map(|_| process.cpu_time().filter(|t| !t.is_zero()).filter(blocked)).unwrap();
+        let looked = (0..600).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            process.cpu_time().filter(|t| !t.is_zero()).filter(blocked)
+        });
+        let time = looked.unwrap();
         // The shell's own account, by another way: ticks of a hundredth of a second in all.
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_ascii_whitespace().collect();
