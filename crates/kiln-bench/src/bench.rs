@@ -95,7 +95,7 @@ impl<'a> Bench<'a> {
             TargetKind::Cuda if around.live => cuda_toolchain(kernel.selection.target, &around.program),
             _ => Err(Fault::new("looking for a CUDA compiler", "it was not needed")),
         };
-        let mut seating = Seating::new(around.program, cpus, settings, limits);
+        let mut seating = Seating::new(around.program, cpus, settings, limits, around.cache.clone());
         seating.gpu = around.gpu;
         let mut bench = Bench {
             kernel,
@@ -119,6 +119,7 @@ impl<'a> Bench<'a> {
         };
         if around.live {
             kernel.check_files()?;
+            bench.expect_python();
             if kernel.on_gpu() {
                 bench.gpu = Some(bench.seating.describe()?);
             }

@@ -1,6 +1,8 @@
 //! A worker with a subject loaded, and memory mapped. In: a subject. Out: calls and times, or a refusal after which the
 //! worker is gone.
 
+mod tighten;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
