@@ -194,6 +194,17 @@ impl<'s> Side<'s> {
     }
 }
 
+/// Calls a subject once on a workload, so that whatever it compiles for it is compiled.
+pub(crate) fn rehearse(stage: &Stage<'_>, subject: &Subject, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
+    let (layout, exams) = stage.fitted(subject.config())?;
+    let mut arena = layout.arena()?;
+    let slots = stage.slots(&layout, subject)?;
+    passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Place::Another, 1))?);
+    layout.lay(&exams[0], &mut arena);
+    passed!(seat.lay_here(&layout, &arena)?);
+    seat.call()
+}
+
 /// One round on one workload.
 pub(crate) struct Bout<'b> {
     pub(crate) bench: &'b Bench<'b>,

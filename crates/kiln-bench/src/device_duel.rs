@@ -13,7 +13,7 @@ use kiln_core::{Fault, Outcome};
 use crate::account::{Account, Accounts};
 use crate::bench::Bench;
 use crate::clocks::Watch;
-use crate::device_bout::{Bout, Course, Entry};
+use crate::device_bout::{Bout, Course, Entry, rehearse};
 use crate::drawing::generator;
 use crate::duel::{Duel, Fought, Lost, Rounds, Turns, fought, is_candidate};
 use crate::scrutiny::Checked;
@@ -74,7 +74,7 @@ pub(crate) fn on_device(
     let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
-        if let Some(lost) = seat_all(bench, &plan, &mut seats)? {
+        if let Some(lost) = seat_all(bench, stages, &plan, &mut seats)? {
             return Ok(Err(lost));
         }
         for (((stage, found), course), accounts) in stages.iter().zip(&mut rounds).zip(&mut courses).zip(&mut accounts)
@@ -134,7 +134,12 @@ pub(crate) fn on_device(
 }
 
 /// A seat for everybody who has none, and kernels loaded anew for those who have. Who was refused, if somebody was.
-fn seat_all(bench: &Bench<'_>, plan: &Duel<'_>, seats: &mut Vec<Seat>) -> Result<Option<Lost>, Fault> {
+fn seat_all(
+    bench: &Bench<'_>,
+    stages: &[Stage<'_>],
+    plan: &Duel<'_>,
+    seats: &mut Vec<Seat>,
+) -> Result<Option<Lost>, Fault> {
     // What is done for one is done for all: otherwise their times would not compare.
     let foreign = plan.subjects.iter().any(|(_, subject)| subject.is_foreign());
     // Whoever works on the processor has a fresh worker in every round, and then so has everybody.
@@ -145,12 +150,32 @@ fn seat_all(bench: &Bench<'_>, plan: &Duel<'_>, seats: &mut Vec<Seat>) -> Result
         let seated = match seats.get_mut(place) {
             Some(_) if subject.is_foreign() => Outcome::Passed(()),
             Some(seat) => seat.load(subject)?,
-            None if foreign => bench.seating().take_kept(subject)?.map(|seat| seats.push(seat)),
-            None => bench.seating().take(subject)?.map(|seat| seats.push(seat)),
+            None => {
+                let taken = if foreign { bench.seating().take_kept(subject) } else { bench.seating().take(subject) };
+                match taken? {
+                    Outcome::Passed(mut seat) => {
+                        let settled = settle(stages, subject, &mut seat)?;
+                        seats.push(seat);
+                        settled
+                    }
+                    Outcome::Refused(refusal) => Outcome::Refused(refusal),
+                }
+            }
         };
         if let Outcome::Refused(refusal) = seated {
             return Ok(Some(Lost { subject: place, refusal, workload: String::new() }));
         }
     }
     Ok(None)
+}
+
+/// Has a Python function compile what it needs on all workloads, and takes from its process what only compilers need.
+fn settle(stages: &[Stage<'_>], subject: &Subject, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
+    if !matches!(subject, Subject::Python { device: true, .. }) {
+        return Ok(Outcome::Passed(()));
+    }
+    for stage in stages {
+        passed!(rehearse(stage, subject, seat)?);
+    }
+    seat.tighten()
 }

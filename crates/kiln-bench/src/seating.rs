@@ -99,17 +99,23 @@ impl Seating {
     /// Starts a worker for a subject.
     fn start(&self, subject: &Subject) -> Result<Worker, Fault> {
         let mut command = self.command(subject);
-        let Subject::Python { interpreter, file, device: true, .. } = subject else {
-            return Worker::start(command, self.limits);
+        let (interpreter, file) = match subject {
+            Subject::Python { interpreter, file, device: true, .. } => (interpreter, Some(file)),
+            Subject::Empty { interpreter: Some(interpreter), device: true } => (interpreter, None),
+            _ => return Worker::start(command, self.limits),
         };
-        let folder = self.builds.compilers(file)?;
-        keep_in(&mut command, &folder);
+        let folder = file.map(|file| self.builds.compilers(file)).transpose()?;
+        if let Some(folder) = &folder {
+            keep_in(&mut command, folder);
+        }
         compile_alone(&mut command);
         let mut worker = match self.forks.server(interpreter, || self.server(interpreter)) {
             Some(server) => server.worker(command, self.limits)?,
             None => Worker::start(command, self.limits)?,
         };
-        worker.keep_in(folder);
+        if let Some(folder) = folder {
+            worker.keep_in(folder);
+        }
         Ok(worker)
     }
 

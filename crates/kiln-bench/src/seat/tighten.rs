@@ -9,7 +9,6 @@ use super::Seat;
 impl Seat {
     /// Takes from a worker that may compile what only compilers need, once everything is compiled, and ends the processes it
     /// has started. It gets no other subject afterwards, which might have something to compile.
-    #[allow(dead_code, reason = "comparisons on a device will call it after the first call on every workload")]
     pub(crate) fn tighten(&mut self) -> Result<Outcome<()>, Fault> {
         self.home = None;
         let Some(rested) = &mut self.rested else { return Err(Fault::new("confining a worker", "it was given up")) };
