@@ -91,7 +91,7 @@ fn python_works_in_memory_that_another_process_keeps() {
             done(&mut worker, Ask::Call);
             done(&mut keeper, drawing(round + 8));
             done(&mut keeper, Ask::Cool);
-            let timing = Ask::Time { batches: 1, calls: 3, flush: 0, draw: None };
+            let timing = Ask::time(1, 3);
             let Answer::Times(timing) = said(&mut worker, timing) else { panic!() };
             assert!(timing.nanoseconds.len() == 1 && timing.graph == graph, "{body}: {timing:?}");
             for set in 0..3 {

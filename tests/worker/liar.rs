@@ -31,7 +31,7 @@ fn times(nanoseconds: &str, untimed: u64) -> String {
 }
 
 fn ask(batches: u32) -> Ask {
-    Ask::Time { batches, calls: 1, flush: 0, draw: None }
+    Ask::time(batches, 1)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::kernel::{DOUBLE, N, floats, load};
 use crate::{failed, passed};
 
 fn time(batches: u32, calls: u32, flush: u64) -> Ask {
-    Ask::Time { batches, calls, flush, draw: None }
+    Ask::Time { batches, calls, flush, draw: None, order: vec![], decoys: vec![] }
 }
 
 fn times(worker: &mut Worker, ask: Ask) -> Timing {

@@ -16,7 +16,7 @@ use crate::bench::Bench;
 use crate::drawing::shuffle;
 use crate::draws::Draws;
 use crate::duel::{Duel, Lost, Turns, is_candidate};
-use crate::measure::{PRIMED_BELOW, Pace, settle_pace};
+use crate::measure::{PRIMED_BELOW, Pace, Sets, settle_pace};
 use crate::scrutiny::Checked;
 use crate::seat::Seat;
 use crate::stage::Stage;
@@ -61,8 +61,11 @@ struct Side<'s> {
     seat: &'s mut Seat,
     tray: Tray,
     pace: Pace,
-    /// Which of a sample's inputs its calls have, in order.
+    /// Which of a sample's inputs its calls have, in order; and the set that each lay in, counted over all that was taken.
     picks: Vec<usize>,
+    spots: Vec<usize>,
+    /// Sets that no call has, beside those of calls that are made together.
+    decoys: usize,
     turns: Turns,
 }
 
@@ -91,7 +94,10 @@ impl Round<'_> {
         let checked = self.checked.then(|| self.rng.next_u64() as usize % self.plan.samples.max(1));
         for sample in 0..self.plan.samples {
             let most = sides.iter().map(|side| side.pace.sets()).max().unwrap_or(1);
-            let calls = self.draws.take(&self.stage.layout.signature, most)?;
+            // Behind those that are called come decoys, drawn like the others.
+            let decoys = sides.iter().map(|side| side.decoys).max().unwrap_or(0);
+            let drawn = self.draws.take(&self.stage.layout.signature, most + decoys)?;
+            let (calls, decoys) = drawn.split_at(most.min(drawn.len()));
             // A side that makes fewer calls makes any of them: nobody knows which of its own are compared.
             for side in &mut sides {
                 side.picks = some_of(most, side.pace.sets(), self.rng);
@@ -99,7 +105,7 @@ impl Round<'_> {
             shuffle(&mut order, self.rng);
             let mut taken: Vec<Option<Taken>> = sides.iter().map(|_| None).collect();
             for place in &order {
-                match self.turn(&mut sides[*place], &calls)? {
+                match self.turn(&mut sides[*place], calls, decoys)? {
                     Outcome::Passed(found) => taken[*place] = Some(found),
                     Outcome::Refused(refusal) if *place < subjects => return Ok(Err(self.lost(*place, refusal))),
                     Outcome::Refused(refusal) => return Err(Fault::new("timing an empty function", refusal.measured)),
@@ -107,7 +113,7 @@ impl Round<'_> {
             }
             let taken: Vec<Taken> = taken.into_iter().flatten().take(subjects).collect();
             let chosen = (checked == Some(sample)).then(|| self.chosen(&sides[..subjects])).flatten();
-            if let Some((place, refusal)) = self.judge(&sides[..subjects], &taken, &calls, chosen)? {
+            if let Some((place, refusal)) = self.judge(&sides[..subjects], &taken, calls, chosen)? {
                 return Ok(Err(self.lost(place, refusal)));
             }
         }
@@ -145,7 +151,9 @@ impl Round<'_> {
     ) -> Result<Outcome<Side<'s>>, Fault> {
         let (signature, slots) = self.stage.signature_for(subject.config())?;
         let sizes = self.bench.sets(&signature);
-        let mut tray = Tray::new(&signature, sizes.most())?;
+        let bytes = Tray::set_bytes(&signature);
+        let room = sizes.most_decoys(bytes);
+        let mut tray = Tray::new(&signature, sizes.most() + room)?;
         passed!(seat.map_sets(&tray, slots)?);
         let pace = match pace {
             Some(pace) => pace,
@@ -158,16 +166,30 @@ impl Round<'_> {
         seat.walls.clear();
         seat.pause();
         let turns = Turns { samples: Vec::with_capacity(self.plan.samples), calls: pace.calls };
-        Ok(Outcome::Passed(Side { seat, tray, pace, picks: Vec::new(), turns }))
+        let decoys = Sets::decoys(&pace, bytes);
+        Ok(Outcome::Passed(Side { seat, tray, pace, picks: Vec::new(), spots: Vec::new(), decoys, turns }))
     }
 
     /// One sample of one side.
-    fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
-        let Side { seat, tray, pace, picks, turns } = side;
+    fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh], decoys: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
+        let Side { seat, tray, pace, picks, spots, turns, .. } = side;
         let (batches, each) = pace.together();
-        let (mut seconds, mut taken) = (0.0, None);
+        let (mut seconds, mut taken, mut laid) = (0.0, None, 0);
+        let decoys = &decoys[..side.decoys.min(decoys.len())];
+        spots.clear();
         for picks in picks.chunks(batches as usize * each as usize) {
-            tray.prepare(picks.iter().map(|pick| &calls[*pick]), self.rng);
+            // Calls and decoys in any order.
+            let mut sets: Vec<usize> = (0..picks.len() + decoys.len()).collect();
+            shuffle(&mut sets, self.rng);
+            let mut fresh: Vec<Option<&Fresh>> = vec![None; sets.len()];
+            let every = picks.iter().map(|pick| &calls[*pick]).chain(decoys);
+            sets.iter().zip(every).for_each(|(set, inputs)| fresh[*set] = Some(inputs));
+            let fresh: Vec<&Fresh> = fresh.into_iter().flatten().collect();
+            let numbers: Vec<u32> = sets.iter().map(|set| *set as u32).collect();
+            let (order, beside) = numbers.split_at(picks.len());
+            spots.extend(order.iter().map(|set| laid + *set as usize));
+            laid += sets.len();
+            tray.prepare(fresh.into_iter(), self.rng);
             seat.resume();
             // Somebody else ran in between: code and predictors are warmed up again, on inputs of before.
             if pace.estimate < PRIMED_BELOW {
@@ -177,11 +199,12 @@ impl Round<'_> {
             seat.pause();
             tray.lay(seat.is_cold());
             seat.resume();
-            let timing = passed!(seat.timing(batches, each)?);
+            let timing = passed!(seat.timing_on((batches, each), order.to_vec(), beside.to_vec())?);
             let found = tray.add(taken);
             // What it still does, it does not do while others are timed.
             seat.pause();
             passed!(tray.judge(&found));
+            passed!(tray.judge_decoys(&found, beside));
             taken = Some(found);
             seconds += timing.nanoseconds.iter().sum::<u64>() as f64 * 1e-9;
             self.tally.batches += timing.preemptions.len() as u64;
@@ -201,8 +224,8 @@ impl Round<'_> {
     ) -> Result<Option<(usize, Refusal)>, Fault> {
         // What a side wrote for one of the sample's inputs; none when it made no such call.
         let outputs = |place: usize, call: usize| {
-            let set = sides[place].picks.binary_search(&call).ok()?;
-            Some(sides[place].tray.outputs(&taken[place], set))
+            let made = sides[place].picks.binary_search(&call).ok()?;
+            Some(sides[place].tray.outputs(&taken[place], *sides[place].spots.get(made)?))
         };
         let bounds = self.stage.bounds();
         let slots: Vec<_> = self.stage.layout.signature.outputs().map(|(_, slot)| slot).collect();

@@ -30,6 +30,11 @@ const MOST_CALLS: usize = 1024;
 const MOST_BATCHES: usize = 8;
 const MOST_BYTES: usize = 8 << 20;
 
+/// For each call of a batch so many sets lie beside it that no call has, as far as these bytes go. Who computes ahead computes
+/// those too, since nobody can tell them apart.
+const DECOYS: usize = 3;
+const DECOY_BYTES: usize = 4 << 20;
+
 /// How many sets of arguments samples may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sets {
@@ -50,6 +55,18 @@ impl Sets {
     /// All of them.
     pub(crate) fn most(self) -> usize {
         self.calls * self.batches
+    }
+
+    /// Decoys that a sample has at most, for sets of so many bytes.
+    pub(crate) fn most_decoys(self, bytes: usize) -> usize {
+        (DECOYS * self.most()).min(DECOY_BYTES / bytes.max(1))
+    }
+
+    /// Decoys for a sample of that pace: none where calls are made one at a time, with nothing beside them.
+    pub(crate) fn decoys(pace: &Pace, bytes: usize) -> usize {
+        let (batches, calls) = pace.together();
+        let together = batches as usize * calls as usize;
+        if together == 1 { 0 } else { (DECOYS * together).min(DECOY_BYTES / bytes.max(1)) }
     }
 
     /// For calls of so many seconds: no more than make a sample long enough.

@@ -61,13 +61,27 @@ impl Seat {
         self.timed(batches, calls, None)
     }
 
+    /// The same on a processor with calls on these sets, in order, and decoys beside them.
+    pub(crate) fn timing_on(
+        &mut self,
+        (batches, calls): (u32, u32),
+        order: Vec<u32>,
+        decoys: Vec<u32>,
+    ) -> Result<Outcome<Timing>, Fault> {
+        self.time_asked(Ask::Time { batches, calls, flush: self.flush, draw: None, order, decoys }, batches)
+    }
+
     fn timed(&mut self, batches: u32, calls: u32, draw: Option<Drawing>) -> Result<Outcome<Timing>, Fault> {
         // With cold caches every call of a sample is the first on its set.
         let calls = if self.is_cold() && self.on_device() { calls.min(self.sets) } else { calls };
         if self.keeper.is_some() {
             return self.timed_kept(batches, calls, draw);
         }
-        let ask = Ask::Time { batches, calls, flush: self.flush, draw };
+        let ask = Ask::Time { batches, calls, flush: self.flush, draw, order: Vec::new(), decoys: Vec::new() };
+        self.time_asked(ask, batches)
+    }
+
+    fn time_asked(&mut self, ask: Ask, batches: u32) -> Result<Outcome<Timing>, Fault> {
         self.settle();
         let (open, asked) = (self.processor_time(), Instant::now());
         let answer = self.ask(ask)?;
@@ -97,7 +111,7 @@ impl Seat {
             self.resume();
             passed!(prepared?);
             let asked = Instant::now();
-            match self.ask(Ask::Time { batches: 1, calls, flush: 0, draw: None })? {
+            match self.ask(Ask::time(1, calls))? {
                 Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, .. })) => {
                     // What the subject left undone on the device is done before its keeper gets there, or never.
                     passed!(self.kept(Ask::Fetch { set: 0, parts: vec![FENCE] })?);

@@ -124,6 +124,23 @@ impl Tray {
         taken
     }
 
+    /// Whether of what was laid last these sets, which no call had, are as they were.
+    pub(crate) fn judge_decoys(&self, taken: &Taken, decoys: &[u32]) -> Outcome<()> {
+        let last = &taken.bytes[taken.bytes.len().saturating_sub(self.image.len())..];
+        let set = |number: &u32| *number as usize * self.stride..(*number as usize + 1) * self.stride;
+        match decoys.iter().map(set).find(|range| last.get(range.clone()) != self.image.get(range.clone())) {
+            None => Outcome::Passed(()),
+            Some(_) => Outcome::Refused(Refusal {
+                gate: Gate::OutOfBounds,
+                rule: "memory".into(),
+                measured: "a timed call wrote to arguments of another call, which was never made".into(),
+                limit: "writes to its own outputs".into(),
+                evidence: String::new(),
+                hint: None,
+            }),
+        }
+    }
+
     /// Whether all is as it was laid last but what calls may write.
     pub(crate) fn judge(&self, taken: &Taken) -> Outcome<()> {
         let last = &taken.bytes[taken.bytes.len().saturating_sub(self.image.len())..];

@@ -32,7 +32,7 @@ struct Memory {
     slots: Vec<Slot>,
     sets: usize,
     stride: usize,
-    /// To the arguments of every set, one after another.
+    /// To the arguments of every call of a question about times.
     pointers: Vec<*mut c_void>,
 }
 
@@ -51,8 +51,9 @@ impl Backend {
             Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
             Ask::Call => done(self.call()),
-            Ask::Time { batches, calls, flush, draw: None } => {
-                self.time(&Plan { batches, calls }, flush > 0).map_or_else(Answer::Failed, Answer::Times)
+            Ask::Time { batches, calls, flush, draw: None, order, decoys } => {
+                let plan = Plan { batches, calls };
+                self.time(&plan, flush > 0, (&order, &decoys)).map_or_else(Answer::Failed, Answer::Times)
             }
             Ask::Upload { .. }
             | Ask::Lay { .. }
@@ -101,9 +102,7 @@ impl Backend {
         for Slot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), offset.saturating_add(reach), *bytes, mapping.len())?;
         }
-        let mut memory = Memory { mapping, slots, sets, stride, pointers: Vec::new() };
-        memory.renew();
-        self.memory = Some(memory);
+        self.memory = Some(Memory { mapping, slots, sets, stride, pointers: Vec::new() });
         Ok(())
     }
 
@@ -121,30 +120,39 @@ impl Backend {
     }
 
     /// Times calls. Those that shall find cold caches find their arguments where the parent has left them: in memory alone.
-    fn time(&mut self, plan: &Plan, cold: bool) -> Result<Timing, String> {
+    fn time(&mut self, plan: &Plan, cold: bool, (order, decoys): (&[u32], &[u32])) -> Result<Timing, String> {
         let entry = self.entry.ok_or("no library is loaded")?;
         let memory = self.memory.as_mut().ok_or("no memory is mapped")?;
-        memory.renew();
+        memory.renew(order)?;
         let calls = plan.calls as usize;
-        let memory = std::cell::RefCell::new(memory);
         let (mut touched, mut called) = (0, 0);
-        let prepare = || {
-            let memory = memory.borrow();
-            for set in (touched..touched + calls).filter(|_| !cold) {
-                // SAFETY: every stretch lies within the mapping, as was found when it was made.
-                memory.touched(set).for_each(|part| unsafe { touch(&part) });
+        let memory = &*memory;
+        let each = memory.slots.len();
+        let decoys: Vec<&[u32]> = decoys.chunks(decoys.len().div_ceil(plan.batches.max(1) as usize).max(1)).collect();
+        let prepare = |batch: usize| {
+            if !cold {
+                // Those that are called come last, so that they are the nearest.
+                let beside = decoys.get(batch).into_iter().copied().flatten().map(|set| *set as usize);
+                for set in beside.chain((touched..touched + calls).map(|call| memory.set(call, order))) {
+                    // SAFETY: every stretch lies within the mapping, as was found when it was made.
+                    memory.touched(set).for_each(|part| unsafe { touch(&part) });
+                }
             }
             touched += calls;
         };
+        // Every call is given a copy: the pointers of the next ones are nobody's business.
+        let mut own = vec![std::ptr::null_mut(); each];
         let batch = || {
-            let memory = &mut *memory.borrow_mut();
-            let (each, sets) = (memory.slots.len(), memory.sets);
             // With as many sets as calls nothing is divided on the clock.
-            match memory.pointers.get_mut(called * each..(called + calls) * each) {
-                Some(own) if each > 0 => own.chunks_exact_mut(each).for_each(|pointers| call(entry, pointers)),
-                _ => (called..called + calls).for_each(|set| {
-                    let first = set % sets * each;
-                    call(entry, &mut memory.pointers[first..first + each]);
+            match memory.pointers.get(called * each..(called + calls) * each) {
+                Some(all) if each > 0 => all.chunks_exact(each).for_each(|pointers| {
+                    own.copy_from_slice(pointers);
+                    call(entry, &mut own);
+                }),
+                _ => (called..called + calls).for_each(|number| {
+                    let first = number % (memory.pointers.len() / each.max(1)).max(1) * each;
+                    own.copy_from_slice(&memory.pointers[first..first + each]);
+                    call(entry, &mut own);
                 }),
             }
             called += calls;
@@ -166,12 +174,22 @@ impl Memory {
         self.slots.iter().map(move |slot| base.wrapping_add(slot.offset).cast())
     }
 
-    /// Makes all pointers anew: the function may have written to those it was given.
-    fn renew(&mut self) {
+    /// The set of a call.
+    fn set(&self, call: usize, order: &[u32]) -> usize {
+        if order.is_empty() { call } else { order[call % order.len()] as usize }
+    }
+
+    /// Makes the pointers of all calls, in this order or one set after another. Refuses sets that are not there.
+    fn renew(&mut self, order: &[u32]) -> Result<(), String> {
+        if let Some(set) = order.iter().find(|set| **set as usize >= self.sets) {
+            return Err(format!("set {set} is wanted, there are {}", self.sets));
+        }
         let mut pointers = std::mem::take(&mut self.pointers);
         pointers.clear();
-        (0..self.sets).for_each(|set| pointers.extend(self.pointers(set)));
+        let calls = if order.is_empty() { self.sets } else { order.len() };
+        (0..calls).for_each(|call| pointers.extend(self.pointers(self.set(call, order))));
         self.pointers = pointers;
+        Ok(())
     }
 
     /// What is touched before a set is used.

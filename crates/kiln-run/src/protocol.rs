@@ -134,6 +134,12 @@ pub enum Ask {
         /// number behind the last one of the batch before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         draw: Option<Drawing>,
+        /// On a processor, the sets of the calls in order; none for one after another.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        order: Vec<u32>,
+        /// On a processor, sets that no call has: they are touched like the others, so that nobody can tell them apart.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        decoys: Vec<u32>,
     },
 }
 
@@ -163,6 +169,11 @@ impl Ask {
             elsewhere: false,
             gone: Vec::new(),
         }
+    }
+
+    /// Times calls on the sets as they lie, with warm caches.
+    pub fn time(batches: u32, calls: u32) -> Ask {
+        Ask::Time { batches, calls, flush: 0, draw: None, order: Vec::new(), decoys: Vec::new() }
     }
 
     /// What goes with the line.

@@ -11,17 +11,17 @@ pub(crate) struct Plan {
     pub(crate) calls: u32,
 }
 
-/// Times `batch`, with `prepare` before each.
-pub(crate) fn measure(plan: &Plan, mut prepare: impl FnMut(), mut batch: impl FnMut()) -> Timing {
+/// Times `batch`, with `prepare` before each, which is told its number.
+pub(crate) fn measure(plan: &Plan, mut prepare: impl FnMut(usize), mut batch: impl FnMut()) -> Timing {
     let mut nanoseconds = Vec::with_capacity(plan.batches.min(1 << 20) as usize);
     let mut preemptions = Vec::with_capacity(nanoseconds.capacity());
     let mut untimed_nanoseconds = 0;
     let mut first = None;
     let mut last = Instant::now();
     let waits = Waits::open();
-    for _ in 0..plan.batches {
+    for number in 0..plan.batches {
         let preparing = Instant::now();
-        prepare();
+        prepare(number as usize);
         let (before, waited, others, running) = (preempted(), waits.nanoseconds(), siblings(), process());
         let start = Instant::now();
         batch();
@@ -75,7 +75,8 @@ mod tests {
         let plan = Plan { batches: 3, calls: 4 };
         let timing = measure(
             &plan,
-            || {
+            |number| {
+                assert_eq!(number, prepared);
                 prepared += 1;
                 sleep(pause);
             },

@@ -56,7 +56,7 @@ class Backend:
         if do == "time":
             batches, calls, flush = ask["batches"], ask["calls"], ask.get("flush", 0)
             if self.device is None:
-                return {"times": self.time(batches, calls, flush)}
+                return {"times": self.time(batches, calls, flush, ask.get("order") or [], ask.get("decoys") or [])}
             return {"times": self.time_there(batches, calls)}
         if do == "describe":
             self.opened = self.opened or self.open(self.torch())
@@ -288,12 +288,16 @@ class Backend:
     def deliver_one(self, call, outputs):
         self.deliver(call(), outputs)
 
-    def time(self, batches, calls, cold):
-        """Times the function, every call on arguments of its own."""
+    def time(self, batches, calls, cold, order=(), decoys=()):
+        """Times the function, every call on arguments of its own: on these sets, or one after another. Decoys are sets that no
+        call has, and are touched like the others."""
         wanted = batches * calls
+        if any(not 0 <= place < self.sets for place in (*order, *decoys)):
+            raise Failed("a set is wanted that is not there, there are %d" % self.sets)
         # With fewer sets than calls they begin anew.
-        self.bind_sets(min(wanted, self.sets))
-        places = [number % len(self.bound) for number in range(wanted)]
+        self.bind_sets(max(order) + 1 if order else min(wanted, self.sets))
+        places = [order[number % len(order)] if order else number % len(self.bound) for number in range(wanted)]
+        share = -(-len(decoys) // max(batches, 1))
         if self.copies is None:
             # What kind of answers it returns is known after one of them.
             self.call()
@@ -306,8 +310,10 @@ class Backend:
             for batch in range(batches):
                 begin = clock()
                 # Where caches shall be cold the parent has pushed all of it out of them.
-                for place in () if cold else places[batch * calls : (batch + 1) * calls]:
-                    self.touch(place)
+                if not cold:
+                    # Those that are called come last, so that they are the nearest.
+                    for place in (*decoys[batch * share :][:share], *places[batch * calls :][:calls]):
+                        self.touch(place)
                 row = todo[batch * calls : (batch + 1) * calls]
                 before, waited, others, running = preempted(), waiting(), siblings(), process_time()
                 start = clock()

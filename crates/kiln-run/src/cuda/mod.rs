@@ -84,7 +84,7 @@ impl Backend {
             Ask::Fetch { set, parts } => device.fetch(set, &parts),
             Ask::Call => device.call(),
             Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
-            Ask::Time { batches, calls, flush, draw } => {
+            Ask::Time { batches, calls, flush, draw, .. } => {
                 return device.time(&Plan { batches, calls }, flush > 0, draw.as_ref()).map(Answer::Times);
             }
         };
