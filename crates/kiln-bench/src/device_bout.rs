@@ -22,6 +22,7 @@ use crate::duel::{Duel, Lost, Turns};
 use crate::layout::Layout;
 use crate::lots::{Lots, drawing, fills, sets};
 use crate::measure::{Pace, SAMPLE_SECONDS, turn, warm_up};
+use crate::ran::Ran;
 use crate::seat::{Place, Seat};
 use crate::stage::Stage;
 use crate::subject::Subject;
@@ -40,12 +41,15 @@ pub(crate) struct Course {
     checking: Duration,
     /// Timed calls that were held against the reference.
     pub(crate) checked: u64,
+    /// Kernels that each subject ran.
+    pub(crate) ran: Vec<Ran>,
 }
 
 impl Course {
     pub(crate) fn new(subjects: usize) -> Result<Course, Fault> {
         let memory = (0..subjects).map(|_| None).collect();
-        Ok(Course { lots: Lots::new()?, memory, began: Instant::now(), checking: Duration::ZERO, checked: 0 })
+        let (began, checking, ran) = (Instant::now(), Duration::ZERO, vec![Ran::default(); subjects]);
+        Ok(Course { lots: Lots::new()?, memory, began, checking, checked: 0, ran })
     }
 
     /// Whether some call of the next round is checked: of the first in any case, and of others as long as that leaves most of
@@ -201,6 +205,8 @@ pub(crate) fn device_bout(
     let varies = stage.layout.signature.varies();
     let mut order: Vec<usize> = (0..sides.len()).collect();
     let chosen = course.checks().then(|| rng.next_u64() as usize % plan.samples.max(1));
+    // Only what timed samples run is told.
+    sides.iter_mut().for_each(|side| side.seat.ran = Ran::default());
     // Who is not timed stands still; everybody has been waited for.
     sides.iter_mut().for_each(|side| side.seat.stand());
     for sample in 0..plan.samples {
@@ -232,8 +238,9 @@ pub(crate) fn device_bout(
     }
     course.checking += checking.elapsed();
     let mut turns = Vec::with_capacity(sides.len());
-    for (side, kept) in sides.into_iter().zip(&mut course.memory) {
+    for ((side, kept), ran) in sides.into_iter().zip(&mut course.memory).zip(&mut course.ran) {
         *kept = Some(side.arena);
+        ran.merge(std::mem::take(&mut side.seat.ran));
         turns.push(side.turns);
     }
     Ok(Ok(turns))

@@ -17,6 +17,7 @@ use crate::clocks::Watch;
 use crate::device_bout::{Course, device_bout};
 use crate::drawing::generator;
 use crate::draws::Draws;
+use crate::ran::{Ran, remarks};
 use crate::scrutiny::{Checked, Scrutiny, notes};
 use crate::seat::Seat;
 use crate::stage::Stage;
@@ -76,6 +77,8 @@ pub struct Fought {
     pub rounds: Rounds,
     /// By workload, what was checked of the first subject's calls.
     pub scrutiny: Vec<Scrutiny>,
+    /// By workload and subject, names of the kernels it ran on a GPU, as far as they are known.
+    pub kernels: Vec<Vec<Vec<String>>>,
 }
 
 /// A subject that was refused, and where.
@@ -175,7 +178,7 @@ pub(crate) fn is_candidate(name: &str) -> bool {
 /// Samples with what they rest on.
 fn fought(bench: &Bench<'_>, stages: &[Stage<'_>], rounds: Rounds, checked: Vec<Checked>) -> Fought {
     let scrutiny = stages.iter().zip(checked).map(|(stage, checked)| Scrutiny { checked, notes: notes(bench, stage) });
-    Fought { rounds, scrutiny: scrutiny.collect() }
+    Fought { rounds, scrutiny: scrutiny.collect(), kernels: vec![Vec::new(); stages.len()] }
 }
 
 /// A worker with an empty function for each subject, of the same kind.
@@ -269,5 +272,10 @@ fn on_device(
         Checked::of(timed, 0, course.checked / plan.subjects.len().max(1) as u64)
     };
     let checked = courses.iter().zip(&rounds).map(of).collect();
-    Ok(Ok(fought(bench, stages, rounds, checked)))
+    let mut found = fought(bench, stages, rounds, checked);
+    for ((course, scrutiny), kernels) in courses.iter().zip(&mut found.scrutiny).zip(&mut found.kernels) {
+        scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &bench.seating().required));
+        *kernels = course.ran.iter().map(Ran::told).collect();
+    }
+    Ok(Ok(found))
 }

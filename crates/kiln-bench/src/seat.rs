@@ -14,6 +14,7 @@ use crate::account::Account;
 use crate::idle::{Idle, Rested, Scalars};
 use crate::keeper::Keeper;
 use crate::layout::Layout;
+use crate::ran::Ran;
 use crate::subject::Subject;
 use crate::tray::Tray;
 
@@ -53,6 +54,10 @@ pub(crate) struct Seat {
     /// Where the worker goes afterwards; none for one that is used once.
     home: Option<(String, Idle)>,
     pub(crate) retaken: Arc<AtomicU64>,
+    /// Kernels that every sample must run, by parts of their names.
+    pub(crate) required: Arc<[String]>,
+    /// Kernels that samples ran, since this was last taken.
+    pub(crate) ran: Ran,
 }
 
 impl Drop for Seat {
@@ -80,7 +85,9 @@ impl Seat {
         retaken: Arc<AtomicU64>,
     ) -> Seat {
         let (rested, account) = (Some(rested), Account::default());
-        Seat { rested, time, flush: 0, here: None, sets: 1, account, device, paused: false, keeper, home, retaken }
+        let (required, ran) = (Arc::default(), Ran::default());
+        let (flush, here, sets, paused) = (0, None, 1, false);
+        Seat { rested, time, flush, here, sets, account, device, paused, keeper, home, retaken, required, ran }
     }
 
     /// Has so many bytes walked before every batch, so that caches are cold.

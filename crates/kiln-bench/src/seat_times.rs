@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use kiln_core::{Fault, Outcome};
 use kiln_run::{Answer, Ask, Drawing, Timing};
 
+use crate::ran::wrong_kernel;
 use crate::seat::Seat;
 
 /// How often a disturbed sample is taken again.
@@ -72,7 +73,7 @@ impl Seat {
                 self.account.open = open;
                 self.account.questions += 1;
                 self.account.claimed += timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
-                Outcome::Passed(timing)
+                self.saw(&timing.kernels).map(|()| timing)
             }
             Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
@@ -88,7 +89,8 @@ impl Seat {
             self.resume();
             passed!(prepared?);
             match self.ask(Ask::Time { batches: 1, calls, flush: 0, draw: None })? {
-                Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, .. })) => {
+                Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, kernels, .. })) => {
+                    passed!(self.saw(&kernels));
                     all.nanoseconds.extend(nanoseconds);
                     all.preemptions.extend(preemptions);
                     (all.gpu, all.graph) = (gpu, graph);
@@ -98,6 +100,14 @@ impl Seat {
             }
         }
         Ok(Outcome::Passed(all))
+    }
+
+    /// Remembers what a sample ran, and refuses one that lacks the kernels asked for.
+    fn saw(&mut self, kernels: &[String]) -> Outcome<()> {
+        if self.on_device() {
+            self.ran.add(kernels);
+        }
+        wrong_kernel(&self.required, kernels).map_or(Outcome::Passed(()), Outcome::Refused)
     }
 
     /// Fresh numbers, `further` calls behind the first, and cold caches where they are to be cold.

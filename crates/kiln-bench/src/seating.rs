@@ -34,6 +34,8 @@ pub(crate) struct Seating {
     pub(crate) gpu: Option<String>,
     /// The caches of a processor that measures.
     pub(crate) caches: Caches,
+    /// Kernels that every sample of a candidate must run, by parts of their names.
+    pub(crate) required: Arc<[String]>,
     /// Samples taken again because something disturbed them.
     pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
@@ -44,8 +46,8 @@ impl Seating {
     pub(crate) fn new(program: Utf8PathBuf, cpus: Vec<usize>, settings: &Settings, limits: Limits) -> Seating {
         let (threads, cache) = (settings.threads, settings.cache);
         let caches = Caches::of(cpus.last().copied().unwrap_or(0));
-        let (retaken, idle) = (Arc::default(), Idle::default());
-        Seating { program, cpus, threads, limits, cache, gpu: None, caches, retaken, idle }
+        let (required, retaken, idle) = (Arc::default(), Arc::default(), Idle::default());
+        Seating { program, cpus, threads, limits, cache, gpu: None, caches, required, retaken, idle }
     }
 
     /// The same on another device, with workers of its own.
@@ -144,6 +146,10 @@ impl Seating {
         let keeper = if kept { Some(self.keeper()?) } else { None };
         let mut seat =
             Seat::new(rested, self.limits.time, subject.on_device(), keeper, home, Arc::clone(&self.retaken));
+        // Baselines have no tunables, and run what they like.
+        if subject.is_foreign() && !subject.config().is_empty() {
+            seat.required = Arc::clone(&self.required);
+        }
         if self.cache == CacheState::Cold {
             // A little more than the last level holds, so that nothing of a set is left in it.
             seat.cool(self.caches.last as u64 / 4 * 5);
