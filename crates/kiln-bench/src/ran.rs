@@ -113,7 +113,9 @@ pub(crate) fn wrong_kernel(required: &[String], ran: &[String]) -> Option<Refusa
         measured: format!("a timed sample ran {}", kernel_list(ran)),
         limit: format!("kernels with {} in their names", quoted(&missing)),
         evidence: format!("all names: {}", ran.iter().take(TOLD).cloned().collect::<Vec<_>>().join(" ")),
-        hint: Some("the candidate may have fallen back to other code; if these are its kernels, name them in `kernels`".into()),
+        hint: Some(
+            "the candidate may have fallen back to other code; if these are its kernels, name them in `kernels`".into(),
+        ),
     })
 }
 
@@ -123,7 +125,12 @@ fn quoted(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kiln_core::Outcome;
+    use kiln_run::{Limits, Worker};
+
     use super::*;
+    use crate::idle::Rested;
+    use crate::seat::Seat;
 
     fn list(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| name.to_string()).collect()
@@ -198,6 +205,37 @@ mod tests {
         let mut launched = subjects.clone();
         launched[0].1 = Subject::nothing();
         assert_eq!(remarks(&launched, &all, &[]), Vec::<String>::new());
+    }
+
+    /// A worker whose samples run these kernels: a shell that answers every question with them.
+    fn seat(kernels: &str, required: &[&str]) -> Seat {
+        let script = format!(
+            r#"echo '{{"id":0,"answer":{{"ready":6}}}}'
+            while read -r line; do
+                id=${{line#*:}}; id=${{id%%,*}}
+                echo '{{"id":'$id',"answer":{{"times":{{"nanoseconds":[9],"calls":1,"wall_nanoseconds":9,"untimed_nanoseconds":0,"kernels":{kernels}}}}}}}'
+            done"#
+        );
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script]);
+        let worker = Worker::start(command, Limits::default()).unwrap();
+        let mut seat = Seat::new(Rested::new(worker), Limits::default().time, true, None, None, Default::default());
+        seat.required = list(required).into();
+        seat
+    }
+
+    #[test]
+    fn a_seat_remembers_what_samples_ran_and_refuses_others_than_asked_for() {
+        let mut right = seat(r#"["_Z7softmaxPf","[memset]"]"#, &["softmax"]);
+        assert!(matches!(right.timing(1, 1).unwrap(), Outcome::Passed(_)));
+        assert_eq!(right.ran, ran(&[&["_Z7softmaxPf", "[memset]"]]));
+        let mut wrong = seat(r#"["reduce","exp"]"#, &["softmax"]);
+        let Outcome::Refused(refusal) = wrong.timing(1, 1).unwrap() else { panic!() };
+        assert_eq!((refusal.gate, &*refusal.measured), (Gate::WrongKernel, "a timed sample ran reduce, exp"));
+        // Where nobody knows, nobody is refused.
+        let mut unknown = seat("[]", &["softmax"]);
+        assert!(matches!(unknown.timing(1, 1).unwrap(), Outcome::Passed(_)));
+        assert!(unknown.ran.unknown);
     }
 
     #[test]

@@ -76,9 +76,10 @@ fn merge_kernels(log: &Log, draft: &Draft, target: &TargetDraft) -> Vec<String> 
     let Some((span, names)) = &target.kernels else { return vec![] };
     let host = target.host.unwrap_or(draft.kernel.host);
     let unfit = match target.kind {
-        TargetKind::Cuda if !host && !draft.kernel.incomplete => {
-            Some(("the launches name its kernels already", "omit it, or write host = true for a function that launches"))
-        }
+        TargetKind::Cuda if !host && !draft.kernel.incomplete => Some((
+            "the launches name its kernels already",
+            "omit it, or write host = true for a function that launches",
+        )),
         TargetKind::Python if !target.on_gpu => {
             Some(("the function works on the processor", "write device = \"cuda\" for one that works on a GPU"))
         }

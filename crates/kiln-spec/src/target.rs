@@ -152,7 +152,8 @@ fn refuse_unfit(section: &Section, kind: TargetKind) {
     };
     for (entry, why) in section.entries.iter().filter_map(|e| Some((e, why(e.key)?))) {
         let report = Report::error(format!("{} does not fit a {} target", entry.key, kind.name())).label(why);
-        let elsewhere = "write it under [target.python] with device = \"cuda\", or under [target.cuda] with host = true";
+        let elsewhere =
+            "write it under [target.python] with device = \"cuda\", or under [target.cuda] with host = true";
         let hint = (entry.key == "kernels").then(|| elsewhere.to_owned());
         section.log.add(entry.key_span.clone(), report.maybe_hint(hint));
     }
