@@ -63,15 +63,20 @@ impl Found {
         // SAFETY: the node is a kernel's; the parameters are filled in, and their pointers are not followed.
         done(unsafe { sys::cuGraphKernelNodeGetParams_v2(node, &mut launch) })?;
         let key = if launch.func.is_null() { launch.kern as usize } else { launch.func as usize };
+        if key == 0 {
+            return None;
+        }
         if let Some(name) = self.known.get(&key).cloned() {
             self.add(&name);
             return Some(());
         }
         let mut text = std::ptr::null();
-        // SAFETY: of the two handles the one that is there belongs to a kernel that is loaded; a pointer is filled in.
-        done(match launch.func.is_null() {
-            true => unsafe { sys::cuKernelGetName(&mut text, launch.kern) },
-            false => unsafe { sys::cuFuncGetName(&mut text, launch.func) },
+        done(if launch.func.is_null() {
+            // SAFETY: the only handle there is belongs to a kernel that is loaded; a pointer is filled in.
+            unsafe { sys::cuKernelGetName(&mut text, launch.kern) }
+        } else {
+            // SAFETY: the function is loaded; a pointer is filled in.
+            unsafe { sys::cuFuncGetName(&mut text, launch.func) }
         })?;
         if text.is_null() {
             return None;
