@@ -205,7 +205,7 @@ pub(crate) fn device_bout(
     let varies = stage.layout.signature.varies();
     let mut order: Vec<usize> = (0..sides.len()).collect();
     let chosen = course.checks().then(|| rng.next_u64() as usize % plan.samples.max(1));
-    // Only what timed samples run is told.
+    // Only kernels of timed samples are reported, not those of the warm-up.
     sides.iter_mut().for_each(|side| side.seat.ran = Ran::default());
     // Who is not timed stands still; everybody has been waited for.
     sides.iter_mut().for_each(|side| side.seat.stand());

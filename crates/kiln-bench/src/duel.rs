@@ -275,7 +275,7 @@ fn on_device(
     let mut found = fought(bench, stages, rounds, checked);
     for ((course, scrutiny), kernels) in courses.iter().zip(&mut found.scrutiny).zip(&mut found.kernels) {
         scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &bench.seating().required));
-        *kernels = course.ran.iter().map(Ran::told).collect();
+        *kernels = course.ran.iter().map(Ran::shown).collect();
     }
     Ok(Ok(found))
 }

@@ -9,8 +9,8 @@ use kiln_core::{Gate, Refusal, is_kernel, kernel_list, kernel_matches};
 use crate::duel::is_candidate;
 use crate::subject::Subject;
 
-/// Names that are given out.
-const TOLD: usize = 16;
+/// Names that are reported.
+const SHOWN: usize = 16;
 /// Names that are kept to compare.
 const KEPT: usize = 256;
 /// Characters of a name: what C++ makes of templates can be very long.
@@ -48,9 +48,9 @@ impl Ran {
         self.unknown |= other.unknown;
     }
 
-    /// The names to give out.
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.names.iter().take(TOLD).cloned().collect()
+    /// The names to report.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        self.names.iter().take(SHOWN).cloned().collect()
     }
 
     /// Whether both are known and ran the same kernels, whatever the driver copied and filled besides.
@@ -64,7 +64,7 @@ impl Ran {
         !self.unknown && !other.unknown && !own.is_empty() && own == sorted(other)
     }
 
-    /// What a verdict says of a candidate that runs a baseline's kernels.
+    /// The note for a candidate that runs a baseline's kernels.
     fn same_as(&self, baseline: &str) -> String {
         let kernels: Vec<_> = self.names.iter().filter(|name| is_kernel(name)).collect();
         let list = kernel_list(&kernels);
@@ -72,7 +72,7 @@ impl Ran {
     }
 }
 
-/// What a verdict on the first subject says about its kernels, where foreign code chooses them.
+/// Notes on the first subject's kernels, where foreign code chooses them.
 pub(crate) fn remarks(subjects: &[(String, Subject)], ran: &[Ran], required: &[String]) -> Vec<String> {
     let Some((((name, subject), own), others)) = subjects.iter().zip(ran).next().zip(ran.get(1..)) else {
         return Vec::new();
@@ -94,7 +94,7 @@ pub(crate) fn remarks(subjects: &[(String, Subject)], ran: &[Ran], required: &[S
     remarks
 }
 
-/// What a verdict says where the file asks for kernels, and nobody knows which ran.
+/// The note where the file asks for kernels and it is not known which ran.
 pub(crate) fn unchecked(required: &[String]) -> String {
     let names = quoted(required);
     format!("kernels {names} not checked: samples were not captured in a CUDA graph that shows its kernels")
@@ -112,7 +112,7 @@ pub(crate) fn wrong_kernel(required: &[String], ran: &[String]) -> Option<Refusa
         rule: "kernels".into(),
         measured: format!("a timed sample ran {}", kernel_list(ran)),
         limit: format!("kernels with {} in their names", quoted(&missing)),
-        evidence: format!("all names: {}", ran.iter().take(TOLD).cloned().collect::<Vec<_>>().join(" ")),
+        evidence: format!("all names: {}", ran.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(" ")),
         hint: Some(
             "the candidate may have fallen back to other code; if these are its kernels, name them in `kernels`".into(),
         ),
@@ -145,20 +145,20 @@ mod tests {
     #[test]
     fn samples_are_taken_together() {
         let both = ran(&[&["a", "b"], &["b", "c"]]);
-        assert_eq!((both.told(), both.unknown), (list(&["a", "b", "c"]), false));
+        assert_eq!((both.shown(), both.unknown), (list(&["a", "b", "c"]), false));
         assert!(ran(&[&["a"], &[]]).unknown);
         let many: Vec<String> = (0..300).map(|number| format!("k{number}")).collect();
         let mut all = Ran::default();
         all.add(&many);
-        assert_eq!((all.told().len(), all.names.len(), all.unknown), (TOLD, KEPT, true));
+        assert_eq!((all.shown().len(), all.names.len(), all.unknown), (SHOWN, KEPT, true));
         let mut long = Ran::default();
         long.add(&["é".repeat(2000)]);
-        assert_eq!(long.told()[0].chars().count(), LONGEST);
+        assert_eq!(long.shown()[0].chars().count(), LONGEST);
         let mut merged = ran(&[&["a"]]);
         merged.merge(Ran::default());
         assert_eq!(merged, ran(&[&["a"]]));
         merged.merge(ran(&[&["b"], &[]]));
-        assert_eq!((merged.told(), merged.unknown), (list(&["a", "b"]), true));
+        assert_eq!((merged.shown(), merged.unknown), (list(&["a", "b"]), true));
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
             *config = kiln_core::Config::parse("B=1").unwrap();
         }
         assert_eq!(remarks(&default, &all, &[]), Vec::<String>::new());
-        // Of what kiln launches itself nothing needs to be said.
+        // What kiln launches itself needs no note.
         let mut launched = subjects.clone();
         launched[0].1 = Subject::nothing();
         assert_eq!(remarks(&launched, &all, &[]), Vec::<String>::new());
@@ -232,7 +232,7 @@ mod tests {
         let mut wrong = seat(r#"["reduce","exp"]"#, &["softmax"]);
         let Outcome::Refused(refusal) = wrong.timing(1, 1).unwrap() else { panic!() };
         assert_eq!((refusal.gate, &*refusal.measured), (Gate::WrongKernel, "a timed sample ran reduce, exp"));
-        // Where nobody knows, nobody is refused.
+        // Unknown kernels refuse nobody.
         let mut unknown = seat("[]", &["softmax"]);
         assert!(matches!(unknown.timing(1, 1).unwrap(), Outcome::Passed(_)));
         assert!(unknown.ran.unknown);
