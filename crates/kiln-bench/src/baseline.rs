@@ -70,8 +70,7 @@ fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Result<Subject
             file: path,
             function: function.into(),
             config: Config::default(),
-            // What has no tensors for a GPU works on the processor, and is measured there.
-            device: bench.kernel.on_gpu() && (imports(&source, "torch") || imports(&source, "triton")),
+            device: bench.kernel.on_gpu() && on_device(&source),
         }));
     }
     let request = request_of(bench.kernel, vec![path], function, Config::default())?;
@@ -85,6 +84,12 @@ fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Result<Subject
         Outcome::Passed(subject) => Ok(subject),
         Outcome::Refused(refusal) => Err(format!("it does not build: {}", refusal.measured)),
     })
+}
+
+/// Whether a baseline of a kernel for a GPU works there too. What has no tensors for a GPU works on the processor, and is
+/// measured there.
+pub(crate) fn on_device(source: &str) -> bool {
+    imports(source, "torch") || imports(source, "triton")
 }
 
 /// Whether a Python source imports a module.

@@ -95,7 +95,7 @@ impl<'a> Bench<'a> {
             TargetKind::Cuda if around.live => cuda_toolchain(kernel.selection.target, &around.program),
             _ => Err(Fault::new("looking for a CUDA compiler", "it was not needed")),
         };
-        let mut seating = Seating::new(around.program, cpus, settings, limits);
+        let mut seating = Seating::new(around.program, cpus, settings, limits, around.cache.clone());
         seating.gpu = around.gpu;
         seating.required = kernel.selection.target.kernels.clone().into();
         let mut bench = Bench {
@@ -120,6 +120,7 @@ impl<'a> Bench<'a> {
         };
         if around.live {
             kernel.check_files()?;
+            bench.expect_python();
             if kernel.on_gpu() {
                 bench.gpu = Some(bench.seating.describe()?);
             }
@@ -209,7 +210,7 @@ impl<'a> Bench<'a> {
         let mut stages = std::mem::take(&mut self.stages);
         let mut others = std::mem::take(&mut self.others);
         let all = stages.iter_mut().chain(others.iter_mut().flat_map(Another::stages));
-        let filled = self.fill(all, Subject::Empty { interpreter });
+        let filled = self.fill(all, Subject::Empty { interpreter, device: false });
         (self.stages, self.others) = (stages, others);
         filled
     }

@@ -37,9 +37,9 @@ pub(crate) struct Tally {
 /// What one side did in a round.
 pub(crate) struct Played {
     pub(crate) turns: Turns,
-    pub(crate) account: Account,
-    /// The same of an empty function.
-    pub(crate) empty: Account,
+    /// Its account and that of an empty function; the same of what the parent waited.
+    pub(crate) accounts: (Account, Account),
+    pub(crate) waited: (Account, Account),
 }
 
 /// Everything a round needs besides its subjects.
@@ -117,7 +117,9 @@ impl Round<'_> {
             // What is left of a call when the loop around it is taken away.
             let nothing = median(&empty.turns.samples).unwrap_or(0.0);
             side.turns.samples.iter_mut().for_each(|seconds| *seconds = (*seconds - nothing).max(*seconds * 0.01));
-            Played { turns: side.turns, account: side.seat.account(), empty: empty.seat.account() }
+            let waited = |seat: &mut Seat| Account::waited(&std::mem::take(&mut seat.walls));
+            let waited = (waited(side.seat), waited(empty.seat));
+            Played { turns: side.turns, accounts: (side.seat.account(), empty.seat.account()), waited }
         };
         Ok(Ok(sides.into_iter().zip(empties).map(played).collect()))
     }
@@ -153,6 +155,7 @@ impl Round<'_> {
             }
         };
         seat.account();
+        seat.walls.clear();
         seat.pause();
         let turns = Turns { samples: Vec::with_capacity(self.plan.samples), calls: pace.calls };
         Ok(Outcome::Passed(Side { seat, tray, pace, picks: Vec::new(), turns }))
@@ -161,26 +164,31 @@ impl Round<'_> {
     /// One sample of one side.
     fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
         let Side { seat, tray, pace, picks, turns } = side;
-        tray.prepare(picks.iter().map(|pick| &calls[*pick]), self.rng);
-        seat.resume();
-        // Somebody else ran in between: code and predictors are warmed up again, on inputs of before.
-        if pace.estimate < PRIMED_BELOW {
-            passed!(seat.call()?);
+        let (batches, each) = pace.together();
+        let (mut seconds, mut taken) = (0.0, None);
+        for picks in picks.chunks(batches as usize * each as usize) {
+            tray.prepare(picks.iter().map(|pick| &calls[*pick]), self.rng);
+            seat.resume();
+            // Somebody else ran in between: code and predictors are warmed up again, on inputs of before.
+            if pace.estimate < PRIMED_BELOW {
+                passed!(seat.call()?);
+            }
+            // Whoever waits for inputs to come must not begin before the clock and the account do.
+            seat.pause();
+            tray.lay(seat.is_cold());
+            seat.resume();
+            let timing = passed!(seat.timing(batches, each)?);
+            let found = tray.add(taken);
+            // What it still does, it does not do while others are timed.
+            seat.pause();
+            passed!(tray.judge(&found));
+            taken = Some(found);
+            seconds += timing.nanoseconds.iter().sum::<u64>() as f64 * 1e-9;
+            self.tally.batches += timing.preemptions.len() as u64;
+            self.tally.interrupted += timing.preemptions.iter().filter(|times| **times > 0).count() as u64;
         }
-        // Whoever waits for inputs to come must not begin before the clock and the account do.
-        seat.pause();
-        tray.lay();
-        seat.resume();
-        let timing = passed!(seat.timing(pace.batches, pace.calls)?);
-        let taken = tray.take();
-        // What it still does, it does not do while others are timed.
-        seat.pause();
-        let whole: u64 = timing.nanoseconds.iter().sum();
-        let seconds = whole as f64 * 1e-9 / pace.sets() as f64;
-        turns.samples.push(seconds.max(1e-10));
-        self.tally.batches += timing.preemptions.len() as u64;
-        self.tally.interrupted += timing.preemptions.iter().filter(|times| **times > 0).count() as u64;
-        Ok(tray.judge(&taken).map(|()| taken))
+        turns.samples.push((seconds / picks.len().max(1) as f64).max(1e-10));
+        taken.map(Outcome::Passed).ok_or_else(|| Fault::new("timing", "a sample without a call"))
     }
 
     /// Compares what the sides wrote. Who is wrong, if somebody is.

@@ -3,8 +3,8 @@
 //!
 //! Every subject has its own memory there, elsewhere in each round, and they take turns in random order. Every timed call
 //! has inputs that nobody has seen before, the same on all sides that draw in the same way, in memory that is written right
-//! before the sample. One call of one sample of each, nobody knows which, is fetched with what lies around it, drawn
-//! once more to know what it read, and held against the reference.
+//! before the sample. One call of some samples, nobody knows which, is fetched with what lies around it, drawn once more to
+//! know what it read, and held against the reference.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -18,9 +18,9 @@ use rand_chacha::rand_core::Rng;
 use crate::bench::Bench;
 use crate::clocks::Watch;
 use crate::drawing::shuffle;
-use crate::duel::{Duel, Lost, Turns};
+use crate::duel::{Lost, Turns};
 use crate::layout::Layout;
-use crate::lots::{Lots, drawing, fills, sets};
+use crate::lots::{Lots, MANY_SETS, MOST_SETS, drawing, fills, sets};
 use crate::measure::{Pace, SAMPLE_SECONDS, turn, warm_up};
 use crate::ran::Ran;
 use crate::seat::{Place, Seat};
@@ -32,6 +32,9 @@ const MOST_BYTES: usize = 1 << 30;
 /// The share of a duel's time that may be spent on right answers, after the first round.
 const CHECKING: f64 = 0.3;
 
+/// Seconds of a sample where foreign code takes part: long against what the parent waits around it.
+const LONG_SAMPLE: f64 = 2e-3;
+
 /// What the rounds of a duel share on one workload.
 pub(crate) struct Course {
     pub(crate) lots: Lots,
@@ -39,7 +42,7 @@ pub(crate) struct Course {
     memory: Vec<Option<Arena>>,
     began: Instant,
     checking: Duration,
-    /// Timed calls that were held against the reference.
+    /// Timed calls of each subject that were held against the reference.
     pub(crate) checked: u64,
     /// Kernels that each subject ran.
     pub(crate) ran: Vec<Ran>,
@@ -52,11 +55,17 @@ impl Course {
         Ok(Course { lots: Lots::new()?, memory, began, checking, checked: 0, ran })
     }
 
-    /// Whether some call of the next round is checked: of the first in any case, and of others as long as that leaves most of
-    /// the time to measuring.
+    /// Whether there is time to check some call: in any case for the first, and for others as long as that leaves most of the
+    /// time to measuring.
     fn checks(&self) -> bool {
         self.checked == 0 || self.checking.as_secs_f64() < CHECKING * self.began.elapsed().as_secs_f64()
     }
+}
+
+/// Who takes part.
+pub(crate) struct Entry<'s> {
+    pub(crate) subject: &'s Subject,
+    pub(crate) seat: &'s mut Seat,
 }
 
 /// One subject in one round on one workload.
@@ -81,13 +90,12 @@ struct Taken {
 impl<'s> Side<'s> {
     /// Memory, a question, a call on it, and a warm-up on fresh numbers.
     fn new(
-        bench: &Bench<'_>,
-        stage: &'s Stage<'_>,
-        subject: &Subject,
-        seat: &'s mut Seat,
+        Bout { bench, stage, round, .. }: &Bout<'s>,
+        Entry { subject, seat }: &'s mut Entry<'_>,
         course: &mut Course,
-        (place, round): (usize, usize),
+        place: usize,
     ) -> Result<Outcome<Side<'s>>, Fault> {
+        let round = *round;
         let (layout, exams) = stage.fitted(subject.config())?;
         let arena = match course.memory[place].take() {
             Some(mut arena) => {
@@ -99,7 +107,11 @@ impl<'s> Side<'s> {
         };
         let slots = stage.slots(&layout, subject)?;
         let l2 = bench.gpu.as_ref().map_or(0, |gpu| gpu.l2);
-        let sets = if seat.on_device() { sets(layout.bytes(), bench.settings.cache, l2, MOST_BYTES) } else { 1 };
+        let (seconds, most) = if seat.is_kept() { (LONG_SAMPLE, MANY_SETS) } else { (SAMPLE_SECONDS, MOST_SETS) };
+        let sets = match seat.on_device() {
+            true => sets(layout.bytes(), bench.settings.cache, l2, (MOST_BYTES, most)),
+            false => 1,
+        };
         passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Place::Another, sets))?);
         // Questions laid out for one configuration alone are not kept: the next subject has others.
         let image = match exams {
@@ -114,7 +126,8 @@ impl<'s> Side<'s> {
         passed!(side.seat.call()?);
         let device = side.seat.on_device();
         let draw = || device.then(|| drawing(image, course.lots.seed(), &side.fills));
-        side.pace = passed!(warm_up(side.seat, sets, SAMPLE_SECONDS, draw)?);
+        side.pace = passed!(warm_up(side.seat, sets, seconds, draw)?);
+        side.seat.walls.clear();
         side.turns.calls = side.pace.calls;
         // Without a device the timed calls read this; what the warm-up wrote must not pass for what they write.
         passed!(side.lay(round)?);
@@ -185,63 +198,98 @@ impl<'s> Side<'s> {
     }
 }
 
+/// Calls a subject once on a workload, so that whatever it compiles for it is compiled.
+pub(crate) fn rehearse(stage: &Stage<'_>, subject: &Subject, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
+    let (layout, exams) = stage.fitted(subject.config())?;
+    let mut arena = layout.arena()?;
+    let slots = stage.slots(&layout, subject)?;
+    passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Place::Another, 1))?);
+    layout.lay(&exams[0], &mut arena);
+    passed!(seat.lay_here(&layout, &arena)?);
+    seat.call()
+}
+
 /// One round on one workload.
-pub(crate) fn device_bout(
-    (bench, stage, plan): (&Bench<'_>, &Stage<'_>, &Duel<'_>),
-    seats: &mut [Seat],
-    course: &mut Course,
-    round: usize,
-    rng: &mut ChaCha8Rng,
-    mut watch: Option<&mut Watch>,
-) -> Result<Result<Vec<Turns>, Lost>, Fault> {
-    let lost = |subject: usize, refusal: Refusal| Lost { subject, refusal, workload: stage.name().into() };
-    let mut sides: Vec<Side<'_>> = Vec::with_capacity(seats.len());
-    for (place, (seat, (_, subject))) in seats.iter_mut().zip(plan.subjects).enumerate() {
-        match Side::new(bench, stage, subject, seat, course, (place, round))? {
-            Outcome::Passed(side) => sides.push(side),
-            Outcome::Refused(refusal) => return Ok(Err(lost(place, refusal))),
-        }
-    }
-    let varies = stage.layout.signature.varies();
-    let mut order: Vec<usize> = (0..sides.len()).collect();
-    let chosen = course.checks().then(|| rng.next_u64() as usize % plan.samples.max(1));
-    // Only kernels of timed samples are reported, not those of the warm-up.
-    sides.iter_mut().for_each(|side| side.seat.ran = Ran::default());
-    // Who is not timed stands still; everybody has been waited for.
-    sides.iter_mut().for_each(|side| side.seat.stand());
-    for sample in 0..plan.samples {
-        shuffle(&mut order, rng);
-        let seed = course.lots.seed();
-        for place in &order {
-            let side = &mut sides[*place];
-            side.seat.resume();
-            let mut outcome = side.turn(seed, &mut course.lots)?;
-            if let Some(watch) = &mut watch {
-                watch.look(*place);
+pub(crate) struct Bout<'b> {
+    pub(crate) bench: &'b Bench<'b>,
+    pub(crate) stage: &'b Stage<'b>,
+    /// Samples of everybody.
+    pub(crate) samples: usize,
+    /// How many of those that take part are judged; the others, behind them, do nothing.
+    pub(crate) judged: usize,
+    pub(crate) round: usize,
+}
+
+impl Bout<'_> {
+    /// Plays it.
+    pub(crate) fn play(
+        &self,
+        entries: &mut [Entry<'_>],
+        course: &mut Course,
+        rng: &mut ChaCha8Rng,
+        mut watch: Option<&mut Watch>,
+    ) -> Result<Result<Vec<Turns>, Lost>, Fault> {
+        let lost = |subject: usize, refusal: Refusal| self.lost(subject, refusal);
+        let mut sides: Vec<Side<'_>> = Vec::with_capacity(entries.len());
+        for (place, entry) in entries.iter_mut().enumerate() {
+            match Side::new(self, entry, course, place)? {
+                Outcome::Passed(side) => sides.push(side),
+                Outcome::Refused(refusal) => return lost(place, refusal),
             }
-            if let (Outcome::Passed(drawn), true) = (&mut outcome, chosen == Some(sample)) {
-                let call = (rng.next_u64() % u64::from(side.pace.calls.max(1))) as u32;
-                outcome = side.take(drawn.take(), varies, call)?.map(|()| None);
-            }
-            if let Outcome::Refused(refusal) = outcome {
-                return Ok(Err(lost(*place, refusal)));
-            }
-            side.seat.stand();
         }
-    }
-    let checking = Instant::now();
-    for (place, side) in sides.iter_mut().enumerate().filter(|_| chosen.is_some()) {
-        course.checked += 1;
-        if let Outcome::Refused(refusal) = side.judge(bench, round)? {
-            return Ok(Err(lost(place, refusal)));
+        let varies = self.stage.layout.signature.varies();
+        let mut order: Vec<usize> = (0..sides.len()).collect();
+        let certain = rng.next_u64() as usize % self.samples.max(1);
+        // Only kernels of timed samples are reported, not those of the warm-up.
+        sides.iter_mut().for_each(|side| side.seat.ran = Ran::default());
+        // Who is not timed stands still; everybody has been waited for.
+        sides.iter_mut().for_each(|side| side.seat.stand());
+        for sample in 0..self.samples {
+            shuffle(&mut order, rng);
+            let seed = course.lots.seed();
+            let checked = course.checks() && (sample == certain || rng.next_u32() & 1 == 0);
+            for place in &order {
+                let side = &mut sides[*place];
+                side.seat.resume();
+                let mut outcome = side.turn(seed, &mut course.lots)?;
+                if let Some(watch) = watch.as_mut().filter(|_| *place < self.judged) {
+                    watch.look(*place);
+                }
+                if let (Outcome::Passed(drawn), true) = (&mut outcome, checked && *place < self.judged) {
+                    let call = (rng.next_u64() % u64::from(side.pace.calls.max(1))) as u32;
+                    outcome = side.take(drawn.take(), varies, call)?.map(|()| None);
+                }
+                if let Outcome::Refused(refusal) = outcome {
+                    return lost(*place, refusal);
+                }
+                side.seat.stand();
+            }
+            if checked {
+                let checking = Instant::now();
+                course.checked += 1;
+                for (place, side) in sides.iter_mut().enumerate().take(self.judged) {
+                    if let Outcome::Refused(refusal) = side.judge(self.bench, self.round)? {
+                        return lost(place, refusal);
+                    }
+                }
+                course.checking += checking.elapsed();
+            }
         }
+        let mut turns = Vec::with_capacity(sides.len());
+        for ((side, kept), ran) in sides.into_iter().zip(&mut course.memory).zip(&mut course.ran) {
+            *kept = Some(side.arena);
+            ran.merge(std::mem::take(&mut side.seat.ran));
+            turns.push(side.turns);
+        }
+        turns.truncate(self.judged);
+        Ok(Ok(turns))
     }
-    course.checking += checking.elapsed();
-    let mut turns = Vec::with_capacity(sides.len());
-    for ((side, kept), ran) in sides.into_iter().zip(&mut course.memory).zip(&mut course.ran) {
-        *kept = Some(side.arena);
-        ran.merge(std::mem::take(&mut side.seat.ran));
-        turns.push(side.turns);
+
+    /// Who lost. One that does nothing cannot: then something else is wrong.
+    fn lost(&self, subject: usize, refusal: Refusal) -> Result<Result<Vec<Turns>, Lost>, Fault> {
+        if subject >= self.judged {
+            return Err(Fault::new("timing an empty function", refusal.measured));
+        }
+        Ok(Err(Lost { subject, refusal, workload: self.stage.name().into() }))
     }
-    Ok(Ok(turns))
 }

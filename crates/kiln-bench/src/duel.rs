@@ -1,10 +1,8 @@
 //! Several subjects against each other. In: subjects, workloads, how many rounds. Out: samples round by round. In every round
 //! each subject has fresh memory, and a fresh worker unless that has a device, so that where things happen to lie is part of
-//! the noise and not of the result; within a round the subjects take turns in random order. What becomes of a round on a
-//! processor is `bout`'s, on a GPU `device_bout`'s. Who claims less time than the system accounts is refused here, after
-//! all rounds on a processor.
-
-use std::sync::atomic::Ordering;
+//! the noise and not of the result; within a round the subjects take turns in random order. Here is how that goes on a
+//! processor, with `bout` for one round; `device_duel` has it for GPUs. Who claims less time than the system accounts is
+//! refused after all rounds.
 
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::Distribution;
@@ -13,11 +11,9 @@ use kiln_stats::{Block, Thresholds, median};
 use crate::account::Accounts;
 use crate::bench::Bench;
 use crate::bout::{Played, Round, Tally};
-use crate::clocks::Watch;
-use crate::device_bout::{Course, device_bout};
+use crate::device_duel::on_device;
 use crate::drawing::generator;
 use crate::draws::Draws;
-use crate::ran::{Ran, remarks};
 use crate::scrutiny::{Checked, Scrutiny, notes};
 use crate::seat::Seat;
 use crate::stage::Stage;
@@ -117,7 +113,9 @@ fn on_processor(
     more: impl Fn(&Rounds) -> usize,
 ) -> Result<Result<Fought, Lost>, Fault> {
     let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
-    let mut accounts: Vec<Vec<Accounts>> = vec![vec![Accounts::default(); plan.subjects.len()]; stages.len()];
+    // Processor time of each subject, and what the parent waited.
+    let fresh = (Accounts::of_processor(), Accounts::of_parent());
+    let mut accounts: Vec<Vec<(Accounts, Accounts)>> = vec![vec![fresh; plan.subjects.len()]; stages.len()];
     let mut empties = empties(bench, &plan)?;
     let mut draws = stages.iter().map(|stage| Draws::new(bench, stage)).collect::<Result<Vec<_>, _>>()?;
     let (mut tally, mut checked) = (Tally::default(), vec![Checked::default(); stages.len()]);
@@ -145,9 +143,10 @@ fn on_processor(
                 Err(lost) => return Ok(Err(lost)),
             };
             let mut turns = Vec::with_capacity(played.len());
-            for (Played { turns: one, account, empty }, accounts) in played.into_iter().zip(accounts) {
+            for (Played { turns: one, accounts: of_processor, waited }, accounts) in played.into_iter().zip(accounts) {
                 turns.push(one);
-                accounts.rounds.push((account, empty));
+                accounts.0.rounds.push(of_processor);
+                accounts.1.rounds.push(waited);
             }
             found.push(turns);
         }
@@ -158,12 +157,22 @@ fn on_processor(
         }
     }
     remark(bench, &plan, &tally);
-    // Baselines are what is measured against: what they claim is their owner's concern.
-    let judged = |place: &usize| is_candidate(&plan.subjects[*place].0);
-    for (stage, accounts) in stages.iter().zip(&accounts) {
-        for place in (0..plan.subjects.len()).filter(judged) {
-            if let Some(refusal) = accounts[place].doubt(bench.settings.threads) {
-                return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
+    let threads = bench.settings.threads;
+    for ((stage, accounts), found) in stages.iter().zip(&accounts).zip(&mut rounds) {
+        for (place, (account, waited)) in accounts.iter().enumerate() {
+            // With one thread processor time says it all, and does not depend on who else uses the machine.
+            let late = || if threads > 1 { waited.doubt(1) } else { None };
+            match account.doubt(threads).or_else(late) {
+                // Baselines are what is measured against: what they claim is their owner's concern.
+                Some(refusal) if is_candidate(&plan.subjects[place].0) => {
+                    return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
+                }
+                Some(_) => {}
+                None => {
+                    for (turns, weight) in found.iter_mut().zip(account.weights(threads)) {
+                        turns[place].samples.iter_mut().for_each(|seconds| *seconds *= weight);
+                    }
+                }
             }
         }
     }
@@ -176,7 +185,7 @@ pub(crate) fn is_candidate(name: &str) -> bool {
 }
 
 /// Samples with what they rest on.
-fn fought(bench: &Bench<'_>, stages: &[Stage<'_>], rounds: Rounds, checked: Vec<Checked>) -> Fought {
+pub(crate) fn fought(bench: &Bench<'_>, stages: &[Stage<'_>], rounds: Rounds, checked: Vec<Checked>) -> Fought {
     let scrutiny = stages.iter().zip(checked).map(|(stage, checked)| Scrutiny { checked, notes: notes(bench, stage) });
     Fought { rounds, scrutiny: scrutiny.collect(), kernels: vec![Vec::new(); stages.len()] }
 }
@@ -202,80 +211,4 @@ fn remark(bench: &Bench<'_>, plan: &Duel<'_>, tally: &Tally) {
             plan.purpose, tally.interrupted, tally.batches
         ));
     }
-}
-
-/// With workers that keep their place: what a subject works with lives in device memory, which is fresh in every round.
-fn on_device(
-    bench: &Bench<'_>,
-    stages: &[Stage<'_>],
-    plan: Duel<'_>,
-    mut on_round: impl FnMut(usize),
-    more: impl Fn(&Rounds) -> usize,
-) -> Result<Result<Fought, Lost>, Fault> {
-    let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
-    let mut courses = stages.iter().map(|_| Course::new(plan.subjects.len())).collect::<Result<Vec<_>, _>>()?;
-    let mut planned = plan.rounds;
-    let mut round = 0;
-    let before = bench.seating().retaken.load(Ordering::Relaxed);
-    let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
-    let foreign = plan.subjects.iter().any(|(_, subject)| subject.is_foreign());
-    let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
-    while round < planned {
-        let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
-        // A worker with a device keeps its place, and loads its kernels once more: what they work with lives in device
-        // memory, which is fresh in every round, and so are their variables there. Foreign code cannot be loaded anew in
-        // the same process, which is the duel's own.
-        let stay = !seats.is_empty() && seats.iter().all(Seat::on_device);
-        if !stay {
-            seats.clear();
-        }
-        for (place, (_, subject)) in plan.subjects.iter().enumerate() {
-            let seated = match seats.get_mut(place) {
-                Some(_) if subject.is_foreign() => Outcome::Passed(()),
-                Some(seat) => seat.load(subject)?,
-                // What is done for one is done for all: otherwise their times would not compare.
-                None if foreign => bench.seating().take_kept(subject)?.map(|seat| seats.push(seat)),
-                None => bench.seating().take(subject)?.map(|seat| seats.push(seat)),
-            };
-            if let Outcome::Refused(refusal) = seated {
-                return Ok(Err(Lost { subject: place, refusal, workload: String::new() }));
-            }
-        }
-        for ((stage, found), course) in stages.iter().zip(&mut rounds).zip(&mut courses) {
-            bench.go_on()?;
-            match device_bout((bench, stage, &plan), &mut seats, course, round, &mut rng, watch.as_mut())? {
-                Ok(turns) => found.push(turns),
-                Err(lost) => return Ok(Err(lost)),
-            }
-        }
-        round += 1;
-        on_round(round);
-        if round == planned {
-            planned += more(&rounds);
-        }
-    }
-    let retaken = bench.seating().retaken.load(Ordering::Relaxed) - before;
-    if retaken > 0 && seats.iter().any(Seat::on_device) {
-        bench.note(format!(
-            "{}: {retaken} samples were taken again, the GPU slowed down to protect itself",
-            plan.purpose
-        ));
-    }
-    let names = plan.subjects.iter().map(|(name, _)| name.as_str());
-    for remark in watch.iter().flat_map(|watch| watch.remarks(names.clone())) {
-        bench.note(format!("{}: {remark}", plan.purpose));
-    }
-    // Of every side as many calls are checked, and none is compared with another side's.
-    let of = |(course, rounds): (&Course, &Vec<Vec<Turns>>)| {
-        let own = rounds.iter().filter_map(|turns| turns.first());
-        let timed = own.map(|turns| turns.samples.len() as u64 * u64::from(turns.calls)).sum();
-        Checked::of(timed, 0, course.checked / plan.subjects.len().max(1) as u64)
-    };
-    let checked = courses.iter().zip(&rounds).map(of).collect();
-    let mut found = fought(bench, stages, rounds, checked);
-    for ((course, scrutiny), kernels) in courses.iter().zip(&mut found.scrutiny).zip(&mut found.kernels) {
-        scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &bench.seating().required));
-        *kernels = course.ran.iter().map(Ran::shown).collect();
-    }
-    Ok(Ok(found))
 }

@@ -10,7 +10,9 @@ use crate::layout::Layout;
 use crate::settings::CacheState;
 
 /// Sets of arguments at most: making a graph takes time for each call.
-const MOST_SETS: usize = 64;
+pub(crate) const MOST_SETS: usize = 64;
+/// The same for samples that shall be long.
+pub(crate) const MANY_SETS: usize = 256;
 
 /// Seeds that nobody knows.
 pub(crate) struct Lots {
@@ -61,14 +63,15 @@ pub(crate) fn drawing(image: u64, seed: u64, fills: &[Fill]) -> Drawing {
     Drawing { image, seed, first: 0, fills: fills.to_vec() }
 }
 
-/// Sets of arguments for the calls of a sample, of so many bytes each: within `most` bytes, and where caches are to be warm
-/// within half of a second-level cache of `l2`, so that what was drawn is still in it when the calls come.
-pub(crate) fn sets(bytes: usize, cache: CacheState, l2: u64, most: usize) -> u32 {
+/// Sets of arguments for the calls of a sample, of so many bytes each: no more than so many, and within `most` bytes; where
+/// caches are to be warm within half of a second-level cache of `l2`, so that what was drawn is still in it when the calls
+/// come.
+pub(crate) fn sets(bytes: usize, cache: CacheState, l2: u64, (most, count): (usize, usize)) -> u32 {
     let bytes = bytes.max(1);
     let near = l2 as usize / 2 / bytes;
     // What does not fit twice is not warm, whatever is done.
     let fits = if cache == CacheState::Warm && near > 1 { near } else { most / bytes };
-    fits.clamp(1, MOST_SETS) as u32
+    fits.clamp(1, count) as u32
 }
 
 #[cfg(test)]
@@ -78,13 +81,13 @@ mod tests {
     #[test]
     fn sets_are_as_many_as_can_be_afforded() {
         let (cold, warm) = (CacheState::Cold, CacheState::Warm);
-        assert_eq!(sets(12 << 20, cold, 50 << 20, 1 << 30), 64);
-        assert_eq!(sets(96 << 20, cold, 50 << 20, 1 << 30), 10);
-        assert_eq!(sets(2 << 30, cold, 50 << 20, 1 << 30), 1);
-        assert_eq!(sets(4 << 10, cold, 50 << 20, 1 << 30), 64);
+        assert_eq!(sets(12 << 20, cold, 50 << 20, (1 << 30, 64)), 64);
+        assert_eq!(sets(96 << 20, cold, 50 << 20, (1 << 30, 64)), 10);
+        assert_eq!(sets(2 << 30, cold, 50 << 20, (1 << 30, 64)), 1);
+        assert_eq!(sets(4 << 10, cold, 50 << 20, (1 << 30, 64)), 64);
         // Within half of the cache, unless nothing is.
-        assert_eq!(sets(1 << 20, warm, 50 << 20, 1 << 30), 25);
-        assert_eq!(sets(24 << 20, warm, 50 << 20, 1 << 30), 42);
+        assert_eq!(sets(1 << 20, warm, 50 << 20, (1 << 30, 64)), 25);
+        assert_eq!(sets(24 << 20, warm, 50 << 20, (1 << 30, 64)), 42);
     }
 
     #[test]

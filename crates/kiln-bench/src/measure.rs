@@ -19,6 +19,8 @@ const STABLE: usize = 3;
 const AGREE: f64 = 0.05;
 /// Calls shorter than this are made once untimed before a sample when somebody else ran in between.
 pub(crate) const PRIMED_BELOW: f64 = 5e-3;
+/// Calls at least this long are laid and timed one at a time: nothing of the next one's arguments is there while they run.
+pub(crate) const ALONE: f64 = 100e-6;
 /// A sample takes no longer than this, unless a single call does.
 const LONGEST: f64 = 20e-3;
 /// Warm-up samples at most: of a short kernel on a busy machine hardly any agree.
@@ -75,6 +77,11 @@ impl Pace {
     pub(crate) fn sets(&self) -> usize {
         self.calls as usize * self.batches as usize
     }
+
+    /// How many of them are laid and timed together: batches, and calls in each.
+    pub(crate) fn together(&self) -> (u32, u32) {
+        if self.estimate >= ALONE { (1, 1) } else { (self.batches, self.calls) }
+    }
 }
 
 /// Calls on some inputs, again and again, until times are stable. They are not kept.
@@ -92,7 +99,7 @@ pub(crate) fn settle_pace(
     seat.account();
     loop {
         // As before: what a call leaves may be what the next one reads.
-        tray.lay();
+        tray.lay(seat.is_cold());
         let taken = passed!(seat.time(1, calls)?);
         spent += taken.iter().sum::<f64>() * f64::from(calls);
         times.extend(taken);

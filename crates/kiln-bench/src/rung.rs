@@ -11,7 +11,7 @@ use kiln_search::{Bound, Decision, Race};
 
 use crate::check::quick;
 use crate::evaluation::{Evaluation, Measured};
-use crate::lots::{Lots, drawing, fills, sets};
+use crate::lots::{Lots, MOST_SETS, drawing, fills, sets};
 use crate::measure::{Pace, settle_pace, warm_up};
 use crate::seat::Seat;
 use crate::settings::CacheState;
@@ -53,7 +53,7 @@ impl Rung<'_> {
     ) -> Result<Outcome<(Measured, bool)>, Fault> {
         let checking = Instant::now();
         if seat.on_device() {
-            let sets = sets(stage.layout.bytes(), self.cache, self.l2, SEARCH_BYTES);
+            let sets = sets(stage.layout.bytes(), self.cache, self.l2, (SEARCH_BYTES, MOST_SETS));
             passed!(stage.map_sets(seat, subject, sets)?);
             return self.climb_on_device(stage, seat, sets, way);
         }

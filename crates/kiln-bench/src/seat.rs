@@ -1,6 +1,9 @@
 //! A worker with a subject loaded, and memory mapped. In: a subject. Out: calls and times, or a refusal after which the
 //! worker is gone.
 
+mod faulted;
+mod tighten;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -17,6 +20,7 @@ use crate::layout::Layout;
 use crate::ran::Ran;
 use crate::subject::Subject;
 use crate::tray::Tray;
+use faulted::faulted;
 
 /// A worker with a device may take this long to load and map: the first question makes its context, and PyTorch is large.
 pub(crate) const FIRST: Duration = Duration::from_secs(120);
@@ -45,6 +49,8 @@ pub(crate) struct Seat {
     pub(crate) sets: u32,
     /// Claims about times, and what the system says.
     pub(crate) account: Account,
+    /// Of every sample its claim, and what the parent waited for it, in seconds. On a device that is kept of foreign code.
+    pub(crate) walls: Vec<(f64, f64)>,
     /// Whether calls work in a device's memory.
     device: bool,
     /// Whether the worker was stopped, and not let go on yet.
@@ -85,14 +91,27 @@ impl Seat {
         retaken: Arc<AtomicU64>,
     ) -> Seat {
         let (rested, account) = (Some(rested), Account::default());
-        let (required, ran) = (Arc::default(), Ran::default());
-        let (flush, here, sets, paused) = (0, None, 1, false);
-        Seat { rested, time, flush, here, sets, account, device, paused, keeper, home, retaken, required, ran }
+        Seat {
+            rested,
+            time,
+            flush: 0,
+            here: None,
+            sets: 1,
+            account,
+            walls: Vec::new(),
+            device,
+            paused: false,
+            keeper,
+            home,
+            retaken,
+            required: Arc::default(),
+            ran: Ran::default(),
+        }
     }
 
-    /// Has so many bytes walked before every batch, so that caches are cold.
-    pub(crate) fn cool(&mut self, bytes: u64) {
-        self.flush = bytes;
+    /// Has calls find cold caches from now on.
+    pub(crate) fn cool(&mut self) {
+        self.flush = 1;
     }
 
     /// Keeps it to these processors. Where that is not allowed, times scatter more and the statistics say so.
@@ -128,8 +147,8 @@ impl Seat {
                 let config = (!config.is_empty()).then(|| serde_json::json!(config));
                 Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: *device }
             }
-            Subject::Empty { .. } => {
-                Ask::Load { library: String::new(), symbol: String::new(), config: None, device: false }
+            Subject::Empty { device, .. } => {
+                Ask::Load { library: String::new(), symbol: String::new(), config: None, device: *device }
             }
         };
         self.first(load)
@@ -215,6 +234,11 @@ impl Seat {
     /// Whether calls work in a device's memory.
     pub(crate) fn on_device(&self) -> bool {
         self.device
+    }
+
+    /// Whether another process keeps the memory that calls work in.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.keeper.is_some()
     }
 
     /// Puts a question where calls will find it. On a device it is sent once and kept there under `image`.
@@ -384,9 +408,9 @@ impl Seat {
         self.paused = false;
     }
 
-    /// Whether a device's caches are cooled before every sample.
+    /// Whether calls find cold caches.
     pub(crate) fn is_cold(&self) -> bool {
-        self.device && self.flush > 0
+        self.flush > 0
     }
 
     /// Bytes of the device's memory in use after a call: arguments, what the call keeps, and questions that wait there.
@@ -460,26 +484,5 @@ impl Seat {
             other => (Gate::WorkerProtocol, format!("the worker answered {other:?}")),
         };
         Refusal { gate, rule: String::new(), measured, limit: "done".into(), evidence: String::new(), hint: None }
-    }
-}
-
-/// Whether a device's complaint is about something that was running, and not about its launch.
-fn faulted(why: &str) -> bool {
-    const AT_LAUNCH: [&str; 5] = ["cuLaunch", "cuFunc", "cuModule", "cuTensorMap", "cuOccupancy"];
-    let at_launch = AT_LAUNCH.iter().any(|call| why.starts_with(call));
-    (why.starts_with("cu") && !at_launch) || why.contains("CUDA error") || why.contains("illegal memory access")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_ran_into_trouble_is_told_from_what_could_not_be_launched() {
-        assert!(faulted("cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS"));
-        assert!(faulted("k.py:3: RuntimeError: CUDA error: misaligned address"));
-        assert!(!faulted("cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE"));
-        assert!(!faulted("cuModuleLoadData: CUDA_ERROR_NO_BINARY_FOR_GPU"));
-        assert!(!faulted("k.py:3: TypeError: softmax() got an unexpected keyword"));
     }
 }

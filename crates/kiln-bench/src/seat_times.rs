@@ -3,6 +3,7 @@
 //! Where another process keeps the memory, that one fills it before every batch, while the subject's own stands still.
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use kiln_core::{Fault, Outcome};
 use kiln_run::{Answer, Ask, Drawing, Timing};
@@ -12,6 +13,9 @@ use crate::seat::Seat;
 
 /// How often a disturbed sample is taken again.
 const RETAKES: usize = 3;
+
+/// Some bytes before all arguments, fetched to see that a device has come to the end of what it was told.
+const FENCE: (usize, usize) = (0, 64);
 
 impl Seat {
     /// Seconds of one call, `batches` times, each the mean of `calls` calls in a row.
@@ -60,19 +64,24 @@ impl Seat {
 
     fn timed(&mut self, batches: u32, calls: u32, draw: Option<Drawing>) -> Result<Outcome<Timing>, Fault> {
         // With cold caches every call of a sample is the first on its set.
-        let calls = if self.is_cold() { calls.min(self.sets) } else { calls };
+        let calls = if self.is_cold() && self.on_device() { calls.min(self.sets) } else { calls };
         if self.keeper.is_some() {
             return self.timed_kept(batches, calls, draw);
         }
         let ask = Ask::Time { batches, calls, flush: self.flush, draw };
         self.settle();
-        let open = self.processor_time();
+        let (open, asked) = (self.processor_time(), Instant::now());
         let answer = self.ask(ask)?;
+        let waited = asked.elapsed().as_secs_f64();
         Ok(match answer {
             Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == batches as usize => {
                 self.account.open = open;
                 self.account.questions += 1;
-                self.account.claimed += timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
+                let claimed = timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
+                self.account.claimed += claimed;
+                if !self.on_device() {
+                    self.walls.push((claimed, waited));
+                }
                 self.saw(&timing.kernels).map(|()| timing)
             }
             Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
@@ -88,12 +97,17 @@ impl Seat {
             let prepared = self.prepare(draw.as_ref(), u64::from(batch) * u64::from(calls));
             self.resume();
             passed!(prepared?);
+            let asked = Instant::now();
             match self.ask(Ask::Time { batches: 1, calls, flush: 0, draw: None })? {
                 Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, kernels, .. })) => {
-                    passed!(self.saw(&kernels));
+                    // What the subject left undone on the device is done before its keeper gets there, or never.
+                    passed!(self.kept(Ask::Fetch { set: 0, parts: vec![FENCE] })?);
+                    let claimed = nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum();
+                    self.walls.push((claimed, asked.elapsed().as_secs_f64()));
                     all.nanoseconds.extend(nanoseconds);
                     all.preemptions.extend(preemptions);
                     (all.gpu, all.graph) = (gpu, graph);
+                    passed!(self.saw(&kernels));
                 }
                 Outcome::Passed(answer) => return Ok(Outcome::Refused(self.unexpected(answer))),
                 Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),

@@ -4,16 +4,20 @@
 //! Workers for the processor are fresh for every subject. One with a device is used again after kernels that did no harm:
 //! making a context takes longer than everything else, and a kernel on the device has no hold on its process. Python and
 //! host launchers have, so theirs serves the same file again while searching, and otherwise nobody but the same subject.
+//! Workers for Python on a device are forked from a server that has PyTorch imported.
 
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use camino::Utf8PathBuf;
+use kiln_build::Cache;
 use kiln_core::{Fault, Outcome};
 use kiln_run::{Answer, Ask, Confinement, Gpu, Limits, Worker, python_command};
 
 use crate::caches::Caches;
+use crate::compilers::{compile_alone, keep_in};
+use crate::forks::Forks;
 use crate::idle::{Idle, KERNELS, Rested};
 use crate::keeper::{KEEPERS, Keeper};
 use crate::seat::{FIRST, Seat};
@@ -40,14 +44,25 @@ pub(crate) struct Seating {
     pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
     idle: Idle,
+    /// Where those for Python on a device come from.
+    forks: Forks,
+    /// Where compilers in workers keep what they made.
+    builds: Cache,
 }
 
 impl Seating {
-    pub(crate) fn new(program: Utf8PathBuf, cpus: Vec<usize>, settings: &Settings, limits: Limits) -> Seating {
+    pub(crate) fn new(
+        program: Utf8PathBuf,
+        cpus: Vec<usize>,
+        settings: &Settings,
+        limits: Limits,
+        builds: Cache,
+    ) -> Seating {
         let (threads, cache) = (settings.threads, settings.cache);
         let caches = Caches::of(cpus.last().copied().unwrap_or(0));
-        let (required, retaken, idle) = (Arc::default(), Arc::default(), Idle::default());
-        Seating { program, cpus, threads, limits, cache, gpu: None, caches, required, retaken, idle }
+        let (required, retaken) = (Arc::default(), Arc::default());
+        let (gpu, idle, forks) = (None, Idle::default(), Forks::default());
+        Seating { program, cpus, threads, limits, cache, gpu, caches, required, retaken, idle, forks, builds }
     }
 
     /// The same on another device, with workers of its own.
@@ -57,12 +72,22 @@ impl Seating {
 
     fn command(&self, subject: &Subject) -> Command {
         let mut command = match subject {
-            Subject::Library { .. } | Subject::Empty { interpreter: None } => self.worker("cpu"),
-            Subject::Cubin { .. } | Subject::Launcher { .. } => self.worker("cuda"),
-            Subject::Python { interpreter, .. } | Subject::Empty { interpreter: Some(interpreter) } => {
+            Subject::Library { .. } | Subject::Empty { interpreter: None, device: false } => self.worker("cpu"),
+            Subject::Cubin { .. } | Subject::Launcher { .. } | Subject::Empty { interpreter: None, device: true } => {
+                self.worker("cuda")
+            }
+            Subject::Python { interpreter, .. } | Subject::Empty { interpreter: Some(interpreter), .. } => {
                 python_command(interpreter)
             }
         };
+        self.settle_threads(&mut command);
+        if let (true, Some(uuid)) = (subject.on_device(), &self.gpu) {
+            command.env("CUDA_VISIBLE_DEVICES", uuid);
+        }
+        command
+    }
+
+    fn settle_threads(&self, command: &mut Command) {
         let threads = self.threads.to_string();
         for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"] {
             command.env(name, &threads);
@@ -72,13 +97,43 @@ impl Seating {
         for name in ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"] {
             command.env_remove(name);
         }
-        if confinement(subject) == Confinement::Compiler {
-            // Compilers keep what they made there for the next time.
-            command.env("TMPDIR", std::env::temp_dir());
+    }
+
+    /// Starts a worker for a subject.
+    fn start(&self, subject: &Subject) -> Result<Worker, Fault> {
+        let mut command = self.command(subject);
+        let (interpreter, file) = match subject {
+            Subject::Python { interpreter, file, device: true, .. } => (interpreter, Some(file)),
+            Subject::Empty { interpreter: Some(interpreter), device: true } => (interpreter, None),
+            _ => return Worker::start(command, self.limits),
+        };
+        let folder = file.map(|file| self.builds.compilers(file)).transpose()?;
+        if let Some(folder) = &folder {
+            keep_in(&mut command, folder);
         }
-        if let (true, Some(uuid)) = (subject.on_device(), &self.gpu) {
-            command.env("CUDA_VISIBLE_DEVICES", uuid);
+        compile_alone(&mut command);
+        let mut worker = match self.forks.server(interpreter, || self.server(interpreter)) {
+            Some(server) => server.worker(command, self.limits)?,
+            None => Worker::start(command, self.limits)?,
+        };
+        if let Some(folder) = folder {
+            worker.keep_in(folder);
         }
+        Ok(worker)
+    }
+
+    /// Makes ready for Python on a device.
+    pub(crate) fn expect_python(&self, interpreter: &str) {
+        self.forks.server(interpreter, || self.server(interpreter));
+    }
+
+    /// The command of a fork server: what libraries read while they are imported is as in its workers, but none of them may
+    /// start threads then.
+    fn server(&self, interpreter: &str) -> Command {
+        let mut command = python_command(interpreter);
+        self.settle_threads(&mut command);
+        compile_alone(&mut command);
+        command.env("OPENBLAS_NUM_THREADS", "1");
         command
     }
 
@@ -140,7 +195,7 @@ impl Seating {
         let fresh = rested.is_none();
         let rested = match rested {
             Some(rested) => rested,
-            None => Rested::new(Worker::start(self.command(subject), self.limits)?),
+            None => Rested::new(self.start(subject)?),
         };
         let home = kind.map(|kind| (kind, self.idle.clone()));
         let keeper = if kept { Some(self.keeper()?) } else { None };
@@ -151,8 +206,7 @@ impl Seating {
             seat.required = Arc::clone(&self.required);
         }
         if self.cache == CacheState::Cold {
-            // A little more than the last level holds, so that nothing of a set is left in it.
-            seat.cool(self.caches.last as u64 / 4 * 5);
+            seat.cool();
         }
         if !self.cpus.is_empty() && fresh && !subject.on_device() {
             seat.pin(self.cpus.clone())?;
@@ -173,6 +227,9 @@ fn home(subject: &Subject, searching: bool) -> Option<String> {
         Subject::Python { interpreter, file, function, config, device: true } => {
             Some(format!("{interpreter} {file}:{function} {config}"))
         }
+        Subject::Empty { interpreter, device: true } => {
+            Some(format!("nothing in {}", interpreter.as_deref().unwrap_or(KERNELS)))
+        }
         Subject::Library { .. } | Subject::Empty { .. } | Subject::Python { .. } => None,
     }
 }
@@ -180,17 +237,73 @@ fn home(subject: &Subject, searching: bool) -> Option<String> {
 /// What a worker for this subject may do.
 fn confinement(subject: &Subject) -> Confinement {
     match subject {
-        Subject::Library { .. } | Subject::Python { device: false, .. } | Subject::Empty { .. } => {
+        Subject::Library { .. } | Subject::Python { device: false, .. } | Subject::Empty { device: false, .. } => {
             Confinement::Processor
         }
-        Subject::Cubin { .. } | Subject::Launcher { .. } => Confinement::Device,
-        Subject::Python { device: true, .. } => Confinement::Compiler,
+        Subject::Cubin { .. } | Subject::Launcher { .. } | Subject::Empty { interpreter: None, .. } => {
+            Confinement::Device
+        }
+        Subject::Python { .. } | Subject::Empty { .. } => Confinement::Compiler,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tightened_worker_does_not_wait_for_another_subject() {
+        let Ok(python) = kiln_run::find_python() else {
+            println!("skipped: no Python");
+            return;
+        };
+        let idle = Idle::default();
+        for tight in [false, true] {
+            let worker = Worker::start(python_command(&python.interpreter), Limits::default()).unwrap();
+            let home = Some(("kind".to_string(), idle.clone()));
+            let mut seat = Seat::new(Rested::new(worker), FIRST, true, None, home, Arc::default());
+            assert!(matches!(seat.confine(Confinement::Compiler).unwrap(), Outcome::Passed(())));
+            if tight {
+                assert!(matches!(seat.tighten().unwrap(), Outcome::Passed(())));
+            }
+            drop(seat);
+            assert_eq!(idle.get("kind").is_some(), !tight);
+        }
+    }
+
+    #[test]
+    fn workers_of_one_server_have_folders_for_compilers_by_their_files() {
+        let Ok(python) = kiln_run::find_python() else {
+            println!("skipped: no Python");
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let folder = camino::Utf8Path::from_path(folder.path()).unwrap();
+        let cache = Cache::at(folder.join("cache"));
+        let limits = Limits::default();
+        let seating = Seating::new("kiln".into(), vec![], &Settings::default(), limits, cache.clone());
+        seating.expect_python(&python.interpreter);
+        let (interpreter, config) = (python.interpreter.clone(), kiln_core::Config::default());
+        let mut parents = Vec::new();
+        for name in ["a.py", "b.py"] {
+            let file = folder.join(name);
+            let text = "import os\ndef f(inputs, scalars, outputs): raise ValueError(os.environ['TRITON_CACHE_DIR'])\n";
+            std::fs::write(&file, text).unwrap();
+            let (interpreter, config) = (interpreter.clone(), config.clone());
+            let subject =
+                Subject::Python { interpreter, file: file.clone(), function: "f".into(), config, device: true };
+            let mut worker = seating.start(&subject).unwrap();
+            let load = Ask::Load { library: file.to_string(), symbol: "f".into(), config: None, device: false };
+            let (arena, _) = kiln_run::Arena::new(&[8]).unwrap();
+            for ask in [load, Ask::map(&arena, vec![])] {
+                assert!(matches!(worker.ask(ask).unwrap(), Outcome::Passed(Answer::Done)));
+            }
+            let Outcome::Passed(Answer::Failed(why)) = worker.ask(Ask::Call).unwrap() else { panic!() };
+            assert!(why.ends_with(cache.compilers(&file).unwrap().join("triton").as_str()), "{why}");
+            parents.push(seating.forks.server(&python.interpreter, || panic!("one server is enough")).unwrap().pid());
+        }
+        assert!(parents[0].is_some() && parents[0] == parents[1]);
+    }
 
     #[test]
     fn foreign_code_shares_its_process_with_nobody_but_its_own_file() {

@@ -57,6 +57,8 @@ pub enum Subject {
     Empty {
         /// The interpreter's command; none for the worker of libraries.
         interpreter: Option<String>,
+        /// Whether it works on the GPU.
+        device: bool,
     },
 }
 
@@ -86,15 +88,15 @@ impl Subject {
         }
     }
 
-    /// The function that does nothing in a worker of the same kind; none for what works on a GPU.
+    /// The function that does nothing in a worker of the same kind; none for kernels that kiln launches itself.
     pub(crate) fn emptied(&self) -> Option<Subject> {
-        match self {
-            Subject::Library { .. } | Subject::Empty { .. } => Some(Subject::Empty { interpreter: None }),
-            Subject::Python { interpreter, device: false, .. } => {
-                Some(Subject::Empty { interpreter: Some(interpreter.clone()) })
-            }
-            _ => None,
-        }
+        let (interpreter, device) = match self {
+            Subject::Library { .. } | Subject::Empty { .. } => (None, false),
+            Subject::Launcher { .. } => (None, true),
+            Subject::Python { interpreter, device, .. } => (Some(interpreter.clone()), *device),
+            Subject::Cubin { .. } => return None,
+        };
+        Some(Subject::Empty { interpreter, device })
     }
 
     /// Whether it works in a GPU's memory with code of its own on the host: that could reach what its process keeps.
@@ -105,9 +107,9 @@ impl Subject {
     /// Whether it works in a GPU's memory.
     pub(crate) fn on_device(&self) -> bool {
         match self {
-            Subject::Library { .. } | Subject::Empty { .. } => false,
+            Subject::Library { .. } => false,
             Subject::Cubin { .. } | Subject::Launcher { .. } => true,
-            Subject::Python { device, .. } => *device,
+            Subject::Python { device, .. } | Subject::Empty { device, .. } => *device,
         }
     }
 }

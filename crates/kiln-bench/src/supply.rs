@@ -79,7 +79,7 @@ impl Supply {
             empty.account();
             if let Some((tray, warm, noise)) = self.warm() {
                 tray.prepare(warm.iter(), noise);
-                tray.lay();
+                tray.lay(empty.is_cold());
             }
             match empty.time(1, calls)? {
                 Outcome::Passed(times) => self.nothing = times.first().copied().unwrap_or(0.0),
@@ -114,7 +114,7 @@ impl Supply {
         let first = (1 + number % samples) * self.sets.calls;
         let range = first..(first + calls as usize).min(self.draws.len());
         tray.prepare(self.draws[range.clone()].iter(), &mut self.noise);
-        tray.lay();
+        tray.lay(seat.is_cold());
         let times = passed!(seat.time(1, calls)?);
         let taken = tray.take();
         passed!(tray.judge(&taken));

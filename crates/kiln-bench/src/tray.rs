@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_judge::{Fresh, Signature, padding, poison};
-use kiln_run::{ALIGNMENT, Arena, Slot};
+use kiln_run::{ALIGNMENT, Arena, Slot, flush_lines};
 use kiln_spec::Role;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
@@ -103,9 +103,13 @@ impl Tray {
         self.image = image;
     }
 
-    /// Puts it where calls will find it.
-    pub(crate) fn lay(&mut self) {
-        self.arena.bytes_mut()[self.start..self.start + self.image.len()].copy_from_slice(&self.image);
+    /// Puts it where calls will find it, in memory alone where their caches shall be cold.
+    pub(crate) fn lay(&mut self, cold: bool) {
+        let bytes = &mut self.arena.bytes_mut()[self.start..self.start + self.image.len()];
+        bytes.copy_from_slice(&self.image);
+        if cold {
+            flush_lines(bytes);
+        }
     }
 
     /// What lies there now.
@@ -113,9 +117,17 @@ impl Tray {
         Taken { bytes: self.arena.bytes()[self.start..self.start + self.image.len()].to_vec() }
     }
 
-    /// Whether all is as it was laid but what calls may write.
+    /// Adds what lies there now to what earlier calls left.
+    pub(crate) fn add(&self, taken: Option<Taken>) -> Taken {
+        let Some(mut taken) = taken else { return self.take() };
+        taken.bytes.extend_from_slice(&self.arena.bytes()[self.start..self.start + self.image.len()]);
+        taken
+    }
+
+    /// Whether all is as it was laid last but what calls may write.
     pub(crate) fn judge(&self, taken: &Taken) -> Outcome<()> {
-        let sets = taken.bytes.chunks(self.stride.max(1)).zip(self.image.chunks(self.stride.max(1)));
+        let last = &taken.bytes[taken.bytes.len().saturating_sub(self.image.len())..];
+        let sets = last.chunks(self.stride.max(1)).zip(self.image.chunks(self.stride.max(1)));
         for (now, then) in sets {
             if let Some(range) = self.kept.iter().find(|range| now[(*range).clone()] != then[(*range).clone()]) {
                 let same = |at: &usize| now[*at] == then[*at];

@@ -133,8 +133,7 @@ impl Cache {
                 if !entry.file_type()?.is_dir() {
                     continue;
                 }
-                let files = entry.path().read_dir_utf8()?.filter_map(|f| f.ok()?.metadata().ok());
-                let bytes = files.map(|m| m.len()).sum();
+                let bytes = bytes_below(entry.path());
                 let used = entry.metadata()?.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                 entries.push((used, bytes, entry.into_path()));
             }
@@ -191,8 +190,23 @@ impl Cache {
     }
 }
 
+/// The bytes of all files in a folder and in those below it. Links are not followed.
+fn bytes_below(folder: &Utf8Path) -> u64 {
+    let (mut bytes, mut folders) = (0, vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(about) if about.is_dir() => folders.push(entry.into_path()),
+                Ok(about) => bytes += about.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
+}
+
 /// Marks an entry as used now; not being able to only makes it go earlier.
-fn touch(entry: &Utf8Path) {
+pub(crate) fn touch(entry: &Utf8Path) {
     let _ = std::fs::File::open(entry).and_then(|folder| folder.set_modified(SystemTime::now()));
 }
 

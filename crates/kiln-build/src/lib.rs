@@ -7,6 +7,7 @@ mod artifact;
 mod cache;
 mod compile;
 mod compiler;
+mod compilers;
 mod entry;
 mod include;
 mod key;

@@ -22,8 +22,10 @@ const LARGEST_SCORE: f64 = 1024.0;
 /// Rows, and elements of an expression, that are looked at.
 const ROWS: usize = 4;
 const ELEMENTS: usize = 64;
-/// Room that is left to the largest number of a type: nobody has looked at all rows.
+/// Room that is left to the largest and smallest number of a type: nobody has looked at all rows.
 const ROOM: f64 = 4.0;
+/// The same where a type has room to spare: honest kernels add up, or scale, before they divide.
+const MUCH_ROOM: f64 = 4096.0;
 /// Parts of an expression may be so much larger than the answer before it is all rounding.
 const CANCELLED: f64 = 256.0;
 
@@ -48,7 +50,7 @@ pub(crate) fn reach(signature: &Signature, rules: &Rules, base: &Inputs) -> Opti
     let size = numbers.fold(1.0, |most: f64, v| most.max(v.abs()));
     let double = output == Dtype::F64 || plain.iter().any(|slot| slot.dtype == Dtype::F64);
     let types = Types {
-        up: (largest(narrow) / ROOM / size).log2().floor() as i32,
+        up: (roomy(narrow) / size).log2().floor() as i32,
         down: (smallest(narrow).log2() as i32) + if narrow == Dtype::F16 { 4 } else { 8 },
         output,
         sums: if double { Dtype::F64 } else { Dtype::F32 },
@@ -74,6 +76,11 @@ fn largest(dtype: Dtype) -> f64 {
         Dtype::F8E5M2 => 57344.0,
         _ => 448.0,
     }
+}
+
+/// How large numbers of a type may be here.
+fn roomy(dtype: Dtype) -> f64 {
+    largest(dtype) / if largest(dtype) > 1e30 { MUCH_ROOM } else { ROOM }
 }
 
 /// The smallest normal number of a type.
@@ -109,8 +116,8 @@ fn of_job(builtin: Builtin, job: &Job<'_>, types: &Types) -> Option<Reach> {
     let length = (squares / count as f64).sqrt();
     let powers = |ratio: f64, degree: i32| (ratio.log2() / f64::from(degree)).floor() as i32;
     let up = |degree: i32| {
-        let answer = largest(types.output) / ROOM / most;
-        let sums = largest(types.sums) / ROOM / sum.max(most);
+        let answer = roomy(types.output) / most;
+        let sums = roomy(types.sums) / sum.max(most);
         types.up.min(powers(answer.min(sums), degree))
     };
     let down = |degree: i32| {
@@ -148,8 +155,8 @@ fn of_expression(
         for index in (0..output.elements()).step_by(step) {
             for part in &parts {
                 let value = number(&elements.at(part, index, factor)?)?;
-                let fits = value == 0.0
-                    || (value.abs() <= largest(types.sums) / ROOM && value.abs() >= smallest(types.sums) * ROOM);
+                let fits =
+                    value == 0.0 || (value.abs() <= roomy(types.sums) && value.abs() >= smallest(types.sums) * ROOM);
                 if !fits {
                     return None;
                 }
@@ -161,8 +168,7 @@ fn of_expression(
         let length = (answers.iter().map(|v| v * v).sum::<f64>() / answers.len().max(1) as f64).sqrt();
         let (low, high) = answers.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
         let told_apart = high - low > 4.0 * Allowed::by_default(types.output).rel * most;
-        let fits =
-            most <= largest(types.output) / ROOM && length >= least_answer(types).min(smallest(types.output) * 64.0);
+        let fits = most <= roomy(types.output) && length >= least_answer(types).min(smallest(types.output) * 64.0);
         (told_apart && fits && largest_part <= CANCELLED * most).then_some(power)
     };
     // In steps that a search over all exponents of doubles can afford.

@@ -1,5 +1,5 @@
-//! The channel of questions: a pair of stream sockets, so that an open file can travel with a question. In: bytes and at
-//! most one file. Out: the same at the other end, the file under a number of its own, closed in whatever is started.
+//! The channel of questions: a pair of stream sockets, so that open files can travel with a question. In: bytes and a few
+//! files, of which workers take one. Out: the same at the other end, the file under a number of its own, closed in whatever is started.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read};
@@ -15,10 +15,14 @@ use rustix::net::{
 
 /// Sends what the socket takes, the file with the first byte.
 pub(crate) fn send(socket: &UnixStream, bytes: &[u8], file: Option<BorrowedFd<'_>>) -> io::Result<usize> {
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    send_files(socket, bytes, file.as_slice())
+}
+
+/// The same with up to three files.
+pub(crate) fn send_files(socket: &UnixStream, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
-    let files = file.map(|file| [file]);
-    if let Some(files) = &files {
+    if !files.is_empty() {
         beside.push(SendAncillaryMessage::ScmRights(files));
     }
     Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)

@@ -6,7 +6,6 @@ use std::io;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
-use crate::cold::Cold;
 use crate::handle::Handle;
 use crate::mapping::Mapping;
 use crate::pin::pin;
@@ -24,7 +23,6 @@ struct Backend {
     library: Option<Library>,
     entry: Option<Entry>,
     memory: Option<Memory>,
-    cold: Cold,
 }
 
 /// Shared memory and where the arguments lie in it.
@@ -54,7 +52,7 @@ impl Backend {
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
             Ask::Call => done(self.call()),
             Ask::Time { batches, calls, flush, draw: None } => {
-                self.time(&Plan { batches, calls }, flush).map_or_else(Answer::Failed, Answer::Times)
+                self.time(&Plan { batches, calls }, flush > 0).map_or_else(Answer::Failed, Answer::Times)
             }
             Ask::Upload { .. }
             | Ask::Lay { .. }
@@ -122,25 +120,21 @@ impl Backend {
         Ok(())
     }
 
-    fn time(&mut self, plan: &Plan, flush: u64) -> Result<Timing, String> {
+    /// Times calls. Those that shall find cold caches find their arguments where the parent has left them: in memory alone.
+    fn time(&mut self, plan: &Plan, cold: bool) -> Result<Timing, String> {
         let entry = self.entry.ok_or("no library is loaded")?;
         let memory = self.memory.as_mut().ok_or("no memory is mapped")?;
         memory.renew();
         let calls = plan.calls as usize;
         let memory = std::cell::RefCell::new(memory);
         let (mut touched, mut called) = (0, 0);
-        let cold = &mut self.cold;
         let prepare = || {
             let memory = memory.borrow();
-            for set in touched..touched + calls {
+            for set in (touched..touched + calls).filter(|_| !cold) {
                 // SAFETY: every stretch lies within the mapping, as was found when it was made.
                 memory.touched(set).for_each(|part| unsafe { touch(&part) });
             }
             touched += calls;
-            match flush {
-                0 => Ok(()),
-                _ => cold.walk(flush),
-            }
         };
         let batch = || {
             let memory = &mut *memory.borrow_mut();
@@ -156,7 +150,7 @@ impl Backend {
             called += calls;
             flush_c_streams();
         };
-        measure(plan, prepare, batch)
+        Ok(measure(plan, prepare, batch))
     }
 }
 

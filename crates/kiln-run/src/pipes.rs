@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStderr, ChildStdout};
+use std::process::{ChildStderr, ChildStdout};
 use std::time::Duration;
 
 use crate::channel::{receive, send};
@@ -50,11 +50,8 @@ pub(crate) struct Pipes {
 }
 
 impl Pipes {
-    /// Those of a child, and the other end of what it has for standard input.
-    pub(crate) fn of(child: &mut Child, questions: UnixStream) -> io::Result<Pipes> {
-        let (Some(stdout), stderr) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(io::Error::other("it has no pipes"));
-        };
+    /// The other ends of what a worker has for standard input, output and error.
+    pub(crate) fn of(questions: UnixStream, stdout: ChildStdout, stderr: Option<ChildStderr>) -> io::Result<Pipes> {
         for fd in [Some(questions.as_raw_fd()), Some(stdout.as_raw_fd()), stderr.as_ref().map(|s| s.as_raw_fd())] {
             fd.map_or(Ok(()), never_block)?;
         }
@@ -80,6 +77,14 @@ impl Pipes {
             self.watch = files.pop().map(Watch::over);
         }
         let _ = self.questions.shutdown(Shutdown::Read);
+    }
+
+    /// Drops what came where only a promise is expected. To be used before that is asked for.
+    pub(crate) fn clear(&mut self) {
+        let mut files = Vec::new();
+        while receive(&self.questions, &mut [0; 1 << 10], &mut files).is_ok_and(|bytes| bytes > 0) {
+            files.clear();
+        }
     }
 
     /// Lets a forbidden call fail.

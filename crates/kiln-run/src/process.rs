@@ -2,9 +2,10 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use crate::orphans::{self, Known, children};
 use crate::spawn::spawn;
 
 /// How long a process may take to stand still.
@@ -13,22 +14,31 @@ const STOPPING: Duration = Duration::from_millis(100);
 /// The leader of a process group of its own, so that Ctrl-C at the terminal does not reach it.
 #[derive(Debug)]
 pub(crate) struct Process {
-    child: Child,
+    pid: u32,
+    /// None for one that another process started and left to this one.
+    child: Option<Child>,
     over: bool,
 }
 
 impl Process {
     pub(crate) fn start(mut command: Command) -> io::Result<Process> {
         command.process_group(0);
-        Ok(Process { child: spawn(command)?, over: false })
+        let child = spawn(command)?;
+        Ok(Process { pid: child.id(), child: Some(child), over: false })
     }
 
-    pub(crate) fn child(&mut self) -> &mut Child {
-        &mut self.child
+    /// Takes over a process that has become a child of this one by [`orphans::adopt`], and leads a group of its own.
+    pub(crate) fn adopted(pid: u32) -> Process {
+        Process { pid, child: None, over: false }
+    }
+
+    /// Its output and its standard error, once, where those are pipes.
+    pub(crate) fn take_output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        self.child.as_mut().map_or((None, None), |child| (child.stdout.take(), child.stderr.take()))
     }
 
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.pid
     }
 
     /// Whether it was ended and waited for: its number may be another's by now.
@@ -113,34 +123,59 @@ impl Process {
             return;
         }
         // Those below it that have left its group are found while it still stands above them.
-        let below = descendants(self.id());
+        let below = self.below();
         self.signal_group(libc::SIGKILL);
-        for process in below {
-            // SAFETY: takes no memory. The process was there a moment ago, and numbers are not given out again that soon.
-            unsafe { libc::kill(process, libc::SIGKILL) };
+        below.iter().for_each(Known::kill);
+        match &mut self.child {
+            Some(child) => {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            None => {
+                self.signal(libc::SIGKILL);
+                orphans::wait(self.pid);
+            }
         }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
         self.over = true;
+        orphans::bury(below);
+    }
+
+    /// Ends every process below this one; whether none is left. To be used once it can start no others: what those below
+    /// it still start is looked for until there is nothing.
+    pub(crate) fn end_below(&self, within: Duration) -> bool {
+        let started = Instant::now();
+        let mut pause = Duration::from_micros(50);
+        loop {
+            if self.over {
+                return true;
+            }
+            // One that is over stays listed until its parent asks for it.
+            let below: Vec<Known> = self.below().into_iter().filter(Known::runs).collect();
+            if below.is_empty() {
+                return true;
+            }
+            if started.elapsed() > within {
+                return false;
+            }
+            below.iter().for_each(Known::kill);
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+    }
+
+    fn below(&self) -> Vec<Known> {
+        descendants(self.id()).into_iter().filter_map(Known::of).collect()
     }
 }
 
 /// Every process below this one, as far as the system tells. One made beside its maker (CLONE_PARENT) is not below it: a
 /// confined worker cannot make any, and one that is not confined is trusted with that.
 fn descendants(process: u32) -> Vec<i32> {
-    let mut found: Vec<i32> = Vec::new();
-    let mut next = vec![process.to_string()];
-    while let Some(parent) = next.pop() {
-        let Ok(threads) = std::fs::read_dir(format!("/proc/{parent}/task")) else { continue };
-        for thread in threads.flatten() {
-            let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-            for child in children.split_ascii_whitespace() {
-                if let Some(id) = child.parse().ok().filter(|id| *id > 1) {
-                    found.push(id);
-                    next.push(child.to_string());
-                }
-            }
-        }
+    let mut found = children(process);
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(children(parent.unsigned_abs()));
+        next += 1;
     }
     found
 }
@@ -166,7 +201,11 @@ mod tests {
             std::thread::sleep(Duration::from_millis(100));
             process.cpu_time().is_some_and(|later| later == *time)
         };
-        let time = (0..200).find_map(|_| process.cpu_time().filter(|t| !t.is_zero()).filter(blocked)).unwrap();
+        let looked = (0..600).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            process.cpu_time().filter(|t| !t.is_zero()).filter(blocked)
+        });
+        let time = looked.unwrap();
         // The shell's own account, by another way: ticks of a hundredth of a second in all.
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_ascii_whitespace().collect();

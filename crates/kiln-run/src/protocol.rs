@@ -125,9 +125,9 @@ pub enum Ask {
         batches: u32,
         /// Calls in a batch.
         calls: u32,
-        /// Bytes of private memory walked before every batch, untimed, so that caches are cold; 0 leaves them warm. A
-        /// device takes any number above 0 as twice its second-level cache, and then makes no more calls in a batch
-        /// than there are sets.
+        /// Whether caches are cold, above 0. On a processor the parent has pushed the arguments out of all of them, and they
+        /// are not touched. A device overwrites its second-level cache before every batch, and then makes no more calls in
+        /// a batch than there are sets.
         #[serde(default)]
         flush: u64,
         /// On a device, what the sets are filled with before every batch, untimed. The first call of each batch has the

@@ -18,6 +18,8 @@ const SOURCE: &str = concat!(
     "\n\n",
     include_str!("worker_backend.py"),
     "\n\n",
+    include_str!("worker_forks.py"),
+    "\n\n",
     include_str!("worker.py"),
 );
 /// Names the interpreter to use.

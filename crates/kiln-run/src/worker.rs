@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use kiln_core::{Fault, Gate, Outcome, Refusal};
 use tempfile::TempDir;
 
 use crate::clock::impossible;
-use crate::confine::{Confined, Confinement, Held, Rules, name};
+use crate::confine::{Confined, Confinement, Held, Rules, filters, name};
 use crate::memory::{peak, resident};
 use crate::pipes::{Heard, Pipes};
 use crate::process::Process;
@@ -44,7 +45,7 @@ const ENDING: Duration = Duration::from_millis(500);
 /// How long a worker held at a forbidden call may take to say where in its code that was.
 const WORDS: Duration = Duration::from_millis(200);
 /// Names the folder for temporary files.
-const TEMPORARY: &str = "TMPDIR";
+pub(crate) const TEMPORARY: &str = "TMPDIR";
 
 /// A process that runs candidates.
 #[derive(Debug)]
@@ -55,7 +56,11 @@ pub struct Worker {
     asked: u64,
     /// Where the worker may write, gone with it. Dropped after the process.
     scratch: TempDir,
+    /// Where compilers keep what they made, and it may write too.
+    folder: Option<PathBuf>,
     confined: Option<Confined>,
+    /// Whether nothing is left to be tightened.
+    tight: bool,
     /// Numbers questions so that a candidate cannot know the next one and answer ahead of time.
     numbers: RandomState,
 }
@@ -73,9 +78,16 @@ impl Worker {
         let (questions, theirs) = UnixStream::pair().map_err(|e| fault(e.to_string()))?;
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process::start(command).map_err(|e| fault(format!("{program}: {e}")))?;
-        let pipes = Pipes::of(process.child(), questions).map_err(|e| fault(e.to_string()))?;
-        let (numbers, confined) = (RandomState::new(), None);
-        let mut worker = Worker { process, pipes, limits, asked: 0, scratch, confined, numbers };
+        let (Some(stdout), stderr) = process.take_output() else { return Err(fault("it has no pipes".into())) };
+        let pipes = Pipes::of(questions, stdout, stderr).map_err(|e| fault(e.to_string()))?;
+        Worker::greeted(process, pipes, limits, scratch)
+    }
+
+    /// A worker of a process that was just started, once it has greeted.
+    pub(crate) fn greeted(process: Process, pipes: Pipes, limits: Limits, scratch: TempDir) -> Result<Worker, Fault> {
+        let fault = |why: String| Fault::new("starting a worker process", why);
+        let (numbers, folder, confined) = (RandomState::new(), None, None);
+        let mut worker = Worker { process, pipes, limits, asked: 0, scratch, folder, confined, tight: false, numbers };
         match worker.wait(0, GREETING)? {
             Outcome::Passed(Answer::Ready(PROTOCOL)) => Ok(worker),
             Outcome::Passed(other) => Err(fault(format!("it greeted with {other:?}"))),
@@ -95,18 +107,20 @@ impl Worker {
             Ask::Time { batches, calls, .. } => Some((*batches, *calls)),
             _ => None,
         };
-        let (describes, confines) = (ask == Ask::Describe, matches!(ask, Ask::Confine(_)));
-        let lends = ask == Ask::Lend;
+        let (describes, lends) = (ask == Ask::Describe, ask == Ask::Lend);
+        let confines = if let Ask::Confine(rules) = &ask { Some(rules.is_first()) } else { None };
         let started = Instant::now();
         let outcome = self.put(ask, time)?;
         let wrong = match (&outcome, asked) {
             (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
-            (Outcome::Passed(Answer::Done), None) if !describes && !confines && !lends => None,
+            (Outcome::Passed(Answer::Done), None) if !describes && confines.is_none() && !lends => None,
             (Outcome::Passed(Answer::Lent(_)), None) if lends => None,
             (Outcome::Passed(Answer::Device(_)), None) if describes => None,
-            (Outcome::Passed(Answer::Confined(confined)), None) if confines => {
+            (Outcome::Passed(Answer::Confined(confined)), None) if let Some(first) = confines => {
                 self.confined = Some(*confined);
-                self.pipes.watch();
+                if !first {
+                    self.pipes.watch();
+                }
                 None
             }
             (Outcome::Passed(Answer::Times(timing)), Some(asked)) => impossible(asked, timing, started.elapsed()),
@@ -126,8 +140,48 @@ impl Worker {
         if confinement == Confinement::None {
             return Ok(Outcome::Passed(Answer::Confined(Confined::default())));
         }
-        let rules = Rules::of(confinement, self.process.id(), self.scratch.path());
+        self.tight = confinement != Confinement::Compiler;
+        let mut folders = vec![self.scratch.path()];
+        folders.extend(self.folder.as_deref());
+        let rules = Rules::of(confinement, self.process.id(), &folders);
         self.ask_within(Ask::Confine(rules), time)
+    }
+
+    /// Names a folder that the worker may write to beside its own, where compilers keep what they made. To be said before
+    /// it is confined.
+    pub fn keep_in(&mut self, folder: impl Into<PathBuf>) {
+        self.folder = Some(folder.into());
+    }
+
+    /// Takes from a worker that may compile what only compilers need, and ends every process it has started. From now on it
+    /// may do what kernels on a GPU may. The answer is [`Answer::Confined`], or what the worker said instead; one that is
+    /// not confined, or need not be tightened, stays as it is.
+    pub fn tighten(&mut self, time: Duration) -> Result<Outcome<Answer>, Fault> {
+        let confined = self.confined.unwrap_or_default();
+        if self.tight || !confined.seccomp {
+            return Ok(Outcome::Passed(Answer::Confined(confined)));
+        }
+        let rules = Rules::tighter(self.process.id());
+        let (before, more) = (filters(self.process.id()), rules.filters());
+        self.pipes.clear();
+        match self.ask_within(Ask::Confine(rules), time)? {
+            Outcome::Passed(Answer::Confined(now)) => {
+                let counted = before.zip(filters(self.process.id())).is_none_or(|(before, now)| now >= before + more);
+                if !now.seccomp || !counted {
+                    let measured = "the worker could not be kept from starting processes".to_string();
+                    return Ok(self.refuse(Gate::WorkerProtocol, measured, "a second filter on its calls", None));
+                }
+            }
+            other => return Ok(other),
+        }
+        self.confined = Some(confined);
+        self.tight = true;
+        // Nothing can be started any more: now what was started is ended.
+        if !self.process.end_below(time) {
+            let measured = "processes that the kernel started do not end".to_string();
+            return Ok(self.refuse(Gate::Timeout, measured, &format!("{} s", time.as_secs_f64()), None));
+        }
+        Ok(Outcome::Passed(Answer::Confined(confined)))
     }
 
     /// How far the worker is confined; none when it is not.

@@ -36,7 +36,6 @@ class Backend:
         self.bound, self.copies = [], None
         # A sample that is ready to run again, and for what.
         self.armed = None
-        self.cold = bytearray()
         self.loads = 0
 
     def answer(self, ask):
@@ -98,7 +97,10 @@ class Backend:
 
         if not path:
             # What is called where only the cost of everything around is asked for.
-            self.module, self.function, self.config = sys, nothing, {}
+            self.module, self.function, self.config, self.armed = sys, nothing, {}, None
+            if device:
+                self.opened = self.opened or self.open(self.torch())
+                self.device, self.function = self.opened, self.opened.nothing()
             if self.memory is not None:
                 self.bind()
             return
@@ -304,10 +306,9 @@ class Backend:
         try:
             for batch in range(batches):
                 begin = clock()
-                for place in places[batch * calls : (batch + 1) * calls]:
+                # Where caches shall be cold the parent has pushed all of it out of them.
+                for place in () if cold else places[batch * calls : (batch + 1) * calls]:
                     self.touch(place)
-                if cold:
-                    self.cool(cold)
                 row = todo[batch * calls : (batch + 1) * calls]
                 before, waited, others, running = preempted(), waiting(), siblings(), process_time()
                 start = clock()
@@ -358,13 +359,6 @@ class Backend:
             part = memory[start : start + slot["bytes"] : LINE]
             if slot["role"] != "in":
                 memory[start : start + slot["bytes"] : LINE] = part
-
-    def cool(self, size):
-        """Writes to every line of private memory, so that caches hold nothing else."""
-        if len(self.cold) != size:
-            self.cold = bytearray(size)
-            self.pattern = bytes(len(range(0, size, LINE)))
-        self.cold[::LINE] = self.pattern
 
     def deliver(self, result, outputs=None):
         """Copies what a function returned to the outputs."""

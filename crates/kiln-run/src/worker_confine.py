@@ -40,7 +40,7 @@ def confine(rules):
     landlock = 0
     if writable is not None:
         drop_privileges()
-        landlock = restrict_files(writable)
+        landlock = restrict_files(writable, rules.get("programs", False))
     seccomp, listener = filter_calls(rules)
     return {"landlock": landlock, "seccomp": seccomp}, listener
 
@@ -56,8 +56,8 @@ def drop_privileges():
         libc.capset(header, (ctypes.c_uint32 * 6)(sets[0] & kept, sets[1] & kept))
 
 
-def restrict_files(writable):
-    """Makes all files read-only but these; the version of Landlock that does, 0 when there is none."""
+def restrict_files(writable, programs):
+    """Makes all files read-only but these, and keeps programs from being run unless they may be; the version of Landlock that does, 0 when there is none."""
     import struct
 
     version = system(CREATE_RULESET, None, 0, 1)
@@ -70,7 +70,7 @@ def restrict_files(writable):
     if rules < 0:
         return 0
     try:
-        allowed = [("/", READ | LIST)]
+        allowed = [("/", READ | LIST | (EXECUTE if programs else 0))]
         for path in writable:
             to_file = WRITE | READ | CUT | CONTROL
             allowed.append((path, rights & ~EXECUTE & (-1 if os.path.isdir(path) else to_file)))
@@ -106,7 +106,7 @@ def filter_calls(rules):
         set_filter = 1
         return system(number, set_filter, flags | ALL_THREADS | PLAIN_SPEED, ctypes.byref(program))
 
-    listener = add(rules["held"], LISTENER)
+    listener = add(rules["held"], LISTENER) if rules["held"] else -1
     done = listener >= 0 or add(rules["killed"], 0) == 0
     for text in rules["denied"]:
         done = add(text, 0) == 0 and done

@@ -102,6 +102,15 @@ class Device:
         result = run()
         return result, clock() - start
 
+    def nothing(self):
+        """A function that does as good as nothing, but does it on the device: what is around it costs what it costs."""
+        spare = self.torch.zeros(1, device=self.place)
+
+        def least(_inputs, _scalars, _outputs):
+            spare.zero_()
+
+        return least
+
     def copy(self, pairs):
         """Copies tensors to others."""
         for output, value in pairs:

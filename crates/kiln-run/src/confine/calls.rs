@@ -32,29 +32,40 @@ pub(super) const SCHEDULING: &[Call] = calls! {
     SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setattr SYS_sched_setparam SYS_setpriority SYS_ioprio_set
 };
 
-/// What libraries may try, and do without.
+/// What libraries may try, and do without; compilers too.
 pub(super) const DENIED: &[Call] = calls! {
-    SYS_connect SYS_bind SYS_listen SYS_accept SYS_accept4
-    SYS_shmget SYS_msgget SYS_semget SYS_mq_open
-    SYS_timer_create SYS_timerfd_create SYS_setitimer
     SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
-    SYS_perf_event_open SYS_bpf SYS_userfaultfd SYS_memfd_secret SYS_pidfd_open SYS_process_madvise
+    SYS_perf_event_open SYS_bpf SYS_userfaultfd SYS_memfd_secret SYS_process_madvise
     SYS_keyctl SYS_add_key SYS_request_key
-    SYS_unshare SYS_setns SYS_chroot SYS_pivot_root SYS_open_by_handle_at SYS_personality
+    SYS_unshare SYS_setns SYS_chroot SYS_pivot_root SYS_open_by_handle_at
     SYS_mount SYS_umount2 SYS_move_mount SYS_open_tree SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_mount_setattr
     SYS_clock_settime SYS_settimeofday SYS_adjtimex SYS_clock_adjtime
-    SYS_setpgid SYS_setsid
-    SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_fsetxattr
-    SYS_removexattr SYS_lremovexattr SYS_fremovexattr
     SYS_reboot SYS_swapon SYS_swapoff SYS_kexec_load SYS_init_module SYS_finit_module SYS_delete_module SYS_acct
     SYS_quotactl SYS_sethostname SYS_setdomainname SYS_syslog
 };
 
 /// The old names of some of them.
 #[cfg(target_arch = "x86_64")]
-pub(super) const DENIED_OF_OLD: &[Call] = calls! { SYS_chmod SYS_chown SYS_lchown SYS_ioperm SYS_iopl };
+pub(super) const DENIED_OF_OLD: &[Call] = calls! { SYS_ioperm SYS_iopl };
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const DENIED_OF_OLD: &[Call] = &[];
+
+/// What libraries do without, but compilers and what starts them may not.
+pub(super) const DENIED_TO_KERNELS: &[Call] = calls! {
+    SYS_connect SYS_bind SYS_listen SYS_accept SYS_accept4
+    SYS_shmget SYS_msgget SYS_semget SYS_mq_open
+    SYS_timer_create SYS_timerfd_create SYS_setitimer
+    SYS_pidfd_open SYS_personality
+    SYS_setpgid SYS_setsid
+    SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_fsetxattr
+    SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+};
+
+/// The old names of some of them.
+#[cfg(target_arch = "x86_64")]
+pub(super) const DENIED_TO_KERNELS_OF_OLD: &[Call] = calls! { SYS_chmod SYS_chown SYS_lchown };
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const DENIED_TO_KERNELS_OF_OLD: &[Call] = &[];
 
 /// What a call that ended a worker is called.
 pub(super) fn name(number: i64) -> Option<&'static str> {

@@ -1,5 +1,8 @@
 //! Rules about system calls as programs for the kernel. In: whether compilers must still run, and the worker's number. Out:
 //! the programs in hex, as the kernel takes them: 8 bytes an instruction.
+//!
+//! Where compilers must still run there is nothing to hold: the one listener that a process can have comes with the filter
+//! that is added when they are done.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,7 +13,10 @@ use seccompiler::{
 };
 
 use super::Rules;
-use super::calls::{Call, DENIED, DENIED_OF_OLD, FORKING, SCHEDULING, SIGNALLING, STARTING, TRACING};
+use super::calls::{
+    Call, DENIED, DENIED_OF_OLD, DENIED_TO_KERNELS, DENIED_TO_KERNELS_OF_OLD, FORKING, SCHEDULING, SIGNALLING,
+    STARTING, TRACING,
+};
 
 /// For each call the rules of which one must match; every use of it when there are none.
 type Chosen = BTreeMap<i64, Vec<Rule>>;
@@ -32,7 +38,7 @@ pub(super) fn fill(rules: &mut Rules, compilers: bool, worker: u32) {
     let denied = DENYING[usize::from(compilers)].get_or_init(|| denying(compilers));
     let ending = ending(compilers, worker).and_then(|chosen| compile(chosen, SeccompAction::Trap));
     if let (Some(program), Some(denied)) = (ending, denied) {
-        rules.held = hex(&held(program.clone()));
+        rules.held = if compilers { String::new() } else { hex(&held(program.clone())) };
         rules.killed = hex(&program);
         rules.denied = denied.clone();
     }
@@ -40,9 +46,8 @@ pub(super) fn fill(rules: &mut Rules, compilers: bool, worker: u32) {
 
 /// Programs that answer with an error.
 fn denying(compilers: bool) -> Option<Vec<String>> {
-    let errors = [(denied(compilers)?, libc::EPERM), (newer_clone(compilers), libc::ENOSYS)];
-    let errors = errors.into_iter().filter(|(chosen, _)| !chosen.is_empty());
-    errors.map(|(chosen, error)| Some(hex(&compile(chosen, SeccompAction::Errno(error as u32))?))).collect()
+    let errors = [(denied(compilers)?, libc::EPERM), (newer_clone(), libc::ENOSYS)];
+    errors.into_iter().map(|(chosen, error)| Some(hex(&compile(chosen, SeccompAction::Errno(error as u32))?))).collect()
 }
 
 fn every(calls: &[&[Call]]) -> Chosen {
@@ -64,6 +69,9 @@ fn ending(compilers: bool, worker: u32) -> Option<Chosen> {
     };
     chosen.extend(SIGNALLING.iter().map(|(call, _)| (*call, others.clone())));
     if compilers {
+        // A process beside the worker, not below it, could not be found when the worker ends.
+        let beside = libc::CLONE_PARENT as u64;
+        chosen.insert(libc::SYS_clone, vec![rule(&[long(0, Is::MaskedEq(beside), beside)?])?]);
         return Some(chosen);
     }
     chosen.extend(every(&[STARTING, FORKING]));
@@ -76,7 +84,7 @@ fn ending(compilers: bool, worker: u32) -> Option<Chosen> {
 
 /// Calls that answer EPERM.
 fn denied(compilers: bool) -> Option<Chosen> {
-    let mut chosen = every(&[SCHEDULING]);
+    let mut chosen = every(&[SCHEDULING, DENIED, DENIED_OF_OLD]);
     let argument = |at, values: &[i32]| -> Option<Vec<Rule>> {
         values.iter().map(|value| rule(&[number(at, Is::Eq, *value as u64)?])).collect()
     };
@@ -86,7 +94,7 @@ fn denied(compilers: bool) -> Option<Chosen> {
     if compilers {
         return Some(chosen);
     }
-    chosen.extend(every(&[DENIED, DENIED_OF_OLD]));
+    chosen.extend(every(&[DENIED_TO_KERNELS, DENIED_TO_KERNELS_OF_OLD]));
     chosen.insert(libc::SYS_socket, argument(0, &LOCAL)?);
     // An address to send to.
     chosen.insert(libc::SYS_sendto, vec![rule(&[long(4, Is::Ne, 0)?])?]);
@@ -102,8 +110,8 @@ const F_SETOWN_EX: i32 = 15;
 const TIOCSTI: u64 = 0x5412;
 
 /// Its flags lie in memory, where a filter cannot look: told that it is not there, the C library takes the old one.
-fn newer_clone(compilers: bool) -> Chosen {
-    if compilers { Chosen::new() } else { [(libc::SYS_clone3, Vec::new())].into() }
+fn newer_clone() -> Chosen {
+    [(libc::SYS_clone3, Vec::new())].into()
 }
 
 fn rule(conditions: &[Condition]) -> Option<Rule> {
@@ -161,10 +169,12 @@ mod tests {
         for compilers in [false, true] {
             let mut rules = Rules::default();
             fill(&mut rules, compilers, 1234);
-            assert!(!rules.held.is_empty() && rules.held.len() == rules.killed.len());
+            assert_eq!(rules.held.len(), if compilers { 0 } else { rules.killed.len() });
             assert_ne!(rules.held, rules.killed);
-            assert_eq!(rules.denied.len(), if compilers { 1 } else { 2 });
-            for program in [&rules.held, &rules.killed].into_iter().chain(&rules.denied) {
+            assert_eq!(rules.denied.len(), 2);
+            for program in
+                [&rules.held, &rules.killed].into_iter().filter(|program| !program.is_empty()).chain(&rules.denied)
+            {
                 assert!(program.len() % 16 == 0 && program.len() / 16 < 4096);
             }
         }

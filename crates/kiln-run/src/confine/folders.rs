@@ -9,9 +9,10 @@ use landlock::{
 /// Rights known to this program. On an older system those it knows are kept to.
 const NEWEST: ABI = ABI::V7;
 
-/// Restricts this process; the version of Landlock that does so, 0 when none does.
-pub(super) fn restrict(writable: &[String]) -> u32 {
-    let Ok((enforced, landlock)) = attempt(writable) else { return 0 };
+/// Restricts this process, which may go on running programs where that is said; the version of Landlock that does so, 0
+/// when none does.
+pub(super) fn restrict(writable: &[String], programs: bool) -> u32 {
+    let Ok((enforced, landlock)) = attempt(writable, programs) else { return 0 };
     match landlock {
         LandlockStatus::Available { effective_abi, kernel_abi } if enforced => {
             kernel_abi.map_or(effective_abi as u32, |abi| abi.unsigned_abs())
@@ -20,8 +21,11 @@ pub(super) fn restrict(writable: &[String]) -> u32 {
     }
 }
 
-fn attempt(writable: &[String]) -> Result<(bool, LandlockStatus), RulesetError> {
-    let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
+fn attempt(writable: &[String], programs: bool) -> Result<(bool, LandlockStatus), RulesetError> {
+    let mut read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
+    if programs {
+        read |= AccessFs::Execute;
+    }
     let mut rules = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .handle_access(AccessNet::from_all(NEWEST))?
@@ -31,7 +35,7 @@ fn attempt(writable: &[String]) -> Result<(bool, LandlockStatus), RulesetError> 
         rules = rules.add_rule(PathBeneath::new(root, read))?;
     }
     for path in writable {
-        // Starting programs is none of the rights, not even from the scratch folder.
+        // Starting programs is none of these rights, not even from the scratch folder.
         let rights = match std::fs::metadata(path) {
             Ok(about) if about.is_dir() => AccessFs::from_all(NEWEST) & !BitFlags::from(AccessFs::Execute),
             Ok(_) => AccessFs::from_file(NEWEST) & !BitFlags::from(AccessFs::Execute),

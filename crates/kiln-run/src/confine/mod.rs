@@ -11,6 +11,14 @@
 //! The parent compiles the filters and sends them, so that workers in Rust and in Python have the same. The first kind of
 //! call is announced to the parent by the kernel itself (a seccomp listener): there is no handler in the worker that a
 //! candidate could replace. Where no listener is to be had, such a call kills the worker by SIGSYS, without its name.
+//!
+//! Python on a GPU is confined twice. First it may start compilers: files are restricted, but of system calls only those that
+//! nobody needs, by a filter without a listener. Once everything is compiled the worker is tightened: a second filter, with
+//! the listener, brings it to what kernels on a GPU may do, and what it has started is ended. A process can have one
+//! listener only, and the second filter is where the name of a call matters. (One filter for both, whose calls kiln lets
+//! through at first, does not do: a held fork fails with EINTR when a child of the caller ends meanwhile, and shells give up
+//! then.) The worker installs the second filter itself, with a candidate's code loaded: that it is there is counted from
+//! outside, what it says is not seen.
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls;
@@ -40,16 +48,16 @@ pub enum Confinement {
     Processor,
     /// Kernels and host launchers on a GPU: as on the processor, but the driver's files can be written.
     Device,
-    /// Python on a GPU. Triton and torch.compile start compilers and keep caches in the user's folder, so files are not
-    /// restricted and processes may be started; only other processes' memory, signals to kiln, affinity and priority are
-    /// out of reach. Once compiling has a worker of its own, these get the same as `Device`.
+    /// Python on a GPU. Triton and torch.compile start compilers, so processes may be started until the worker is
+    /// tightened; then it has what `Device` has. Files are as with `Device`, and folders that the worker was given for
+    /// compilers can be written too.
     Compiler,
 }
 
 /// What the parent sends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
-    /// The seccomp program, in hex, whose calls end the worker: they wait for whoever listens.
+    /// The seccomp program, in hex, whose calls end the worker: they wait for whoever listens. Empty where nobody shall yet.
     pub(crate) held: String,
     /// The same for a system without listeners: they kill.
     pub(crate) killed: String,
@@ -57,6 +65,9 @@ pub struct Rules {
     pub(crate) denied: Vec<String>,
     /// Files and folders that can be written; none when files are not restricted.
     pub(crate) writable: Option<Vec<String>>,
+    /// Whether programs can be run.
+    #[serde(default)]
+    pub(crate) programs: bool,
     /// Whether a device must be opened before, in a worker that does not always have one.
     pub(crate) device: bool,
 }
@@ -71,24 +82,50 @@ pub struct Confined {
 }
 
 impl Rules {
-    /// The rules for a worker of this number, with a folder to write to.
-    pub(crate) fn of(confinement: Confinement, worker: u32, scratch: &Path) -> Rules {
-        let mut rules = Rules { device: confinement == Confinement::Compiler, ..Rules::default() };
-        let mut writable = vec![scratch.to_string_lossy().into_owned(), "/dev/null".into()];
-        match confinement {
-            Confinement::None => return rules,
-            Confinement::Processor => rules.writable = Some(writable),
-            Confinement::Device => {
-                writable.extend(driver_files());
-                rules.writable = Some(writable);
-            }
-            Confinement::Compiler => {}
+    /// The rules for a worker of this number, with folders to write to.
+    pub(crate) fn of(confinement: Confinement, worker: u32, folders: &[&Path]) -> Rules {
+        if confinement == Confinement::None {
+            return Rules::default();
         }
+        let compilers = confinement == Confinement::Compiler;
+        let mut writable: Vec<String> = folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+        writable.push("/dev/null".into());
+        if confinement != Confinement::Processor {
+            writable.extend(driver_files());
+        }
+        let writable = Some(writable);
+        let mut rules = Rules { writable, programs: compilers, device: compilers, ..Rules::default() };
         #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-        filter::fill(&mut rules, confinement == Confinement::Compiler, worker);
+        filter::fill(&mut rules, compilers, worker);
         let _ = worker;
         rules
     }
+
+    /// The rules for such a worker that has compiled everything: files are restricted already.
+    pub(crate) fn tighter(worker: u32) -> Rules {
+        Rules { writable: None, ..Rules::of(Confinement::Device, worker, &[]) }
+    }
+
+    /// How many filters they are.
+    pub(crate) fn filters(&self) -> u64 {
+        if self.killed.is_empty() { 0 } else { 1 + self.denied.len() as u64 }
+    }
+
+    /// Whether a worker with these can be tightened.
+    pub(crate) fn is_first(&self) -> bool {
+        self.programs
+    }
+}
+
+/// How many filters look at the system calls of every thread of a process; none where the system does not say.
+pub(crate) fn filters(process: u32) -> Option<u64> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let statuses = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    let counts = statuses.map(|status| {
+        let line = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"))?;
+        line.trim().parse().ok()
+    });
+    counts.collect::<Option<Vec<u64>>>()?.into_iter().min()
 }
 
 /// What CUDA writes to.
@@ -106,7 +143,7 @@ pub(crate) fn confine(rules: &Rules) -> (Confined, Option<File>) {
         // Files first: the filter need not let through what that takes.
         let landlock = rules.writable.as_ref().map_or(0, |writable| {
             privileges::drop_privileges();
-            folders::restrict(writable)
+            folders::restrict(writable, rules.programs)
         });
         let (seccomp, listener) = install::install(rules);
         (Confined { landlock, seccomp }, listener)
@@ -117,3 +154,6 @@ pub(crate) fn confine(rules: &Rules) -> (Confined, Option<File>) {
         (Confined::default(), None)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 
 use super::arguments::Arguments;
+use super::buffer;
 use super::driver::Trouble;
 use super::launch::Ready;
 use super::module::Module;
@@ -28,7 +29,7 @@ impl Bound {
     pub(super) fn call<'a>(&'a mut self, module: &'a Module, stream: CUstream) -> Result<Call<'a>, Trouble> {
         let launcher = match module {
             Module::Cubin(_) if self.launches.is_empty() => return Err("no launch says which kernel is called".into()),
-            Module::Cubin(_) => false,
+            Module::Cubin(_) | Module::Nothing => false,
             Module::Launcher(_) => true,
         };
         let pointers = |(base, arguments): &mut (CUdeviceptr, Arguments)| {
@@ -55,6 +56,8 @@ impl Call<'_> {
         let (base, pointers) = self.sets.get_mut(set).ok_or("no memory is mapped")?;
         match self.module {
             Module::Launcher(launcher) => launcher.call(pointers.clone(), self.stream),
+            // A byte before all arguments.
+            Module::Nothing => buffer::zero(*base, 1, self.stream),
             Module::Cubin(_) => {
                 self.launches.iter().try_for_each(|launch| launch.enqueue(pointers, *base, self.stream))
             }
@@ -70,6 +73,7 @@ impl Call<'_> {
     pub(super) fn steps(&self) -> usize {
         match self.module {
             Module::Launcher(_) => LAUNCHERS_STEPS,
+            Module::Nothing => 1,
             Module::Cubin(_) => self.launches.iter().map(Ready::steps).sum(),
         }
     }
