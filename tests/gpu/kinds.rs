@@ -63,6 +63,12 @@ fn host_functions_launch_by_themselves() {
     let Some(summary) = try_everything("launcher") else { return };
     // So does the baseline, which is built without a tuner.
     assert_eq!(summary["baseline"], "plain", "{summary:#}");
+    // What both run is known, where calls can be recorded.
+    for key in ["kernels", "baseline_kernels"] {
+        let names = summary["workloads"][0][key].to_string();
+        assert!(names == "[]" || (names.contains("shifted") && names.contains("squared")), "{summary:#}");
+    }
+    assert_ne!(summary["workloads"][0]["baseline_kernels"].to_string(), "[]", "{summary:#}");
 }
 
 #[test]

@@ -94,6 +94,8 @@ fn python_works_in_memory_that_another_process_keeps() {
             let timing = Ask::time(1, 3);
             let Answer::Times(timing) = said(&mut worker, timing) else { panic!() };
             assert!(timing.nanoseconds.len() == 1 && timing.graph == graph, "{body}: {timing:?}");
+            let named = timing.kernels.iter().any(|name| name.contains("elementwise"));
+            assert_eq!(named, graph, "{body}: {:?}", timing.kernels);
             for set in 0..3 {
                 done(&mut keeper, Ask::Fetch { set, parts: vec![] });
                 let (x, y) = (floats(&arena, &slots[0]), floats(&arena, &slots[1]));

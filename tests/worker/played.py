@@ -116,10 +116,84 @@ class Graph:
         Graph.replay_of()
 
 
+class KeptGraph(Graph):
+    """One whose recording can be looked at, as PyTorch has them since 2.8: it must be made ready before it is replayed."""
+
+    def __init__(self, keep_graph=False):
+        self.keep_graph, self.ready = keep_graph, not keep_graph
+
+    def instantiate(self):
+        assert self.keep_graph and not self.ready
+        self.ready = True
+
+    def raw_cuda_graph(self):
+        return 1
+
+    def replay(self):
+        assert self.ready
+        super().replay()
+
+
+class Library:
+    """A driver that knows recorded graphs, by their handles: lists of nodes, each a kind and what it launches or holds. A
+    kernel is known by its function or, in brackets, by its other handle."""
+
+    def __init__(self, without=()):
+        self.graphs, self.nodes, self.handles, self.asked = {}, {}, {}, []
+        for name in ("cuGraphGetNodes", "cuGraphNodeGetType", "cuGraphKernelNodeGetParams_v2",
+                     "cuGraphChildGraphNodeGetGraph", "cuFuncGetName", "cuKernelGetName"):
+            if name not in without:
+                # A call of a library has attributes of its own.
+                setattr(self, name, lambda *arguments, call=getattr(self, "_" + name): call(*arguments))
+
+    def record(self, handle, *nodes):
+        self.graphs[handle] = []
+        for node in nodes:
+            number = 100 + len(self.nodes)
+            self.nodes[number] = node
+            self.graphs[handle].append(number)
+
+    def _cuGraphGetNodes(self, graph, nodes, count):
+        if graph not in self.graphs:
+            return 1
+        count._obj.value = len(self.graphs[graph])
+        if nodes is not None:
+            nodes[:] = self.graphs[graph]
+        return 0
+
+    def _cuGraphNodeGetType(self, node, kind):
+        kind._obj.value = self.nodes[node][0]
+        return 0
+
+    def _cuGraphKernelNodeGetParams_v2(self, node, launch):
+        name = self.nodes[node][1]
+        handle = self.handles.setdefault(name, 1000 + len(self.handles))
+        setattr(launch._obj, "kernel" if name.startswith("(") else "function", handle)
+        return 0
+
+    def _cuGraphChildGraphNodeGetGraph(self, node, graph):
+        graph._obj.value = self.nodes[node][1]
+        return 0
+
+    def named(self, name, handle, other):
+        self.asked.append(handle)
+        found = next(known for known, number in self.handles.items() if number == handle)
+        if found.startswith("(") != other:
+            return 1
+        name._obj.value = found.strip("()").encode()
+        return 0
+
+    def _cuFuncGetName(self, name, handle):
+        return self.named(name, handle, False)
+
+    def _cuKernelGetName(self, name, handle):
+        return self.named(name, handle, True)
+
+
 class Played:
     """PyTorch with a GPU that is the processor."""
 
-    def __init__(self, available=True, cuda="13.0", sleeps=True, **told):
+    def __init__(self, available=True, cuda="13.0", sleeps=True, graph=Graph, **told):
         self.broken = None
         # Nothing compiled for a GPU.
         self._C = types.SimpleNamespace()
@@ -127,7 +201,7 @@ class Played:
         self.__version__ = "2.11"
         self.cuda = types.SimpleNamespace(
             is_available=lambda: available, init=self.init, set_device=lambda number: None, Event=Event,
-            CUDAGraph=Graph, Stream=lambda: None, stream=lambda stream: contextlib.nullcontext(),
+            CUDAGraph=graph, Stream=lambda: None, stream=lambda stream: contextlib.nullcontext(),
             synchronize=self.synchronize, get_device_properties=lambda number: self.properties(),
             mem_get_info=lambda: (5, 10))
         if sleeps:
@@ -153,9 +227,9 @@ class Played:
             max_threads_per_multi_processor=2048, **self.told)
 
 
-def played(**how):
-    """The GPU's own code, with tensors where there is room for them, and no driver."""
-    worker.Driver = lambda: None
+def played(library=None, **how):
+    """The GPU's own code, with tensors where there is room for them, and no driver, or one that knows recorded graphs."""
+    worker.Driver = lambda: library and types.SimpleNamespace(names=worker.namer(library))
     device = worker.Cuda(Played(**how))
     device.place = "cpu"
     return lends(device)

@@ -13,8 +13,8 @@ import torch
 sys.dont_write_bytecode = True
 # Only now, or it would leave a folder behind.
 from played import (
-    ADDS, ask, doubled, Event, failed, Graph, IN_PLACE, Kept, load, N, plain, played, RETURNS, SIZE, STREAM, subject,
-    worker, X, Y)
+    ADDS, ask, doubled, Event, failed, Graph, IN_PLACE, Kept, KeptGraph, Library, load, N, plain, played, RETURNS, SIZE,
+    STREAM, subject, worker, X, Y)
 
 
 def test_calls_work_in_memory_that_is_lent():
@@ -243,6 +243,49 @@ def f(inputs, scalars, outputs):
     elsewhere = played()
     elsewhere.place = "cuda"
     assert elsewhere.elsewhere(torch.zeros(1)) and elsewhere.elsewhere({"y": 1.0}) and not elsewhere.elsewhere(None)
+
+
+def test_kernels_of_a_graph_are_named():
+    library = Library()
+    copy, fill, host, child, kernel = (1, None), (2, None), (3, None), (4, 2), lambda name: (0, name)
+    library.record(1, kernel("nvjet_sm90"), fill, kernel("softmax"), host, child, kernel("softmax"), kernel("nvjet_sm90"))
+    library.record(2, kernel("(inner)"), copy, kernel("softmax"))
+    Graph.replay_of = lambda: None
+    device = played(library=library, graph=KeptGraph)
+    backend, kept, times = timed(device, IN_PLACE)
+    # Each once, in order, graphs in graphs too.
+    assert times["kernels"] == ["nvjet_sm90", "[memset]", "softmax", "inner", "[memcpy]"], times["kernels"]
+    assert times["graph"] and len(library.asked) == 3
+    # They are known of a graph that is there already, and are another's after another capture.
+    ask(backend, "time", batches=1, calls=1)
+    library.record(1, kernel("other"))
+    assert ask(backend, "time", batches=1, calls=1)["times"]["kernels"] == times["kernels"]
+    assert ask(backend, "time", batches=1, calls=2)["times"]["kernels"] == ["other"]
+    # What a file exchanges later is not what is asked.
+    KeptGraph.raw_cuda_graph, true = (lambda self: 2), KeptGraph.raw_cuda_graph
+    try:
+        assert ask(backend, "time", batches=1, calls=3)["times"]["kernels"] == ["other"]
+    finally:
+        KeptGraph.raw_cuda_graph = true
+
+
+def test_kernels_that_nobody_shows_are_unknown():
+    Graph.replay_of = lambda: None
+    condition, broken = Library(), Library()
+    condition.record(1, (0, "softmax"), (13, None))
+    for how in (
+        dict(),
+        # A recording is kept, and the driver is too old; the other way round; a condition; an error.
+        dict(graph=KeptGraph),
+        dict(graph=KeptGraph, library=Library(without=["cuFuncGetName"])),
+        dict(graph=Graph, library=condition),
+        dict(graph=KeptGraph, library=condition),
+        dict(graph=KeptGraph, library=broken),
+    ):
+        _, _, times = timed(played(**how), IN_PLACE)
+        assert times["graph"] and times["kernels"] == [], times["kernels"]
+    # Nor is anything known of calls that are made one by one.
+    assert timed(plain(), IN_PLACE)[2]["kernels"] == []
 
 
 def test_work_the_events_do_not_see_is_timed_by_the_host():

@@ -97,6 +97,7 @@ impl<'a> Bench<'a> {
         };
         let mut seating = Seating::new(around.program, cpus, settings, limits, around.cache.clone());
         seating.gpu = around.gpu;
+        seating.required = kernel.selection.target.kernels.clone().into();
         let mut bench = Bench {
             kernel,
             settings,

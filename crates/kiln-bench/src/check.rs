@@ -6,6 +6,7 @@ use kiln_core::{Fault, Outcome, Refusal, Workload};
 use kiln_judge::{Distribution, Level, Marks, Plan};
 
 use crate::bench::Bench;
+use crate::ran::{Ran, unchecked};
 use crate::seat::Seat;
 use crate::stage::{Stage, Trouble};
 use crate::subject::Subject;
@@ -126,6 +127,21 @@ fn on_one(
             refusal.evidence.push_str(&format!("inputs {} with seed {}", report.distribution, report.seed));
             return Ok(Some(refusal));
         }
+    }
+    runs_its_kernels(bench, stage, &mut seat)
+}
+
+/// One sample where the file asks for kernels: calls alone do not show what they run.
+fn runs_its_kernels(bench: &Bench<'_>, stage: &Stage<'_>, seat: &mut Seat) -> Result<Option<Refusal>, Fault> {
+    if seat.required.is_empty() {
+        return Ok(None);
+    }
+    seat.ran = Ran::default();
+    if let Outcome::Refused(refusal) = seat.timing(1, 1)? {
+        return Ok(Some(refusal));
+    }
+    if seat.ran.unknown {
+        bench.note(format!("{}: {}", stage.name(), unchecked(&seat.required)));
     }
     Ok(None)
 }

@@ -22,6 +22,7 @@ use crate::duel::{Lost, Turns};
 use crate::layout::Layout;
 use crate::lots::{Lots, MANY_SETS, MOST_SETS, drawing, fills, sets};
 use crate::measure::{Pace, SAMPLE_SECONDS, turn, warm_up};
+use crate::ran::Ran;
 use crate::seat::{Place, Seat};
 use crate::stage::Stage;
 use crate::subject::Subject;
@@ -43,12 +44,15 @@ pub(crate) struct Course {
     checking: Duration,
     /// Timed calls of each subject that were held against the reference.
     pub(crate) checked: u64,
+    /// Kernels that each subject ran.
+    pub(crate) ran: Vec<Ran>,
 }
 
 impl Course {
     pub(crate) fn new(subjects: usize) -> Result<Course, Fault> {
         let memory = (0..subjects).map(|_| None).collect();
-        Ok(Course { lots: Lots::new()?, memory, began: Instant::now(), checking: Duration::ZERO, checked: 0 })
+        let (began, checking, ran) = (Instant::now(), Duration::ZERO, vec![Ran::default(); subjects]);
+        Ok(Course { lots: Lots::new()?, memory, began, checking, checked: 0, ran })
     }
 
     /// Whether there is time to check some call: in any case for the first, and for others as long as that leaves most of the
@@ -236,6 +240,8 @@ impl Bout<'_> {
         let varies = self.stage.layout.signature.varies();
         let mut order: Vec<usize> = (0..sides.len()).collect();
         let certain = rng.next_u64() as usize % self.samples.max(1);
+        // Only kernels of timed samples are reported, not those of the warm-up.
+        sides.iter_mut().for_each(|side| side.seat.ran = Ran::default());
         // Who is not timed stands still; everybody has been waited for.
         sides.iter_mut().for_each(|side| side.seat.stand());
         for sample in 0..self.samples {
@@ -270,8 +276,9 @@ impl Bout<'_> {
             }
         }
         let mut turns = Vec::with_capacity(sides.len());
-        for (side, kept) in sides.into_iter().zip(&mut course.memory) {
+        for ((side, kept), ran) in sides.into_iter().zip(&mut course.memory).zip(&mut course.ran) {
             *kept = Some(side.arena);
+            ran.merge(std::mem::take(&mut side.seat.ran));
             turns.push(side.turns);
         }
         turns.truncate(self.judged);

@@ -16,6 +16,7 @@ use crate::clocks::Watch;
 use crate::device_bout::{Bout, Course, Entry, rehearse};
 use crate::drawing::generator;
 use crate::duel::{Duel, Fought, Lost, Rounds, Turns, fought, is_candidate};
+use crate::ran::{Ran, remarks};
 use crate::scrutiny::Checked;
 use crate::seat::Seat;
 use crate::stage::Stage;
@@ -130,7 +131,12 @@ pub(crate) fn on_device(
         Checked::of(timed, 0, course.checked)
     };
     let checked = courses.iter().zip(&rounds).map(of).collect();
-    Ok(Ok(fought(bench, stages, rounds, checked)))
+    let mut found = fought(bench, stages, rounds, checked);
+    for ((course, scrutiny), kernels) in courses.iter().zip(&mut found.scrutiny).zip(&mut found.kernels) {
+        scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &bench.seating().required));
+        *kernels = course.ran.iter().take(plan.subjects.len()).map(Ran::shown).collect();
+    }
+    Ok(Ok(found))
 }
 
 /// A seat for everybody who has none, and kernels loaded anew for those who have. Who was refused, if somebody was.

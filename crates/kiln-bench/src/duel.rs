@@ -73,6 +73,8 @@ pub struct Fought {
     pub rounds: Rounds,
     /// By workload, what was checked of the first subject's calls.
     pub scrutiny: Vec<Scrutiny>,
+    /// By workload and subject, names of the kernels it ran on a GPU, as far as they are known.
+    pub kernels: Vec<Vec<Vec<String>>>,
 }
 
 /// A subject that was refused, and where.
@@ -185,7 +187,7 @@ pub(crate) fn is_candidate(name: &str) -> bool {
 /// Samples with what they rest on.
 pub(crate) fn fought(bench: &Bench<'_>, stages: &[Stage<'_>], rounds: Rounds, checked: Vec<Checked>) -> Fought {
     let scrutiny = stages.iter().zip(checked).map(|(stage, checked)| Scrutiny { checked, notes: notes(bench, stage) });
-    Fought { rounds, scrutiny: scrutiny.collect() }
+    Fought { rounds, scrutiny: scrutiny.collect(), kernels: vec![Vec::new(); stages.len()] }
 }
 
 /// A worker with an empty function for each subject, of the same kind.

@@ -50,6 +50,7 @@ mod measure;
 mod objective;
 mod outside;
 mod peak;
+mod ran;
 mod resources;
 mod rung;
 mod scrutiny;

@@ -1,6 +1,7 @@
 //! A worker with a subject loaded, and memory mapped. In: a subject. Out: calls and times, or a refusal after which the
 //! worker is gone.
 
+mod faulted;
 mod tighten;
 
 use std::sync::Arc;
@@ -16,8 +17,10 @@ use crate::account::Account;
 use crate::idle::{Idle, Rested, Scalars};
 use crate::keeper::Keeper;
 use crate::layout::Layout;
+use crate::ran::Ran;
 use crate::subject::Subject;
 use crate::tray::Tray;
+use faulted::faulted;
 
 /// A worker with a device may take this long to load and map: the first question makes its context, and PyTorch is large.
 pub(crate) const FIRST: Duration = Duration::from_secs(120);
@@ -57,6 +60,10 @@ pub(crate) struct Seat {
     /// Where the worker goes afterwards; none for one that is used once.
     home: Option<(String, Idle)>,
     pub(crate) retaken: Arc<AtomicU64>,
+    /// Kernels that every sample must run, by parts of their names.
+    pub(crate) required: Arc<[String]>,
+    /// Kernels that samples ran, since this was last taken.
+    pub(crate) ran: Ran,
 }
 
 impl Drop for Seat {
@@ -97,6 +104,8 @@ impl Seat {
             keeper,
             home,
             retaken,
+            required: Arc::default(),
+            ran: Ran::default(),
         }
     }
 
@@ -475,26 +484,5 @@ impl Seat {
             other => (Gate::WorkerProtocol, format!("the worker answered {other:?}")),
         };
         Refusal { gate, rule: String::new(), measured, limit: "done".into(), evidence: String::new(), hint: None }
-    }
-}
-
-/// Whether a device's complaint is about something that was running, and not about its launch.
-fn faulted(why: &str) -> bool {
-    const AT_LAUNCH: [&str; 5] = ["cuLaunch", "cuFunc", "cuModule", "cuTensorMap", "cuOccupancy"];
-    let at_launch = AT_LAUNCH.iter().any(|call| why.starts_with(call));
-    (why.starts_with("cu") && !at_launch) || why.contains("CUDA error") || why.contains("illegal memory access")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_ran_into_trouble_is_told_from_what_could_not_be_launched() {
-        assert!(faulted("cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS"));
-        assert!(faulted("k.py:3: RuntimeError: CUDA error: misaligned address"));
-        assert!(!faulted("cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE"));
-        assert!(!faulted("cuModuleLoadData: CUDA_ERROR_NO_BINARY_FOR_GPU"));
-        assert!(!faulted("k.py:3: TypeError: softmax() got an unexpected keyword"));
     }
 }

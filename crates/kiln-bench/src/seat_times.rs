@@ -8,6 +8,7 @@ use std::time::Instant;
 use kiln_core::{Fault, Outcome};
 use kiln_run::{Answer, Ask, Drawing, Timing};
 
+use crate::ran::wrong_kernel;
 use crate::seat::Seat;
 
 /// How often a disturbed sample is taken again.
@@ -95,7 +96,7 @@ impl Seat {
                 if !self.on_device() {
                     self.walls.push((claimed, waited));
                 }
-                Outcome::Passed(timing)
+                self.saw(&timing.kernels).map(|()| timing)
             }
             Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
             Outcome::Refused(refusal) => Outcome::Refused(refusal),
@@ -112,7 +113,7 @@ impl Seat {
             passed!(prepared?);
             let asked = Instant::now();
             match self.ask(Ask::time(1, calls))? {
-                Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, .. })) => {
+                Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, kernels, .. })) => {
                     // What the subject left undone on the device is done before its keeper gets there, or never.
                     passed!(self.kept(Ask::Fetch { set: 0, parts: vec![FENCE] })?);
                     let claimed = nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum();
@@ -120,12 +121,21 @@ impl Seat {
                     all.nanoseconds.extend(nanoseconds);
                     all.preemptions.extend(preemptions);
                     (all.gpu, all.graph) = (gpu, graph);
+                    passed!(self.saw(&kernels));
                 }
                 Outcome::Passed(answer) => return Ok(Outcome::Refused(self.unexpected(answer))),
                 Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
             }
         }
         Ok(Outcome::Passed(all))
+    }
+
+    /// Remembers what a sample ran, and refuses one that lacks the kernels asked for.
+    fn saw(&mut self, kernels: &[String]) -> Outcome<()> {
+        if self.on_device() {
+            self.ran.add(kernels);
+        }
+        wrong_kernel(&self.required, kernels).map_or(Outcome::Passed(()), Outcome::Refused)
     }
 
     /// Fresh numbers, `further` calls behind the first, and cold caches where they are to be cold.

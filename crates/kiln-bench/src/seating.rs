@@ -38,6 +38,8 @@ pub(crate) struct Seating {
     pub(crate) gpu: Option<String>,
     /// The caches of a processor that measures.
     pub(crate) caches: Caches,
+    /// Kernels that every sample of a candidate must run, by parts of their names.
+    pub(crate) required: Arc<[String]>,
     /// Samples taken again because something disturbed them.
     pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
@@ -58,8 +60,9 @@ impl Seating {
     ) -> Seating {
         let (threads, cache) = (settings.threads, settings.cache);
         let caches = Caches::of(cpus.last().copied().unwrap_or(0));
-        let (retaken, idle, forks) = (Arc::default(), Idle::default(), Forks::default());
-        Seating { program, cpus, threads, limits, cache, gpu: None, caches, retaken, idle, forks, builds }
+        let (required, retaken) = (Arc::default(), Arc::default());
+        let (gpu, idle, forks) = (None, Idle::default(), Forks::default());
+        Seating { program, cpus, threads, limits, cache, gpu, caches, required, retaken, idle, forks, builds }
     }
 
     /// The same on another device, with workers of its own.
@@ -198,6 +201,10 @@ impl Seating {
         let keeper = if kept { Some(self.keeper()?) } else { None };
         let mut seat =
             Seat::new(rested, self.limits.time, subject.on_device(), keeper, home, Arc::clone(&self.retaken));
+        // Baselines have no tunables, and run what they like.
+        if subject.is_foreign() && !subject.config().is_empty() {
+            seat.required = Arc::clone(&self.required);
+        }
         if self.cache == CacheState::Cold {
             seat.cool();
         }

@@ -42,6 +42,8 @@ pub struct Versus {
     pub bytes_per_second: Option<f64>,
     /// The share of what this machine can do at best.
     pub roofline: Option<f64>,
+    /// Names of the kernels its samples ran on a GPU; empty where they are not known.
+    pub kernels: Vec<String>,
     /// Baselines in order.
     pub baselines: Vec<Against>,
     /// What the comparisons rest on.
@@ -56,6 +58,8 @@ pub struct Against {
     pub name: String,
     /// The baseline's own share of what this machine can do at best.
     pub roofline: Option<f64>,
+    /// Names of the kernels its samples ran on a GPU; empty where they are not known.
+    pub kernels: Vec<String>,
     /// The comparison.
     #[serde(flatten)]
     pub comparison: Comparison,
@@ -89,7 +93,9 @@ pub fn versus(
         Err(lost) => return Ok(Err(lost)),
     };
     let mut figures = Vec::with_capacity(stages.len());
-    for ((stage, rounds), scrutiny) in stages.iter_mut().zip(&found.rounds).zip(found.scrutiny) {
+    let found_on = found.rounds.iter().zip(found.scrutiny).zip(found.kernels);
+    for (stage, ((rounds, scrutiny), kernels)) in stages.iter_mut().zip(found_on) {
+        let kernels_of = |place: usize| kernels.get(place).cloned().unwrap_or_default();
         let words = format!("summarising {}", stage.name());
         let fault = |e: kiln_stats::StatsError| Fault::new(&words, e);
         let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
@@ -104,7 +110,8 @@ pub fn versus(
                 compare_blocks(&blocks, &limits(thresholds, bench.kernel.on_gpu(), &blocks), seed).map_err(fault)?;
             let roofline =
                 bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
-            against.push(Against { name: baseline.name.clone(), roofline, comparison });
+            let kernels = kernels_of(place + 1);
+            against.push(Against { name: baseline.name.clone(), roofline, kernels, comparison });
         }
         let Outside { end_to_end, peak_memory, gpu_memory } = match from_outside(bench, stage, subject)? {
             Outcome::Passed(found) => found,
@@ -122,6 +129,7 @@ pub fn versus(
             flops_per_second: stage.flops.map(|f| f / times.median),
             bytes_per_second: stage.bytes.map(|b| b / times.median),
             roofline: bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, times.median)),
+            kernels: kernels_of(0),
             baselines: against,
             scrutiny,
         });

@@ -4,6 +4,7 @@
 mod config;
 mod fault;
 mod gate;
+mod kernel_name;
 mod nearest;
 mod outcome;
 mod report;
@@ -13,6 +14,7 @@ mod workload;
 pub use config::{Config, ConfigError};
 pub use fault::Fault;
 pub use gate::Gate;
+pub use kernel_name::{is_kernel, kernel_list, kernel_matches, readable_kernel};
 pub use nearest::nearest;
 pub use outcome::{Outcome, Refusal};
 pub use report::{Place, Report, Severity, Span};

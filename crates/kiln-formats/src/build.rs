@@ -41,6 +41,7 @@ impl Builder {
                 derived: vec![],
                 constraints: vec![],
                 launches: vec![],
+                kernels: vec![],
                 baselines: vec![],
             },
             types: Names::default(),

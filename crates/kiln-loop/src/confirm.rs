@@ -73,7 +73,7 @@ impl<'c, 'a> Confirmation<'c, 'a> {
             std::mem::take(&mut self.stages).into_iter().partition(|s| bench.fits(config, s.workload));
         let used = fit.len();
         self.stages = fit.into_iter().chain(unfit).collect();
-        let Fought { rounds, scrutiny } = match face(bench, record, &self.stages[..used], found)? {
+        let Fought { rounds, scrutiny, kernels } = match face(bench, record, &self.stages[..used], found)? {
             Ok(fought) => fought,
             Err(defeat) => return Ok(Err(Late::new(&self.phase, &finalist.config, &defeat.refusal))),
         };
@@ -87,6 +87,9 @@ impl<'c, 'a> Confirmation<'c, 'a> {
             let mut row = Confirmed::new(stage.name(), stage.weight(), place >= self.tuned, &found);
             if let Some(Scrutiny { checked, notes }) = scrutiny.get(place) {
                 (row.checked, row.notes) = (Some(*checked), notes.clone());
+            }
+            if let Some([candidate, baseline]) = kernels.get(place).map(Vec::as_slice) {
+                (row.kernels, row.baseline_kernels) = (candidate.clone(), baseline.clone());
             }
             confirmed.push(row);
         }

@@ -215,7 +215,12 @@ impl<'a> Record<'a> {
             serde_json::from_value(found.clone()).ok()
         };
         let scrutiny = workloads.iter().map(scrutiny).collect::<Option<_>>().unwrap_or_default();
-        Ok(Some(Ok(Fought { rounds, scrutiny })))
+        let kernels = |workload: &&str| {
+            let found = trial.details.get(KERNELS)?.get(workload)?;
+            serde_json::from_value(found.clone()).ok()
+        };
+        let kernels = workloads.iter().map(|workload| kernels(workload).unwrap_or_default()).collect();
+        Ok(Some(Ok(Fought { rounds, scrutiny, kernels })))
     }
 
     /// Keeps the rounds of a duel, or why there are none.
@@ -230,6 +235,17 @@ impl<'a> Record<'a> {
         let scrutiny = fought.map_or(&[][..], |fought| &fought.scrutiny);
         let scrutiny: serde_json::Map<_, _> =
             workloads.iter().zip(scrutiny).map(|(workload, found)| (workload.to_string(), json!(found))).collect();
+        let kernels = fought.map_or(&[][..], |fought| &fought.kernels);
+        let kernels: serde_json::Map<_, _> = workloads
+            .iter()
+            .zip(kernels)
+            .filter(|(_, found)| found.iter().any(|names| !names.is_empty()))
+            .map(|(workload, found)| (workload.to_string(), json!(found)))
+            .collect();
+        let mut details = defeat.map_or(json!({ SCRUTINY: scrutiny }), |d| json!({ SUBJECT: d.subject }));
+        if !kernels.is_empty() {
+            details[KERNELS] = json!(kernels);
+        }
         let (refusal, workload) = (defeat.map(|d| d.refusal.clone()), defeat.and_then(|d| d.workload.clone()));
         let trial = Trial {
             number: entry.number,
@@ -245,7 +261,7 @@ impl<'a> Record<'a> {
             check_s: 0.0,
             measure_s: entry.wall_s,
             wall_s: entry.wall_s,
-            details: defeat.map_or(json!({ SCRUTINY: scrutiny }), |d| json!({ SUBJECT: d.subject })),
+            details,
         };
         let mut rows = Vec::new();
         for (workload, rounds) in workloads.iter().zip(rounds) {
@@ -281,9 +297,10 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Where the details of a duel's record say who was refused, and what was checked on each workload.
+/// Where the details of a duel's record say who was refused, what was checked on each workload, and which kernels ran there.
 const SUBJECT: &str = "subject";
 const SCRUTINY: &str = "scrutiny";
+const KERNELS: &str = "kernels";
 
 /// A duel that ended with a refusal.
 #[derive(Debug, Clone, PartialEq)]

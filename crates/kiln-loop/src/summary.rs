@@ -98,6 +98,12 @@ pub struct Confirmed {
     /// What to know about the inputs of timed calls and the caches they met.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Names of the kernels that the winner's samples ran on a GPU; empty where they are not known.
+    #[serde(default)]
+    pub kernels: Vec<String>,
+    /// The same of the baseline's.
+    #[serde(default)]
+    pub baseline_kernels: Vec<String>,
     /// Its weight in the overall speedup.
     #[serde(skip)]
     pub weight: f64,
@@ -126,6 +132,8 @@ impl Confirmed {
             warnings: found.warnings.iter().map(ToString::to_string).collect(),
             checked: None,
             notes: Vec::new(),
+            kernels: Vec::new(),
+            baseline_kernels: Vec::new(),
             weight,
             holdout,
             config: None,

@@ -352,6 +352,10 @@ pub struct Timing {
     /// Whether the calls were replayed from a graph, and not launched one by one.
     #[serde(default)]
     pub graph: bool,
+    /// The kernels that graph launches: each name once, in order, as the driver has it, with `[memcpy]` and `[memset]` for
+    /// what the driver does itself. Empty where they are not known. Where foreign code runs in the worker, a claim.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<String>,
 }
 
 /// How a GPU feels.

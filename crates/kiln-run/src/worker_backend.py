@@ -251,7 +251,8 @@ class Backend:
         device.wait()
         # A replayed graph does not mind who has this thread's processor.
         preemptions = [] if graph else timing.pop("preemptions")
-        return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions)
+        kernels = getattr(run, "kernels", [])
+        return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions, kernels=kernels)
 
     def arm(self, calls, scalars):
         """What makes a sample of so many calls, ready to run, and whether it is a graph."""

@@ -1,7 +1,7 @@
 """The worker's third piece: the first GPU that can be seen, by way of PyTorch.
 
-Calls that can be captured are replayed from graphs and timed by the GPU's events, others are launched one by one.
-Refuses to open when PyTorch sees no GPU.
+Calls that can be captured are replayed from graphs and timed by the GPU's events, others are launched one by one. The
+kernels that a graph launches are reported by name, where PyTorch and the driver show them. Refuses to open when PyTorch sees no GPU.
 """
 
 import gc
@@ -19,6 +19,9 @@ UNSEEN = 50_000
 HOLD = 150_000
 # A device's clock in kHz where PyTorch does not tell it: rather too fast, which makes the hold longer.
 FAST = 2_000_000
+# Kinds of nodes in a graph: kernels, graphs in graphs, what is launched on a condition, and what the driver does itself.
+KERNEL, CHILD, CONDITIONAL = 0, 4, 13
+BY_THE_DRIVER = {1: "[memcpy]", 2: "[memset]"}
 
 
 class Cuda(Device):
@@ -36,8 +39,10 @@ class Cuda(Device):
         self.copy_all = getattr(torch, "_foreach_copy_", None)
         self.sleep = getattr(getattr(torch, "_C", None), "_cuda_sleep", None) or getattr(torch.cuda, "_sleep", None)
         self.synchronize = getattr(getattr(torch, "_C", None), "_cuda_synchronize", None) or torch.cuda.synchronize
-        self.graph, self.stream, self.on = torch.cuda.CUDAGraph, torch.cuda.Stream, torch.cuda.stream
-        self.replay = method(self.graph, "replay")
+        self.stream, self.on = torch.cuda.Stream, torch.cuda.stream
+        self.graph, self.finish, self.raw = recorders(torch.cuda.CUDAGraph)
+        self.names = getattr(self.driver, "names", None) if self.raw else None
+        self.replay = method(torch.cuda.CUDAGraph, "replay")
         self.measure = self.stopwatch()
         self.cycles = HOLD * (getattr(torch.cuda.get_device_properties(0), "clock_rate", 0) or FAST) // 1_000_000
 
@@ -79,7 +84,7 @@ class Cuda(Device):
     def capture(self, row, outputs):
         """A replay of these calls; None when they cannot be captured."""
         before = [output.clone() for output in outputs]
-        graph, stream, results, why = self.graph(), self.stream(), [], ""
+        graph, stream, results, names, why = self.graph(), self.stream(), [], [], ""
         try:
             self.wait()
             with self.on(stream):
@@ -99,6 +104,8 @@ class Cuda(Device):
                         gc.enable()
             why = next(filter(None, map(self.elsewhere, results)), "")
             if not why:
+                self.finish(graph)
+                names = self.kernels(graph)
                 # The first replay brings the graph to the device, which no sample shall pay for.
                 self.replay(graph)
         # Whatever is wrong with the function itself shows again when it is called plainly.
@@ -118,7 +125,15 @@ class Cuda(Device):
             replay(graph)
             return results
 
+        run.kernels = names
         return run
+
+    def kernels(self, graph):
+        """The names of the kernels that a graph launches; none where nobody shows them."""
+        try:
+            return self.names(self.raw(graph)) if self.names else []
+        except Exception:
+            return []
 
     def elsewhere(self, result):
         """A graph computes again only what lies on the device."""
@@ -212,6 +227,84 @@ class Driver:
         self.close.argtypes = [ctypes.c_uint64]
         self.address, self.byref = ctypes.c_uint64, ctypes.byref
         self.handle = Handle.from_buffer_copy
+        self.names = namer(library)
+
+
+def recorders(kind):
+    """What makes a graph, what makes a recorded one ready, and what gives its handle: None where PyTorch cannot."""
+    try:
+        kind(keep_graph=True)
+        return partial(kind, keep_graph=True), method(kind, "instantiate"), method(kind, "raw_cuda_graph")
+    except Exception:
+        # PyTorch before 2.8 makes it ready when it ends the capture, and gives the recording up.
+        return kind, lambda graph: None, None
+
+
+def namer(library):
+    """What names the kernels of a recorded graph, by its handle: each once, in order. None where the driver cannot."""
+    import ctypes
+
+    class Launch(ctypes.Structure):
+        _fields_ = [
+            ("function", ctypes.c_void_p), ("sizes", ctypes.c_uint * 7), ("arguments", ctypes.c_void_p),
+            ("extra", ctypes.c_void_p), ("kernel", ctypes.c_void_p), ("context", ctypes.c_void_p)]
+
+    calls = ("cuGraphGetNodes", "cuGraphNodeGetType", "cuGraphKernelNodeGetParams_v2", "cuGraphChildGraphNodeGetGraph",
+             "cuFuncGetName", "cuKernelGetName")
+    try:
+        get_nodes, get_type, get_launch, get_child, name_function, name_kernel = (getattr(library, c) for c in calls)
+    except AttributeError:
+        return None
+    get_nodes.argtypes = [ctypes.c_void_p] * 3
+    for call in (get_type, get_launch, get_child, name_function, name_kernel):
+        call.argtypes = [ctypes.c_void_p] * 2
+    pointer, reference, number, count, text = (
+        ctypes.c_void_p, ctypes.byref, ctypes.c_int, ctypes.c_size_t, ctypes.c_char_p)
+
+    def ask(call, *arguments):
+        code = call(*arguments)
+        if code != 0:
+            raise Failed("error %d of CUDA" % code)
+
+    def nodes_of(graph):
+        size = count()
+        ask(get_nodes, graph, None, reference(size))
+        nodes = (pointer * size.value)()
+        ask(get_nodes, graph, nodes, reference(size))
+        return nodes[: size.value]
+
+    def launched(node, known):
+        launch = Launch()
+        ask(get_launch, node, reference(launch))
+        key = launch.function or launch.kernel
+        if key not in known:
+            name = text()
+            # Of the two handles one may be missing.
+            ask(name_function if launch.function else name_kernel, reference(name), key)
+            known[key] = name.value.decode("utf-8", "replace")
+        return known[key]
+
+    def walk(graph, known, found):
+        for node in nodes_of(graph):
+            kind = number()
+            ask(get_type, node, reference(kind))
+            if kind.value == CONDITIONAL:
+                raise Failed("what a condition launches is not shown")
+            if kind.value == CHILD:
+                child = pointer()
+                ask(get_child, node, reference(child))
+                walk(child.value, known, found)
+            elif kind.value == KERNEL:
+                found[launched(node, known)] = True
+            elif kind.value in BY_THE_DRIVER:
+                found[BY_THE_DRIVER[kind.value]] = True
+
+    def names(graph):
+        found = {}
+        walk(graph, {}, found)
+        return list(found)
+
+    return names
 
 
 def over(torch):

@@ -6,6 +6,7 @@ use kiln_core::Config;
 use kiln_loop::{Kernel, Settings, Versus};
 use serde_json::{Value, json};
 
+use crate::kernels::kernels;
 use crate::number::duration;
 use crate::scrutiny::checked;
 use crate::table::{Align, lines};
@@ -90,6 +91,10 @@ impl fmt::Display for BenchView<'_> {
             }
             if rows.len() > 1 {
                 f.write_str(&lines(&rows, &[Left, Right, Right, Right, Left, Right, Left]))?;
+            }
+            let others = w.baselines.iter().map(|b| (b.name.as_str(), &b.kernels[..]));
+            if let Some(line) = kernels(&w.kernels, others) {
+                writeln!(f, "  {line}")?;
             }
             writeln!(f, "  {}", checked(&w.scrutiny.checked))?;
             for note in &w.scrutiny.notes {

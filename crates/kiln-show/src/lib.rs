@@ -10,6 +10,7 @@ mod forge;
 mod gate;
 mod history;
 mod importance;
+mod kernels;
 mod ladder;
 mod number;
 mod outcome;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use kiln_loop::{Late, Summary};
 
+use crate::kernels::by_workload;
 use crate::number::duration;
 use crate::scrutiny::{least_checked, notes};
 use crate::table::{Align, lines};
@@ -58,6 +59,9 @@ impl fmt::Display for OutcomeView<'_> {
             }
             use Align::{Left, Right};
             f.write_str(&lines(&rows, &[Left, Right, Right, Right, Left, Right, Right, Left]))?;
+            for line in by_workload(&s.workloads, baseline) {
+                writeln!(f, "  {line}")?;
+            }
             if let Some(line) = least_checked(&s.workloads) {
                 writeln!(f, "  {line}")?;
             }

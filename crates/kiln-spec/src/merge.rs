@@ -1,5 +1,5 @@
 //! Shared and own parts of each target made one. In: the draft and what the checks found. Out: the [`Target`]s. Logs
-//! constraints of the same name in both parts.
+//! constraints of the same name in both parts, and `kernels` where it means nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::check::Checked;
 use crate::default::check_default;
 use crate::draft::Draft;
 use crate::log::Log;
-use crate::model::{Baseline, Constraint, Derived, Dtype, Target, Tunable};
+use crate::model::{Baseline, Constraint, Derived, Dtype, Target, TargetKind, Tunable};
 use crate::namespace::merged_tunables;
 use crate::target::TargetDraft;
 use crate::tuned::TunedTable;
@@ -50,6 +50,7 @@ fn merge(log: &Log, draft: &Draft, target: &TargetDraft, order: &[usize]) -> Tar
         derived: derived.collect(),
         constraints: constraints.collect(),
         launches: target.launches.iter().map(|l| l.launch.clone()).collect(),
+        kernels: merge_kernels(log, draft, target),
         baselines: merge_baselines(draft, target),
     }
 }
@@ -68,6 +69,27 @@ fn merge_variants(log: &Log, draft: &Draft, target: &TargetDraft) -> Vec<(Arc<st
     }
     let own = |name: &str| target.variants.iter().find(|v| &*v.name == name)?.body.clone();
     shared.iter().filter_map(|v| Some((v.name.clone(), own(&v.name).or_else(|| v.body.clone())?))).collect()
+}
+
+/// The kernels asked for. Refuses to ask where kiln launches by itself, or where nothing runs on a GPU.
+fn merge_kernels(log: &Log, draft: &Draft, target: &TargetDraft) -> Vec<String> {
+    let Some((span, names)) = &target.kernels else { return vec![] };
+    let host = target.host.unwrap_or(draft.kernel.host);
+    let unfit = match target.kind {
+        TargetKind::Cuda if !host && !draft.kernel.incomplete => Some((
+            "the launches name its kernels already",
+            "omit it, or write host = true for a function that launches",
+        )),
+        TargetKind::Python if !target.on_gpu => {
+            Some(("the function works on the processor", "write device = \"cuda\" for one that works on a GPU"))
+        }
+        _ => None,
+    };
+    if let Some((why, hint)) = unfit {
+        let report = Report::error(format!("kernels does not fit this {} target", target.kind.name()));
+        log.add(span.clone(), report.label(why).hint(hint));
+    }
+    names.clone()
 }
 
 /// The target's own opponents first: the first of all is the default.

@@ -87,6 +87,9 @@ pub struct Target {
     pub constraints: Vec<Constraint>,
     /// The launches of one call, in order; empty for CPU and Python targets.
     pub launches: Vec<Launch>,
+    /// Kernels that every timed sample must run, each by a part of its name; only for Python functions on a GPU and host
+    /// launchers.
+    pub kernels: Vec<String>,
     /// What is fast, by name: the target's own first, then those of all targets; the first is the default.
     pub baselines: Vec<Baseline>,
 }

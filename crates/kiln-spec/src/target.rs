@@ -14,7 +14,7 @@ use crate::log::expected_one_of;
 use crate::model::{Baseline, Compile, CudaCompiler, Dtype, TargetKind};
 use crate::section::{Entry, Section};
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "source",
     "entry",
     "host",
@@ -23,6 +23,7 @@ const KEYS: [&str; 14] = [
     "archs",
     "variants",
     "launches",
+    "kernels",
     "tunables",
     "default",
     "tuned",
@@ -43,6 +44,8 @@ pub(crate) struct TargetDraft {
     pub(crate) archs: Vec<Arch>,
     pub(crate) variants: Vec<Named<Vec<Dtype>>>,
     pub(crate) launches: Vec<LaunchDraft>,
+    /// Parts of names of kernels, and where the file asks for them.
+    pub(crate) kernels: Option<(Span, Vec<String>)>,
     pub(crate) baselines: Vec<Baseline>,
     pub(crate) tuned: Option<String>,
     pub(crate) layer: Layer,
@@ -62,6 +65,7 @@ impl TargetDraft {
             archs: vec![],
             variants: vec![],
             launches: vec![],
+            kernels: None,
             baselines: vec![],
             tuned: None,
             layer: Layer::default(),
@@ -130,6 +134,7 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
         variants: section.get("variants").and_then(read_variants).unwrap_or_default(),
         baselines: section.get("baselines").map(read_baselines).unwrap_or_default(),
         launches: launches.iter().filter_map(read_launch).collect(),
+        kernels: section.entry("kernels").map(|entry| (entry.key_span.clone(), read_kernels(&entry.item))),
         tuned: section.get("tuned").and_then(Item::string).map(str::to_owned),
         layer: read_layer(&section),
     })
@@ -141,12 +146,16 @@ fn refuse_unfit(section: &Section, kind: TargetKind) {
         (TargetKind::Cuda, "device") => Some("a cuda target is always on a GPU"),
         (TargetKind::Cpu, "archs" | "launches") => Some("only a cuda target has it"),
         (TargetKind::Cpu, "device") => Some("only a python target has it"),
+        (TargetKind::Cpu, "kernels") => Some("a cpu target runs no kernels on a GPU"),
         (TargetKind::Python, "archs" | "launches" | "compile") => Some("a python function builds and launches itself"),
         _ => None,
     };
     for (entry, why) in section.entries.iter().filter_map(|e| Some((e, why(e.key)?))) {
-        let report = Report::error(format!("{} does not fit a {} target", entry.key, kind.name()));
-        section.log.add(entry.key_span.clone(), report.label(why));
+        let report = Report::error(format!("{} does not fit a {} target", entry.key, kind.name())).label(why);
+        let elsewhere =
+            "write it under [target.python] with device = \"cuda\", or under [target.cuda] with host = true";
+        let hint = (entry.key == "kernels").then(|| elsewhere.to_owned());
+        section.log.add(entry.key_span.clone(), report.maybe_hint(hint));
     }
 }
 
@@ -178,6 +187,25 @@ fn read_compile(item: &Item, kind: TargetKind) -> Option<Compile> {
 /// Where a Python function works: on the processor, or on a GPU.
 fn read_device(item: &Item) -> bool {
     item.word(&[("cpu", false), ("cuda", true)]).unwrap_or(false)
+}
+
+/// Kernels that every sample must run, each by a part of its name.
+fn read_kernels(item: &Item) -> Vec<String> {
+    let mut kernels: Vec<String> = Vec::new();
+    let Some(list) = item.list() else { return kernels };
+    if list.is_empty() {
+        item.error(Report::error(format!("{} is empty", item.path)).label("expected names of kernels, or no such key"));
+    }
+    for item in list {
+        let Some(name) = item.string() else { continue };
+        if kernels.iter().any(|known| known == name) {
+            let report = Report::error(format!("{} has {name} twice", item.path));
+            item.error(report.label("expected each name once"));
+        } else {
+            kernels.push(name.to_owned());
+        }
+    }
+    kernels
 }
 
 fn read_archs(item: &Item) -> Vec<Arch> {

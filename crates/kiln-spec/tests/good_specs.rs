@@ -130,6 +130,8 @@ fn every_key_is_read() {
     assert_eq!(cuda.compile.compiler, Some(CudaCompiler::Nvcc));
     assert!(cuda.on_gpu && !cpu.on_gpu && python.on_gpu);
     assert_eq!(python.entry.as_deref(), Some("every.py:run"));
+    assert_eq!((&cuda.kernels[..], &cpu.kernels[..]), (&["run_cuda_main".into(), "reduce".into()][..], &[][..]));
+    assert_eq!(python.kernels, ["every_kernel"]);
     // A target's values stand in the place of the shared ones.
     let names: Vec<&str> = cuda.tunables.iter().map(|t| &*t.name).collect();
     assert_eq!(names, ["BLOCK", "STAGES", "SCALE", "FAST", "SWIZZLE", "WARPS"]);

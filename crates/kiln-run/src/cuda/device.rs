@@ -262,7 +262,8 @@ impl Device {
         };
         let timing = measure(context, plan, began, replay.is_some(), prepare, work)?;
         let graph = replay.is_some();
-        Ok(Timing { gpu: Some(self.health.state()), graph, ..timing })
+        let kernels = replay.map(|replay| replay.kernels.clone()).unwrap_or_default();
+        Ok(Timing { gpu: Some(self.health.state()), graph, kernels, ..timing })
     }
 
     /// Sees to it that there are graphs of this many calls, or that it is known that there are none.

@@ -29,11 +29,14 @@ impl From<&str> for Trouble {
 }
 
 /// Calls that a driver may be too old to have. The bindings panic on a missing one, so they are asked for first.
-const YOUNG: [&str; 6] = [
+const YOUNG: [&str; 9] = [
     "cuEventElapsedTime_v2",
+    "cuFuncGetName",
     "cuFuncGetParamInfo",
     "cuGraphInstantiateWithFlags",
+    "cuGraphKernelNodeGetParams_v2",
     "cuGraphUpload",
+    "cuKernelGetName",
     "cuLaunchKernelEx",
     "cuTensorMapEncodeTiled",
 ];

@@ -1,13 +1,16 @@
 //! CUDA graphs: calls recorded once and replayed without the cost of launching each. In: a stream and calls to record. Out:
-//! a [`Graph`]; refuses when the calls do something that cannot be recorded, or nothing at all.
+//! a [`Graph`] that knows its kernels' names; refuses when the calls do something that cannot be recorded, or nothing at all.
 
 use cudarc::driver::sys::{self, CUgraph, CUgraphExec, CUstream, CUstreamCaptureMode};
 
 use super::driver::{Trouble, check};
+use super::kernels::names;
 
 /// A recorded sequence, ready to be replayed.
 pub(super) struct Graph {
     ready: CUgraphExec,
+    /// What it launches, by name; none where that is not known.
+    pub(super) kernels: Option<Vec<String>>,
 }
 
 impl Graph {
@@ -30,7 +33,7 @@ impl Graph {
         // SAFETY: the recorded graph is valid; one handle is filled in.
         let code = unsafe { sys::cuGraphInstantiateWithFlags(&mut ready, recorded.graph, 0) };
         check("cuGraphInstantiate", code)?;
-        let graph = Graph { ready };
+        let graph = Graph { ready, kernels: names(recorded.graph) };
         // SAFETY: the graph was just made; the stream is ours.
         check("cuGraphUpload", unsafe { sys::cuGraphUpload(graph.ready, stream) })?;
         Ok(graph)

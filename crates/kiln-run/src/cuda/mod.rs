@@ -17,6 +17,7 @@ mod filling;
 mod graph;
 mod hold;
 mod image;
+mod kernels;
 mod launch;
 mod memory;
 mod module;

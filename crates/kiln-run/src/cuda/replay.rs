@@ -23,6 +23,8 @@ const HEAD: usize = 4096;
 /// Graphs, and how often each is replayed in a sample.
 pub(super) struct Replay {
     parts: Vec<(Graph, u32)>,
+    /// The kernels of all of them, each once; none where some are not known.
+    pub(super) kernels: Vec<String>,
 }
 
 impl Replay {
@@ -46,13 +48,28 @@ impl Replay {
             parts.push((graph, times));
         }
         context.synchronise()?;
-        Ok(Replay { parts })
+        let kernels = all_of(parts.iter().map(|(graph, _)| graph.kernels.as_deref()));
+        Ok(Replay { parts, kernels })
     }
 
     /// Puts a sample's calls on the stream.
     pub(super) fn enqueue(&self, context: &Context) -> Result<(), Trouble> {
         self.parts.iter().try_for_each(|(graph, times)| (0..*times).try_for_each(|_| graph.launch(context.stream)))
     }
+}
+
+/// The names of several lists, each once; nothing where one of the lists is not known.
+fn all_of<'n>(lists: impl Iterator<Item = Option<&'n [String]>>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for list in lists {
+        let Some(list) = list else { return Vec::new() };
+        for name in list {
+            if !all.contains(name) {
+                all.push(name.clone());
+            }
+        }
+    }
+    all
 }
 
 /// The numbers of the calls of each graph, and how often it is replayed. One that is replayed again begins with the first
@@ -109,6 +126,14 @@ fn writes(graph: &Graph, context: &Context, slots: &[Slot], shared: &Shared) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kernels_of_several_graphs_are_known_only_where_all_are() {
+        let list = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        let (one, other) = (list(&["a", "b"]), list(&["b", "c"]));
+        assert_eq!(all_of([Some(&one[..]), Some(&other[..])].into_iter()), ["a", "b", "c"]);
+        assert_eq!(all_of([Some(&one[..]), None].into_iter()), Vec::<String>::new());
+    }
 
     #[test]
     fn graphs_make_up_the_calls_that_were_asked_for() {
