@@ -96,6 +96,7 @@ fn python_works_in_memory_that_another_process_keeps() {
             assert!(timing.nanoseconds.len() == 1 && timing.graph == graph, "{body}: {timing:?}");
             let named = timing.kernels.iter().any(|name| name.contains("elementwise"));
             assert_eq!(named, graph, "{body}: {:?}", timing.kernels);
+            done(&mut worker, Ask::Take);
             for set in 0..3 {
                 done(&mut keeper, Ask::Fetch { set, parts: vec![] });
                 let (x, y) = (floats(&arena, &slots[0]), floats(&arena, &slots[1]));

@@ -86,6 +86,7 @@ def timed(device, text, role="out", **how):
     assert sum(times["nanoseconds"]) <= times["wall_nanoseconds"]
     assert times["untimed_nanoseconds"] == times["wall_nanoseconds"] - sum(times["nanoseconds"])
     assert times["gpu"] is None
+    assert ask(backend, "take") == "done"
     return backend, kept, times
 
 
@@ -115,11 +116,16 @@ def f(inputs, scalars, outputs):
                 kept.put(X, torch.tensor(values).numpy().tobytes(), number)
             kept.map(backend)
             ask(backend, "time", batches=2, calls=2)
+            # What is returned is taken over when the parent says so, and once.
+            assert not returns or kept.y(0) == [0.0] * N
+            ask(backend, "take")
+            assert backend.left is None
             assert backend.module.seen[-4:] == drawn[:2] * 2
             assert kept.y(0) == [2 * v for v in drawn[0]] and kept.y(1) == [2 * v for v in drawn[1]]
             assert kept.y(2) == [0.0] * N
             # With fewer sets than calls they begin anew.
             ask(backend, "time", batches=1, calls=7)
+            ask(backend, "take")
             assert backend.module.seen[-7:] == drawn * 2 + drawn[:1] and kept.y(2) == [2 * v for v in drawn[2]]
 
 
@@ -131,7 +137,8 @@ def test_what_might_still_be_computed_is_copied_on_the_clock():
     backend, path = subject(views, device)
     kept.map(backend)
     # Not seen before, it is refused; once it was called it is copied.
-    failed("a view or lazy", backend, "time", batches=1, calls=1)
+    ask(backend, "time", batches=1, calls=1)
+    failed("a view or lazy", backend, "take")
     ask(backend, "call")
     kept.put(Y, b"\0" * 64)
     ask(backend, "time", batches=1, calls=1)
@@ -215,6 +222,7 @@ def f(inputs, scalars, outputs):
     kept.map(backend)
     device.elsewhere = lambda result: ""
     times = ask(backend, "time", batches=2, calls=1)["times"]
+    ask(backend, "take")
     assert times["graph"] and kept.y() == [6.0] * N
 
 

@@ -32,8 +32,10 @@ const MOST_BYTES: usize = 1 << 30;
 /// The share of a duel's time that may be spent on right answers, after the first round.
 const CHECKING: f64 = 0.3;
 
-/// Seconds of a sample where foreign code takes part: long against what the parent waits around it.
+/// Seconds of a sample where foreign code takes part: long against what the parent waits around it. Its memory is mapped by
+/// two processes in every round, which takes a while for each byte.
 const LONG_SAMPLE: f64 = 2e-3;
+const KEPT_BYTES: usize = 256 << 20;
 
 /// What the rounds of a duel share on one workload.
 pub(crate) struct Course {
@@ -107,9 +109,12 @@ impl<'s> Side<'s> {
         };
         let slots = stage.slots(&layout, subject)?;
         let l2 = bench.gpu.as_ref().map_or(0, |gpu| gpu.l2);
-        let (seconds, most) = if seat.is_kept() { (LONG_SAMPLE, MANY_SETS) } else { (SAMPLE_SECONDS, MOST_SETS) };
+        let (seconds, most) = match seat.is_kept() {
+            true => (LONG_SAMPLE, (KEPT_BYTES, MANY_SETS)),
+            false => (SAMPLE_SECONDS, (MOST_BYTES, MOST_SETS)),
+        };
         let sets = match seat.on_device() {
-            true => sets(layout.bytes(), bench.settings.cache, l2, (MOST_BYTES, most)),
+            true => sets(layout.bytes(), bench.settings.cache, l2, most),
             false => 1,
         };
         passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Place::Another, sets))?);

@@ -446,7 +446,7 @@ impl Seat {
         }
     }
 
-    fn done(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
+    pub(crate) fn done(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
         let answer = self.ask(ask)?;
         Ok(self.is_done(answer))
     }

@@ -62,6 +62,7 @@ impl Backend {
             | Ask::Time { draw: Some(_), .. }
             | Ask::Lend
             | Ask::Release
+            | Ask::Take
             | Ask::Scalars { .. }
             | Ask::Cool
             | Ask::Describe => Answer::Failed("no device here".into()),

@@ -106,6 +106,8 @@ pub enum Ask {
     Lend,
     /// Let go of a mirror that was lent: its keeper may move it now.
     Release,
+    /// Copy what the timed calls of the last question returned to their outputs, where they were not written in place.
+    Take,
     /// Take these bytes for the scalars at these offsets, where no shared memory holds them.
     Scalars {
         /// Offsets of slots, and the bytes.

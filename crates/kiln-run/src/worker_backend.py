@@ -34,8 +34,8 @@ class Backend:
         self.inputs, self.outputs = {}, {}
         # Arguments of every set, once they are needed, and whether calls return what must be copied on the clock.
         self.bound, self.copies = [], None
-        # A sample that is ready to run again, and for what.
-        self.armed = None
+        # A sample that is ready to run again, and for what; and what the last one returned.
+        self.armed = self.left = None
         self.loads = 0
 
     def answer(self, ask):
@@ -79,6 +79,8 @@ class Backend:
             self.values = {offset: bytes(value) for offset, value in ask["values"]}
         elif do == "release":
             self.release()
+        elif do == "take":
+            self.take()
         else:
             raise Failed("no such question: %s" % do)
         return "done"
@@ -182,7 +184,7 @@ class Backend:
     def hold(self, memory, key, slots, sets, stride):
         self.memory, self.key = memory, key
         self.slots, self.sets, self.stride = slots, sets, stride
-        self.inputs, self.outputs, self.armed = {}, {}, None
+        self.inputs, self.outputs, self.armed, self.left = {}, {}, None, None
         if self.module is not None and memory is not None:
             self.bind()
 
@@ -246,13 +248,19 @@ class Backend:
             self.armed = (calls, scalars, self.copies), *self.arm(calls, scalars)
         _, places, run, graph = self.armed
         timing, results = device.time(run, graph, began, batches)
-        # All is over: what is only taken over now was there when the clock stopped.
-        self.take_over(places, [] if self.copies else results or [])
-        device.wait()
+        # All is over: what is taken over when the parent has seen that was there when the clock stopped.
+        self.left = places, [] if self.copies else results or []
         # A replayed graph does not mind who has this thread's processor.
         preemptions = [] if graph else timing.pop("preemptions")
         kernels = getattr(run, "kernels", [])
         return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions, kernels=kernels)
+
+    def take(self):
+        """Takes over what the last sample's calls returned."""
+        (places, results), self.left = self.left or ([], []), None
+        if results:
+            self.take_over(places, results)
+            self.device.wait()
 
     def arm(self, calls, scalars):
         """What makes a sample of so many calls, ready to run, and whether it is a graph."""

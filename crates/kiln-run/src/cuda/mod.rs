@@ -77,6 +77,8 @@ impl Backend {
             }
             Ask::Lend => return device.lend().map(Answer::Lent),
             Ask::Release => device.release(),
+            // Kernels and launchers write in place.
+            Ask::Take => Ok(()),
             Ask::Scalars { values } => device.set_scalars(&values),
             Ask::Cool => device.cool(),
             Ask::Upload { image } => device.upload(image),
