@@ -45,14 +45,24 @@ pub(super) const DENIED: &[Call] = calls! {
     SYS_clock_settime SYS_settimeofday SYS_adjtimex SYS_clock_adjtime
     SYS_setpgid SYS_setsid
     SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_fsetxattr
-    SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+    SYS_removexattr SYS_lremovexattr SYS_fremovexattr SYS_utimensat
     SYS_reboot SYS_swapon SYS_swapoff SYS_kexec_load SYS_init_module SYS_finit_module SYS_delete_module SYS_acct
     SYS_quotactl SYS_sethostname SYS_setdomainname SYS_syslog
 };
 
+/// Newer ones, which the library has no names for. Their numbers are the same on all architectures.
+pub(super) const DENIED_OF_LATE: &[Call] = &[
+    (452, "SYS_fchmodat2"),
+    (463, "SYS_setxattrat"),
+    (466, "SYS_removexattrat"),
+    (467, "SYS_open_tree_attr"),
+    (469, "SYS_file_setattr"),
+];
+
 /// The old names of some of them.
 #[cfg(target_arch = "x86_64")]
-pub(super) const DENIED_OF_OLD: &[Call] = calls! { SYS_chmod SYS_chown SYS_lchown SYS_ioperm SYS_iopl };
+pub(super) const DENIED_OF_OLD: &[Call] =
+    calls! { SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat SYS_ioperm SYS_iopl };
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const DENIED_OF_OLD: &[Call] = &[];
 
