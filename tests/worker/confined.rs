@@ -162,8 +162,21 @@ fn calls_that_libraries_try_fail_and_go_on() {
         "y[0] = setpgid(0, getppid()) ? errno : 0;",
         "y[0] = fcntl(0, F_SETOWN, getppid()) ? errno : 0;",
         "y[0] = chmod(\"/tmp\", 01777) ? errno : 0;",
+        "y[0] = utimensat(AT_FDCWD, \"/tmp\", 0, 0) ? errno : 0;",
+        "y[0] = syscall(452, AT_FDCWD, \"/tmp\", 01777, 0) ? errno : 0;",
+        "y[0] = syscall(463, AT_FDCWD, \"/tmp\", 0, \"user.kiln\", 0, 0) ? errno : 0;",
+        "y[0] = syscall(466, AT_FDCWD, \"/tmp\", 0, \"user.kiln\") ? errno : 0;",
+        "y[0] = syscall(469, AT_FDCWD, \"/tmp\", 0, 0, 0) ? errno : 0;",
+        "int f = open(\"/tmp\", O_RDONLY); long v = 0; y[0] = syscall(SYS_ioctl, f, 0x40086602, &v) ? errno : 0;",
+        "int s[2]; y[0] = syscall(SYS_socketpair, 1, 2, 0, s) ? errno : 0;",
+        "int s[2]; y[0] = syscall(SYS_socketpair, 1, 2 | 02000000, 0, s) ? errno : 0;",
+        "int s[2]; y[0] = syscall(SYS_socketpair, 1, 3, 0, s) ? errno : 0;",
+        "int s[2]; y[0] = syscall(SYS_socketpair, 1, 5, 0, s) ? errno : 0;",
     ] {
         assert_eq!(answer_of(body), libc_eperm(), "{body}");
+    }
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(answer_of("y[0] = syscall(SYS_utimes, \"/tmp\", 0) ? errno : 0;"), libc_eperm());
     }
     assert_eq!(answer_of("y[0] = syscall(SYS_clone3, 0, 0) < 0 ? errno : 0;"), 38.0);
 }
@@ -250,6 +263,9 @@ fn computing_goes_on() {
         format!("FILE *f = fopen(\"/dev/urandom\", \"r\"); if (!f || fgetc(f) < 0) abort(); fclose(f); {DOUBLE}"),
         format!("fprintf(stderr, \"a kernel may print\\n\"); {DOUBLE}"),
         format!("signal(SIGUSR1, SIG_IGN); raise(SIGUSR1); kill(getpid(), SIGUSR1); {DOUBLE}"),
+        format!(
+            "int s[2]; if (syscall(SYS_socketpair, 1, 1 | 02000000, 0, s) || write(s[1], s, 1) != 1) abort(); {DOUBLE}"
+        ),
         format!("int s[2]; if (pipe(s) || write(s[1], s, 1) != 1) abort(); usleep(1000); {DOUBLE}"),
         format!("struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); sched_yield(); time(0); {DOUBLE}"),
     ] {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use kiln_core::Fault;
-use kiln_judge::{Exam, Inputs, Outside, Rules, Signature};
+use kiln_judge::{Distribution, Exam, Filler, Outside, Rules, Signature};
 use kiln_run::{ALIGNMENT, Arena, MOST_ALIGNMENT, Slot, page};
 use kiln_spec::Role;
 
@@ -86,9 +86,15 @@ impl Layout {
         }
     }
 
-    /// A question about it.
-    pub(crate) fn exam(&self, rules: &Rules, inputs: Inputs, outside: Option<Outside<'_>>) -> Result<Exam, Fault> {
-        Exam::new(&self.signature, rules, inputs, self.own(), self.total, outside)
+    /// A question about it; none where the distribution makes no sense.
+    pub(crate) fn exam(
+        &self,
+        rules: &Rules,
+        draw: (Distribution, u64),
+        outside: Option<Outside<'_>>,
+        filler: Option<Filler<'_>>,
+    ) -> Result<Option<Exam>, Fault> {
+        Exam::drawn(&self.signature, rules, draw, (self.own(), self.total), outside, filler)
     }
 
     /// The question that a call was, from the bytes of what it read, by the number of the argument.

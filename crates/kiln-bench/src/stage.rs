@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
-use kiln_judge::{
-    Bound, Distribution, Exam, Filler, Geometry, Inputs, Marks, Outside, Rules, Signature, boxes, geometry,
-};
+use kiln_judge::{Bound, Distribution, Exam, Filler, Geometry, Marks, Outside, Rules, Signature, boxes, geometry};
 use kiln_run::{Arena, Launch, Slot, TensorMap};
 use kiln_space::Constants;
 use kiln_spec::{Formula, Selection};
@@ -67,7 +65,7 @@ impl<'a> Stage<'a> {
         let selection = &kernel.selection;
         let (signature, tuned) = Stage::signature(kernel, workload)?;
         let name = workload.map_or("", |w| &w.name);
-        fits(&signature, name, distributions.len(), memory)?;
+        fits(&signature, name, distributions.iter().filter(|d| signature.suits(**d)).count(), memory)?;
         let (layout, other) = layouts(kernel, signature)?;
         let seeds = (0..distributions.len() as u64).map(|number| derive(seed, &["inputs", name], number));
         let drawn: Vec<(Distribution, u64)> = distributions.iter().copied().zip(seeds).collect();
@@ -421,11 +419,10 @@ impl Helpers<'_> {
 pub(crate) fn exam(
     layout: &Layout,
     rules: &Rules,
-    (distribution, seed): (Distribution, u64),
+    draw: (Distribution, u64),
     helpers: Helpers<'_>,
 ) -> Result<Option<Exam>, Fault> {
-    let inputs = Inputs::question(&layout.signature, rules, distribution, seed, helpers.filler)?;
-    inputs.map(|inputs| layout.exam(rules, inputs, helpers.answers)).transpose()
+    layout.exam(rules, draw, helpers.answers, helpers.filler)
 }
 
 /// Several questions whose answers kiln knows itself, each made on a processor of its own: large ones take seconds.

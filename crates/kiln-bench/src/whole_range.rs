@@ -34,6 +34,8 @@ impl<'a> Bench<'a> {
     ) -> Result<(), Fault> {
         let names: Vec<(String, &str)> =
             stage.layout.signature.assumed().map(|slot| (slot.name.clone(), slot.dtype.name())).collect();
+        // What the question with small ones asks about.
+        let small = if names.iter().all(|(_, dtype)| dtype.starts_with('u')) { "0 to 4" } else { "-4 to 4" };
         // Where somebody was right on such integers, they are what the kernel is for.
         let answered = self.stages.iter().chain([&*stage]).any(|s| s.exams.iter().any(|exam| exam.was_passed()));
         let Some((name, dtype)) = names.first().filter(|_| !answered && is_about_answers(refusal.gate)) else {
@@ -51,7 +53,7 @@ impl<'a> Bench<'a> {
         }
         let all: Vec<String> = names.iter().map(|(name, _)| format!("`{name}`")).collect();
         let why = format!(
-            "no range is stated for {}, so its integers came from the whole range of {dtype}; with integers from -4 to 4 the \
+            "no range is stated for {}, so its integers came from the whole range of {dtype}; with integers from {small} the \
              answer is right, with these it is refused ({}: {})",
             all.join(" and "),
             refusal.gate,

@@ -176,7 +176,8 @@ fn fetched(
 
 /// Whether inputs are what the file's tolerance is about.
 fn is_declared(distribution: Distribution) -> bool {
-    matches!(distribution, Distribution::Declared | Distribution::Small)
+    use Distribution::{Declared, Highest, Lowest, Small};
+    matches!(distribution, Declared | Small | Lowest | Highest)
 }
 
 /// By type. Of inputs the file does not declare, answers may be of any size, and errors are relative to the largest.

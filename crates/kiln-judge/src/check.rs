@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use kiln_core::{Gate, Outcome, Refusal};
-use kiln_spec::Role;
+use kiln_spec::{Dtype, Role};
 
 use crate::answer::Answer;
 use crate::element::{decode, decode_into, encode, is_float, surely_finite};
@@ -51,6 +51,9 @@ pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
         {
             return Outcome::Refused(refusal);
         }
+    }
+    if let Some(refusal) = outputs.iter().find_map(|(slot, bytes, _)| no_bool(slot, bytes)) {
+        return Outcome::Refused(refusal);
     }
     for ((slot, bytes, answer), tally) in outputs.iter().zip(&tallies) {
         if let Some(at) = tally.nonfinite {
@@ -165,6 +168,21 @@ fn unwritten(slot: &Slot, bytes: &[u8], answer: &Answer) -> Option<Refusal> {
         limit: "every element written".into(),
         evidence: format!("the first is {}{at:?}", slot.name),
         hint: None,
+    })
+}
+
+/// A byte that is not a bool: who reads it as one may find neither true nor false.
+fn no_bool(slot: &Slot, bytes: &[u8]) -> Option<Refusal> {
+    let wrong = |byte: &u8| *byte > 1;
+    let at = if slot.dtype == Dtype::Bool { bytes.iter().position(wrong)? } else { return None };
+    let count = bytes.iter().filter(|byte| wrong(byte)).count();
+    Some(Refusal {
+        gate: Gate::Numerics,
+        rule: slot.name.clone(),
+        measured: format!("{}{:?} is the byte {}", slot.name, place(&slot.shape, at), bytes[at]),
+        limit: "a bool is the byte 0 or 1".into(),
+        evidence: format!("{count} of {} elements are neither", slot.elements()),
+        hint: Some("write 1 for true: a mask or a count is no bool".into()),
     })
 }
 

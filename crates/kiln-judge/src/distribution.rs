@@ -36,6 +36,13 @@ pub enum Distribution {
     Spike,
     /// Exponents evenly from a wide range, positive and negative.
     Mixed,
+    /// Few different values, so that equal ones meet within and across inputs, with zeros of both signs among them and a row
+    /// of zeros.
+    Few,
+    /// As declared, with scalars that have a range at its lowest, and elements of such tensors too.
+    Lowest,
+    /// The same with the highest.
+    Highest,
     /// As declared, with integers of at most 4 where the file does not state their range: not a question of its own, but
     /// the one that shows whether an answer is wrong only for integers the kernel was not made for.
     Small,
@@ -53,7 +60,7 @@ const WIDEST: i32 = 12;
 
 impl Distribution {
     /// Those the whole suite goes through.
-    pub const ALL: [Distribution; 11] = [
+    pub const ALL: [Distribution; 14] = [
         Distribution::Declared,
         Distribution::Scaled(4),
         Distribution::Scaled(8),
@@ -65,11 +72,19 @@ impl Distribution {
         Distribution::Tiny,
         Distribution::Spike,
         Distribution::Mixed,
+        Distribution::Few,
+        Distribution::Lowest,
+        Distribution::Highest,
     ];
 
     /// Whether it depends on how large numbers may become.
     pub(crate) fn needs_reach(self) -> bool {
         matches!(self, Distribution::Large | Distribution::Tiny | Distribution::Spike | Distribution::Mixed)
+    }
+
+    /// Whether only the right answer shows that it makes sense: where it is NaN or infinite, it does not.
+    pub(crate) fn is_tentative(self) -> bool {
+        matches!(self, Distribution::Few | Distribution::Lowest | Distribution::Highest)
     }
 
     /// The power of two it works with; none where that is not far enough to ask anything new.
@@ -93,6 +108,9 @@ impl Distribution {
             "tiny" => Distribution::Tiny,
             "spike" => Distribution::Spike,
             "mixed" => Distribution::Mixed,
+            "few" => Distribution::Few,
+            "lowest" => Distribution::Lowest,
+            "highest" => Distribution::Highest,
             "small" => Distribution::Small,
             _ => Distribution::Scaled(name.strip_prefix("scaled_")?.parse().ok()?),
         })
@@ -111,7 +129,17 @@ impl Distribution {
         };
         match self {
             _ if !plain => declared(1.0),
-            Distribution::Declared | Distribution::Small => declared(1.0),
+            Distribution::Declared | Distribution::Small | Distribution::Lowest | Distribution::Highest => {
+                declared(1.0)
+            }
+            // Every type holds these. Zero is put among them afterwards, where the answer allows it.
+            Distribution::Few => {
+                let one = |word: u32| match slot.init {
+                    Init::Normal => f64::from(word % 8 + 1) / 4.0 * if word & 8 == 0 { 1.0 } else { -1.0 },
+                    _ => f64::from(word % 7 + 1) / 8.0,
+                };
+                (0..count).map(|_| one(rng.next_u32())).collect()
+            }
             Distribution::Large | Distribution::Tiny => declared(2f64.powi(power)),
             Distribution::Spike => {
                 let mut values = declared(1.0);
@@ -173,6 +201,9 @@ impl fmt::Display for Distribution {
             Distribution::Tiny => "tiny",
             Distribution::Spike => "spike",
             Distribution::Mixed => "mixed",
+            Distribution::Few => "few",
+            Distribution::Lowest => "lowest",
+            Distribution::Highest => "highest",
             Distribution::Small => "small",
         })
     }

@@ -12,13 +12,14 @@ use kiln_core::{Fault, Outcome};
 use crate::answer::{Answer, answers};
 use crate::check::{Marks, check};
 use crate::distribution::Distribution;
-use crate::inputs::Inputs;
+use crate::inputs::{Filler, Inputs};
 use crate::memory::{Look, Memory};
 use crate::null::{Null, nulls, of_another};
 use crate::parallel::{copy_in_parallel, same_in_parallel};
 use crate::rerun::rerun;
 use crate::rules::Rules;
 use crate::signature::{Signature, Slot};
+use crate::special::Special;
 use crate::strides::gather;
 use crate::tensor::Tensor;
 
@@ -61,6 +62,54 @@ impl Exam {
         let answers = answers(signature, rules, &inputs, outside)?;
         let (distribution, seed, deterministic) = (inputs.distribution, inputs.seed, rules.deterministic);
         Ok(Exam { distribution, seed, memory, answers, deterministic, passed: Arc::default() })
+    }
+
+    /// The question of a level: its inputs are drawn from a distribution with a seed. None where that makes no sense for what
+    /// is computed. Special numbers (zeros, ends of ranges) that make the right answer NaN or infinite are left out.
+    pub fn drawn(
+        signature: &Signature,
+        rules: &Rules,
+        draw: (Distribution, u64),
+        (regions, total): (&[Range<usize>], usize),
+        outside: Option<Outside<'_>>,
+        filler: Option<Filler<'_>>,
+    ) -> Result<Option<Exam>, Fault> {
+        let of = |inputs: Inputs| Exam::new(signature, rules, inputs, regions, total, outside);
+        let specials = Special::all(signature, draw.0);
+        let Some(inputs) = Inputs::with_specials(signature, rules, draw, &specials, filler)? else { return Ok(None) };
+        if !draw.0.is_tentative() {
+            return of(inputs).map(Some);
+        }
+        // A reference may also fail on what it is not made for.
+        let whole = of(inputs).ok();
+        if whole.as_ref().is_some_and(|exam| exam.infinities() == 0) {
+            return Ok(whole);
+        }
+        let with = |specials: &[Special]| -> Result<Option<Exam>, Fault> {
+            let inputs = Inputs::with_specials(signature, rules, draw, specials, filler)?;
+            Ok(inputs.and_then(|inputs| of(inputs).ok()))
+        };
+        let Some(mut best) = with(&[])? else { return Ok(None) };
+        // Infinities that are right on any inputs are no sign of nonsense.
+        let usual = best.infinities();
+        if whole.as_ref().is_some_and(|exam| exam.infinities() <= usual) {
+            return Ok(whole);
+        }
+        let mut kept = Vec::new();
+        for special in specials {
+            kept.push(special);
+            match with(&kept)?.filter(|exam| exam.infinities() <= usual) {
+                Some(exam) => best = exam,
+                None => kept.truncate(kept.len() - 1),
+            }
+        }
+        // Without any it is a question of its own only where the rest differs from what is declared.
+        Ok((!kept.is_empty() || draw.0 == Distribution::Few).then_some(best))
+    }
+
+    /// Infinite numbers in the right answers.
+    fn infinities(&self) -> usize {
+        self.answers.iter().flat_map(|answer| &answer.expected.data).filter(|v| v.is_infinite()).count()
     }
 
     /// The question that a call with these bytes was: those of every in and inout argument as they lie in memory, padding

@@ -1,7 +1,7 @@
 //! One drawn set of inputs. In: a signature, a distribution and a seed. Out: the numbers of each input, rounded to its
 //! dtype, so that the reference sees exactly what the kernel sees. The same seed gives the same numbers on every machine;
 //! each slot has a stream of its own, so that one slot's size does not move another's numbers. Scalars with a stated range
-//! are drawn too.
+//! are drawn too. Elements that share a place in memory have one value.
 
 use kiln_core::Fault;
 use kiln_spec::Role;
@@ -16,6 +16,8 @@ use crate::magnitude::reach;
 use crate::narrow::intervals;
 use crate::rules::Rules;
 use crate::signature::{Signature, Slot};
+use crate::special::Special;
+use crate::strides::settle;
 use crate::tensor::Tensor;
 use crate::whole::is_wide;
 
@@ -26,6 +28,8 @@ const RISE: f64 = 1.5;
 const RISE_ALONE: f64 = 12.0;
 /// Integers of a [`Distribution::Small`] question are no larger.
 const SMALL: i128 = 4;
+/// The streams that say where special numbers go begin here.
+const SPECIAL: usize = 1 << 32;
 
 /// Fills the arguments for which the kernel file names a function, from a seed.
 pub type Filler<'a> = &'a dyn Fn(&Slot, u64) -> Result<Tensor, Fault>;
@@ -41,11 +45,22 @@ pub struct Inputs {
     scalars: Vec<(String, f64)>,
 }
 
+impl Signature {
+    /// Whether a distribution can say anything new about these arguments.
+    pub fn suits(&self, distribution: Distribution) -> bool {
+        match distribution {
+            Distribution::Declared | Distribution::Small => true,
+            Distribution::Lowest | Distribution::Highest => self.slots.iter().any(Slot::has_ends),
+            _ => self.slots.iter().any(Slot::is_plain),
+        }
+    }
+}
+
 impl Inputs {
     /// Draws every input of a signature, whatever is computed from it. What a function fills is zero.
     pub fn draw(signature: &Signature, distribution: Distribution, seed: u64) -> Inputs {
         let drawn: Vec<Option<Interval>> = signature.slots.iter().map(Slot::drawn_from).collect();
-        Inputs::drawn(signature, &drawn, distribution, seed, 0)
+        Inputs::drawn(signature, &drawn, (distribution, 0), seed, &Special::all(signature, distribution))
     }
 
     /// Draws the inputs of a question: integers so that a right answer fits, magnitudes as large or small as what is
@@ -57,26 +72,37 @@ impl Inputs {
         seed: u64,
         filler: Option<Filler<'_>>,
     ) -> Result<Option<Inputs>, Fault> {
-        let free = signature.slots.iter().any(Slot::is_plain);
-        if !free && !matches!(distribution, Distribution::Declared | Distribution::Small) {
+        Inputs::with_specials(signature, rules, (distribution, seed), &Special::all(signature, distribution), filler)
+    }
+
+    /// The same with these special numbers only.
+    pub(crate) fn with_specials(
+        signature: &Signature,
+        rules: &Rules,
+        (distribution, seed): (Distribution, u64),
+        specials: &[Special],
+        filler: Option<Filler<'_>>,
+    ) -> Result<Option<Inputs>, Fault> {
+        if !signature.suits(distribution) {
             return Ok(None);
         }
         let from = intervals(signature, rules);
         let power = match distribution.needs_reach() {
-            true => match reach(signature, rules, &Inputs::drawn(signature, &from, Distribution::Declared, seed, 0)) {
-                Some(reach) => distribution.power(reach),
-                None => None,
-            },
+            true => {
+                let base = Inputs::drawn(signature, &from, (Distribution::Declared, 0), seed, &[]);
+                reach(signature, rules, &base).and_then(|reach| distribution.power(reach))
+            }
             false => Some(0),
         };
         let Some(power) = power else { return Ok(None) };
-        let mut inputs = Inputs::drawn(signature, &from, distribution, seed, power);
+        let mut inputs = Inputs::drawn(signature, &from, (distribution, power), seed, specials);
         for slot in signature.slots.iter().filter(|slot| slot.is_input() && slot.function.is_some()) {
             let filler = filler.ok_or_else(|| {
                 Fault::new(format!("filling {}", slot.name), "its init is a Python function, and there is no Python")
             })?;
             if let Some((_, tensor)) = inputs.tensors.iter_mut().find(|(name, _)| *name == slot.name) {
                 *tensor = filler(slot, seed)?;
+                settle(slot, tensor);
             }
         }
         Ok(Some(inputs))
@@ -85,9 +111,9 @@ impl Inputs {
     fn drawn(
         signature: &Signature,
         from: &[Option<Interval>],
-        distribution: Distribution,
+        (distribution, power): (Distribution, i32),
         seed: u64,
-        power: i32,
+        specials: &[Special],
     ) -> Inputs {
         let alone = signature.slots.iter().filter(|s| s.is_input()).count() == 1;
         let stream = |i: usize| {
@@ -131,7 +157,14 @@ impl Inputs {
             }
         };
         let tensors = signature.slots.iter().enumerate().filter(|(_, s)| s.is_input());
-        let tensors = tensors.map(|(i, slot)| (slot, draw(i, slot)));
+        let tensors = tensors.map(|(i, slot)| {
+            let mut tensor = draw(i, slot);
+            for special in specials.iter().filter(|special| special.slot == i) {
+                special.put(slot, &mut tensor, &mut stream(SPECIAL + i));
+            }
+            settle(slot, &mut tensor);
+            (slot, tensor)
+        });
         let mut inputs = Inputs::known(distribution, seed, tensors, signature.slots.iter());
         for (i, slot) in signature.slots.iter().enumerate().filter(|(_, s)| s.role == Role::Scalar) {
             let value = match slot.range {
@@ -142,6 +175,8 @@ impl Inputs {
                 }
                 None => continue,
             };
+            let special = specials.iter().find(|special| special.slot == i);
+            let value = special.and_then(|special| special.scalar(slot)).unwrap_or(value);
             if let Some((_, scalar)) = inputs.scalars.iter_mut().find(|(name, _)| *name == slot.name) {
                 *scalar = round_to(slot.dtype, value);
             }

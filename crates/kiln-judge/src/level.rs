@@ -81,7 +81,7 @@ impl Level {
 
     /// What it asks for.
     pub fn plan(self) -> Plan {
-        use Distribution::{Declared, Large, Mixed, Scaled, Spike, Spikes, Tiny};
+        use Distribution::{Declared, Few, Highest, Large, Lowest, Mixed, Scaled, Spike, Spikes, Tiny};
         match self {
             Level::Quick => Plan {
                 sets: 2,
@@ -92,7 +92,7 @@ impl Level {
             },
             Level::Full => Plan {
                 sets: 1,
-                distributions: &[Declared, Scaled(4), Spikes, Large, Tiny, Spike, Mixed],
+                distributions: &[Declared, Scaled(4), Spikes, Large, Tiny, Spike, Mixed, Few, Lowest, Highest],
                 reruns: 2,
                 workloads: Scope::Checked,
                 coverage: Coverage::Every,

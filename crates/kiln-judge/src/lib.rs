@@ -32,6 +32,7 @@ mod rerun;
 mod rules;
 mod signature;
 mod solution;
+mod special;
 mod strides;
 mod tally;
 mod tensor;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::signature::Slot;
+use crate::tensor::Tensor;
 
 /// The offset of each element, in elements, in row-major order.
 pub(crate) fn offsets(slot: &Slot) -> impl Iterator<Item = usize> + '_ {
@@ -46,6 +47,16 @@ pub fn scatter(slot: &Slot, packed: &[u8], bytes: &mut [u8]) {
     }
 }
 
+/// The numbers that memory holds once they are there: elements that share a place have one value, the last one put there.
+pub(crate) fn settle(slot: &Slot, tensor: &mut Tensor) {
+    if slot.is_packed() || !overlap(slot) {
+        return;
+    }
+    let mut bytes = vec![0; slot.bytes()];
+    scatter(slot, &tensor.bytes(slot.dtype), &mut bytes);
+    *tensor = Tensor::read(slot.dtype, &slot.shape, &gather(slot, &bytes));
+}
+
 /// Whether two elements lie in the same place: no stride may fit inside the reach of the smaller ones.
 pub(crate) fn overlap(slot: &Slot) -> bool {
     let mut dims: Vec<(usize, usize)> =
@@ -86,6 +97,24 @@ mod tests {
             let padding = bytes.len() - packed.len();
             prop_assert!(bytes.iter().filter(|b| **b == 0xEE).count() >= padding);
         }
+    }
+
+    #[test]
+    fn elements_that_share_a_place_have_one_value() {
+        let numbers = |shape: &[usize]| {
+            let count: usize = shape.iter().product();
+            Tensor::new(shape, (0..count).map(|i| i as f64).collect())
+        };
+        let mut one = numbers(&[4]);
+        settle(&slot(vec![4], vec![0]), &mut one);
+        assert_eq!(one.data, [3.0; 4]);
+        // A sliding window: each row begins one element after the one before.
+        let mut window = numbers(&[3, 3]);
+        settle(&slot(vec![3, 3], vec![1, 1]), &mut window);
+        assert_eq!(window.data, [0.0, 3.0, 6.0, 3.0, 6.0, 7.0, 6.0, 7.0, 8.0]);
+        let mut apart = numbers(&[2, 2]);
+        settle(&slot(vec![2, 2], vec![3, 1]), &mut apart);
+        assert_eq!(apart, numbers(&[2, 2]));
     }
 
     #[test]

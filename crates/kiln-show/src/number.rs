@@ -38,12 +38,16 @@ pub(crate) fn percent(part: u128, whole: u128) -> String {
 
 /// Seconds in the unit that reads best, with three digits: enough to tell two fast kernels apart.
 pub(crate) fn duration(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        s if s < 1e-3 => (s * 1e6, "us"),
-        s if s < 1.0 => (s * 1e3, "ms"),
-        s => (s, "s"),
+    let (value, unit) = match seconds.abs() {
+        s if s < 1e-6 => (seconds * 1e9, "ns"),
+        s if s < 1e-3 => (seconds * 1e6, "us"),
+        s if s < 1.0 => (seconds * 1e3, "ms"),
+        _ => (seconds, "s"),
     };
-    let decimals = match value {
+    let decimals = match value.abs() {
+        v if v < 0.01 => 5,
+        v if v < 0.1 => 4,
+        v if v < 1.0 => 3,
         v if v < 10.0 => 2,
         v if v < 100.0 => 1,
         _ => 0,
@@ -78,6 +82,8 @@ mod tests {
     fn durations_have_three_digits() {
         let shown = [1.234e-6, 224.4e-6, 0.001, 0.01234, 0.1234, 1.5, 63.32].map(duration);
         assert_eq!(shown, ["1.23 us", "224 us", "1.00 ms", "12.3 ms", "123 ms", "1.50 s", "63.3 s"]);
+        let short = [4.56e-7, 2.5e-8, 3.21e-9, 4.567e-10, 1.234e-11].map(duration);
+        assert_eq!(short, ["456 ns", "25.0 ns", "3.21 ns", "0.457 ns", "0.0123 ns"]);
     }
 
     #[test]

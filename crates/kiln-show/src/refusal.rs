@@ -1,11 +1,11 @@
 //! A refusal in words.
 
-use kiln_core::Refusal;
+use kiln_core::{Gate, Refusal};
 
 /// Gate, what was measured, what was allowed, evidence, hint; a line each, indented.
 pub fn refusal(refusal: &Refusal) -> String {
     let rule = if refusal.rule.is_empty() { String::new() } else { format!(" ({})", refusal.rule) };
-    let mut text = format!("  {}{rule}: {}\n", refusal.gate, refusal.gate.meaning());
+    let mut text = format!("  {}{rule}: {}\n", refusal.gate, meaning(refusal));
     let mut line = |name: &str, words: &str| {
         for (i, part) in words.lines().enumerate() {
             let name = if i == 0 { name } else { "" };
@@ -17,4 +17,36 @@ pub fn refusal(refusal: &Refusal) -> String {
     line("evidence", &refusal.evidence);
     line("hint", refusal.hint.as_deref().unwrap_or_default());
     text
+}
+
+/// What happened, as exactly as the refusal says: only a driver's own complaint begins with the name of its call.
+fn meaning(refusal: &Refusal) -> &'static str {
+    match refusal.gate {
+        Gate::LaunchFailed if refusal.measured.starts_with("cu") => "the driver refused the launch",
+        Gate::LaunchFailed => "the function failed with an error",
+        gate => gate.meaning(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_that_fails_is_no_driver_that_refuses() {
+        let shown = |measured: &str| {
+            let (rule, limit) = (String::new(), "done".into());
+            let measured = measured.into();
+            super::refusal(&Refusal {
+                gate: Gate::LaunchFailed,
+                rule,
+                measured,
+                limit,
+                evidence: String::new(),
+                hint: None,
+            })
+        };
+        assert!(shown("f.py:4: ValueError: not today").contains("launch_failed: the function failed with an error"));
+        assert!(shown("cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE").contains("the driver refused the launch\n"));
+    }
 }

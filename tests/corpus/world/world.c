@@ -11,7 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -112,6 +114,12 @@ static void *second(void *unused) {
 }
 #endif
 
+#if CASE_attributes || CASE_datagram
+static void must_fail(long answer) {
+    if (answer == 0 || errno != EPERM) abort();
+}
+#endif
+
 /* Once, at the first call. */
 static void set_up(void) {
 #if CASE_patch_libc
@@ -143,6 +151,21 @@ static void set_up(void) {
 #elif CASE_file_limit
     const struct rlimit none = {0, 0};
     setrlimit(RLIMIT_FSIZE, &none), setrlimit(RLIMIT_NOFILE, &none);
+#elif CASE_attributes
+    /* A file that does not exist, so that nothing happens where the calls are let through. */
+    static const char none[] = "/kiln_corpus_none";
+    const struct timespec times[2] = {{1, 0}, {1, 0}};
+    must_fail(utimensat(AT_FDCWD, none, times, 0));
+    must_fail(syscall(452 /* fchmodat2 */, AT_FDCWD, none, 0777, 0));
+    must_fail(syscall(463 /* setxattrat */, AT_FDCWD, none, 0, "user.kiln", NULL, 0));
+    must_fail(syscall(466 /* removexattrat */, AT_FDCWD, none, 0, "user.kiln"));
+    must_fail(syscall(469 /* file_setattr */, AT_FDCWD, none, NULL, 0, 0));
+#elif CASE_datagram
+    int pair[2];
+    must_fail(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
+    must_fail(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) abort();
+    close(pair[0]), close(pair[1]);
 #endif
 }
 

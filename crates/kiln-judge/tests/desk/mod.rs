@@ -76,9 +76,9 @@ impl Desk {
 
     /// The question a level asks, with all elements looked at; none where the distribution makes no sense.
     pub(crate) fn question(&self, distribution: Distribution, seed: u64) -> Option<Exam> {
-        let inputs = Inputs::question(&self.signature, &self.rules, distribution, seed, None).unwrap()?;
         let rules = self.rules.covering(Coverage::Every);
-        Some(Exam::new(&self.signature, &rules, inputs, &self.regions, self.total, None).unwrap())
+        let place = (&self.regions[..], self.total);
+        Exam::drawn(&self.signature, &rules, (distribution, seed), place, None, None).unwrap()
     }
 
     /// The region of an argument.

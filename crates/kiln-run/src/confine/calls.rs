@@ -58,12 +58,22 @@ pub(super) const DENIED_TO_KERNELS: &[Call] = calls! {
     SYS_pidfd_open SYS_personality
     SYS_setpgid SYS_setsid
     SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_fsetxattr
-    SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+    SYS_removexattr SYS_lremovexattr SYS_fremovexattr SYS_utimensat
 };
+
+/// Newer ones, which the library has no names for. Their numbers are the same on all architectures.
+pub(super) const DENIED_TO_KERNELS_OF_LATE: &[Call] = &[
+    (452, "SYS_fchmodat2"),
+    (463, "SYS_setxattrat"),
+    (466, "SYS_removexattrat"),
+    (467, "SYS_open_tree_attr"),
+    (469, "SYS_file_setattr"),
+];
 
 /// The old names of some of them.
 #[cfg(target_arch = "x86_64")]
-pub(super) const DENIED_TO_KERNELS_OF_OLD: &[Call] = calls! { SYS_chmod SYS_chown SYS_lchown };
+pub(super) const DENIED_TO_KERNELS_OF_OLD: &[Call] =
+    calls! { SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat };
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const DENIED_TO_KERNELS_OF_OLD: &[Call] = &[];
 

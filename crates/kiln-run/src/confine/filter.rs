@@ -14,8 +14,8 @@ use seccompiler::{
 
 use super::Rules;
 use super::calls::{
-    Call, DENIED, DENIED_OF_OLD, DENIED_TO_KERNELS, DENIED_TO_KERNELS_OF_OLD, FORKING, SCHEDULING, SIGNALLING,
-    STARTING, TRACING,
+    Call, DENIED, DENIED_OF_OLD, DENIED_TO_KERNELS, DENIED_TO_KERNELS_OF_LATE, DENIED_TO_KERNELS_OF_OLD, FORKING,
+    SCHEDULING, SIGNALLING, STARTING, TRACING,
 };
 
 /// For each call the rules of which one must match; every use of it when there are none.
@@ -94,20 +94,31 @@ fn denied(compilers: bool) -> Option<Chosen> {
     if compilers {
         return Some(chosen);
     }
-    chosen.extend(every(&[DENIED_TO_KERNELS, DENIED_TO_KERNELS_OF_OLD]));
+    chosen.extend(every(&[DENIED_TO_KERNELS, DENIED_TO_KERNELS_OF_LATE, DENIED_TO_KERNELS_OF_OLD]));
     chosen.insert(libc::SYS_socket, argument(0, &LOCAL)?);
-    // An address to send to.
+    // An address to send to. A message's lies in memory, where a filter cannot look, so that there are no sockets of the
+    // kinds which may have one: pairs are streams. The worker hands over its listener by such a message.
     chosen.insert(libc::SYS_sendto, vec![rule(&[long(4, Is::Ne, 0)?])?]);
+    let pairs = ADDRESSED.map(|kind| rule(&[number(1, Is::MaskedEq(SOCKET_KIND), kind as u64)?]));
+    let pairs = pairs.into_iter().chain([rule(&[number(0, Is::Ne, libc::AF_UNIX as u64)?])]);
+    chosen.insert(libc::SYS_socketpair, pairs.collect::<Option<_>>()?);
     // Limits of others: 0 is the caller.
     chosen.insert(libc::SYS_prlimit64, vec![rule(&[number(0, Is::Ne, 0)?])?]);
-    // Whom the system signals about a file, and keystrokes for a terminal.
+    // Whom the system signals about a file, keystrokes for a terminal, and what a file's owner may set while only reading.
     chosen.insert(libc::SYS_fcntl, argument(1, &[libc::F_SETOWN, F_SETOWN_EX])?);
-    chosen.insert(libc::SYS_ioctl, vec![rule(&[number(1, Is::Eq, TIOCSTI)?])?]);
+    let controls = [TIOCSTI].into_iter().chain(SET_FLAGS);
+    chosen.insert(libc::SYS_ioctl, controls.map(|it| rule(&[number(1, Is::Eq, it)?])).collect::<Option<_>>()?);
     Some(chosen)
 }
 
 const F_SETOWN_EX: i32 = 15;
 const TIOCSTI: u64 = 0x5412;
+/// `FS_IOC_SETFLAGS`, the same of 32 bits, `FS_IOC_FSSETXATTR` and `FS_IOC_SETVERSION`.
+const SET_FLAGS: [u64; 4] = [0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4008_7602];
+/// The bits of a socket's type that are no flags.
+const SOCKET_KIND: u64 = 0xf;
+/// Types whose messages may have an address of their own; raw ones are datagrams between local sockets.
+const ADDRESSED: [i32; 3] = [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_SEQPACKET];
 
 /// Its flags lie in memory, where a filter cannot look: told that it is not there, the C library takes the old one.
 fn newer_clone() -> Chosen {
