@@ -75,7 +75,19 @@ fn every_call_has_a_set_of_its_own() {
     // With fewer sets than calls they begin anew.
     times(&mut loaded.worker, time(2, 4, 1 << 20));
     assert_eq!((0..6).map(|set| first(&arena, set)).collect::<Vec<_>>(), [3.0, 3.0, 2.0, 2.0, 1.0, 1.0]);
-    assert!(failed(loaded.worker.ask(time(1, 1, u64::MAX))).contains("to cool caches"));
+    // In an order of the parent's, with sets beside that are only touched.
+    let on = |order: &[u32], decoys: &[u32]| Ask::Time {
+        batches: 2,
+        calls: 1,
+        flush: 0,
+        draw: None,
+        order: order.to_vec(),
+        decoys: decoys.to_vec(),
+    };
+    times(&mut loaded.worker, on(&[5, 1], &[0, 2, 4]));
+    assert_eq!((0..6).map(|set| first(&arena, set)).collect::<Vec<_>>(), [3.0, 4.0, 2.0, 2.0, 1.0, 2.0]);
+    let why = failed(loaded.worker.ask(on(&[0, 6], &[])));
+    assert!(why.contains("set 6 is wanted, there are 6"), "{why}");
 }
 
 #[test]

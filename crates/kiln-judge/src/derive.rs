@@ -8,9 +8,10 @@
 //! - 16-bit outputs of other inputs: four times the error of a plain program that keeps scores in f32. Large scores rounded
 //!   to 16 bits would make almost any answer pass.
 //! - Neither is ever less than one step of the type at the largest answer: on some inputs the plain program is exact.
-//! - f32 outputs: eight times the error of sums taken one number after another, which covers any other order; two
-//!   roundings of the sum of magnitudes, where numbers may cancel; sixteen of the largest answer, for the polynomials that
-//!   stand in for exponentials and divisions. TF32 or 16-bit products are off by thousands of roundings.
+//! - f32 outputs: eight times the error of sums taken one number after another, which covers any other order, and 32 times
+//!   on inputs as large or as small as can be; two roundings of the sum of magnitudes, where numbers may cancel; sixteen of
+//!   the largest answer, for the polynomials that stand in for exponentials and divisions. TF32 or 16-bit products are off
+//!   by thousands of roundings.
 //! - f64 outputs: as the references are doubles too, a statistical bound of a sum's error, `8 sqrt(n)` roundings.
 //! - 8-bit outputs and integers: by type.
 
@@ -42,7 +43,9 @@ pub(crate) fn derive(job: &Job<'_>, expected: &Expected, dtype: Dtype, ordinary:
         Dtype::F32 => {
             let unit = roundoff(dtype);
             let few = if expected.data.len() < FEW { (job.terms() as f64).sqrt() / 2.0 } else { 0.0 };
-            8.0 * plain_error(job, expected, dtype, Scores::Narrow)
+            // Where single large scores decide, errors are far apart from row to row.
+            let times = if scaled { 32.0 } else { 8.0 };
+            times * plain_error(job, expected, dtype, Scores::Narrow)
                 + unit * (16.0 * expected.largest() + (2.0 + few) * magnitude(job, expected))
         }
         Dtype::F64 => {
