@@ -65,7 +65,7 @@ pub struct Against {
     pub comparison: Comparison,
 }
 
-/// Measures a subject against baselines on the tuned workloads, and on those kept back when `all`.
+/// Measures a subject against baselines on the tuned workloads, and on holdouts when `all`.
 pub fn versus(
     bench: &Bench<'_>,
     subject: &Subject,

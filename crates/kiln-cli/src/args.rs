@@ -268,7 +268,7 @@ pub(crate) struct BenchArgs {
     /// Differences below this many per cent do not matter
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
     pub(crate) dead_zone: f64,
-    /// Workloads kept back from tuning too
+    /// Include holdout workloads
     #[arg(long)]
     pub(crate) all: bool,
     /// Print one JSON object instead

@@ -46,7 +46,7 @@ pub enum Scope {
     Tuned,
     /// And those that are there for correctness.
     Checked,
-    /// All, those kept back among them.
+    /// All, holdouts too.
     All,
 }
 

@@ -1,5 +1,5 @@
 //! The proof: the winner against the baseline on inputs nobody has seen, with a pair of fresh workers for every block, on the
-//! tuned workloads and on those kept back.
+//! tuned workloads and on holdouts.
 
 use kiln_bench::{Baseline, Bench, Duel, Fought, SETS, Scrutiny, Stage, Subject, Trouble, Turns, derive, limits};
 use kiln_core::{Config, Fault, Use};

@@ -107,7 +107,7 @@ pub struct Confirmed {
     /// Its weight in the overall speedup.
     #[serde(skip)]
     pub weight: f64,
-    /// True for a workload kept back from the search.
+    /// True for a holdout, which the search does not see.
     pub holdout: bool,
     /// The configuration, where workloads have their own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ pub struct Summary {
     pub verdict: TuneVerdict,
     /// Why, in a sentence.
     pub reason: String,
-    /// What was measured, smallest workload first; those kept back come last.
+    /// What was measured, smallest workload first, holdouts last.
     pub workloads: Vec<Confirmed>,
     /// The winner; none without one, or when every workload has its own.
     pub config: Option<Config>,

@@ -312,9 +312,9 @@ fn judge(workloads: &[Confirmed], target: f64) -> (TuneVerdict, String) {
         return (TuneVerdict::NotReached, words);
     }
     if whole.value < target {
-        return (TuneVerdict::NotReached, format!("{:.2}x is confirmed, {target:.2}x was aimed at", whole.value));
+        return (TuneVerdict::NotReached, format!("confirmed {:.2}x (target {target:.2}x)", whole.value));
     }
-    (TuneVerdict::Reached, format!("{:.2}x is confirmed, {target:.2}x was aimed at", whole.value))
+    (TuneVerdict::Reached, format!("confirmed {:.2}x (target {target:.2}x)", whole.value))
 }
 
 /// The weighted speedup over workloads.

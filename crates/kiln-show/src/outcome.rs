@@ -40,7 +40,7 @@ impl fmt::Display for OutcomeView<'_> {
                     .to_vec(),
             ];
             for w in &s.workloads {
-                let name = if w.holdout { format!("{} (kept back)", w.name) } else { w.name.clone() };
+                let name = if w.holdout { format!("{} (holdout)", w.name) } else { w.name.clone() };
                 rows.push(vec![
                     name,
                     duration(w.best_ms / 1e3),

@@ -37,7 +37,7 @@ pub(crate) fn study() -> Study {
         kiln_version: "0.1.0".into(),
         verdict: Some("reached".into()),
         summary: Some(json!({
-            "verdict": "reached", "reason": "1.50x is confirmed, 1.10x was aimed at",
+            "verdict": "reached", "reason": "confirmed 1.50x (target 1.10x)",
             "workloads": [{
                 "name": "small", "best_ms": 2.0, "best_ci95_ms": [1.9, 2.1], "baseline_ms": 3.0,
                 "baseline_ci95_ms": [2.9, 3.1], "speedup": 1.5, "speedup_ci95": [1.45, 1.55], "cliffs_delta": 1.0,
