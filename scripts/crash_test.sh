@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `kill -9` at ten random moments of a study, then --resume. Holds that no finished trial is lost, changed or repeated;
 # that the next proposal is a function of the recorded trials alone (two copies of the record go on with the same one);
-# that no worker is left behind; and that replaying the finished study gives the identical answer.
+# that no worker is left behind, not even one that stands still while another is timed; and that replaying the finished
+# study gives the identical answer.
 # Usage: scripts/crash_test.sh SEED
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -88,4 +89,22 @@ if first != again:
     raise SystemExit(1)
 print("replayed:", first["verdict"], first["config"], first["speedup"])
 PY
-echo "passed: $(trials | wc -l) trials, ten kills, seed $seed"
+# A comparison stops whoever is not timed: kiln is killed while a worker stands still.
+standing() {
+  local worker
+  for worker in $(workers); do
+    case "$(sed 's/.*) //' "/proc/$worker/stat" 2> /dev/null)" in T*) return 0 ;; esac
+  done
+  return 1
+}
+for moment in 1 2 3; do
+  "$kiln" bench "$kernel" --samples 200 --json > bench.json 2> log &
+  pid=$!
+  until standing; do kill -0 "$pid" 2> /dev/null || fail "no worker stood still during a comparison"; done
+  kill -9 "$pid"
+  wait "$pid" 2> /dev/null || true
+  for _ in $(seq 100); do [ -n "$(workers)" ] || break; sleep 0.05; done
+  left="$(workers)"
+  [ -z "$left" ] || fail "workers left behind after kiln was killed while one stood still: $left"
+done
+echo "passed: $(trials | wc -l) trials, ten kills, three beside a worker that stands still, seed $seed"

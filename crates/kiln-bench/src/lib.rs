@@ -55,7 +55,6 @@ mod resources;
 mod rung;
 mod scrutiny;
 mod seat;
-mod seat_times;
 mod seating;
 mod settings;
 mod setup;

@@ -3,6 +3,7 @@
 
 mod faulted;
 mod tighten;
+mod times;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -42,13 +43,13 @@ pub(crate) struct Seat {
     /// Always there until the seat is given up.
     rested: Option<Rested>,
     time: Duration,
-    pub(crate) flush: u64,
+    flush: u64,
     /// The memory that was mapped last.
     here: Option<u64>,
     /// On a device, how many sets of arguments there are.
-    pub(crate) sets: u32,
+    sets: u32,
     /// Claims about times, and what the system says.
-    pub(crate) account: Account,
+    account: Account,
     /// Of every sample its claim, and what the parent waited for it, in seconds. On a device that is kept of foreign code.
     pub(crate) walls: Vec<(f64, f64)>,
     /// Whether calls work in a device's memory.
@@ -56,14 +57,14 @@ pub(crate) struct Seat {
     /// Whether the worker was stopped, and not let go on yet.
     paused: bool,
     /// Who keeps that memory, where that is not the subject's own process.
-    pub(crate) keeper: Option<Keeper>,
+    keeper: Option<Keeper>,
     /// Where the worker goes afterwards; none for one that is used once.
     home: Option<(String, Idle)>,
-    pub(crate) retaken: Arc<AtomicU64>,
+    retaken: Arc<AtomicU64>,
     /// Kernels that every sample must run, by parts of their names.
-    pub(crate) required: Arc<[String]>,
+    required: Arc<[String]>,
     /// Kernels that samples ran, since this was last taken.
-    pub(crate) ran: Ran,
+    ran: Ran,
 }
 
 impl Drop for Seat {
@@ -367,12 +368,12 @@ impl Seat {
         self.done(Ask::Call)
     }
 
-    pub(crate) fn processor_time(&self) -> Option<Duration> {
+    fn processor_time(&self) -> Option<Duration> {
         self.rested.as_ref()?.worker.cpu_time()
     }
 
     /// The worker waits for its next question, and whatever it did after its last answer is over or goes on.
-    pub(crate) fn settle(&mut self) {
+    fn settle(&mut self) {
         if self.account.open.is_some() {
             self.account.settle(self.processor_time());
         }
@@ -434,7 +435,7 @@ impl Seat {
     }
 
     /// A question about memory, to whoever keeps it.
-    pub(crate) fn kept(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
+    fn kept(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
         let answer = self.ask_keeper(ask)?;
         Ok(self.is_done(answer))
     }
@@ -446,12 +447,12 @@ impl Seat {
         }
     }
 
-    pub(crate) fn done(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
+    fn done(&mut self, ask: Ask) -> Result<Outcome<()>, Fault> {
         let answer = self.ask(ask)?;
         Ok(self.is_done(answer))
     }
 
-    pub(crate) fn ask(&mut self, ask: Ask) -> Result<Outcome<Answer>, Fault> {
+    fn ask(&mut self, ask: Ask) -> Result<Outcome<Answer>, Fault> {
         self.ask_within(ask, self.time)
     }
 
@@ -475,7 +476,7 @@ impl Seat {
     }
 
     /// What the worker said instead of doing it. Whatever it was, this worker gets no other subject.
-    pub(crate) fn unexpected(&mut self, answer: Answer) -> Refusal {
+    fn unexpected(&mut self, answer: Answer) -> Refusal {
         self.home = None;
         let (gate, measured) = match answer {
             Answer::Failed(why) => {

@@ -8,8 +8,8 @@ use std::time::Instant;
 use kiln_core::{Fault, Outcome};
 use kiln_run::{Answer, Ask, Drawing, Timing};
 
+use super::Seat;
 use crate::ran::wrong_kernel;
-use crate::seat::Seat;
 
 /// How often a disturbed sample is taken again.
 const RETAKES: usize = 3;
