@@ -62,9 +62,9 @@ pub(crate) struct Seat {
     home: Option<(String, Idle)>,
     retaken: Arc<AtomicU64>,
     /// Kernels that every sample must run, by parts of their names.
-    required: Arc<[String]>,
+    pub(crate) required: Arc<[String]>,
     /// Kernels that samples ran, since this was last taken.
-    ran: Ran,
+    pub(crate) ran: Ran,
 }
 
 impl Drop for Seat {
