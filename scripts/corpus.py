@@ -18,8 +18,8 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "tests" / "corpus"
-# Six rounds of five samples each.
-OPTIONS = ["--samples", "30", "--max-samples", "30"]
+# Five rounds of five samples each.
+OPTIONS = ["--samples", "25", "--max-samples", "25"]
 LIMIT_S = 240
 SHM_KEY = 0x6B636F72
 KEYS = {"must", "gates", "why", "long", "ends", "fault", "needs", "options"}

@@ -94,6 +94,6 @@ cargo build --release --quiet
 scripts/compile_cuda.sh
 
 step "corpus: every case of the processor once"
-scripts/corpus.sh --cpu --jobs 2 --again 2 --out target/corpus
+scripts/corpus.sh --cpu --jobs 3 --again 2 --out target/corpus
 
 step "all passed"
