@@ -12,7 +12,7 @@ use crate::refused;
 /// Greets, and answers every question with `answer` after `seconds`.
 fn liar(seconds: &str, answer: &str) -> Worker {
     let script = format!(
-        r#"echo '{{"id":0,"answer":{{"ready":6}}}}'
+        r#"echo '{{"id":0,"answer":{{"ready":7}}}}'
         while read -r line; do
             id=${{line#*:}}; id=${{id%%,*}}
             sleep {seconds}
@@ -42,7 +42,7 @@ fn a_wait_that_times_do_not_explain_accuses_nobody() {
 
 #[test]
 fn processor_time_is_accounted_whatever_a_worker_says() {
-    let script = r#"echo '{"id":0,"answer":{"ready":6}}'
+    let script = r#"echo '{"id":0,"answer":{"ready":7}}'
         while read -r line; do
             id=${line#*:}; id=${id%%,*}
             i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done
@@ -81,7 +81,7 @@ fn an_answer_to_another_kind_of_question_is_none() {
         (ask(2), "\"done\"".to_string()),
         (ask(2), times("[1]", 0)),
         (Ask::Call, times("[1]", 0)),
-        (Ask::Call, "{\"ready\":6}".into()),
+        (Ask::Call, "{\"ready\":7}".into()),
     ] {
         let refusal = refused(liar("0", &answer).ask(ask));
         assert_eq!(refusal.gate, Gate::WorkerProtocol, "{answer}");
@@ -92,7 +92,7 @@ fn an_answer_to_another_kind_of_question_is_none() {
 fn a_worker_that_answers_without_reading_does_not_block_the_parent() {
     // It never reads: questions pile up in the pipe until it is full.
     let mut command = Command::new("sh");
-    command.args(["-c", r#"echo '{"id":0,"answer":{"ready":6}}'; sleep 1000"#]);
+    command.args(["-c", r#"echo '{"id":0,"answer":{"ready":7}}'; sleep 1000"#]);
     let mut worker = Worker::start(command, Limits { time: Duration::from_millis(300), memory: 1 << 30 }).unwrap();
     let ask = Ask::Load { library: "x".repeat(1 << 20), symbol: "f".into(), config: None, device: false };
     assert_eq!(refused(worker.ask(ask)).gate, Gate::Timeout);

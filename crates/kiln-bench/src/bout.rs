@@ -94,8 +94,8 @@ impl Round<'_> {
         let checked = self.checked.then(|| self.rng.next_u64() as usize % self.plan.samples.max(1));
         for sample in 0..self.plan.samples {
             let most = sides.iter().map(|side| side.pace.sets()).max().unwrap_or(1);
-            // Behind those that are called come decoys, drawn like the others.
-            let decoys = sides.iter().map(|side| side.decoys).max().unwrap_or(0);
+            // Behind those that are called come decoys, drawn like the others, and never laid twice.
+            let decoys = sides.iter().map(|side| side.decoys * side.pace.lays()).max().unwrap_or(0);
             let drawn = self.draws.take(&self.stage.layout.signature, most + decoys)?;
             let (calls, decoys) = drawn.split_at(most.min(drawn.len()));
             // A side that makes fewer calls makes any of them: nobody knows which of its own are compared.
@@ -105,6 +105,8 @@ impl Round<'_> {
             shuffle(&mut order, self.rng);
             let mut taken: Vec<Option<Taken>> = sides.iter().map(|_| None).collect();
             for place in &order {
+                // An empty function's answers take as long as its subject's.
+                sides[*place].seat.returned = sides[place % subjects].seat.returned;
                 match self.turn(&mut sides[*place], calls, decoys)? {
                     Outcome::Passed(found) => taken[*place] = Some(found),
                     Outcome::Refused(refusal) if *place < subjects => return Ok(Err(self.lost(*place, refusal))),
@@ -152,8 +154,7 @@ impl Round<'_> {
         let (signature, slots) = self.stage.signature_for(subject.config())?;
         let sizes = self.bench.sets(&signature);
         let bytes = Tray::set_bytes(&signature);
-        let room = sizes.most_decoys(bytes);
-        let mut tray = Tray::new(&signature, sizes.most() + room)?;
+        let mut tray = Tray::new(&signature, sizes.together(bytes))?;
         passed!(seat.map_sets(&tray, slots)?);
         let pace = match pace {
             Some(pace) => pace,
@@ -173,11 +174,11 @@ impl Round<'_> {
     /// One sample of one side.
     fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh], decoys: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
         let Side { seat, tray, pace, picks, spots, turns, .. } = side;
-        let (batches, each) = pace.together();
         let (mut seconds, mut taken, mut laid) = (0.0, None, 0);
-        let decoys = &decoys[..side.decoys.min(decoys.len())];
+        let mut unused = decoys.chunks(side.decoys.max(1)).filter(|_| side.decoys > 0);
         spots.clear();
-        for picks in picks.chunks(batches as usize * each as usize) {
+        for picks in picks.chunks(pace.together()) {
+            let decoys = unused.next().unwrap_or(&[]);
             // Calls and decoys in any order.
             let mut sets: Vec<usize> = (0..picks.len() + decoys.len()).collect();
             shuffle(&mut sets, self.rng);
@@ -197,9 +198,9 @@ impl Round<'_> {
             }
             // Whoever waits for inputs to come must not begin before the clock and the account do.
             seat.pause();
-            tray.lay(seat.is_cold());
+            seat.lay_sets(tray, order);
             seat.resume();
-            let timing = passed!(seat.timing_on((batches, each), order.to_vec(), beside.to_vec())?);
+            let timing = passed!(seat.timing_on(order.to_vec())?);
             let found = tray.add(taken);
             // What it still does, it does not do while others are timed.
             seat.pause();

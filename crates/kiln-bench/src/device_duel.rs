@@ -15,7 +15,7 @@ use crate::bench::Bench;
 use crate::clocks::Watch;
 use crate::device_bout::{Bout, Course, Entry, rehearse};
 use crate::drawing::generator;
-use crate::duel::{Duel, Fought, Lost, Rounds, Turns, fought, is_candidate};
+use crate::duel::{Duel, Fought, Lost, Rounds, Turns, fought, is_candidate, unheard};
 use crate::ran::{Ran, remarks};
 use crate::scrutiny::Checked;
 use crate::seat::Seat;
@@ -103,6 +103,9 @@ pub(crate) fn on_device(
         on_round(round);
         if round == planned {
             planned += more(&rounds);
+        }
+        if round == planned {
+            planned += unheard(&plan, &accounts, round, |account| account.doubt(1).is_some());
         }
     }
     let retaken = bench.seating().retaken.load(Ordering::Relaxed) - before;

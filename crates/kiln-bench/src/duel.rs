@@ -22,6 +22,9 @@ use crate::subject::Subject;
 /// Rounds at the beginning in which some call is held against the reference in any case, and how often after them.
 const FIRST_CHECKED: usize = 3;
 const CHECKED_EVERY: usize = 4;
+/// Rounds that are added while claims are doubted, and rounds after which a doubt stands.
+const HEARD: usize = 5;
+const SURE: usize = 20;
 /// The share of interrupted batches from which on a machine is called busy.
 const BUSY: f64 = 0.2;
 
@@ -119,6 +122,7 @@ fn on_processor(
     let mut empties = empties(bench, &plan)?;
     let mut draws = stages.iter().map(|stage| Draws::new(bench, stage)).collect::<Result<Vec<_>, _>>()?;
     let (mut tally, mut checked) = (Tally::default(), vec![Checked::default(); stages.len()]);
+    let threads = bench.settings.threads;
     let (mut planned, mut round) = (plan.rounds, 0);
     while round < planned {
         let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
@@ -155,9 +159,14 @@ fn on_processor(
         if round == planned {
             planned += more(&rounds);
         }
+        if round == planned {
+            let doubted = |(own, waited): &(Accounts, Accounts)| {
+                own.doubt(threads).is_some() || (threads > 1 && waited.doubt(1).is_some())
+            };
+            planned += unheard(&plan, &accounts, round, doubted);
+        }
     }
     remark(bench, &plan, &tally);
-    let threads = bench.settings.threads;
     for ((stage, accounts), found) in stages.iter().zip(&accounts).zip(&mut rounds) {
         for (place, (account, waited)) in accounts.iter().enumerate() {
             // With one thread processor time says it all, and does not depend on who else uses the machine.
@@ -177,6 +186,14 @@ fn on_processor(
         }
     }
     Ok(Ok(fought(bench, stages, rounds, checked)))
+}
+
+/// Rounds to add before a candidate is refused for its claims: a suspicion is no verdict until enough workers were heard.
+pub(crate) fn unheard<A>(plan: &Duel<'_>, accounts: &[Vec<A>], round: usize, doubted: impl Fn(&A) -> bool) -> usize {
+    let doubted = |accounts: &Vec<A>| {
+        accounts.iter().zip(plan.subjects).any(|(account, (name, _))| is_candidate(name) && doubted(account))
+    };
+    if round < SURE && accounts.iter().any(doubted) { HEARD.min(SURE - round) } else { 0 }
 }
 
 /// Whether a subject of this name is one whose claims are judged.

@@ -30,8 +30,8 @@ const MOST_CALLS: usize = 1024;
 const MOST_BATCHES: usize = 8;
 const MOST_BYTES: usize = 8 << 20;
 
-/// For each call of a batch so many sets lie beside it that no call has, as far as these bytes go. Who computes ahead computes
-/// those too, since nobody can tell them apart.
+/// For each call of a batch so many sets lie beside it that no call has, as far as these bytes of a sample go. Who computes
+/// ahead computes those too, since nobody can tell them apart.
 const DECOYS: usize = 3;
 const DECOY_BYTES: usize = 4 << 20;
 
@@ -52,21 +52,17 @@ impl Sets {
         Sets { calls, batches }
     }
 
-    /// All of them.
-    pub(crate) fn most(self) -> usize {
-        self.calls * self.batches
+    /// Sets that lie side by side at most, decoys included, for sets of so many bytes.
+    pub(crate) fn together(self, bytes: usize) -> usize {
+        self.calls + (DECOYS * self.calls).min(DECOY_BYTES / bytes.max(1))
     }
 
-    /// Decoys that a sample has at most, for sets of so many bytes.
-    pub(crate) fn most_decoys(self, bytes: usize) -> usize {
-        (DECOYS * self.most()).min(DECOY_BYTES / bytes.max(1))
-    }
-
-    /// Decoys for a sample of that pace: none where calls are made one at a time, with nothing beside them.
+    /// Decoys beside the calls that lie together at that pace: none where calls are made one at a time.
     pub(crate) fn decoys(pace: &Pace, bytes: usize) -> usize {
-        let (batches, calls) = pace.together();
-        let together = batches as usize * calls as usize;
-        if together == 1 { 0 } else { (DECOYS * together).min(DECOY_BYTES / bytes.max(1)) }
+        match pace.together() {
+            1 => 0,
+            calls => (DECOYS * calls).min(DECOY_BYTES / bytes.max(1) / pace.lays()),
+        }
     }
 
     /// For calls of so many seconds: no more than make a sample long enough.
@@ -95,9 +91,14 @@ impl Pace {
         self.calls as usize * self.batches as usize
     }
 
-    /// How many of them are laid and timed together: batches, and calls in each.
-    pub(crate) fn together(&self) -> (u32, u32) {
-        if self.estimate >= ALONE { (1, 1) } else { (self.batches, self.calls) }
+    /// How many of them are laid and timed together.
+    pub(crate) fn together(&self) -> usize {
+        if self.estimate >= ALONE { 1 } else { self.calls.max(1) as usize }
+    }
+
+    /// How often something is laid for one sample.
+    pub(crate) fn lays(&self) -> usize {
+        self.sets().div_ceil(self.together()).max(1)
     }
 }
 
@@ -116,7 +117,7 @@ pub(crate) fn settle_pace(
     seat.account();
     loop {
         // As before: what a call leaves may be what the next one reads.
-        tray.lay(seat.is_cold());
+        seat.lay_sets(tray, &[]);
         let taken = passed!(seat.time(1, calls)?);
         spent += taken.iter().sum::<f64>() * f64::from(calls);
         times.extend(taken);
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!((small.pace(1e-3).calls, small.pace(1e-3).batches), (1, 1));
         assert_eq!((small.pace(1e-9).calls, small.pace(1e-9).batches), (256, 8));
         let large = Sets::of(64 << 20, 1 << 20);
-        assert_eq!((large.calls, large.batches, large.most()), (1, 1, 1));
+        assert_eq!((large.calls, large.batches), (1, 1));
     }
 
     #[test]

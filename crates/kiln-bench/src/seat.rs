@@ -52,6 +52,8 @@ pub(crate) struct Seat {
     account: Account,
     /// Of every sample its claim, and what the parent waited for it, in seconds. On a device that is kept of foreign code.
     pub(crate) walls: Vec<(f64, f64)>,
+    /// Whether calls return their answers, which are then copied off the clock; of an empty function, whether to act so.
+    pub(crate) returned: bool,
     /// Whether calls work in a device's memory.
     device: bool,
     /// Whether the worker was stopped, and not let go on yet.
@@ -100,6 +102,7 @@ impl Seat {
             sets: 1,
             account,
             walls: Vec::new(),
+            returned: false,
             device,
             paused: false,
             keeper,

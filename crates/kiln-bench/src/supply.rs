@@ -75,14 +75,19 @@ impl Supply {
             return Err(failed(refusal));
         }
         let calls = self.sets.calls as u32;
+        // Whether candidates return their answers is not known yet.
+        empty.returned = true;
         for _ in 0..3 {
             empty.account();
             if let Some((tray, warm, noise)) = self.warm() {
                 tray.prepare(warm.iter(), noise);
-                tray.lay(empty.is_cold());
+                empty.lay_sets(tray, &[]);
             }
-            match empty.time(1, calls)? {
-                Outcome::Passed(times) => self.nothing = times.first().copied().unwrap_or(0.0),
+            match empty.timing_on((0..calls).collect())? {
+                Outcome::Passed(timing) => {
+                    let all = timing.nanoseconds.first().copied().unwrap_or(0);
+                    self.nothing = all as f64 * 1e-9 / f64::from(calls.max(1));
+                }
                 Outcome::Refused(refusal) => return Err(failed(refusal)),
             }
         }
@@ -114,7 +119,7 @@ impl Supply {
         let first = (1 + number % samples) * self.sets.calls;
         let range = first..(first + calls as usize).min(self.draws.len());
         tray.prepare(self.draws[range.clone()].iter(), &mut self.noise);
-        tray.lay(seat.is_cold());
+        seat.lay_sets(tray, &[]);
         let times = passed!(seat.time(1, calls)?);
         let taken = tray.take();
         passed!(tray.judge(&taken));

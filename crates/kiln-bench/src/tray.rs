@@ -2,6 +2,7 @@
 //! with those inputs, poisoned outputs and guards between all of them; afterwards what each call wrote, or a refusal when
 //! anything else has changed. A set lies in few lines of memory, without pages of its own: the calls are timed.
 
+use std::hint::black_box;
 use std::ops::Range;
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
@@ -13,6 +14,8 @@ use rand_chacha::rand_core::Rng;
 
 /// Bytes between two arguments, at least.
 const GAP: usize = 192;
+/// Bytes of a cache line, at least.
+const LINE: usize = 64;
 
 /// Sets of arguments in shared memory.
 pub(crate) struct Tray {
@@ -103,13 +106,32 @@ impl Tray {
         self.image = image;
     }
 
-    /// Puts it where calls will find it, in memory alone where their caches shall be cold.
-    pub(crate) fn lay(&mut self, cold: bool) {
+    /// Puts it where calls will find it: in memory alone.
+    pub(crate) fn lay_far(&mut self) {
+        flush_lines(self.lay());
+    }
+
+    /// The same, but in the caches of the processor that this runs on, those of calls on these sets nearest; none stands for
+    /// one set after another.
+    pub(crate) fn lay_near(&mut self, order: &[u32]) {
+        let stride = self.stride.max(1);
+        let bytes = self.lay();
+        let near = |set: usize| {
+            bytes.chunks(stride).nth(set).unwrap_or(&[]).chunks(LINE).for_each(|line| {
+                black_box(line[0]);
+            })
+        };
+        // What is called first is brought last.
+        match order {
+            [] => (0..bytes.len() / stride).rev().for_each(near),
+            _ => order.iter().rev().for_each(|set| near(*set as usize)),
+        }
+    }
+
+    fn lay(&mut self) -> &[u8] {
         let bytes = &mut self.arena.bytes_mut()[self.start..self.start + self.image.len()];
         bytes.copy_from_slice(&self.image);
-        if cold {
-            flush_lines(bytes);
-        }
+        bytes
     }
 
     /// What lies there now.

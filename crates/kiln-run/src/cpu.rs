@@ -12,7 +12,9 @@ use crate::pin::pin;
 use crate::protocol::{Answer, Ask, Slot, Timing};
 use crate::serve::{flush_c_streams, private_stdout, serve};
 use crate::stopwatch::{Plan, measure};
-use crate::touch::{Touched, touch};
+
+/// Bytes of a page, at least.
+const PAGE: usize = 4096;
 
 /// The generated function of a built library.
 type Entry = unsafe extern "C" fn(*mut *mut c_void);
@@ -51,9 +53,8 @@ impl Backend {
             Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
             Ask::Call => done(self.call()),
-            Ask::Time { batches, calls, flush, draw: None, order, decoys } => {
-                let plan = Plan { batches, calls };
-                self.time(&plan, flush > 0, (&order, &decoys)).map_or_else(Answer::Failed, Answer::Times)
+            Ask::Time { batches, calls, draw: None, order, .. } => {
+                self.time(&Plan { batches, calls }, &order).map_or_else(Answer::Failed, Answer::Times)
             }
             Ask::Upload { .. }
             | Ask::Lay { .. }
@@ -120,26 +121,18 @@ impl Backend {
         Ok(())
     }
 
-    /// Times calls. Those that shall find cold caches find their arguments where the parent has left them: in memory alone.
-    fn time(&mut self, plan: &Plan, cold: bool, (order, decoys): (&[u32], &[u32])) -> Result<Timing, String> {
+    /// Times calls. They find their arguments where the parent has left them: in caches, or in memory alone.
+    fn time(&mut self, plan: &Plan, order: &[u32]) -> Result<Timing, String> {
         let entry = self.entry.ok_or("no library is loaded")?;
         let memory = self.memory.as_mut().ok_or("no memory is mapped")?;
         memory.renew(order)?;
         let calls = plan.calls as usize;
-        let (mut touched, mut called) = (0, 0);
+        let (mut looked_up, mut called) = (0, 0);
         let memory = &*memory;
         let each = memory.slots.len();
-        let decoys: Vec<&[u32]> = decoys.chunks(decoys.len().div_ceil(plan.batches.max(1) as usize).max(1)).collect();
-        let prepare = |batch: usize| {
-            if !cold {
-                // Those that are called come last, so that they are the nearest.
-                let beside = decoys.get(batch).into_iter().copied().flatten().map(|set| *set as usize);
-                for set in beside.chain((touched..touched + calls).map(|call| memory.set(call, order))) {
-                    // SAFETY: every stretch lies within the mapping, as was found when it was made.
-                    memory.touched(set).for_each(|part| unsafe { touch(&part) });
-                }
-            }
-            touched += calls;
+        let prepare = |_| {
+            (looked_up..looked_up + calls).for_each(|call| memory.look_up(memory.set(call, order)));
+            looked_up += calls;
         };
         // Every call is given a copy: the pointers of the next ones are nobody's business.
         let mut own = vec![std::ptr::null_mut(); each];
@@ -193,14 +186,15 @@ impl Memory {
         Ok(())
     }
 
-    /// What is touched before a set is used.
-    fn touched(&self, set: usize) -> impl Iterator<Item = Touched> + '_ {
+    /// Lets the processor find out where a set's pages are, which it knows for each process anew.
+    fn look_up(&self, set: usize) {
         let base = self.base(set);
-        self.slots.iter().map(move |slot| Touched {
-            start: base.wrapping_add(slot.offset),
-            bytes: slot.bytes,
-            written: slot.role != "in",
-        })
+        for slot in &self.slots {
+            for at in (0..slot.bytes).step_by(PAGE) {
+                // SAFETY: every slot of every set lies within the mapping, as was found when it was made.
+                unsafe { base.wrapping_add(slot.offset + at).read_volatile() };
+            }
+        }
     }
 }
 

@@ -35,7 +35,6 @@ mod serve;
 mod signal;
 mod spawn;
 mod stopwatch;
-mod touch;
 mod visible;
 mod worker;
 
@@ -50,7 +49,7 @@ pub use lock::DeviceLock;
 pub use nvml::{Card, Sensor, cards};
 pub use nvrtc::serve_nvrtc;
 pub use pad::Pad;
-pub use pin::{pin_thread, step_back};
+pub use pin::{pin_thread, step_back, work_on};
 pub use prefault::prefault;
 pub use protocol::{
     Answer, Ask, Drawing, Fill, Gpu, GpuState, Launch, Lent, Numbers, PROTOCOL, Slot, TensorMap, Timing,

@@ -91,10 +91,19 @@ impl Process {
 
     /// Whether it is stopped, or over.
     fn stands(&self) -> bool {
-        // The state comes after the name, which may hold anything.
-        let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", self.id())) else { return false };
-        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
-        matches!(state, Some('T' | 'Z' | 'X'))
+        self.says(0).is_some_and(|state| matches!(state.as_str(), "T" | "Z" | "X"))
+    }
+
+    /// The processor that its first thread ran on last.
+    pub(crate) fn processor(&self) -> Option<usize> {
+        const AFTER_THE_NAME: usize = 36;
+        self.says(AFTER_THE_NAME)?.parse().ok()
+    }
+
+    /// What the system says of it: the word of this number after the name, which may hold anything.
+    fn says(&self, number: usize) -> Option<String> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id())).ok()?;
+        stat.rsplit(')').next()?.split_whitespace().nth(number).map(str::to_string)
     }
 
     /// How the process ended, if it has. It stays a zombie, whose number nobody else can get: the group of that number
@@ -223,8 +232,10 @@ mod tests {
     fn a_paused_process_stands_still_and_can_be_ended() {
         let mut command = Command::new("sh");
         command.args(["-c", "while :; do :; done"]);
-        let mut process = Process::start(command).unwrap();
+        // It keeps to the processors of whoever starts it.
+        let mut process = crate::pin::work_on(0, || Process::start(command)).unwrap();
         assert!(process.pause());
+        assert_eq!(process.processor(), Some(0));
         let time = process.cpu_time().unwrap();
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(process.cpu_time(), Some(time));

@@ -21,7 +21,7 @@ use crate::confine::{Confined, Rules};
 use crate::handle::Handle;
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// What the parent asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,16 +120,16 @@ pub enum Ask {
     /// Call the function once, and wait until everything it began has ended.
     Call,
     /// Time the function: `batches` times `calls` calls in a row. Where there are as many sets of arguments, every call has
-    /// its own: the first batch begins with set 0, the next goes on behind it. Each batch's sets are touched right before
-    /// it, untimed. On a device every batch begins with set 0, and with fewer sets than calls they begin anew.
+    /// its own: the first batch begins with set 0, the next goes on behind it. On a processor
+    /// the parent has brought them near; on a device every batch begins with set 0, and with fewer sets than calls they
+    /// begin anew.
     Time {
         /// Batches, each timed by itself.
         batches: u32,
         /// Calls in a batch.
         calls: u32,
-        /// Whether caches are cold, above 0. On a processor the parent has pushed the arguments out of all of them, and they
-        /// are not touched. A device overwrites its second-level cache before every batch, and then makes no more calls in
-        /// a batch than there are sets.
+        /// Whether a device overwrites its second-level cache before every batch, above 0; it then makes no more calls in a
+        /// batch than there are sets. On a processor caches are the parent's concern.
         #[serde(default)]
         flush: u64,
         /// On a device, what the sets are filled with before every batch, untimed. The first call of each batch has the
@@ -139,9 +139,10 @@ pub enum Ask {
         /// On a processor, the sets of the calls in order; none for one after another.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         order: Vec<u32>,
-        /// On a processor, sets that no call has: they are touched like the others, so that nobody can tell them apart.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        decoys: Vec<u32>,
+        /// Of an empty function on a processor, whether to spend as much on its answers as on a function's that returns
+        /// them.
+        #[serde(default, skip_serializing_if = "is_false")]
+        returned: bool,
     },
 }
 
@@ -151,6 +152,10 @@ fn one() -> u32 {
 
 fn is_one(number: &u32) -> bool {
     *number == 1
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -175,7 +180,7 @@ impl Ask {
 
     /// Times calls on the sets as they lie, with warm caches.
     pub fn time(batches: u32, calls: u32) -> Ask {
-        Ask::Time { batches, calls, flush: 0, draw: None, order: Vec::new(), decoys: Vec::new() }
+        Ask::Time { batches, calls, flush: 0, draw: None, order: Vec::new(), returned: false }
     }
 
     /// What goes with the line.
@@ -343,7 +348,7 @@ pub struct Timing {
     pub calls: u32,
     /// From the first batch's start to the last one's end.
     pub wall_nanoseconds: u64,
-    /// Spent in between on putting memory back, touching it and cooling caches.
+    /// Spent in between on whatever comes before a batch.
     pub untimed_nanoseconds: u64,
     /// For each batch how often the system gave its processor to somebody else; empty when that is not known.
     #[serde(default)]
@@ -354,6 +359,9 @@ pub struct Timing {
     /// Whether the calls were replayed from a graph, and not launched one by one.
     #[serde(default)]
     pub graph: bool,
+    /// Whether calls returned answers, which were then copied to their outputs, off the clock.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub returned: bool,
     /// The kernels that graph launches: each name once, in order, as the driver has it, with `[memcpy]` and `[memset]` for
     /// what the driver does itself. Empty where they are not known. Where foreign code runs in the worker, a claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

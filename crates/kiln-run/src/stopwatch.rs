@@ -1,4 +1,4 @@
-//! The measuring loop of the CPU worker: batches of calls, with memory touched in between, off the clock.
+//! The measuring loop of the CPU worker: batches of calls, with what comes before each off the clock.
 
 use std::time::Instant;
 

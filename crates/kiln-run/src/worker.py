@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PROTOCOL = 6
+PROTOCOL = 7
 
 
 def pin(cpus):

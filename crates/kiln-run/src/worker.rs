@@ -195,6 +195,11 @@ impl Worker {
         self.process.cpu_time()
     }
 
+    /// The processor that the worker ran on last, and runs on next if it is pinned or stays where it is.
+    pub fn processor(&self) -> Option<usize> {
+        self.process.processor()
+    }
+
     /// Stops the worker and all it has started until [`Worker::resume`]; whether it stands still now. To be used between
     /// questions: the time for an answer goes on.
     pub fn pause(&self) -> bool {

@@ -17,7 +17,7 @@ import sys
 from functools import partial
 from time import perf_counter_ns as clock
 
-LINE = 64
+PAGE = 4096
 
 
 class Backend:
@@ -54,9 +54,9 @@ class Backend:
     def attempt(self, ask):
         do = ask["do"]
         if do == "time":
-            batches, calls, flush = ask["batches"], ask["calls"], ask.get("flush", 0)
+            batches, calls = ask["batches"], ask["calls"]
             if self.device is None:
-                return {"times": self.time(batches, calls, flush, ask.get("order") or [], ask.get("decoys") or [])}
+                return {"times": self.time(batches, calls, ask.get("order") or [], ask.get("returned", False))}
             return {"times": self.time_there(batches, calls)}
         if do == "describe":
             self.opened = self.opened or self.open(self.torch())
@@ -281,7 +281,8 @@ class Backend:
             self.bound.append(self.arrays(len(self.bound) * self.stride))
 
     def take_over(self, places, results):
-        """Copies what calls returned to their outputs, all of it: nobody but the parent knows which are looked at."""
+        """Copies what calls returned to their outputs, all of it: nobody but the parent knows which are looked at. Says whether
+        there was anything."""
         pairs = []
         for place, result in zip(places, results):
             if not is_plain(result, self.bound[place][1]):
@@ -293,20 +294,20 @@ class Backend:
         else:
             for output, value in pairs:
                 copy_to(output, value)
+        return bool(pairs)
 
     def deliver_one(self, call, outputs):
         self.deliver(call(), outputs)
 
-    def time(self, batches, calls, cold, order=(), decoys=()):
-        """Times the function, every call on arguments of its own: on these sets, or one after another. Decoys are sets that no
-        call has, and are touched like the others."""
+    def time(self, batches, calls, order, returned):
+        """Times the function, every call on arguments of its own: on these sets, or one after another. They lie where the
+        parent has left them: in caches, or in memory alone. An empty function may be told to act as if it had returned."""
         wanted = batches * calls
-        if any(not 0 <= place < self.sets for place in (*order, *decoys)):
+        if any(not 0 <= place < self.sets for place in order):
             raise Failed("a set is wanted that is not there, there are %d" % self.sets)
         # With fewer sets than calls they begin anew.
         self.bind_sets(max(order) + 1 if order else min(wanted, self.sets))
         places = [order[number % len(order)] if order else number % len(self.bound) for number in range(wanted)]
-        share = -(-len(decoys) // max(batches, 1))
         if self.copies is None:
             # What kind of answers it returns is known after one of them.
             self.call()
@@ -318,11 +319,7 @@ class Backend:
         try:
             for batch in range(batches):
                 begin = clock()
-                # Where caches shall be cold the parent has pushed all of it out of them.
-                if not cold:
-                    # Those that are called come last, so that they are the nearest.
-                    for place in (*decoys[batch * share :][:share], *places[batch * calls :][:calls]):
-                        self.touch(place)
+                self.look_up()
                 row = todo[batch * calls : (batch + 1) * calls]
                 before, waited, others, running = preempted(), waiting(), siblings(), process_time()
                 start = clock()
@@ -346,10 +343,10 @@ class Backend:
         finally:
             gc.unfreeze()
         begin = clock()
-        if self.function is nothing:
+        if self.function is nothing and returned:
             # Taking over what others return is part of what everything around a call costs.
             results = [{name: copied(array) for name, array in self.outputs.items()}] * len(places)
-        self.take_over(places, results)
+        returned = self.take_over(places, results)
         untimed += clock() - begin
         return {
             "nanoseconds": nanoseconds,
@@ -357,6 +354,7 @@ class Backend:
             "wall_nanoseconds": stop - first if batches else 0,
             "untimed_nanoseconds": untimed,
             "preemptions": preemptions,
+            "returned": returned,
         }
 
     def deliver_each(self, row, places):
@@ -365,14 +363,12 @@ class Backend:
             self.deliver_one(call, self.bound[place][1])
         return []
 
-    def touch(self, number):
-        """Brings a set near: the parent has just written it."""
-        memory = self.memory
-        for slot in self.slots:
-            start = slot["offset"] + number * self.stride
-            part = memory[start : start + slot["bytes"] : LINE]
-            if slot["role"] != "in":
-                memory[start : start + slot["bytes"] : LINE] = part
+    def look_up(self):
+        """Lets the processor find out where the pages of bound sets are, which it knows for each process anew."""
+        # Sets lie side by side. Around a single one there may be pages that cannot be read.
+        if self.sets > 1:
+            start = min((slot["offset"] for slot in self.slots), default=0)
+            self.memory[start : start + len(self.bound) * self.stride : PAGE]
 
     def deliver(self, result, outputs=None):
         """Copies what a function returned to the outputs."""

@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use kiln_core::{Fault, Outcome};
-use kiln_run::{Answer, Ask, Drawing, Timing};
+use kiln_run::{Answer, Ask, Drawing, Timing, work_on};
 
 use super::Seat;
 use crate::ran::wrong_kernel;
+use crate::tray::Tray;
 
 /// How often a disturbed sample is taken again.
 const RETAKES: usize = 3;
@@ -62,14 +63,21 @@ impl Seat {
         self.timed(batches, calls, None)
     }
 
-    /// The same on a processor with calls on these sets, in order, and decoys beside them.
-    pub(crate) fn timing_on(
-        &mut self,
-        (batches, calls): (u32, u32),
-        order: Vec<u32>,
-        decoys: Vec<u32>,
-    ) -> Result<Outcome<Timing>, Fault> {
-        self.time_asked(Ask::Time { batches, calls, flush: self.flush, draw: None, order, decoys }, batches)
+    /// The same on a processor with one batch of calls on these sets, in order.
+    pub(crate) fn timing_on(&mut self, order: Vec<u32>) -> Result<Outcome<Timing>, Fault> {
+        let (calls, returned) = (order.len() as u32, self.returned);
+        self.time_asked(Ask::Time { batches: 1, calls, flush: 0, draw: None, order, returned }, 1)
+    }
+
+    /// Lays what a tray has ready where calls on these sets find it: in the caches of the processor that the worker runs on,
+    /// or, where caches shall be cold, in memory alone. Whatever would bring it near in the worker's own process would give
+    /// code there time with the inputs, off the clock.
+    pub(crate) fn lay_sets(&self, tray: &mut Tray, order: &[u32]) {
+        match self.rested.as_ref().and_then(|rested| rested.worker.processor()) {
+            _ if self.is_cold() => tray.lay_far(),
+            Some(cpu) => work_on(cpu, || tray.lay_near(order)),
+            None => tray.lay_near(order),
+        }
     }
 
     fn timed(&mut self, batches: u32, calls: u32, draw: Option<Drawing>) -> Result<Outcome<Timing>, Fault> {
@@ -78,7 +86,7 @@ impl Seat {
         if self.keeper.is_some() {
             return self.timed_kept(batches, calls, draw);
         }
-        let ask = Ask::Time { batches, calls, flush: self.flush, draw, order: Vec::new(), decoys: Vec::new() };
+        let ask = Ask::Time { batches, calls, flush: self.flush, draw, order: Vec::new(), returned: false };
         self.time_asked(ask, batches)
     }
 
@@ -93,6 +101,7 @@ impl Seat {
                 self.account.questions += 1;
                 let claimed = timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
                 self.account.claimed += claimed;
+                self.returned |= timing.returned;
                 if !self.on_device() {
                     self.walls.push((claimed, waited));
                 }
