@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every CUDA kernel of this repository, and the one `kiln init` writes, for three architectures: several
-# configurations of each with NVRTC, the default one with nvcc too, and all of a kernel's results/tuned.toml. All must build,
-# and none may spill. No GPU is needed.
+# configurations of each with NVRTC (all cases of a test for sm_90a), the default one with nvcc too, and all of a kernel's
+# results/tuned.toml. All must build, and none may spill. No GPU is needed.
 # The toolkit is the one kiln finds; KILN names the binary (default: that of target/release).
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
@@ -60,14 +60,14 @@ build() { # FOLDER ARCH TRIALS COMPILER
 }
 for folder in "${folders[@]}"; do
   name="${folder#"$root/"}"
-  # All the cases of a test, six of a kernel's configurations. Attention's largest tiles spill, and the compiler's figure
-  # decides which: of those only the default is built here, and what is committed below.
-  case "$name" in tests/*) trials=1000 ;; kernels/attention) trials=1 ;; *) trials=6 ;; esac
   by_nvcc="$work/by_nvcc/$(basename "$folder")"
   mkdir -p "$work/by_nvcc"
   cp -r "$folder" "$by_nvcc"
   sed -i 's/^\[target\.cuda\]$/&\ncompile.compiler = "nvcc"/' "$by_nvcc/kernel.toml"
   for arch in sm_80 sm_89 sm_90a; do
+    # Attention's largest tiles spill, and the compiler's figure decides which: of those only the default is built here, and
+    # what is committed below.
+    case "$name $arch" in tests/*sm_90a) trials=1000 ;; kernels/attention*) trials=1 ;; *sm_90a) trials=6 ;; *) trials=3 ;; esac
     build "$folder" "$arch" "$trials" NVRTC
     build "$by_nvcc" "$arch" 1 nvcc
   done
@@ -75,7 +75,8 @@ done
 
 # Each configuration that is committed for an architecture, in every dtype.
 cat >tuned.py <<'PY'
-import json, subprocess, sys, tomllib
+import json, os, subprocess, sys, tomllib
+from concurrent.futures import ThreadPoolExecutor
 
 kiln, folder = sys.argv[1:]
 with open(f"{folder}/results/tuned.toml", "rb") as file:
@@ -83,24 +84,32 @@ with open(f"{folder}/results/tuned.toml", "rb") as file:
 with open(f"{folder}/kernel.toml", "rb") as file:
     dtypes = tomllib.load(file)["kernel"]["variants"]["T"]
 word = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
-for entry in tuned:
+
+
+def build(entry, dtype):
+    """Builds a committed configuration; what is wrong with that, or nothing."""
     config = ",".join(f"{name}={word(value)}" for name, value in entry["config"].items())
-    for dtype in dtypes:
-        words = ["--target", "cuda", "--arch", entry["arch"], "--workload", entry["workload"], "--variant", f"T={dtype}"]
-        words += ["--config", config, "--until", "build", "--json"]
-        ran = subprocess.run([kiln, "gate", folder, *words], capture_output=True, text=True)
-        said = f"{folder}: {config} for {entry['arch']}, {dtype}"
-        try:
-            report = json.loads(ran.stdout)
-        except ValueError:
-            sys.exit(f"{said}: not a report: {ran.stdout}{ran.stderr}")
-        kernels = (report.get("build") or {}).get("resources") or []
-        if not report["passed"] or not kernels:
-            sys.exit(f"{said}: refused: {ran.stdout}")
-        for kernel in kernels:
-            if kernel["spilled_bytes"]:
-                sys.exit(f"{said}: {kernel['kernel']} spills {kernel['spilled_bytes']} bytes")
-print(len(tuned) * len(dtypes))
+    words = ["--target", "cuda", "--arch", entry["arch"], "--workload", entry["workload"], "--variant", f"T={dtype}"]
+    words += ["--config", config, "--until", "build", "--json"]
+    ran = subprocess.run([kiln, "gate", folder, *words], capture_output=True, text=True)
+    said = f"{folder}: {config} for {entry['arch']}, {dtype}"
+    try:
+        report = json.loads(ran.stdout)
+    except ValueError:
+        return f"{said}: not a report: {ran.stdout}{ran.stderr}"
+    kernels = (report.get("build") or {}).get("resources") or []
+    if not report["passed"] or not kernels:
+        return f"{said}: refused: {ran.stdout}"
+    spilling = [kernel for kernel in kernels if kernel["spilled_bytes"]]
+    return "".join(f"{said}: {kernel['kernel']} spills {kernel['spilled_bytes']} bytes" for kernel in spilling)
+
+
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    found = list(pool.map(lambda pair: build(*pair), [(entry, dtype) for entry in tuned for dtype in dtypes]))
+wrong = [words for words in found if words]
+if wrong:
+    sys.exit("\n".join(wrong))
+print(len(found))
 PY
 for folder in "${folders[@]}"; do
   [ -e "$folder/results/tuned.toml" ] || continue
