@@ -37,7 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "kiln-loop",
+        "kiln-study",
         &[
             "kiln-bench",
             "kiln-core",
@@ -58,7 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kiln-device",
             "kiln-expr",
             "kiln-judge",
-            "kiln-loop",
+            "kiln-study",
             "kiln-search",
             "kiln-space",
             "kiln-spec",
@@ -75,7 +75,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kiln-expr",
             "kiln-formats",
             "kiln-judge",
-            "kiln-loop",
+            "kiln-study",
             "kiln-run",
             "kiln-search",
             "kiln-show",

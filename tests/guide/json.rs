@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kiln_core::Gate;
-use kiln_loop::TuneVerdict;
 use kiln_stats::Verdict;
+use kiln_study::TuneVerdict;
 use serde_json::Value;
 
 use crate::{alone, cuda, document, empty_folder, shell};

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use camino::Utf8PathBuf;
 use kiln_build::Cache;
-use kiln_loop::{Bench, Budget, CacheState, Event, Kernel, Record, Settings, Surroundings, tune};
 use kiln_spec::Choice;
+use kiln_study::{Bench, Budget, CacheState, Event, Kernel, Record, Settings, Surroundings, tune};
 use serde_json::Value;
 
 use crate::{folder, root};

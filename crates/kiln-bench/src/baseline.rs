@@ -5,6 +5,7 @@ use camino::Utf8Path;
 use kiln_build::{Nvcc, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 
+use crate::apparatus::Apparatus;
 use crate::bench::Bench;
 use crate::compile::request_of;
 use crate::evaluation::{Ended, Evaluation};
@@ -12,18 +13,18 @@ use crate::subject::Subject;
 
 /// A baseline that can be run.
 #[derive(Debug, Clone)]
-pub struct Baseline {
+pub struct Baseline<S = Subject> {
     /// Its name.
     pub name: String,
     /// What is called.
-    pub subject: Subject,
+    pub subject: S,
 }
 
 /// Those that can be run, in file order, and why the others cannot.
-#[derive(Debug, Clone, Default)]
-pub struct Baselines {
+#[derive(Debug, Clone)]
+pub struct Baselines<S = Subject> {
     /// Ready to run.
-    pub ready: Vec<Baseline>,
+    pub ready: Vec<Baseline<S>>,
     /// Name and reason.
     pub skipped: Vec<(String, String)>,
 }
@@ -37,7 +38,7 @@ impl Baselines {
             let fault = Fault::new("choosing a baseline", format!("there is no baseline `{name}`"));
             return Err(fault.hint(format!("expected one of {}", known.join(", "))));
         }
-        let mut found = Baselines::default();
+        let mut found = Baselines { ready: Vec::new(), skipped: Vec::new() };
         for baseline in stated.iter().filter(|b| only.is_none_or(|name| b.name == name)) {
             match ready(bench, &baseline.callable.file, &baseline.callable.function)? {
                 Ok(subject) => found.ready.push(Baseline { name: baseline.name.clone(), subject }),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
-use kiln_core::{Config, Fault, Workload};
+use kiln_core::{Fault, Workload};
 use kiln_judge::{Coverage, Exam, Fresh, Inputs, Level, Precision, Rules, Signature, Solution};
 use kiln_run::{Gpu, Limits, Python, find_python};
 use kiln_search::Prior;
@@ -252,15 +252,6 @@ impl<'a> Bench<'a> {
     /// Says something.
     pub fn note(&self, text: String) {
         (self.listener)(&Event::Note { text });
-    }
-
-    /// Whether the kernel file's rules let a configuration be used on a workload; says so where they do not.
-    pub fn fits(&self, config: &Config, workload: Option<&Workload>) -> bool {
-        let Some(refusal) = self.kernel.unfit(config, workload) else { return true };
-        let name = workload.map_or("", |w| &w.name);
-        let (rule, limit, with) = (refusal.rule, refusal.limit, refusal.evidence);
-        self.note(format!("{config} is not used on {name}: {rule} does not hold there, {limit} with {with}"));
-        false
     }
 
     /// A fault once the user wants to stop.

@@ -5,6 +5,7 @@
 use kiln_core::{Fault, Outcome, Refusal, Workload};
 use kiln_judge::{Distribution, Level, Marks, Plan};
 
+use crate::apparatus::Apparatus;
 use crate::bench::Bench;
 use crate::ran::{Ran, unchecked};
 use crate::seat::Seat;

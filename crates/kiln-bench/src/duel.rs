@@ -45,10 +45,10 @@ pub fn limits(thresholds: &Thresholds, on_gpu: bool, blocks: &[Block]) -> Thresh
 pub const SETS: [Distribution; 4] = [Distribution::Declared; 4];
 
 /// Who is measured, and how long.
-#[derive(Debug, Clone, Copy)]
-pub struct Duel<'a> {
+#[derive(Debug)]
+pub struct Duel<'a, S = Subject> {
     /// Names and subjects.
-    pub subjects: &'a [(String, Subject)],
+    pub subjects: &'a [(String, S)],
     /// Rounds, each with fresh workers.
     pub rounds: usize,
     /// Samples of each subject in a round.
@@ -56,6 +56,15 @@ pub struct Duel<'a> {
     /// What it is for: decides the order of turns together with the seed.
     pub purpose: &'a str,
 }
+
+// Derived, both would ask as much of the subjects.
+impl<S> Clone for Duel<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Duel<'_, S> {}
 
 /// Samples of one subject on one workload in one round.
 #[derive(Debug, Clone, PartialEq)]

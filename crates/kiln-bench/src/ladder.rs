@@ -9,6 +9,7 @@ use kiln_judge::Rules;
 use kiln_run::Gpu;
 use kiln_search::{Bound, Race};
 
+use crate::apparatus::Apparatus;
 use crate::bench::{Bench, interrupted};
 use crate::builder::Build;
 use crate::check::quick;
@@ -57,13 +58,8 @@ impl Bench<'_> {
         self.evaluate(build, 0, None)
     }
 
-    /// Takes a configuration up the ladder. `best` is what it must come near; a hopeless one is given up early.
-    pub fn evaluate(&mut self, build: Build, number: u64, best: Option<&[Measured]>) -> Result<Evaluation, Fault> {
-        let one = self.evaluate_all(vec![(build, number)], best).pop();
-        one.unwrap_or_else(|| Err(Fault::new("trying a configuration", "nothing came of it")))
-    }
-
-    /// Takes as many configurations up the ladder as there are devices, at most, all at the same time.
+    /// Takes as many configurations up the ladder as there are devices, at most, all at the same time. `best` is what they
+    /// must come near; a hopeless one is given up early.
     pub fn evaluate_all(
         &mut self,
         builds: Vec<(Build, u64)>,

@@ -18,6 +18,7 @@ macro_rules! passed {
 
 mod account;
 mod another;
+mod apparatus;
 mod baseline;
 mod bench;
 mod bout;
@@ -66,6 +67,7 @@ mod tray;
 mod versus;
 mod whole_range;
 
+pub use apparatus::{Apparatus, Staged};
 pub use baseline::{Baseline, Baselines};
 pub use bench::{Bench, Surroundings};
 pub use builder::Build;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use kiln_core::Workload;
+use kiln_core::{Use, Workload};
 use kiln_judge::{Coverage, Distribution};
 
 use crate::bench::Bench;
@@ -20,6 +20,14 @@ const SHOWN: u128 = 1 << 30;
 const PHASE: &str = "questions";
 
 impl<'a> Bench<'a> {
+    /// Workloads that the search does not see, for this target and variant, and not among those set up.
+    pub(crate) fn kept_back(&self) -> Vec<Option<&'a Workload>> {
+        let selection = &self.kernel.selection;
+        let all = selection.spec.workloads.iter().filter(|w| w.use_for == Use::Holdout);
+        let answered = all.filter(|w| w.is_for(self.kernel.target()) && selection.answers(w)).map(Some);
+        answered.filter(|w| !self.stages.iter().any(|stage| stage.workload == *w)).collect()
+    }
+
     /// All of them.
     pub fn stages(
         &self,

@@ -3,12 +3,13 @@
 
 use std::time::Instant;
 
-use kiln_core::{Fault, Outcome, Use};
+use kiln_core::{Fault, Outcome};
 use kiln_stats::{
     Block, Bootstrap, Comparison, Estimate, Summary, Thresholds, compare_blocks, more_samples, series_median, speedup,
 };
 use serde::Serialize;
 
+use crate::apparatus::Apparatus;
 use crate::baseline::Baseline;
 use crate::bench::Bench;
 use crate::drawing::derive;
@@ -74,12 +75,8 @@ pub fn versus(
     all: bool,
 ) -> Result<Result<Vec<Versus>, Lost>, Trouble> {
     let mut workloads: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
-    let target = bench.kernel.target();
-    let kept_back = bench.kernel.selection.spec.workloads.iter();
-    let kept_back = kept_back.filter(|w| all && w.use_for == Use::Holdout && w.is_for(target));
-    let kept_back = kept_back.filter(|w| bench.kernel.selection.answers(w)).map(Some);
-    let kept_back = kept_back.filter(|w| !bench.stages.iter().any(|s| s.workload == *w));
-    workloads.extend(kept_back.filter(|w| bench.fits(subject.config(), *w)).collect::<Vec<_>>());
+    let kept_back = if all { bench.kept_back() } else { Vec::new() };
+    workloads.extend(kept_back.into_iter().filter(|w| bench.fits(subject.config(), *w)));
     let mut stages = bench.stages(&workloads, "bench", &SETS)?;
     let mut subjects = vec![("candidate".to_string(), subject.clone())];
     subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));

@@ -1,10 +1,10 @@
 //! `kiln bench`: one configuration against baselines, measured and compared.
 
 use kiln_core::{Config, Fault, Outcome, Report};
-use kiln_loop::{Baselines, Bench, Event, Kernel, Settings, peaks, versus};
 use kiln_show::{BenchView, Progress};
 use kiln_stats::Thresholds;
 use kiln_store::{Store, Study};
+use kiln_study::{Baselines, Bench, Event, Kernel, Settings, peaks, versus};
 
 use crate::args::{BenchArgs, Selecting};
 use crate::exit::{Failure, Success};

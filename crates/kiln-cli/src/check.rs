@@ -2,8 +2,8 @@
 
 use kiln_core::Outcome;
 use kiln_judge::Level;
-use kiln_loop::{Bench, CheckReport, Event, Settings, examine};
 use kiln_show::CheckView;
+use kiln_study::{Bench, CheckReport, Event, Settings, examine};
 
 use crate::args::CheckArgs;
 use crate::exit::{Failure, Success};

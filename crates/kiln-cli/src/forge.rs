@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use kiln_build::Toolchain;
 use kiln_core::{Config, Outcome, Report};
-use kiln_loop::{Event, Forged, Kernel, forge, toolchain};
 use kiln_show::{ForgeView, Progress};
 use kiln_spec::Choice;
+use kiln_study::{Event, Forged, Kernel, forge, toolchain};
 
 use crate::args::{Selecting, TuneArgs};
 use crate::exit::{Failure, Success};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use kiln_core::{Config, Outcome, Report, Value, nearest};
-use kiln_loop::{Bench, CacheState, Evaluation, Event, Forged, Settings, toolchain};
 use kiln_show::{BuiltView, GateView, LadderView};
 use kiln_space::Problem;
 use kiln_spec::{Selection, TargetKind, Tunable};
+use kiln_study::{Bench, CacheState, Evaluation, Event, Forged, Settings, toolchain};
 
 use crate::args::{GateArgs, Selecting, Until};
 use crate::exit::{Failure, Success};

@@ -4,9 +4,9 @@
 use camino::Utf8Path;
 use jiff::tz::TimeZone;
 use kiln_core::Fault;
-use kiln_loop::Machine;
 use kiln_show::Past;
 use kiln_store::{Store, Study, Trial};
+use kiln_study::Machine;
 
 use crate::exit::Failure;
 use crate::work;

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use kiln_formats::Recorded;
-use kiln_loop::Kernel;
 use kiln_search::{Observation, Prior};
 use kiln_store::{Filter, State, Store};
+use kiln_study::Kernel;
 
 use crate::exit::Failure;
 use crate::output;

@@ -1,7 +1,7 @@
 //! The command that repeats a study: its seed, and every setting that is not the default.
 
-use kiln_loop::{CacheState, Settings};
 use kiln_store::Study;
+use kiln_study::{CacheState, Settings};
 
 /// As it would be typed. What the record does not say (a budget of time) is left out.
 pub(crate) fn repeat(study: &Study) -> String {

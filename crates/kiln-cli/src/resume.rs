@@ -4,8 +4,8 @@
 
 use camino::Utf8Path;
 use kiln_core::{Fault, Report};
-use kiln_loop::{Kernel, Settings};
 use kiln_store::{Filter, State, Store, Study};
+use kiln_study::{Kernel, Settings};
 
 use crate::args::Selecting;
 use crate::exit::Failure;

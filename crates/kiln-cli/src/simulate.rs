@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_core::Report;
 use kiln_formats::Recording;
-use kiln_loop::Event;
 use kiln_search::{Answer, Curve, Kind, Knowledge, Plan, Prior, Recorded, Settings, repeat, score};
 use kiln_show::{
     ConvergenceFigure, ConvergenceLine, ConvergencePanel, Progress, SimulateView, SimulatedFigures, SimulatedSearch,
     SimulatedSpace,
 };
+use kiln_study::Event;
 
 use crate::args::SimulateArgs;
 use crate::exit::{Failure, INTERRUPTED, Success};

@@ -2,12 +2,12 @@
 
 use camino::Utf8PathBuf;
 use kiln_core::{Fault, Report};
-use kiln_loop::{
-    Bench, Budget, Event, Kernel, Record, Settings, TuneVerdict, adopt, environment, peaks, table, tune, write_best,
-};
 use kiln_run::Card;
 use kiln_show::{Progress, SummaryView};
 use kiln_store::{State, Store, Study};
+use kiln_study::{
+    Bench, Budget, Event, Kernel, Record, Settings, TuneVerdict, adopt, environment, peaks, table, tune, write_best,
+};
 use serde_json::json;
 
 use crate::args::{TuneArgs, Until};
@@ -189,7 +189,7 @@ fn settings(args: &TuneArgs, kernel: &Kernel<'_>, card: Option<&Card>, store: &S
         stop_rule: !args.no_stop,
         cache: work::cache_state(&args.measuring, card),
         // Compilers for a GPU run on every processor, and must have something to do.
-        ahead: if card.is_some() { kiln_loop::Machine::look().cpus.len().max(defaults.ahead) } else { defaults.ahead },
+        ahead: if card.is_some() { kiln_study::Machine::look().cpus.len().max(defaults.ahead) } else { defaults.ahead },
         threads: work::threads(&args.measuring)?,
         pin: !args.measuring.no_pin,
         ablation: !args.no_ablation,

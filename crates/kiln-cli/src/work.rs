@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_build::Cache;
 use kiln_core::{Fault, Report, nearest};
-use kiln_loop::{CacheState, Kernel, Listener, Surroundings, Trouble};
 use kiln_run::{Card, DeviceLock};
 use kiln_show::Health;
 use kiln_spec::{Choice, Selection, Target, TargetKind};
+use kiln_study::{CacheState, Kernel, Listener, Surroundings, Trouble};
 
 use crate::args::{Measuring, Selecting};
 use crate::doctor;

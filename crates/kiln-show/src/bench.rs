@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kiln_core::Config;
-use kiln_loop::{Kernel, Settings, Versus};
+use kiln_study::{Kernel, Settings, Versus};
 use serde_json::{Value, json};
 
 use crate::kernels::kernels;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use kiln_core::{Config, Outcome, Refusal};
 use kiln_judge::Level;
-use kiln_loop::{CheckReport, Kernel};
+use kiln_study::{CheckReport, Kernel};
 use serde_json::{Value, json};
 
 use crate::refusal::refusal;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use kiln_core::{Gate, Outcome};
-use kiln_loop::{Forged, Kernel, Resources};
+use kiln_study::{Forged, Kernel, Resources};
 use serde_json::{Value, json};
 
 use crate::number::{duration, grouped, size};

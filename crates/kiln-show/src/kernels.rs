@@ -2,7 +2,7 @@
 //! both sides read the same: a note of the verdict says so where that matters.
 
 use kiln_core::kernel_list;
-use kiln_loop::Confirmed;
+use kiln_study::Confirmed;
 
 /// One line: the candidate's kernels, then each baseline's under its name.
 pub(crate) fn kernels<'k>(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kiln_loop::{Ended, Evaluation};
+use kiln_study::{Ended, Evaluation};
 use serde_json::{Value, json};
 
 use crate::forge::in_words;
@@ -27,7 +27,8 @@ impl LadderView<'_> {
         let (refusal, workload, measured) = match &self.evaluation.outcome {
             Ended::Refused(refusal, workload) => (Some(refusal), workload.as_deref(), Vec::new()),
             Ended::Measured { workloads, .. } => {
-                let median = |w: &kiln_loop::Measured| json!({ "workload": w.workload, "median_ms": w.median() * 1e3 });
+                let median =
+                    |w: &kiln_study::Measured| json!({ "workload": w.workload, "median_ms": w.median() * 1e3 });
                 (None, None, workloads.iter().map(median).collect())
             }
         };

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use kiln_loop::{Late, Summary};
+use kiln_study::{Late, Summary};
 
 use crate::kernels::by_workload;
 use crate::number::duration;

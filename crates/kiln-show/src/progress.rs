@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use kiln_loop::Event;
+use kiln_study::Event;
 
 use crate::number::duration;
 

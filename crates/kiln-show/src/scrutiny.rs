@@ -1,6 +1,6 @@
 //! How much a verdict's timed calls were checked, in words.
 
-use kiln_loop::{Checked, Confirmed};
+use kiln_study::{Checked, Confirmed};
 
 use crate::number::grouped;
 

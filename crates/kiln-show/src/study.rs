@@ -13,8 +13,8 @@ mod tests;
 
 use std::fmt;
 
-use kiln_loop::Summary;
 use kiln_store::{Note, State, Trial};
+use kiln_study::Summary;
 use serde::Deserialize;
 use serde_json::Value;
 

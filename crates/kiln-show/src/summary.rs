@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kiln_loop::{Summary, TuneVerdict};
+use kiln_study::{Summary, TuneVerdict};
 
 use crate::number::duration;
 use crate::outcome::OutcomeView;

@@ -1,8 +1,8 @@
 //! Processors, and whether a thread can be kept to one.
 
-use kiln_loop::Machine;
 use kiln_run::pin_thread;
 use kiln_show::Finding;
+use kiln_study::Machine;
 
 const ID: &str = "processors";
 const WHY: &str = "measurement keeps to one processor and builds to the others, so that they do not disturb each other";

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use kiln_bench::{Bench, Build, Evaluation, Event, Measured};
+use kiln_bench::{Apparatus, Evaluation, Event, Measured};
 use kiln_core::{Config, Fault};
 use kiln_space::Point;
 
@@ -90,15 +90,15 @@ pub(crate) struct Phase {
 }
 
 /// Phases that follow each other, with what was proposed for them.
-pub(crate) struct Line {
+pub(crate) struct Line<B> {
     phases: Vec<Phase>,
     /// Proposals made so far: in which phase, and the number of the next one there.
     next: (usize, u64),
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<Waiting<B>>,
 }
 
-impl Line {
-    pub(crate) fn new(phases: Vec<Phase>) -> Line {
+impl<B> Line<B> {
+    pub(crate) fn new(phases: Vec<Phase>) -> Line<B> {
         Line { phases, next: (0, 0), waiting: VecDeque::new() }
     }
 
@@ -122,25 +122,25 @@ const LEAST_TRIALS: usize = 60;
 const IN_A_ROW: usize = 20;
 
 /// Runs one of the phases of a line; ends early when the budget is spent or the source is dry.
-pub(crate) fn run(
-    bench: &mut Bench<'_>,
+pub(crate) fn run<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     budget: &Budget,
-    line: &mut Line,
+    line: &mut Line<A::Build>,
     which: usize,
     source: &mut dyn Source,
     attempts: &mut Attempts,
 ) -> Result<(), Fault> {
     let Phase { name, planned, may_end } = &line.phases[which];
     let (name, may_end) = (&*name.clone(), *may_end);
-    (bench.listener)(&Event::Phase { phase: name, planned: *planned });
-    let ahead = bench.settings.ahead.max(bench.devices()) * if source.listens() { 1 } else { FURTHER };
+    bench.tell(&Event::Phase { phase: name, planned: *planned });
+    let ahead = bench.settings().ahead.max(bench.devices()) * if source.listens() { 1 } else { FURTHER };
     let mut hopeless = 0;
     loop {
         while line.waiting.len() < ahead {
             let Some((phase, number)) = line.place() else { break };
             let Some(point) = source.next() else { break };
-            let config = bench.kernel.space.config(&point);
+            let config = bench.kernel().space.config(&point);
             // A search that ended early had proposals ahead that were never tried: a replay must not ask for those.
             let known = record.is_replay() || record.evaluation(&line.phases[phase].name, number, &config)?.is_some();
             let build = if known { None } else { Some(bench.build(&config)?) };
@@ -166,14 +166,7 @@ pub(crate) fn run(
             source.told(&point, &evaluation);
             hopeless = if may_end && expects_less(source, attempts) { hopeless + 1 } else { 0 };
             let best = attempts.add(Tried { config: config.clone(), evaluation: evaluation.clone() });
-            (bench.listener)(&Event::Trial {
-                phase: name,
-                number,
-                config: &config,
-                evaluation: &evaluation,
-                best,
-                recorded,
-            });
+            bench.tell(&Event::Trial { phase: name, number, config: &config, evaluation: &evaluation, best, recorded });
         }
         if hopeless >= IN_A_ROW && attempts.all.len() >= LEAST_TRIALS {
             let words = "the most promising configuration is expected to save less than times scatter";
@@ -201,28 +194,28 @@ fn scatter(measured: &Measured) -> Option<f64> {
 }
 
 /// A proposal on its way.
-struct Waiting {
+struct Waiting<B> {
     /// Which of the phases it is for, and its number there.
     phase: usize,
     number: u64,
     point: Point,
     config: Config,
     /// None for what the record holds.
-    build: Option<Build>,
+    build: Option<B>,
 }
 
 /// What was proposed, what became of it, and whether that was on record.
-type Trial = (Waiting, (Evaluation, bool));
+type Trial<B> = (Waiting<B>, (Evaluation, bool));
 
 /// Trials at the same time, one on each device: from the record, or done and recorded. Says which.
-fn trials(
-    bench: &mut Bench<'_>,
+fn trials<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     phase: &str,
-    mut batch: Vec<Waiting>,
+    mut batch: Vec<Waiting<A::Build>>,
     best: Option<&[Measured]>,
-) -> Result<Vec<Trial>, Fault> {
-    let builds: Vec<(Build, u64)> = batch.iter_mut().filter_map(|w| Some((w.build.take()?, w.number))).collect();
+) -> Result<Vec<Trial<A::Build>>, Fault> {
+    let builds: Vec<(A::Build, u64)> = batch.iter_mut().filter_map(|w| Some((w.build.take()?, w.number))).collect();
     if !builds.is_empty() {
         bench.go_on()?;
     }
@@ -252,13 +245,13 @@ fn trials(
 }
 
 /// One trial: from the record, or done and recorded. Says which.
-pub(crate) fn trial(
-    bench: &mut Bench<'_>,
+pub(crate) fn trial<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     phase: &str,
     number: u64,
     config: &Config,
-    build: Option<Build>,
+    build: Option<A::Build>,
     best: Option<&[Measured]>,
 ) -> Result<(Evaluation, bool), Fault> {
     if let Some(evaluation) = record.evaluation(phase, number, config)? {

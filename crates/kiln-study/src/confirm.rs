@@ -1,9 +1,8 @@
 //! The proof: the winner against the baseline on inputs nobody has seen, with a pair of fresh workers for every block, on the
 //! tuned workloads and on holdouts.
 
-use kiln_bench::{Baseline, Bench, Duel, Fought, SETS, Scrutiny, Stage, Subject, Trouble, Turns, derive, limits};
-use kiln_core::{Config, Fault, Use};
-use kiln_judge::Distribution;
+use kiln_bench::{Apparatus, Baseline, Duel, Fought, Scrutiny, Staged, Trouble, Turns, derive, limits};
+use kiln_core::{Config, Fault};
 use kiln_stats::{Block, Thresholds, compare_blocks};
 
 use crate::face::{Match, face};
@@ -16,53 +15,45 @@ const GLANCE: (usize, usize) = (3, 3);
 
 /// Who the winner is measured against.
 #[derive(Debug, Clone)]
-pub(crate) struct Opponent {
+pub(crate) struct Opponent<S> {
     pub(crate) name: String,
-    pub(crate) subject: Subject,
+    pub(crate) subject: S,
 }
 
 /// Everything finalists are confirmed with: workloads set up with inputs nobody has seen.
-pub(crate) struct Confirmation<'c, 'a> {
-    stages: Vec<Stage<'a>>,
+pub(crate) struct Confirmation<'c, A: Apparatus> {
+    stages: Vec<A::Stage>,
     tuned: usize,
-    opponent: &'c Opponent,
+    opponent: &'c Opponent<A::Subject>,
     phase: String,
     /// Finalists so far.
     number: u64,
 }
 
-impl<'c, 'a> Confirmation<'c, 'a> {
+impl<'c, A: Apparatus> Confirmation<'c, A> {
     pub(crate) fn new(
-        bench: &Bench<'a>,
+        bench: &A,
         record: &Record<'_>,
-        opponent: &'c Opponent,
+        opponent: &'c Opponent<A::Subject>,
         prefix: &str,
-    ) -> Result<Confirmation<'c, 'a>, Trouble> {
+    ) -> Result<Confirmation<'c, A>, Trouble> {
         let phase = format!("{prefix}confirm");
-        let tuned: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
-        let target = bench.kernel.target();
-        let kept_back = bench.kernel.selection.spec.workloads.iter();
-        let kept_back = kept_back.filter(|w| prefix.is_empty() && w.use_for == Use::Holdout && w.is_for(target));
-        let kept_back = kept_back.filter(|w| bench.kernel.selection.answers(w));
-        let kept_back: Vec<_> = kept_back.filter(|w| !tuned.contains(&Some(w))).map(Some).collect();
-        let sets: &[Distribution] = if record.is_replay() { &[] } else { &SETS };
-        let workloads: Vec<_> = tuned.iter().chain(&kept_back).copied().collect();
-        let stages = bench.stages(&workloads, &phase, sets)?;
-        Ok(Confirmation { stages, tuned: tuned.len(), opponent, phase, number: 0 })
+        let stages = bench.proving_stages(prefix.is_empty(), &phase, !record.is_replay())?;
+        Ok(Confirmation { stages, tuned: bench.stages().len(), opponent, phase, number: 0 })
     }
 
     /// A finalist's figures by workload, or how it was refused.
     pub(crate) fn of(
         &mut self,
-        bench: &mut Bench<'_>,
+        bench: &mut A,
         record: &Record<'_>,
-        finalist: &Finalist,
+        finalist: &Finalist<A::Subject>,
     ) -> Result<Result<Vec<Confirmed>, Late>, Trouble> {
         let subjects = [
             ("candidate".to_string(), finalist.subject.clone()),
             (format!("baseline:{}", self.opponent.name), self.opponent.subject.clone()),
         ];
-        let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);
+        let (rounds, samples) = (bench.settings().pairs, bench.settings().pair_samples);
         let duel = Duel { subjects: &subjects, rounds, samples, purpose: &self.phase };
         let (phase, number, config) = (&*self.phase, self.number, &finalist.config);
         let found = Match { phase, number, config, duel, shown: true, peers: false };
@@ -70,7 +61,7 @@ impl<'c, 'a> Confirmation<'c, 'a> {
         // Where one workload was selected, a holdout may be none of this configuration's. Tuned ones always are, and stay in
         // front.
         let (fit, unfit): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.stages).into_iter().partition(|s| bench.fits(config, s.workload));
+            std::mem::take(&mut self.stages).into_iter().partition(|s| bench.fits(config, s.workload()));
         let used = fit.len();
         self.stages = fit.into_iter().chain(unfit).collect();
         let Fought { rounds, scrutiny, kernels } = match face(bench, record, &self.stages[..used], found)? {
@@ -79,9 +70,9 @@ impl<'c, 'a> Confirmation<'c, 'a> {
         };
         let mut confirmed = Vec::with_capacity(used);
         for (place, (stage, rounds)) in self.stages.iter().zip(&rounds).enumerate() {
-            let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
+            let seed = derive(bench.settings().seed, &["bootstrap", stage.name()], 0);
             let blocks = blocks(rounds);
-            let limits = limits(&Thresholds::default(), bench.kernel.on_gpu(), &blocks);
+            let limits = limits(&Thresholds::default(), bench.kernel().on_gpu(), &blocks);
             let found = compare_blocks(&blocks, &limits, seed)
                 .map_err(|e| Fault::new(format!("comparing on {}", stage.name()), e))?;
             let mut row = Confirmed::new(stage.name(), stage.weight(), place >= self.tuned, &found);
@@ -105,14 +96,14 @@ pub(crate) fn blocks(rounds: &[Vec<Turns>]) -> Vec<Block> {
 
 /// A quick look at a configuration next to the baseline, on the smallest workload: seconds of the baseline, and of the
 /// configuration. None when it is refused.
-pub(crate) fn glance(
-    bench: &mut Bench<'_>,
+pub(crate) fn glance<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     config: &Config,
-    baseline: &Baseline,
+    baseline: &Baseline<A::Subject>,
     phase: &str,
 ) -> Result<Option<(f64, f64)>, Fault> {
-    let mut candidate = Subject::nothing();
+    let mut candidate = A::nothing();
     if !record.is_replay() {
         let build = bench.build(config)?;
         match bench.built(build)? {
@@ -123,7 +114,7 @@ pub(crate) fn glance(
     let subjects =
         [("candidate".to_string(), candidate), (format!("baseline:{}", baseline.name), baseline.subject.clone())];
     let duel = Duel { subjects: &subjects, rounds: GLANCE.0, samples: GLANCE.1, purpose: phase };
-    let smallest = &bench.stages[..1.min(bench.stages.len())];
+    let smallest = &bench.stages()[..1.min(bench.stages().len())];
     let found = face(bench, record, smallest, Match { phase, number: 0, config, duel, shown: true, peers: false })?;
     Ok(found.ok().map(|Fought { rounds, .. }| {
         let seconds = |place| medians(&rounds, &[1.0], place).first().map_or(f64::INFINITY, |m| m.1);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kiln_bench::{Baseline, Baselines, Bench, Build, Evaluation, Event, Subject, Trouble, derive};
+use kiln_bench::{Apparatus, Baseline, Evaluation, Event, Staged, Trouble, derive};
 use kiln_core::{Config, Fault, Gate};
 use kiln_search::{Kind, Knowledge, Observation, Strategy, strategy_with};
 use kiln_space::Point;
@@ -35,23 +35,23 @@ struct Campaign {
 }
 
 /// Runs a study from wherever its record ends.
-pub fn tune(
-    bench: &mut Bench<'_>,
+pub fn tune<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     budget: &Budget,
     study: &str,
     spent: f64,
 ) -> Result<Summary, Trouble> {
-    let target = bench.settings.target_speedup.unwrap_or(bench.kernel.selection.spec.objective.target_speedup);
+    let target = bench.settings().target_speedup.unwrap_or(bench.kernel().selection.spec.objective.target_speedup);
     let baseline = baseline(bench, record)?;
-    let apart = bench.kernel.selection.spec.objective.per_workload && bench.stages.len() > 1;
+    let apart = bench.kernel().selection.spec.objective.per_workload && bench.stages().len() > 1;
     let mut campaigns = Vec::new();
     if apart {
-        let stages = std::mem::take(&mut bench.stages);
+        let stages = bench.exchange_stages(Vec::new());
         let all = stages.len();
         for (place, stage) in stages.into_iter().enumerate() {
             let prefix = format!("{}/", stage.name());
-            bench.stages = vec![stage];
+            bench.exchange_stages(vec![stage]);
             let budget = &budget.of(place + 1, all);
             campaigns.push(campaign(bench, record, budget, baseline.as_ref(), target, &prefix)?);
         }
@@ -60,38 +60,39 @@ pub fn tune(
     }
     let name = baseline.map(|b| b.name);
     let mut summary = summarise(campaigns, apart, target, name)?;
-    summary.seed = bench.settings.seed;
+    summary.seed = bench.settings().seed;
     summary.study = study.into();
     summary.seconds = spent + budget.elapsed().as_secs_f64();
-    (bench.listener)(&Event::Finished);
+    bench.tell(&Event::Finished);
     Ok(summary)
 }
 
 /// The baseline to beat, checked and measured; none when the file names none that can be run here.
-fn baseline(bench: &mut Bench<'_>, record: &Record<'_>) -> Result<Option<Baseline>, Trouble> {
+fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Option<Baseline<A::Subject>>, Trouble> {
     if record.is_replay() {
         // Nothing is run: its name is all that is needed.
-        let stated = &bench.kernel.selection.target.baselines;
-        let chosen = bench.settings.baseline.as_ref().or(record.baseline_name());
+        let stated = &bench.kernel().selection.target.baselines;
+        let chosen = bench.settings().baseline.as_ref().or(record.baseline_name());
         let name = chosen.filter(|name| stated.iter().any(|b| b.name == **name)).cloned();
-        return Ok(name.map(|name| Baseline { name, subject: Subject::nothing() }));
+        return Ok(name.map(|name| Baseline { name, subject: A::nothing() }));
     }
-    let found = Baselines::find(bench, bench.settings.baseline.as_deref())?;
+    let wanted = bench.settings().baseline.clone();
+    let found = bench.baselines(wanted.as_deref())?;
     for (name, why) in &found.skipped {
         bench.note(format!("baseline {name} is skipped: {why}"));
-        if bench.settings.baseline.is_some() {
+        if bench.settings().baseline.is_some() {
             return Err(Fault::new(format!("using the baseline {name}"), why).into());
         }
     }
     let Some(chosen) = found.ready.into_iter().next() else { return Ok(None) };
-    (bench.listener)(&Event::Phase { phase: "baseline", planned: 1 });
+    bench.tell(&Event::Phase { phase: "baseline", planned: 1 });
     let way = bench.measure_baseline(&chosen)?;
     let mut slowest: f64 = 0.0;
-    for (stage, measured) in bench.stages.iter().zip(way.measured()) {
+    for (stage, measured) in bench.stages().iter().zip(way.measured()) {
         let seconds = measured.median();
         slowest = slowest.max(seconds);
-        let roofline = bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, seconds));
-        (bench.listener)(&Event::Baseline { name: &chosen.name, workload: stage.name(), seconds, roofline });
+        let roofline = bench.share_of_limit(stage, seconds);
+        bench.tell(&Event::Baseline { name: &chosen.name, workload: stage.name(), seconds, roofline });
     }
     bench.expect_calls_of(slowest);
     record.note("baseline", &chosen.name)?;
@@ -127,52 +128,52 @@ fn observation(evaluation: &Evaluation) -> Observation {
 }
 
 /// Every phase, on the workloads the bench has now.
-fn campaign(
-    bench: &mut Bench<'_>,
+fn campaign<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     budget: &Budget,
-    baseline: Option<&Baseline>,
+    baseline: Option<&Baseline<A::Subject>>,
     target: f64,
     prefix: &str,
 ) -> Result<Campaign, Trouble> {
     let named = |phase: &str| format!("{prefix}{phase}");
     let mut attempts = Attempts::default();
     // A study that goes on begins as it began, also when the table of tuned configurations has changed since.
-    let begun = record.config(&named("default")).and_then(|text| bench.kernel.read_config(text));
-    let workloads: Vec<_> = bench.stages.iter().map(|stage| stage.workload).collect();
+    let begun = record.config(&named("default")).and_then(|text| bench.kernel().read_config(text));
+    let workloads: Vec<_> = bench.stages().iter().map(|stage| stage.workload()).collect();
     let default = match begun {
         None if record.has(&named("seed")) && !record.has(&named("default")) => None,
-        begun => begun.or_else(|| bench.kernel.default_for(&workloads)),
+        begun => begun.or_else(|| bench.kernel().default_for(&workloads)),
     };
-    if let (None, Some(stated)) = (&default, bench.kernel.stated_default()) {
-        let why = bench.kernel.broken(&stated).map_or(String::new(), |(refusal, _)| {
+    if let (None, Some(stated)) = (&default, bench.kernel().stated_default()) {
+        let why = bench.kernel().broken(&stated).map_or(String::new(), |(refusal, _)| {
             format!(": {} does not hold, {} with {}", refusal.rule, refusal.limit, refusal.evidence)
         });
         bench.note(format!("the default configuration {stated} is not tried{why}"));
     }
     let mut sound = None;
     if let Some(default) = &default {
-        (bench.listener)(&Event::Phase { phase: &named("default"), planned: 1 });
+        bench.tell(&Event::Phase { phase: &named("default"), planned: 1 });
         let (evaluation, recorded) = trial(bench, record, &named("default"), 0, default, None, None)?;
         let best = attempts.add(Tried { config: default.clone(), evaluation: evaluation.clone() });
         let (phase, number, config) = (&*named("default"), 0, default);
-        (bench.listener)(&Event::Trial { phase, number, config, evaluation: &evaluation, best, recorded });
+        bench.tell(&Event::Trial { phase, number, config, evaluation: &evaluation, best, recorded });
         if let Some(refusal) = evaluation.refusal() {
             bench.note(format!("the default configuration is refused by {}: {}", refusal.gate, refusal.measured));
         } else {
             sound = Some(default);
         }
     }
-    let space = Arc::clone(&bench.kernel.space);
+    let space = Arc::clone(&bench.kernel().space);
     let first = default.as_ref().and_then(|d| space.locate(d));
-    let kind = Kind::parse(&bench.settings.strategy).map_err(|e| Fault::new("choosing a search strategy", e))?;
+    let kind = Kind::parse(&bench.settings().strategy).map_err(|e| Fault::new("choosing a search strategy", e))?;
     let knowledge = Knowledge {
-        priors: bench.priors.clone(),
+        priors: bench.priors(),
         default: first.clone(),
-        score: promise(bench.kernel, bench.gpu.as_ref()),
+        score: promise(bench.kernel(), bench.gpu()),
         ..Knowledge::default()
     };
-    let seed = derive(bench.settings.seed, &["search", prefix], 0);
+    let seed = derive(bench.settings().seed, &["search", prefix], 0);
     let mut search = Searched { strategy: strategy_with(kind, Arc::clone(&space), seed, &knowledge), kind };
     for tried in &attempts.all {
         if let Some(point) = space.locate(&tried.config) {
@@ -181,9 +182,9 @@ fn campaign(
     }
     // No more than there are, so that what is left is told right.
     let most = usize::try_from(space.len()).unwrap_or(usize::MAX);
-    let seed = Phase { name: named("seed"), planned: bench.settings.seed_trials.min(most), may_end: false };
+    let seed = Phase { name: named("seed"), planned: bench.settings().seed_trials.min(most), may_end: false };
     let left = most.saturating_sub(seed.planned);
-    let rest = Phase { name: named("search"), planned: bench.settings.search_trials.min(left), may_end: true };
+    let rest = Phase { name: named("search"), planned: bench.settings().search_trials.min(left), may_end: true };
     let mut line = Line::new(vec![seed, rest]);
     run(bench, record, budget, &mut line, 0, &mut search, &mut attempts)?;
 
@@ -246,23 +247,27 @@ fn campaign(
     };
     let last = named("ablation");
     let begun = record.has(&last);
-    if bench.settings.ablation && !begun && record.end(&last).is_none() && budget.is_over() {
+    if bench.settings().ablation && !begun && record.end(&last).is_none() && budget.is_over() {
         record.note(ENDED, &format!("{last} 0"))?;
     }
     let in_time = begun || record.end(&last).is_none() && !budget.is_over();
     let ablation =
-        if bench.settings.ablation && in_time { ablation(bench, record, &config, prefix)? } else { Vec::new() };
+        if bench.settings().ablation && in_time { ablation(bench, record, &config, prefix)? } else { Vec::new() };
     let (verdict, reason) = judge(&workloads, target);
     Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late })
 }
 
 /// The default configuration as an opponent; none when it is refused.
-fn own_default(bench: &mut Bench<'_>, record: &Record<'_>, default: &Config) -> Result<Option<Opponent>, Fault> {
+fn own_default<A: Apparatus>(
+    bench: &mut A,
+    record: &Record<'_>,
+    default: &Config,
+) -> Result<Option<Opponent<A::Subject>>, Fault> {
     let name = "the default configuration".to_string();
     if record.is_replay() {
-        return Ok(Some(Opponent { name, subject: Subject::nothing() }));
+        return Ok(Some(Opponent { name, subject: A::nothing() }));
     }
-    let build: Build = bench.build(default)?;
+    let build = bench.build(default)?;
     Ok(match bench.built(build)? {
         kiln_core::Outcome::Passed(subject) => Some(Opponent { name, subject }),
         kiln_core::Outcome::Refused(_) => None,
@@ -270,14 +275,14 @@ fn own_default(bench: &mut Bench<'_>, record: &Record<'_>, default: &Config) -> 
 }
 
 /// The rule after the seed phase: under half the baseline's speed on the smallest workload, stop and say so.
-fn half_speed(
-    bench: &mut Bench<'_>,
+fn half_speed<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
-    baseline: Option<&Baseline>,
+    baseline: Option<&Baseline<A::Subject>>,
     attempts: &Attempts,
     prefix: &str,
 ) -> Result<Option<String>, Fault> {
-    let (Some(baseline), Some(best), true) = (baseline, attempts.best(), bench.settings.stop_rule) else {
+    let (Some(baseline), Some(best), true) = (baseline, attempts.best(), bench.settings().stop_rule) else {
         return Ok(None);
     };
     // Measured next to each other, once: a decision to stop must not rest on two different moments.

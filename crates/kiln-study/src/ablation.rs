@@ -1,6 +1,6 @@
 //! What each choice is worth: the winner with one tunable at a time set back to its default, measured next to the winner.
 
-use kiln_bench::{Bench, Duel, Event, Fought, Stage, Subject, Trouble, geomean, now_ms};
+use kiln_bench::{Apparatus, Duel, Event, Fought, Staged, Trouble, geomean, now_ms};
 use kiln_core::{Config, Outcome, Value};
 
 use crate::face::{Match, face};
@@ -13,8 +13,8 @@ const ROUNDS: usize = 4;
 const SAMPLES: usize = 3;
 
 /// One entry for each tunable that is not at its default, most worth first.
-pub(crate) fn ablation(
-    bench: &mut Bench<'_>,
+pub(crate) fn ablation<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     winner: &Config,
     prefix: &str,
@@ -23,11 +23,11 @@ pub(crate) fn ablation(
     let changed: Vec<(String, Value, Value)> = winner
         .iter()
         .filter_map(|(name, value)| {
-            let default = bench.kernel.default_value(name)?;
+            let default = bench.kernel().default_value(name)?;
             (default != value).then(|| (name.to_string(), value.clone(), default.clone()))
         })
         .collect();
-    (bench.listener)(&Event::Phase { phase: &phase, planned: changed.len() });
+    bench.tell(&Event::Phase { phase: &phase, planned: changed.len() });
     let mut entries = Vec::with_capacity(changed.len());
     for (number, (tunable, from, to)) in changed.into_iter().enumerate() {
         bench.go_on()?;
@@ -37,7 +37,7 @@ pub(crate) fn ablation(
         let workload = prefix.strip_suffix('/').map(String::from);
         let (from, to) = (from.to_string(), to.to_string());
         let mut entry = Ablated { workload, tunable, from, to, worth: None, why: None };
-        let valid = bench.kernel.space.locate(&set_back).is_some_and(|point| bench.kernel.space.contains(&point));
+        let valid = bench.kernel().space.locate(&set_back).is_some_and(|point| bench.kernel().space.contains(&point));
         if valid {
             match worth(bench, record, winner, &set_back, &phase, number as u64)? {
                 Ok(worth) => entry.worth = Some(worth),
@@ -46,7 +46,7 @@ pub(crate) fn ablation(
         } else {
             entry.why = Some("a constraint refuses it alone".into());
         }
-        (bench.listener)(&Event::Ablation { tunable: &entry.tunable, worth: entry.worth });
+        bench.tell(&Event::Ablation { tunable: &entry.tunable, worth: entry.worth });
         entries.push(entry);
     }
     entries.sort_by(|a, b| b.worth.unwrap_or(0.0).total_cmp(&a.worth.unwrap_or(0.0)));
@@ -54,8 +54,8 @@ pub(crate) fn ablation(
 }
 
 /// Time of the set-back configuration over the winner's, or why there is none.
-fn worth(
-    bench: &mut Bench<'_>,
+fn worth<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     winner: &Config,
     set_back: &Config,
@@ -63,9 +63,9 @@ fn worth(
     number: u64,
 ) -> Result<Result<f64, String>, Trouble> {
     let recorded = record.evaluation(phase, number, set_back)?.is_some();
-    let mut subjects: Vec<(String, Subject)> = Vec::new();
+    let mut subjects: Vec<(String, A::Subject)> = Vec::new();
     for (name, config) in [("candidate", set_back), ("winner", winner)] {
-        let mut subject = Subject::nothing();
+        let mut subject = A::nothing();
         if !recorded {
             let build = bench.build(config)?;
             match bench.built(build)? {
@@ -82,12 +82,12 @@ fn worth(
         subjects.push((name.into(), subject));
     }
     let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples: SAMPLES, purpose: phase };
-    let weights: Vec<f64> = bench.stages.iter().map(Stage::weight).collect();
+    let weights: Vec<f64> = bench.stages().iter().map(Staged::weight).collect();
     Ok(
         match face(
             bench,
             record,
-            &bench.stages,
+            bench.stages(),
             Match { phase, number, config: set_back, duel, shown: false, peers: false },
         )? {
             Ok(Fought { rounds, .. }) => {

@@ -1,9 +1,7 @@
 //! The best of the search, looked at again: a full check on inputs nobody has seen, then a run against each other. Lucky
 //! timings of the search do not survive this. Whoever is refused here leaves, and the next in line takes its place.
 
-use kiln_bench::{
-    Bench, Duel, Ended, Evaluation, Event, Fought, Rounds, Stage, Subject, Trouble, examine_all, geomean,
-};
+use kiln_bench::{Apparatus, Duel, Ended, Evaluation, Event, Fought, Rounds, Staged, Trouble, geomean};
 use kiln_core::{Config, Outcome};
 use kiln_judge::Level;
 
@@ -19,26 +17,26 @@ const ROUNDS: usize = 6;
 
 /// A configuration that passed the full check.
 #[derive(Debug, Clone)]
-pub(crate) struct Finalist {
+pub(crate) struct Finalist<S> {
     pub(crate) config: Config,
-    pub(crate) subject: Subject,
+    pub(crate) subject: S,
 }
 
 /// Those that may still win, and where the record of finals goes on.
-pub(crate) struct Finals<'t> {
+pub(crate) struct Finals<'t, A: Apparatus> {
     /// Best first: measured to the end, then those that were given up early, perhaps beside one that only seemed fast.
     queue: std::iter::Enumerate<std::vec::IntoIter<&'t Tried>>,
     wanted: usize,
     /// Runs against each other so far.
     matches: u64,
-    finalists: Vec<Finalist>,
+    finalists: Vec<Finalist<A::Subject>>,
     prefix: &'t str,
 }
 
-impl<'t> Finals<'t> {
-    pub(crate) fn new(bench: &Bench<'_>, attempts: &'t Attempts, prefix: &'t str) -> Finals<'t> {
+impl<'t, A: Apparatus> Finals<'t, A> {
+    pub(crate) fn new(bench: &A, attempts: &'t Attempts, prefix: &'t str) -> Finals<'t, A> {
         let queue = attempts.ranked();
-        let wanted = bench.settings.finalists.max(1).min(queue.len());
+        let wanted = bench.settings().finalists.max(1).min(queue.len());
         let queue: Vec<&Tried> = queue.into_iter().take(wanted * DEPTH).collect();
         Finals { queue: queue.into_iter().enumerate(), wanted, matches: 0, finalists: Vec::new(), prefix }
     }
@@ -46,12 +44,12 @@ impl<'t> Finals<'t> {
     /// Finalists, best first, as many as are wanted while there are any; none when nobody is left.
     pub(crate) fn ranked(
         &mut self,
-        bench: &mut Bench<'_>,
+        bench: &mut A,
         record: &Record<'_>,
         late: &mut Vec<Late>,
-    ) -> Result<Vec<Finalist>, Trouble> {
+    ) -> Result<Vec<Finalist<A::Subject>>, Trouble> {
         let phase = format!("{}final", self.prefix);
-        (bench.listener)(&Event::Phase { phase: &phase, planned: self.wanted });
+        bench.tell(&Event::Phase { phase: &phase, planned: self.wanted });
         loop {
             self.fill(bench, record, &phase, late)?;
             match self.run_off(bench, record)? {
@@ -63,13 +61,7 @@ impl<'t> Finals<'t> {
     }
 
     /// Takes who is next until there are enough.
-    fn fill(
-        &mut self,
-        bench: &mut Bench<'_>,
-        record: &Record<'_>,
-        phase: &str,
-        late: &mut Vec<Late>,
-    ) -> Result<(), Trouble> {
+    fn fill(&mut self, bench: &mut A, record: &Record<'_>, phase: &str, late: &mut Vec<Late>) -> Result<(), Trouble> {
         while self.finalists.len() < self.wanted {
             let batch: Vec<_> = self.queue.by_ref().take(self.wanted - self.finalists.len()).collect();
             if batch.is_empty() {
@@ -77,7 +69,7 @@ impl<'t> Finals<'t> {
             }
             for (number, finalist, way, recorded) in looked_at(bench, record, phase, &batch, Level::Full)? {
                 let (number, config, evaluation, best) = (number as u64, &finalist.config, &way, false);
-                (bench.listener)(&Event::Trial { phase, number, config, evaluation, best, recorded });
+                bench.tell(&Event::Trial { phase, number, config, evaluation, best, recorded });
                 match way.refusal() {
                     Some(refusal) => late.push(Late::new(phase, &finalist.config, refusal)),
                     None => self.finalists.push(finalist),
@@ -88,23 +80,25 @@ impl<'t> Finals<'t> {
     }
 
     /// Sorts finalists by a run against each other; the one that is refused there leaves.
-    fn run_off(&mut self, bench: &mut Bench<'_>, record: &Record<'_>) -> Result<Option<Late>, Trouble> {
+    fn run_off(&mut self, bench: &mut A, record: &Record<'_>) -> Result<Option<Late>, Trouble> {
         if self.finalists.len() < 2 {
             return Ok(None);
         }
         let phase = format!("{}run-off", self.prefix);
-        let weights: Vec<f64> = bench.stages.iter().map(Stage::weight).collect();
-        let subjects: Vec<(String, Subject)> =
+        let weights: Vec<f64> = bench.stages().iter().map(Staged::weight).collect();
+        let subjects: Vec<(String, A::Subject)> =
             self.finalists.iter().map(|f| (f.config.to_string(), f.subject.clone())).collect();
-        let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples: bench.settings.pair_samples, purpose: &phase };
+        let duel =
+            Duel { subjects: &subjects, rounds: ROUNDS, samples: bench.settings().pair_samples, purpose: &phase };
         let (number, config) = (self.matches, &self.finalists[0].config);
         let found = Match { phase: &phase, number, config, duel, shown: true, peers: true };
         self.matches += 1;
-        match face(bench, record, &bench.stages, found)? {
+        match face(bench, record, bench.stages(), found)? {
             Ok(Fought { rounds, .. }) => {
                 let cost = |place| geomean(medians(&rounds, &weights, place));
                 let finalists = std::mem::take(&mut self.finalists).into_iter().enumerate();
-                let mut order: Vec<(f64, Finalist)> = finalists.map(|(place, f)| (cost(place), f)).collect();
+                let mut order: Vec<(f64, Finalist<A::Subject>)> =
+                    finalists.map(|(place, f)| (cost(place), f)).collect();
                 order.sort_by(|a, b| a.0.total_cmp(&b.0));
                 self.finalists = order.into_iter().map(|(_, finalist)| finalist).collect();
                 Ok(None)
@@ -118,18 +112,18 @@ impl<'t> Finals<'t> {
 }
 
 /// Whether the whole suite of questions finds nothing wrong with a winner.
-pub(crate) fn suite(
-    bench: &mut Bench<'_>,
+pub(crate) fn suite<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     number: usize,
-    finalist: &Finalist,
+    finalist: &Finalist<A::Subject>,
     prefix: &str,
 ) -> Result<Option<Late>, Trouble> {
     let phase = format!("{prefix}suite");
-    (bench.listener)(&Event::Phase { phase: &phase, planned: 1 });
+    bench.tell(&Event::Phase { phase: &phase, planned: 1 });
     let evaluation = Evaluation {
         outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
-        artifact: finalist.subject.key().map(String::from),
+        artifact: A::key(&finalist.subject).map(String::from),
         resources: Vec::new(),
         build_s: 0.0,
         check_s: 0.0,
@@ -142,27 +136,30 @@ pub(crate) fn suite(
     let mut late = None;
     for (number, finalist, way, recorded) in looked {
         let (number, config, evaluation, best) = (number as u64, &finalist.config, &way, false);
-        (bench.listener)(&Event::Trial { phase: &phase, number, config, evaluation, best, recorded });
+        bench.tell(&Event::Trial { phase: &phase, number, config, evaluation, best, recorded });
         late = way.refusal().map(|refusal| Late::new(&phase, &finalist.config, refusal));
     }
     Ok(late)
 }
 
+/// Its number, what was looked at, how that went, and whether it was on record.
+type LookedAt<S> = (usize, Finalist<S>, Evaluation, bool);
+
 /// Configurations built again and checked in full, all on the same fresh inputs; what is on record is taken from it, and
 /// it is said which.
-fn looked_at(
-    bench: &mut Bench<'_>,
+fn looked_at<A: Apparatus>(
+    bench: &mut A,
     record: &Record<'_>,
     phase: &str,
     batch: &[(usize, &Tried)],
     level: Level,
-) -> Result<Vec<(usize, Finalist, Evaluation, bool)>, Trouble> {
+) -> Result<Vec<LookedAt<A::Subject>>, Trouble> {
     let mut found = Vec::with_capacity(batch.len());
     for (number, tried) in batch {
         let recorded = record.evaluation(phase, *number as u64, &tried.config)?;
         let was_recorded = recorded.is_some();
         let mut way = recorded.unwrap_or_else(|| tried.evaluation.clone());
-        let mut subject = Subject::nothing();
+        let mut subject = A::nothing();
         if !record.is_replay() {
             let build = bench.build(&tried.config)?;
             match bench.built(build)? {
@@ -173,14 +170,14 @@ fn looked_at(
         found.push((*number, Finalist { config: tried.config.clone(), subject }, way, was_recorded));
     }
     let started = std::time::Instant::now();
-    let fresh = |(.., way, recorded): &(usize, Finalist, Evaluation, bool)| !recorded && way.refusal().is_none();
-    let subjects: Vec<&Subject> =
+    let fresh = |(.., way, recorded): &LookedAt<A::Subject>| !recorded && way.refusal().is_none();
+    let subjects: Vec<&A::Subject> =
         found.iter().filter(|one| fresh(one)).map(|(_, finalist, ..)| &finalist.subject).collect();
     let share = 1.0 / subjects.len().max(1) as f64;
     let purpose = format!("{phase} {}", batch.first().map_or(0, |(number, _)| *number));
     let mut failed = match subjects.is_empty() {
         true => Vec::new(),
-        false => examine_all(bench, &subjects, level, &purpose, |_| {})?,
+        false => bench.examine(&subjects, level, &purpose)?,
     }
     .into_iter();
     let seconds = started.elapsed().as_secs_f64() * share;
