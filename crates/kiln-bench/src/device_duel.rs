@@ -101,7 +101,9 @@ pub(crate) fn on_device(
         }
         round += 1;
         on_round(round);
-        if round == planned {
+        if plan.is_late(round) {
+            planned = round;
+        } else if round == planned {
             planned += more(&rounds);
         }
         if round == planned {

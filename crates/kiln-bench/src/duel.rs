@@ -4,6 +4,8 @@
 //! processor, with `bout` for one round; `device_duel` has it for GPUs. Who claims less time than the system accounts is
 //! refused after all rounds.
 
+use std::time::Instant;
+
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::Distribution;
 use kiln_stats::{Block, Thresholds, median};
@@ -25,6 +27,8 @@ const CHECKED_EVERY: usize = 4;
 /// Rounds that are added while claims are doubted, and rounds after which a doubt stands.
 const HEARD: usize = 5;
 const SURE: usize = 20;
+/// Rounds that a duel has even where there is no time for them: with fewer nothing can be told.
+pub const LEAST_ROUNDS: usize = 5;
 /// The share of interrupted batches from which on a machine is called busy.
 const BUSY: f64 = 0.2;
 
@@ -55,6 +59,15 @@ pub struct Duel<'a, S = Subject> {
     pub samples: usize,
     /// What it is for: decides the order of turns together with the seed.
     pub purpose: &'a str,
+    /// After this no round is begun, once there are [`LEAST_ROUNDS`].
+    pub deadline: Option<Instant>,
+}
+
+impl<S> Duel<'_, S> {
+    /// Whether it is to end after that many rounds, for want of time.
+    pub(crate) fn is_late(&self, rounds: usize) -> bool {
+        rounds >= LEAST_ROUNDS && self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 // Derived, both would ask as much of the subjects.
@@ -165,7 +178,9 @@ fn on_processor(
         }
         round += 1;
         on_round(round);
-        if round == planned {
+        if plan.is_late(round) {
+            planned = round;
+        } else if round == planned {
             planned += more(&rounds);
         }
         if round == planned {

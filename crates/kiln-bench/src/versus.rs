@@ -82,7 +82,7 @@ pub fn versus(
     subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));
     let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);
     (bench.listener)(&Event::Phase { phase: "bench", planned: rounds });
-    let plan = Duel { subjects: &subjects, rounds, samples, purpose: "bench" };
+    let plan = Duel { subjects: &subjects, rounds, samples, purpose: "bench", deadline: None };
     let step = |done| (bench.listener)(&Event::Step { phase: "bench", done, planned: rounds });
     let more = |found: &Rounds| further(bench, found);
     let found = match duel(bench, &stages, plan, step, more)? {

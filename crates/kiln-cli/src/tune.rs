@@ -1,5 +1,7 @@
 //! `kiln tune`: the whole loop, from the default configuration to a confirmed winner.
 
+use std::time::Instant;
+
 use camino::Utf8PathBuf;
 use kiln_core::{Fault, Report};
 use kiln_run::Card;
@@ -95,7 +97,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Success, Failure> {
     });
     let budget = Budget::new(minutes(args));
     let ended = tune(&mut bench, &record, &budget, &study.id, spent);
-    let seconds = spent + budget.elapsed().as_secs_f64();
+    let seconds = spent + budget.elapsed(Instant::now()).as_secs_f64();
     let now = jiff::Timestamp::now().as_millisecond();
     let summary = match ended {
         Ok(summary) => summary,

@@ -3,23 +3,35 @@
 use kiln_bench::{Apparatus, Duel, Event, Fought, Staged, Trouble, geomean, now_ms};
 use kiln_core::{Config, Outcome, Value};
 
+use crate::course::Course;
 use crate::face::{Match, face};
 use crate::finals::medians;
-use crate::record::{Defeat, Entry, Record};
+use crate::record::{Defeat, ENDED, Entry, Record};
 use crate::summary::Ablated;
 
 /// Rounds and samples: enough to tell what a choice is worth to a few per cent.
 const ROUNDS: usize = 4;
 const SAMPLES: usize = 3;
+/// The share of the winner's time below which a set-back configuration is worth a closer look.
+const FASTER: f64 = 0.97;
 
-/// One entry for each tunable that is not at its default, most worth first.
+/// What was found: an entry for each tunable that is not at its default, most worth first, and what is faster than the winner.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ablation {
+    pub(crate) entries: Vec<Ablated>,
+    pub(crate) faster: Option<Config>,
+    /// The number of the next one on record.
+    pub(crate) next: u64,
+}
+
+/// Sets one tunable after the other back, as long as there is time. Those on record begin with the number `first`.
 pub(crate) fn ablation<A: Apparatus>(
     bench: &mut A,
-    record: &Record<'_>,
+    course: Course<'_>,
     winner: &Config,
-    prefix: &str,
-) -> Result<Vec<Ablated>, Trouble> {
-    let phase = format!("{prefix}ablation");
+    first: u64,
+) -> Result<Ablation, Trouble> {
+    let (phase, record) = (course.phase("ablation"), course.record);
     let changed: Vec<(String, Value, Value)> = winner
         .iter()
         .filter_map(|(name, value)| {
@@ -28,18 +40,28 @@ pub(crate) fn ablation<A: Apparatus>(
         })
         .collect();
     bench.tell(&Event::Phase { phase: &phase, planned: changed.len() });
-    let mut entries = Vec::with_capacity(changed.len());
-    for (number, (tunable, from, to)) in changed.into_iter().enumerate() {
+    let mut found = Ablation { next: first, ..Ablation::default() };
+    let mut least = FASTER;
+    for (tunable, from, to) in changed {
+        let number = found.next;
         bench.go_on()?;
+        if record.end(&phase).is_some_and(|end| number >= end) {
+            break;
+        }
+        if course.budget.is_over(bench.now()) && !record.holds(&phase, number) {
+            record.note(ENDED, &format!("{phase} {number}"))?;
+            break;
+        }
+        found.next += 1;
         let set_back = Config::new(
             winner.iter().map(|(n, v)| (n.clone(), if **n == *tunable { to.clone() } else { v.clone() })).collect(),
         );
-        let workload = prefix.strip_suffix('/').map(String::from);
+        let workload = course.prefix.strip_suffix('/').map(String::from);
         let (from, to) = (from.to_string(), to.to_string());
         let mut entry = Ablated { workload, tunable, from, to, worth: None, why: None };
-        let valid = bench.kernel().space.locate(&set_back).is_some_and(|point| bench.kernel().space.contains(&point));
+        let valid = bench.kernel().allows(&set_back);
         if valid {
-            match worth(bench, record, winner, &set_back, &phase, number as u64)? {
+            match worth(bench, record, winner, &set_back, &phase, number)? {
                 Ok(worth) => entry.worth = Some(worth),
                 Err(why) => entry.why = Some(why),
             }
@@ -47,10 +69,13 @@ pub(crate) fn ablation<A: Apparatus>(
             entry.why = Some("a constraint refuses it alone".into());
         }
         bench.tell(&Event::Ablation { tunable: &entry.tunable, worth: entry.worth });
-        entries.push(entry);
+        if let Some(worth) = entry.worth.filter(|worth| *worth < least) {
+            (least, found.faster) = (worth, Some(set_back));
+        }
+        found.entries.push(entry);
     }
-    entries.sort_by(|a, b| b.worth.unwrap_or(0.0).total_cmp(&a.worth.unwrap_or(0.0)));
-    Ok(entries)
+    found.entries.sort_by(|a, b| b.worth.unwrap_or(0.0).total_cmp(&a.worth.unwrap_or(0.0)));
+    Ok(found)
 }
 
 /// Time of the set-back configuration over the winner's, or why there is none.
@@ -81,7 +106,7 @@ fn worth<A: Apparatus>(
         }
         subjects.push((name.into(), subject));
     }
-    let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples: SAMPLES, purpose: phase };
+    let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples: SAMPLES, purpose: phase, deadline: None };
     let weights: Vec<f64> = bench.stages().iter().map(Staged::weight).collect();
     Ok(
         match face(

@@ -13,11 +13,16 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// From now on.
-    pub fn new(minutes: Option<f64>) -> Budget {
+    /// From a moment on.
+    pub fn since(started: Instant, minutes: Option<f64>) -> Budget {
         // More than a duration can hold is no limit.
         let whole = minutes.and_then(|m| Duration::try_from_secs_f64(m * 60.0).ok());
-        Budget { started: Instant::now(), whole }
+        Budget { started, whole }
+    }
+
+    /// From now on.
+    pub fn new(minutes: Option<f64>) -> Budget {
+        Budget::since(Instant::now(), minutes)
     }
 
     /// The limit of the first `parts` of `all` equal parts of the work: those that come later get their share too.
@@ -31,18 +36,28 @@ impl Budget {
     }
 
     /// Whether searching must end.
-    pub(crate) fn search_is_over(&self) -> bool {
-        self.whole.is_some_and(|whole| self.started.elapsed() > whole.mul_f64(1.0 - KEPT))
+    pub(crate) fn search_is_over(&self, now: Instant) -> bool {
+        self.whole.is_some_and(|whole| self.elapsed(now) > whole.mul_f64(1.0 - KEPT))
     }
 
-    /// Whether everything must end.
-    pub(crate) fn is_over(&self) -> bool {
-        self.whole.is_some_and(|whole| self.started.elapsed() > whole)
+    /// Whether everything must end that can.
+    pub(crate) fn is_over(&self, now: Instant) -> bool {
+        self.whole.is_some_and(|whole| self.elapsed(now) > whole)
     }
 
-    /// Since when.
-    pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
+    /// What is left; none without a limit.
+    pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
+        self.whole.map(|whole| whole.saturating_sub(self.elapsed(now)))
+    }
+
+    /// When that share of what is left will be spent; never without a limit.
+    pub(crate) fn deadline(&self, now: Instant, share: f64) -> Option<Instant> {
+        self.left(now).and_then(|left| now.checked_add(left.mul_f64(share)))
+    }
+
+    /// Spent so far.
+    pub fn elapsed(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.started)
     }
 }
 
@@ -53,9 +68,15 @@ mod tests {
     #[test]
     fn money_is_time() {
         assert_eq!(Budget::minutes_for(1.0, 4.0), 15.0);
-        assert!(!Budget::new(None).is_over() && !Budget::new(Some(1e9)).search_is_over());
-        assert!(Budget::new(Some(0.0)).is_over() && !Budget::new(Some(1e300)).is_over());
-        let hour = Budget::new(Some(60.0));
+        let began = Instant::now();
+        let (soon, later) = (began + Duration::from_secs(1), began + Duration::from_secs(3000));
+        let of = |minutes| Budget::since(began, minutes);
+        assert!(!of(None).is_over(later) && !of(Some(1e9)).search_is_over(later) && of(None).left(later).is_none());
+        assert!(of(Some(0.0)).is_over(soon) && !of(Some(1e300)).is_over(later));
+        let hour = of(Some(60.0));
         assert_eq!(hour.of(1, 4).whole, Some(Duration::from_secs(900)));
+        assert!(!hour.search_is_over(soon) && hour.search_is_over(later) && !hour.is_over(later));
+        assert_eq!(hour.left(later), Some(Duration::from_secs(600)));
+        assert_eq!(hour.deadline(later, 0.5), Some(later + Duration::from_secs(300)));
     }
 }

@@ -5,6 +5,7 @@ use kiln_bench::{Apparatus, Baseline, Duel, Fought, Scrutiny, Staged, Trouble, T
 use kiln_core::{Config, Fault};
 use kiln_stats::{Block, Thresholds, compare_blocks};
 
+use crate::course::Course;
 use crate::face::{Match, face};
 use crate::finals::{Finalist, medians};
 use crate::record::Record;
@@ -25,6 +26,7 @@ pub(crate) struct Confirmation<'c, A: Apparatus> {
     stages: Vec<A::Stage>,
     tuned: usize,
     opponent: &'c Opponent<A::Subject>,
+    course: Course<'c>,
     phase: String,
     /// Finalists so far.
     number: u64,
@@ -33,20 +35,18 @@ pub(crate) struct Confirmation<'c, A: Apparatus> {
 impl<'c, A: Apparatus> Confirmation<'c, A> {
     pub(crate) fn new(
         bench: &A,
-        record: &Record<'_>,
         opponent: &'c Opponent<A::Subject>,
-        prefix: &str,
+        course: Course<'c>,
     ) -> Result<Confirmation<'c, A>, Trouble> {
-        let phase = format!("{prefix}confirm");
-        let stages = bench.proving_stages(prefix.is_empty(), &phase, !record.is_replay())?;
-        Ok(Confirmation { stages, tuned: bench.stages().len(), opponent, phase, number: 0 })
+        let phase = course.phase("confirm");
+        let stages = bench.proving_stages(course.prefix.is_empty(), &phase, !course.record.is_replay())?;
+        Ok(Confirmation { stages, tuned: bench.stages().len(), opponent, course, phase, number: 0 })
     }
 
     /// A finalist's figures by workload, or how it was refused.
     pub(crate) fn of(
         &mut self,
         bench: &mut A,
-        record: &Record<'_>,
         finalist: &Finalist<A::Subject>,
     ) -> Result<Result<Vec<Confirmed>, Late>, Trouble> {
         let subjects = [
@@ -54,7 +54,8 @@ impl<'c, A: Apparatus> Confirmation<'c, A> {
             (format!("baseline:{}", self.opponent.name), self.opponent.subject.clone()),
         ];
         let (rounds, samples) = (bench.settings().pairs, bench.settings().pair_samples);
-        let duel = Duel { subjects: &subjects, rounds, samples, purpose: &self.phase };
+        let deadline = self.course.budget.deadline(bench.now(), 1.0);
+        let duel = Duel { subjects: &subjects, rounds, samples, purpose: &self.phase, deadline };
         let (phase, number, config) = (&*self.phase, self.number, &finalist.config);
         let found = Match { phase, number, config, duel, shown: true, peers: false };
         self.number += 1;
@@ -64,7 +65,7 @@ impl<'c, A: Apparatus> Confirmation<'c, A> {
             std::mem::take(&mut self.stages).into_iter().partition(|s| bench.fits(config, s.workload()));
         let used = fit.len();
         self.stages = fit.into_iter().chain(unfit).collect();
-        let Fought { rounds, scrutiny, kernels } = match face(bench, record, &self.stages[..used], found)? {
+        let Fought { rounds, scrutiny, kernels } = match face(bench, self.course.record, &self.stages[..used], found)? {
             Ok(fought) => fought,
             Err(defeat) => return Ok(Err(Late::new(&self.phase, &finalist.config, &defeat.refusal))),
         };
@@ -113,7 +114,7 @@ pub(crate) fn glance<A: Apparatus>(
     }
     let subjects =
         [("candidate".to_string(), candidate), (format!("baseline:{}", baseline.name), baseline.subject.clone())];
-    let duel = Duel { subjects: &subjects, rounds: GLANCE.0, samples: GLANCE.1, purpose: phase };
+    let duel = Duel { subjects: &subjects, rounds: GLANCE.0, samples: GLANCE.1, purpose: phase, deadline: None };
     let smallest = &bench.stages()[..1.min(bench.stages().len())];
     let found = face(bench, record, smallest, Match { phase, number: 0, config, duel, shown: true, peers: false })?;
     Ok(found.ok().map(|Fought { rounds, .. }| {

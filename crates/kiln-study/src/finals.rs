@@ -1,19 +1,25 @@
 //! The best of the search, looked at again: a full check on inputs nobody has seen, then a run against each other. Lucky
 //! timings of the search do not survive this. Whoever is refused here leaves, and the next in line takes its place.
 
+use std::time::Duration;
+
 use kiln_bench::{Apparatus, Duel, Ended, Evaluation, Event, Fought, Rounds, Staged, Trouble, geomean};
-use kiln_core::{Config, Outcome};
+use kiln_core::{Config, Fault, Outcome};
 use kiln_judge::Level;
 
+use crate::course::Course;
 use crate::face::{Match, face};
 use crate::proposals::{Attempts, Tried};
-use crate::record::Record;
+use crate::record::{ENDED, Record};
 use crate::summary::Late;
 
 /// How many times the wanted number of finalists are looked at before giving up.
 const DEPTH: usize = 10;
 /// Rounds of the run against each other.
 const ROUNDS: usize = 6;
+/// Of the time that is left, what one more finalist may take, and the run against each other.
+const SHARE_OF_ONE: f64 = 0.25;
+const RUN_OFF_SHARE: f64 = 0.3;
 
 /// A configuration that passed the full check.
 #[derive(Debug, Clone)]
@@ -30,29 +36,24 @@ pub(crate) struct Finals<'t, A: Apparatus> {
     /// Runs against each other so far.
     matches: u64,
     finalists: Vec<Finalist<A::Subject>>,
-    prefix: &'t str,
+    course: Course<'t>,
 }
 
 impl<'t, A: Apparatus> Finals<'t, A> {
-    pub(crate) fn new(bench: &A, attempts: &'t Attempts, prefix: &'t str) -> Finals<'t, A> {
+    pub(crate) fn new(bench: &A, attempts: &'t Attempts, course: Course<'t>) -> Finals<'t, A> {
         let queue = attempts.ranked();
         let wanted = bench.settings().finalists.max(1).min(queue.len());
         let queue: Vec<&Tried> = queue.into_iter().take(wanted * DEPTH).collect();
-        Finals { queue: queue.into_iter().enumerate(), wanted, matches: 0, finalists: Vec::new(), prefix }
+        Finals { queue: queue.into_iter().enumerate(), wanted, matches: 0, finalists: Vec::new(), course }
     }
 
     /// Finalists, best first, as many as are wanted while there are any; none when nobody is left.
-    pub(crate) fn ranked(
-        &mut self,
-        bench: &mut A,
-        record: &Record<'_>,
-        late: &mut Vec<Late>,
-    ) -> Result<Vec<Finalist<A::Subject>>, Trouble> {
-        let phase = format!("{}final", self.prefix);
+    pub(crate) fn ranked(&mut self, bench: &mut A, late: &mut Vec<Late>) -> Result<Vec<Finalist<A::Subject>>, Trouble> {
+        let phase = self.course.phase("final");
         bench.tell(&Event::Phase { phase: &phase, planned: self.wanted });
         loop {
-            self.fill(bench, record, &phase, late)?;
-            match self.run_off(bench, record)? {
+            self.fill(bench, &phase, late)?;
+            match self.run_off(bench)? {
                 None => return Ok(std::mem::take(&mut self.finalists)),
                 // The next one in line takes its place, and all begin anew.
                 Some(refused) => late.push(refused),
@@ -60,36 +61,73 @@ impl<'t, A: Apparatus> Finals<'t, A> {
         }
     }
 
-    /// Takes who is next until there are enough.
-    fn fill(&mut self, bench: &mut A, record: &Record<'_>, phase: &str, late: &mut Vec<Late>) -> Result<(), Trouble> {
+    /// Takes who is next until there are enough, or no time for more.
+    fn fill(&mut self, bench: &mut A, phase: &str, late: &mut Vec<Late>) -> Result<(), Trouble> {
+        let Course { record, budget, .. } = self.course;
         while self.finalists.len() < self.wanted {
-            let batch: Vec<_> = self.queue.by_ref().take(self.wanted - self.finalists.len()).collect();
+            let began = bench.now();
+            // Where time is short each is worth a decision; else answers are made once for all of them.
+            let left = self.wanted - self.finalists.len();
+            let careful = budget.left(began).is_some() || record.end(phase).is_some();
+            let at_once = if careful { 1 } else { left };
+            let batch: Vec<_> = self.queue.by_ref().take(at_once).collect();
             if batch.is_empty() {
                 break;
             }
             for (number, finalist, way, recorded) in looked_at(bench, record, phase, &batch, Level::Full)? {
-                let (number, config, evaluation, best) = (number as u64, &finalist.config, &way, false);
-                bench.tell(&Event::Trial { phase, number, config, evaluation, best, recorded });
+                tell_trial(bench, phase, number, &finalist, &way, recorded);
                 match way.refusal() {
                     Some(refusal) => late.push(Late::new(phase, &finalist.config, refusal)),
                     None => self.finalists.push(finalist),
                 }
             }
+            self.shorten(bench, phase, bench.now().saturating_duration_since(began))?;
+        }
+        Ok(())
+    }
+
+    /// Wants no more finalists than there are, once one more would take too much of what is left.
+    fn shorten(&mut self, bench: &A, phase: &str, each: Duration) -> Result<(), Fault> {
+        let (Course { record, budget, .. }, have) = (self.course, self.finalists.len());
+        if have == 0 || have >= self.wanted {
+            return Ok(());
+        }
+        let short = budget.left(bench.now()).is_some_and(|left| each > left.mul_f64(SHARE_OF_ONE));
+        match record.end(phase) {
+            Some(end) if end == have as u64 => self.wanted = have,
+            None if short && !record.is_replay() => {
+                let finalists = if have == 1 { "finalist" } else { "finalists" };
+                bench.note(format!("time is short: there is none for more than {have} {finalists}"));
+                record.note(ENDED, &format!("{phase} {have}"))?;
+                self.wanted = have;
+            }
+            _ => {}
         }
         Ok(())
     }
 
     /// Sorts finalists by a run against each other; the one that is refused there leaves.
-    fn run_off(&mut self, bench: &mut A, record: &Record<'_>) -> Result<Option<Late>, Trouble> {
-        if self.finalists.len() < 2 {
+    fn run_off(&mut self, bench: &mut A) -> Result<Option<Late>, Trouble> {
+        let (Course { record, budget, .. }, now) = (self.course, bench.now());
+        let phase = self.course.phase("run-off");
+        if self.finalists.len() < 2 || record.end(&phase) == Some(self.matches) {
             return Ok(None);
         }
-        let phase = format!("{}run-off", self.prefix);
+        if budget.is_over(now) && !record.holds(&phase, self.matches) {
+            bench.note(format!("the time is used up: there is no {phase}, finalists are as the search ranked them"));
+            record.note(ENDED, &format!("{phase} {}", self.matches))?;
+            return Ok(None);
+        }
         let weights: Vec<f64> = bench.stages().iter().map(Staged::weight).collect();
         let subjects: Vec<(String, A::Subject)> =
             self.finalists.iter().map(|f| (f.config.to_string(), f.subject.clone())).collect();
-        let duel =
-            Duel { subjects: &subjects, rounds: ROUNDS, samples: bench.settings().pair_samples, purpose: &phase };
+        let duel = Duel {
+            subjects: &subjects,
+            rounds: ROUNDS,
+            samples: bench.settings().pair_samples,
+            purpose: &phase,
+            deadline: budget.deadline(now, RUN_OFF_SHARE),
+        };
         let (number, config) = (self.matches, &self.finalists[0].config);
         let found = Match { phase: &phase, number, config, duel, shown: true, peers: true };
         self.matches += 1;
@@ -114,16 +152,27 @@ impl<'t, A: Apparatus> Finals<'t, A> {
 /// Whether the whole suite of questions finds nothing wrong with a winner.
 pub(crate) fn suite<A: Apparatus>(
     bench: &mut A,
-    record: &Record<'_>,
+    course: Course<'_>,
     number: usize,
     finalist: &Finalist<A::Subject>,
-    prefix: &str,
 ) -> Result<Option<Late>, Trouble> {
-    let phase = format!("{prefix}suite");
+    let looked = look(bench, course, ("suite", Level::Suite), number, &finalist.config)?;
+    Ok(looked.err())
+}
+
+/// A configuration that no trial stands for, looked at as finalists are: the finalist, or how it was refused.
+pub(crate) fn look<A: Apparatus>(
+    bench: &mut A,
+    course: Course<'_>,
+    (phase, level): (&str, Level),
+    number: usize,
+    config: &Config,
+) -> Result<Result<Finalist<A::Subject>, Late>, Trouble> {
+    let phase = course.phase(phase);
     bench.tell(&Event::Phase { phase: &phase, planned: 1 });
     let evaluation = Evaluation {
         outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
-        artifact: A::key(&finalist.subject).map(String::from),
+        artifact: None,
         resources: Vec::new(),
         build_s: 0.0,
         check_s: 0.0,
@@ -131,15 +180,28 @@ pub(crate) fn suite<A: Apparatus>(
         wall_s: 0.0,
         started_ms: 0,
     };
-    let tried = Tried { config: finalist.config.clone(), evaluation };
-    let looked = looked_at(bench, record, &phase, &[(number, &tried)], Level::Suite)?;
-    let mut late = None;
-    for (number, finalist, way, recorded) in looked {
-        let (number, config, evaluation, best) = (number as u64, &finalist.config, &way, false);
-        bench.tell(&Event::Trial { phase: &phase, number, config, evaluation, best, recorded });
-        late = way.refusal().map(|refusal| Late::new(&phase, &finalist.config, refusal));
-    }
-    Ok(late)
+    let tried = Tried { config: config.clone(), evaluation };
+    let mut looked = looked_at(bench, course.record, &phase, &[(number, &tried)], level)?;
+    let Some((number, finalist, way, recorded)) = looked.pop() else {
+        return Err(Fault::new(format!("looking at {config}"), "nothing came of it").into());
+    };
+    tell_trial(bench, &phase, number, &finalist, &way, recorded);
+    Ok(match way.refusal() {
+        Some(refusal) => Err(Late::new(&phase, config, refusal)),
+        None => Ok(finalist),
+    })
+}
+
+fn tell_trial<A: Apparatus>(
+    bench: &A,
+    phase: &str,
+    number: usize,
+    finalist: &Finalist<A::Subject>,
+    evaluation: &Evaluation,
+    recorded: bool,
+) {
+    let (number, config, best) = (number as u64, &finalist.config, false);
+    bench.tell(&Event::Trial { phase, number, config, evaluation, best, recorded });
 }
 
 /// Its number, what was looked at, how that went, and whether it was on record.
@@ -163,7 +225,10 @@ fn looked_at<A: Apparatus>(
         if !record.is_replay() {
             let build = bench.build(&tried.config)?;
             match bench.built(build)? {
-                Outcome::Passed(built) => subject = built,
+                Outcome::Passed(built) => {
+                    way.artifact = A::key(&built).map(String::from);
+                    subject = built;
+                }
                 Outcome::Refused(refusal) => way.outcome = Ended::Refused(refusal, None),
             }
         }

@@ -7,18 +7,22 @@
 
 mod ablation;
 mod adopt;
+mod archive;
 mod best;
 mod budget;
 mod confirm;
+mod course;
 mod face;
 mod finals;
 mod promise;
+mod proof;
 mod proposals;
 mod record;
 mod summary;
 mod tune;
 
 pub use adopt::{adopt, table};
+pub use archive::Archive;
 pub use best::{Written, write_best};
 pub use budget::Budget;
 pub use kiln_bench::{

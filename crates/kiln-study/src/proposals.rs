@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use kiln_bench::{Apparatus, Evaluation, Event, Measured};
-use kiln_core::{Config, Fault};
+use kiln_core::{Config, Fault, Refusal};
 use kiln_space::Point;
 
 use crate::budget::Budget;
@@ -47,6 +47,14 @@ impl Attempts {
         better
     }
 
+    /// Why all of them were refused, when there are enough and one is as the other.
+    pub(crate) fn alike(&self) -> Option<&Refusal> {
+        let mut refusals = self.all.iter().map(|tried| tried.evaluation.refusal());
+        let first = refusals.next()??;
+        let same = |other: &Refusal| (other.gate, &other.measured) == (first.gate, &first.measured);
+        (self.all.len() >= ALIKE && refusals.all(|refusal| refusal.is_some_and(same))).then_some(first)
+    }
+
     /// Those that were measured, each configuration once: to the end, best first; then those that were given up early,
     /// which may have been so beside one that only seemed fast.
     pub(crate) fn ranked(&self) -> Vec<&Tried> {
@@ -78,6 +86,8 @@ pub(crate) trait Source {
     fn promise(&self) -> Option<f64>;
 }
 
+/// Configurations that are refused for one reason before the rest are thought to be, too.
+const ALIKE: usize = 6;
 /// How much further ahead a source is asked that does not listen: a build that takes long must not leave others idle.
 const FURTHER: usize = 4;
 
@@ -151,7 +161,7 @@ pub(crate) fn run<A: Apparatus>(
         let batch: Vec<_> = line.waiting.drain(..due).collect();
         let Some(Waiting { number, .. }) = batch.first() else { return Ok(()) };
         let ended = record.end(name).is_some_and(|end| *number >= end);
-        if ended || batch.iter().any(|trial| trial.build.is_some()) && budget.search_is_over() {
+        if ended || batch.iter().any(|trial| trial.build.is_some()) && budget.search_is_over(bench.now()) {
             bench.note(format!("the time is used up: {name} ends after {number} trials"));
             if !ended {
                 record.note(ENDED, &format!("{name} {number}"))?;
@@ -167,6 +177,10 @@ pub(crate) fn run<A: Apparatus>(
             hopeless = if may_end && expects_less(source, attempts) { hopeless + 1 } else { 0 };
             let best = attempts.add(Tried { config: config.clone(), evaluation: evaluation.clone() });
             bench.tell(&Event::Trial { phase: name, number, config: &config, evaluation: &evaluation, best, recorded });
+        }
+        if bench.settings().stop_rule && attempts.alike().is_some() {
+            line.end();
+            return Ok(());
         }
         if hopeless >= IN_A_ROW && attempts.all.len() >= LEAST_TRIALS {
             let words = "the most promising configuration is expected to save less than times scatter";

@@ -6,15 +6,17 @@ use std::collections::HashMap;
 
 use kiln_bench::{CacheState, Ended, Evaluation, Fought, Measured, Rounds, Turns};
 use kiln_core::{Config, Fault, Refusal};
-use kiln_store::{Measurement, Store, Trial, TrialState};
+use kiln_store::{Measurement, Trial, TrialState};
 use serde_json::json;
+
+use crate::archive::Archive;
 
 /// The kind of note that says where a phase ran out of time.
 pub(crate) const ENDED: &str = "ended";
 
 /// A study's record, old and new.
 pub struct Record<'a> {
-    store: Option<&'a Store>,
+    archive: Option<&'a dyn Archive>,
     study: String,
     cache: CacheState,
     replay: bool,
@@ -27,16 +29,16 @@ pub struct Record<'a> {
 
 impl<'a> Record<'a> {
     /// A record that is kept in a store, with what is there already.
-    pub fn in_store(store: &'a Store, study: &str, cache: CacheState) -> Result<Record<'a>, Fault> {
+    pub fn in_store(archive: &'a dyn Archive, study: &str, cache: CacheState) -> Result<Record<'a>, Fault> {
         let mut record = Record::nowhere(study, cache);
-        record.store = Some(store);
-        for trial in store.trials(study)? {
+        record.archive = Some(archive);
+        for trial in archive.trials(study)? {
             record.trials.insert((trial.phase.clone(), trial.number), trial);
         }
-        for measurement in store.measurements(study)? {
+        for measurement in archive.measurements(study)? {
             record.measurements.entry((measurement.phase.clone(), measurement.trial)).or_default().push(measurement);
         }
-        for note in store.notes(study)? {
+        for note in archive.notes(study)? {
             match (&*note.kind, note.text.rsplit_once(' ')) {
                 ("baseline", _) => record.baseline = Some(note.text),
                 (ENDED, Some((phase, trials))) => {
@@ -49,9 +51,9 @@ impl<'a> Record<'a> {
     }
 
     /// A record of the past only: nothing is done that is not in it, and nothing is written.
-    pub fn replay(store: &'a Store, study: &str, cache: CacheState) -> Result<Record<'a>, Fault> {
-        let mut record = Record::in_store(store, study, cache)?;
-        (record.replay, record.store) = (true, None);
+    pub fn replay(archive: &'a dyn Archive, study: &str, cache: CacheState) -> Result<Record<'a>, Fault> {
+        let mut record = Record::in_store(archive, study, cache)?;
+        (record.replay, record.archive) = (true, None);
         Ok(record)
     }
 
@@ -59,7 +61,7 @@ impl<'a> Record<'a> {
     pub fn nowhere(study: &str, cache: CacheState) -> Record<'static> {
         let (trials, measurements) = (HashMap::new(), HashMap::new());
         Record {
-            store: None,
+            archive: None,
             study: study.into(),
             cache,
             replay: false,
@@ -103,6 +105,11 @@ impl<'a> Record<'a> {
     /// The configuration a phase began with, as it is written down.
     pub(crate) fn config(&self, phase: &str) -> Option<&str> {
         self.trials.get(&(phase.to_string(), 0)).map(|trial| &*trial.config)
+    }
+
+    /// Whether a phase's trial or duel of this number is in it.
+    pub(crate) fn holds(&self, phase: &str, number: u64) -> bool {
+        self.trials.contains_key(&(phase.to_string(), number))
     }
 
     fn trial(&self, phase: &str, number: u64, config: &str) -> Result<Option<&Trial>, Fault> {
@@ -283,15 +290,15 @@ impl<'a> Record<'a> {
 
     /// Keeps a remark.
     pub(crate) fn note(&self, kind: &str, text: &str) -> Result<(), Fault> {
-        match self.store {
-            Some(store) => store.note(&self.study, kiln_bench::now_ms(), kind, text),
+        match self.archive {
+            Some(archive) => archive.note(&self.study, kiln_bench::now_ms(), kind, text),
             None => Ok(()),
         }
     }
 
     fn write(&self, trial: &Trial, measurements: &[Measurement]) -> Result<(), Fault> {
-        match self.store {
-            Some(store) => store.record(&self.study, trial, measurements),
+        match self.archive {
+            Some(archive) => archive.record(&self.study, trial, measurements),
             None => Ok(()),
         }
     }

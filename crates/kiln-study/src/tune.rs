@@ -8,15 +8,15 @@ use kiln_bench::{Apparatus, Baseline, Evaluation, Event, Staged, Trouble, derive
 use kiln_core::{Config, Fault, Gate};
 use kiln_search::{Kind, Knowledge, Observation, Strategy, strategy_with};
 use kiln_space::Point;
-use kiln_stats::{Estimate, Verdict, overall};
+use kiln_stats::Verdict;
 
-use crate::ablation::ablation;
 use crate::budget::Budget;
-use crate::confirm::{Confirmation, Opponent};
-use crate::finals::{Finals, suite};
+use crate::confirm::Opponent;
+use crate::course::Course;
 use crate::promise::promise;
+use crate::proof::{Proven, prove, together};
 use crate::proposals::{Attempts, Line, Phase, Source, Tried, run, trial};
-use crate::record::{ENDED, Record};
+use crate::record::Record;
 use crate::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 
 /// Below this share of the baseline's speed, after the seed phase, searching on is not worth the time.
@@ -32,6 +32,13 @@ struct Campaign {
     attempts: Attempts,
     /// Refusals of finalists and of the confirmation.
     late: Vec<Late>,
+}
+
+impl Campaign {
+    /// One that ended before anything was confirmed.
+    fn without_figures(verdict: TuneVerdict, reason: String, config: Option<Config>, attempts: Attempts) -> Campaign {
+        Campaign { verdict, reason, config, workloads: vec![], ablation: vec![], attempts, late: vec![] }
+    }
 }
 
 /// Runs a study from wherever its record ends.
@@ -52,17 +59,17 @@ pub fn tune<A: Apparatus>(
         for (place, stage) in stages.into_iter().enumerate() {
             let prefix = format!("{}/", stage.name());
             bench.exchange_stages(vec![stage]);
-            let budget = &budget.of(place + 1, all);
-            campaigns.push(campaign(bench, record, budget, baseline.as_ref(), target, &prefix)?);
+            let course = Course { record, budget: &budget.of(place + 1, all), prefix: &prefix };
+            campaigns.push(campaign(bench, course, baseline.as_ref(), target)?);
         }
     } else {
-        campaigns.push(campaign(bench, record, budget, baseline.as_ref(), target, "")?);
+        campaigns.push(campaign(bench, Course { record, budget, prefix: "" }, baseline.as_ref(), target)?);
     }
     let name = baseline.map(|b| b.name);
     let mut summary = summarise(campaigns, apart, target, name)?;
     summary.seed = bench.settings().seed;
     summary.study = study.into();
-    summary.seconds = spent + budget.elapsed().as_secs_f64();
+    summary.seconds = spent + budget.elapsed(bench.now()).as_secs_f64();
     bench.tell(&Event::Finished);
     Ok(summary)
 }
@@ -130,13 +137,12 @@ fn observation(evaluation: &Evaluation) -> Observation {
 /// Every phase, on the workloads the bench has now.
 fn campaign<A: Apparatus>(
     bench: &mut A,
-    record: &Record<'_>,
-    budget: &Budget,
+    course: Course<'_>,
     baseline: Option<&Baseline<A::Subject>>,
     target: f64,
-    prefix: &str,
 ) -> Result<Campaign, Trouble> {
-    let named = |phase: &str| format!("{prefix}{phase}");
+    let Course { record, budget, prefix } = course;
+    let named = |phase: &str| course.phase(phase);
     let mut attempts = Attempts::default();
     // A study that goes on begins as it began, also when the table of tuned configurations has changed since.
     let begun = record.config(&named("default")).and_then(|text| bench.kernel().read_config(text));
@@ -188,17 +194,23 @@ fn campaign<A: Apparatus>(
     let mut line = Line::new(vec![seed, rest]);
     run(bench, record, budget, &mut line, 0, &mut search, &mut attempts)?;
 
+    if bench.settings().stop_rule
+        && let Some(refusal) = attempts.alike()
+    {
+        let (gate, measured, all) = (refusal.gate, &refusal.measured, attempts.all.len());
+        let reason = format!(
+            "all of the first {all} configurations were refused alike, by {gate}: {measured} (--no-stop goes on all the same)"
+        );
+        return Ok(Campaign::without_figures(TuneVerdict::NoValidCandidate, reason, None, attempts));
+    }
     if let Some(reason) = half_speed(bench, record, baseline, &attempts, prefix)? {
         let config = attempts.best().map(|t| t.config.clone());
-        let verdict = TuneVerdict::Stopped;
-        let (workloads, ablation, late) = (Vec::new(), Vec::new(), Vec::new());
-        return Ok(Campaign { verdict, reason, config, workloads, ablation, attempts, late });
+        return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
     }
 
     run(bench, record, budget, &mut line, 1, &mut search, &mut attempts)?;
     bench.quiet();
 
-    let (mut late, mut suites) = (Vec::new(), 0);
     // A default that was refused is nothing to be measured against.
     let opponent = match (baseline, sound) {
         (Some(baseline), _) => Some(Opponent { name: baseline.name.clone(), subject: baseline.subject.clone() }),
@@ -208,51 +220,14 @@ fn campaign<A: Apparatus>(
         }
         (None, None) => None,
     };
-    let (mut first, mut confirmed) = (None, None);
-    let mut finals = Finals::new(bench, &attempts, prefix);
-    let mut confirmation = match &opponent {
-        Some(opponent) => Some(Confirmation::new(bench, record, opponent, prefix)?),
-        None => None,
-    };
-    while confirmed.is_none() {
-        let ranked = finals.ranked(bench, record, &mut late)?;
-        if ranked.is_empty() {
-            break;
-        }
-        let Some(confirmation) = &mut confirmation else {
-            first = ranked.first().map(|finalist| finalist.config.clone());
-            break;
-        };
-        for finalist in &ranked {
-            match confirmation.of(bench, record, finalist)? {
-                Ok(workloads) => match suite(bench, record, suites, finalist, prefix)? {
-                    None => confirmed = Some((finalist.config.clone(), workloads)),
-                    Some(refused) => late.push(refused),
-                },
-                Err(refused) => late.push(refused),
-            }
-            suites += 1;
-            if confirmed.is_some() {
-                break;
-            }
-        }
-    }
-    drop(confirmation);
-    let Some((config, workloads)) = confirmed else {
-        let (verdict, reason) = match (&first, &opponent) {
+    let Proven { winner, unopposed, ablation, late } = prove(bench, course, &attempts, opponent.as_ref())?;
+    let Some((config, workloads)) = winner else {
+        let (verdict, reason) = match (&unopposed, &opponent) {
             (Some(_), None) => (TuneVerdict::NotReached, "there is nothing to measure the winner against".to_string()),
             _ => (TuneVerdict::NoValidCandidate, refusals_in_words(&attempts, &late)),
         };
-        return Ok(Campaign { verdict, reason, config: first, workloads: vec![], ablation: vec![], attempts, late });
+        return Ok(Campaign { verdict, reason, config: unopposed, workloads: vec![], ablation, attempts, late });
     };
-    let last = named("ablation");
-    let begun = record.has(&last);
-    if bench.settings().ablation && !begun && record.end(&last).is_none() && budget.is_over() {
-        record.note(ENDED, &format!("{last} 0"))?;
-    }
-    let in_time = begun || record.end(&last).is_none() && !budget.is_over();
-    let ablation =
-        if bench.settings().ablation && in_time { ablation(bench, record, &config, prefix)? } else { Vec::new() };
     let (verdict, reason) = judge(&workloads, target);
     Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late })
 }
@@ -308,7 +283,7 @@ fn half_speed<A: Apparatus>(
 /// Whether the aim was reached: the speedup, intervals apart, an effect that is not small.
 fn judge(workloads: &[Confirmed], target: f64) -> (TuneVerdict, String) {
     let tuned: Vec<&Confirmed> = workloads.iter().filter(|w| !w.holdout).collect();
-    let Some(whole) = together(&tuned) else {
+    let Some(whole) = together(workloads.iter()) else {
         return (TuneVerdict::NotReached, "the confirmation has no samples".into());
     };
     if let Some(unclear) = tuned.iter().find(|w| w.verdict != Verdict::Faster) {
@@ -320,12 +295,6 @@ fn judge(workloads: &[Confirmed], target: f64) -> (TuneVerdict, String) {
         return (TuneVerdict::NotReached, format!("confirmed {:.2}x (target {target:.2}x)", whole.value));
     }
     (TuneVerdict::Reached, format!("confirmed {:.2}x (target {target:.2}x)", whole.value))
-}
-
-/// The weighted speedup over workloads.
-fn together(tuned: &[&Confirmed]) -> Option<Estimate> {
-    let row = |w: &&Confirmed| (w.weight, Estimate { value: w.speedup, interval: w.speedup_ci95 });
-    overall(&tuned.iter().map(row).collect::<Vec<_>>()).ok()
 }
 
 fn refusals_in_words(attempts: &Attempts, late: &[Late]) -> String {
@@ -364,7 +333,7 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         ablation.extend(campaign.ablation);
     }
     workloads.sort_by_key(|w| w.holdout);
-    let whole = together(&workloads.iter().filter(|w| !w.holdout).collect::<Vec<_>>());
+    let whole = together(workloads.iter());
     Ok(Summary {
         verdict,
         reason,

@@ -1,0 +1,93 @@
+//! Workloads tuned apart, and together.
+
+use kiln_core::Config;
+use kiln_study::TuneVerdict;
+
+use crate::scripted::{At, Memory, Script, bowl, refusal};
+
+const TWO: &str =
+    "[[workloads]]\nname = \"small\"\ndims = { N = 8 }\n[[workloads]]\nname = \"large\"\ndims = { N = 16 }\n";
+
+/// On the large workload the best is elsewhere.
+fn mirrored(config: &Config, workload: &str) -> f64 {
+    if workload == "large" {
+        let value = |name: &str| config.get(name).and_then(|v| v.to_string().parse::<f64>().ok()).unwrap_or(0.0);
+        return 2e-3 * (1.0 + 0.1 * value("A") + 0.1 * value("B"));
+    }
+    bowl(config, workload)
+}
+
+fn apart() -> Script {
+    let mut script = Script::new(&format!("[objective]\nper_workload = true\n{TWO}"));
+    (script.time, script.settings.search_trials, script.baseline) = (Box::new(mirrored), 120, Some(8e-3));
+    script
+}
+
+#[test]
+fn every_workload_has_its_own_winner() {
+    let played = apart().play();
+    let summary = played.summary();
+    assert_eq!(summary.config, None);
+    let winners: Vec<String> =
+        summary.workloads.iter().map(|w| w.config.as_ref().map_or(String::new(), ToString::to_string)).collect();
+    assert_eq!(winners[0], "A=7,B=5,C=1");
+    assert!(winners[1].starts_with("A=0,B=0"), "{winners:?}");
+    assert!(played.heard("phase small/search") && played.heard("phase large/confirm"));
+    assert!(summary.ablation.iter().all(|entry| entry.workload.is_some()));
+}
+
+#[test]
+fn together_there_is_one_for_all() {
+    let mut script = Script::new(TWO);
+    (script.time, script.settings.search_trials, script.baseline) = (Box::new(mirrored), 120, Some(8e-3));
+    let played = script.play();
+    let summary = played.summary();
+    assert_eq!((summary.workloads.len(), summary.workloads[0].config.as_ref()), (2, None));
+    assert!(summary.config.is_some());
+    let speedups: Vec<f64> = summary.workloads.iter().map(|w| w.speedup).collect();
+    let together = (speedups[0] * speedups[1]).sqrt();
+    assert!((summary.speedup.unwrap() / together - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn the_worst_verdict_is_that_of_the_study() {
+    for (at, verdict) in [(At::Trial, TuneVerdict::NoValidCandidate), (At::Ablation, TuneVerdict::Reached)] {
+        let mut script = apart();
+        let times = std::cell::Cell::new(0);
+        // The second campaign's trials are all refused: they come after the first one's.
+        script.refuse = Box::new(move |config, here| {
+            if here == At::Trial {
+                times.set(times.get() + 1);
+            }
+            (here == at && times.get() > 60).then(|| refusal(kiln_core::Gate::Numerics, &config.to_string()))
+        });
+        script.settings.search_trials = 51;
+        let played = script.play();
+        assert_eq!(played.summary().verdict, verdict, "{at:?}: {}", played.summary().reason);
+    }
+}
+
+#[test]
+fn time_is_shared_between_them() {
+    let mut script = apart();
+    script.minutes = Some(1.0);
+    let played = script.play();
+    let of = |name: &str| played.told.iter().filter(|line| line.starts_with(&format!("trial {name}/"))).count();
+    assert!(of("small") > 10 && of("large") > 10, "{} and {}", of("small"), of("large"));
+    assert!(played.seconds <= 70.0, "{}", played.seconds);
+}
+
+#[test]
+fn each_goes_on_where_it_was() {
+    let (script, memory) = (apart(), Memory::default());
+    let whole = script.play_on(&memory, false);
+    for kept in (0..memory.len()).step_by(memory.len() / 6) {
+        let again = script.play_on(&memory.cut(kept), false);
+        let (one, other) = (again.summary(), whole.summary());
+        assert_eq!(
+            (&one.workloads, &one.late, one.trials),
+            (&other.workloads, &other.late, other.trials),
+            "after {kept}"
+        );
+    }
+}

@@ -1,0 +1,177 @@
+//! The order of phases, and how a study ends.
+
+use kiln_core::Gate;
+use kiln_study::{Settings, TuneVerdict};
+
+use crate::scripted::{At, BEST, Script, bowl, refusal, tried};
+
+fn phases(told: &[String]) -> Vec<String> {
+    let phase = |line: &String| line.strip_prefix("phase ")?.split(' ').next().map(String::from);
+    let mut phases: Vec<String> = told.iter().filter_map(phase).collect();
+    phases.dedup();
+    phases
+}
+
+#[test]
+fn phases_come_in_order_and_the_best_wins() {
+    let mut script = Script::new("");
+    script.settings.search_trials = 120;
+    let played = script.play();
+    assert_eq!(played.config(), BEST);
+    assert_eq!(
+        phases(&played.told),
+        ["baseline", "default", "seed", "rule", "search", "final", "run-off", "confirm", "suite", "ablation"]
+    );
+    assert_eq!(played.told.last().map(String::as_str), Some("finished"));
+    let summary = played.summary();
+    assert_eq!(summary.verdict, TuneVerdict::Reached);
+    assert!((summary.speedup.unwrap() - 3.0).abs() < 0.01, "{:?}", summary.speedup);
+    assert_eq!((summary.baseline.as_deref(), summary.seed), (Some("plain"), 1));
+}
+
+#[test]
+fn no_configuration_is_tried_twice_and_none_beyond_the_space() {
+    for (seed_trials, search_trials) in [(8, 12), (1, 1), (128, 0), (0, 128), (200, 200)] {
+        let mut script = Script::new("");
+        (script.settings.seed_trials, script.settings.search_trials) = (seed_trials, search_trials);
+        let played = script.play();
+        let tried = tried(&played);
+        // The default may be proposed again: it is not known to the search's numbering.
+        assert!(tried.values().filter(|count| **count > 1).count() <= 1, "{tried:?}");
+        assert!(played.summary().trials <= (1 + seed_trials + search_trials).min(129));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_study() {
+    let acts = |seed: u64| {
+        let mut script = Script::new("");
+        script.settings.seed = seed;
+        script.play().acts
+    };
+    assert_eq!(acts(1), acts(1));
+    assert_ne!(acts(1), acts(2));
+}
+
+#[test]
+fn the_target_decides_between_reached_and_not() {
+    for (target, verdict) in
+        [(None, TuneVerdict::Reached), (Some(2.9), TuneVerdict::Reached), (Some(3.1), TuneVerdict::NotReached)]
+    {
+        let mut script = Script::new("");
+        script.settings = Settings { target_speedup: target, search_trials: 120, ..script.settings };
+        let played = script.play();
+        assert_eq!(played.summary().verdict, verdict, "{target:?}");
+        assert!(played.summary().reason.starts_with("confirmed 3.0"), "{}", played.summary().reason);
+    }
+}
+
+#[test]
+fn a_winner_that_is_not_faster_reaches_nothing() {
+    for (baseline, verdict) in [(1e-3, "same"), (0.8e-3, "slower")] {
+        let mut script = Script::new("");
+        (script.baseline, script.settings.search_trials) = (Some(baseline), 120);
+        let played = script.play();
+        let summary = played.summary();
+        assert_eq!(summary.verdict, TuneVerdict::NotReached);
+        assert!(summary.reason.contains(verdict), "{}", summary.reason);
+    }
+}
+
+#[test]
+fn where_nothing_passes_there_is_no_winner() {
+    let mut script = Script::new("");
+    script.settings.stop_rule = false;
+    script.refuse = Box::new(|config, at| (at == At::Trial).then(|| refusal(Gate::Numerics, &config.to_string())));
+    let played = script.play();
+    let summary = played.summary();
+    assert_eq!((summary.verdict, &summary.config), (TuneVerdict::NoValidCandidate, &None));
+    assert_eq!(summary.refused.get(&Gate::Numerics), Some(&21));
+    assert!(summary.reason.contains("numerics 21"), "{}", summary.reason);
+    assert_eq!(played.count("Full") + played.count("duel"), 0);
+}
+
+#[test]
+fn without_a_baseline_the_default_takes_its_place() {
+    let mut script = Script::new("");
+    (script.baseline, script.settings.search_trials) = (None, 120);
+    let played = script.play();
+    let summary = played.summary();
+    assert_eq!((summary.baseline.as_deref(), summary.verdict), (None, TuneVerdict::Reached));
+    assert!((summary.speedup.unwrap() - 2.25).abs() < 0.01, "{:?}", summary.speedup);
+    assert!(played.heard("baseline plain is skipped: it is not there"));
+    assert!(played.heard("the default configuration takes its place"));
+}
+
+#[test]
+fn without_a_baseline_and_a_sound_default_there_is_nothing_to_measure_against() {
+    let mut script = Script::new("");
+    script.baseline = None;
+    script.refuse = crate::scripted::refusing(At::Trial, &["A=0,B=0,C=0"]);
+    let played = script.play();
+    let summary = played.summary();
+    assert_eq!(summary.verdict, TuneVerdict::NotReached);
+    assert!(summary.reason.contains("nothing to measure the winner against") && summary.config.is_some());
+}
+
+#[test]
+fn a_named_baseline_that_cannot_be_had_is_a_fault() {
+    let mut script = Script::new("");
+    (script.baseline, script.settings.baseline) = (None, Some("plain".into()));
+    let why = script.play().ended.unwrap_err();
+    assert!(why.contains("using the baseline plain") && why.contains("it is not there"), "{why}");
+}
+
+#[test]
+fn a_default_that_is_refused_is_said_and_the_study_goes_on() {
+    let mut script = Script::new("");
+    script.refuse = crate::scripted::refusing(At::Trial, &["A=0,B=0,C=0"]);
+    let played = script.play();
+    assert!(played.heard("the default configuration is refused by numerics"));
+    assert_eq!(played.summary().verdict, TuneVerdict::Reached);
+}
+
+#[test]
+fn a_default_that_no_rule_allows_is_not_tried_and_that_is_said() {
+    let script = Script::new("[constraints]\nodd = \"A % 2 == 1\"\n");
+    let played = script.play();
+    assert!(played.heard("the default configuration A=0,B=0,C=0 is not tried: odd does not hold"));
+    assert!(tried(&played).keys().all(|config| !config.starts_with("A=0")));
+}
+
+#[test]
+fn holdouts_are_confirmed_and_count_for_nothing() {
+    let mut script = Script::new(
+        "[[workloads]]\nname = \"one\"\ndims = { N = 8 }\n[[workloads]]\nname = \"other\"\ndims = { N = 16 }\nuse = \"holdout\"\n",
+    );
+    // On the holdout everything is slow.
+    script.time = Box::new(|config, workload| bowl(config, workload) * if workload == "other" { 10.0 } else { 1.0 });
+    let played = script.play();
+    let summary = played.summary();
+    let names: Vec<(&str, bool)> = summary.workloads.iter().map(|w| (w.name.as_str(), w.holdout)).collect();
+    assert_eq!(names, [("one", false), ("other", true)]);
+    assert!(summary.workloads[1].speedup < 0.5 && summary.speedup.unwrap() > 2.0);
+    assert_eq!(summary.verdict, TuneVerdict::Reached);
+}
+
+#[test]
+fn a_search_that_expects_nothing_more_ends() {
+    let mut script = Script::new("");
+    (script.settings.strategy, script.settings.search_trials) = ("auto".into(), 120);
+    let played = script.play();
+    assert!(played.heard("is expected to save less than times scatter"));
+    assert!((60..120).contains(&played.summary().trials) && played.config() == BEST, "{}", played.summary().trials);
+}
+
+#[test]
+fn ctrl_c_ends_with_a_fault_at_every_point() {
+    let mut script = Script::new("");
+    let whole = script.play().acts.len();
+    for work in (1..whole).step_by(2) {
+        script.work = work;
+        let played = script.play();
+        // After the last look at it, a study may still end.
+        let ended = played.ended.map_or_else(|why| why.contains("interrupted"), |_| work + 3 > whole);
+        assert!(ended, "after {work} of {whole}");
+    }
+}
