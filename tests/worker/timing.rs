@@ -8,7 +8,7 @@ use crate::kernel::{DOUBLE, N, floats, load};
 use crate::{failed, passed};
 
 fn time(batches: u32, calls: u32, flush: u64) -> Ask {
-    Ask::Time { batches, calls, flush, draw: None, order: vec![], returned: false }
+    Ask::Time { batches, calls, flush, draw: None }
 }
 
 fn times(worker: &mut Worker, ask: Ask) -> Timing {
@@ -76,17 +76,12 @@ fn every_call_has_a_set_of_its_own() {
     times(&mut loaded.worker, time(2, 4, 1 << 20));
     assert_eq!((0..6).map(|set| first(&arena, set)).collect::<Vec<_>>(), [3.0, 3.0, 2.0, 2.0, 1.0, 1.0]);
     // In an order of the parent's, with sets beside that no call has.
-    let on = |order: &[u32]| Ask::Time {
-        batches: 2,
-        calls: 1,
-        flush: 0,
-        draw: None,
-        order: order.to_vec(),
-        returned: false,
-    };
-    times(&mut loaded.worker, on(&[5, 1]));
+    let prepare = |order: &[u32]| Ask::Prepare { order: order.to_vec() };
+    assert_eq!(passed(loaded.worker.ask(prepare(&[5, 1]))), Answer::Done);
+    let timing = times(&mut loaded.worker, Ask::Go { returned: false });
+    assert_eq!((timing.nanoseconds.len(), timing.calls), (1, 2));
     assert_eq!((0..6).map(|set| first(&arena, set)).collect::<Vec<_>>(), [3.0, 4.0, 2.0, 2.0, 1.0, 2.0]);
-    let why = failed(loaded.worker.ask(on(&[0, 6])));
+    let why = failed(loaded.worker.ask(prepare(&[0, 6])));
     assert!(why.contains("set 6 is wanted, there are 6"), "{why}");
 }
 

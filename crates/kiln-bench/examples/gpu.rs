@@ -36,7 +36,7 @@ fn line(name: &str, value: f64, bound: &str, pass: bool) {
 
 /// The middle sample in seconds of one call.
 fn median(worker: &mut Worker, samples: u32, calls: u32, flush: u64) -> Result<f64> {
-    match worker.ask(Ask::Time { batches: samples, calls, flush, draw: None, order: vec![], returned: false })? {
+    match worker.ask(Ask::Time { batches: samples, calls, flush, draw: None })? {
         Outcome::Passed(Answer::Times(timing)) => {
             let mut times = timing.nanoseconds;
             times.sort_unstable();

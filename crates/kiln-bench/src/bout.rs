@@ -23,6 +23,8 @@ use crate::stage::Stage;
 use crate::subject::Subject;
 use crate::tray::{Taken, Tray};
 
+/// The share of the time in the warm-up below which calls are timed at another pace.
+const HURRIED: f64 = 0.3;
 /// Differences between sides that the reference is asked about in one round.
 const MOST_DISPUTES: usize = 8;
 
@@ -64,9 +66,29 @@ struct Side<'s> {
     /// Which of a sample's inputs its calls have, in order; and the set that each lay in, counted over all that was taken.
     picks: Vec<usize>,
     spots: Vec<usize>,
+    /// How many sets samples may have, and their bytes.
+    sizes: (Sets, usize),
     /// Sets that no call has, beside those of calls that are made together.
     decoys: usize,
     turns: Turns,
+}
+
+impl Side<'_> {
+    /// How it is sampled.
+    fn manner(&self) -> (Pace, usize, bool) {
+        (self.pace, self.decoys, self.seat.returned)
+    }
+
+    /// Takes a sample in. Calls that are much shorter than they were when they were warmed up are many in a sample, and lie
+    /// beside others, from now on: whoever seems slow before it counts is not to be alone when it does.
+    fn sampled(&mut self, seconds: f64) {
+        self.turns.samples.push(seconds.max(1e-10));
+        if seconds < HURRIED * self.pace.estimate {
+            let (sizes, bytes) = self.sizes;
+            self.pace = sizes.pace(seconds);
+            self.decoys = Sets::decoys(&self.pace, bytes);
+        }
+    }
 }
 
 impl Round<'_> {
@@ -93,6 +115,11 @@ impl Round<'_> {
         let mut order: Vec<usize> = (0..sides.len()).collect();
         let checked = self.checked.then(|| self.rng.next_u64() as usize % self.plan.samples.max(1));
         for sample in 0..self.plan.samples {
+            for place in 0..sides.len() {
+                // What an empty function does takes as long as its subject's.
+                let (pace, decoys, returned) = sides[place % subjects].manner();
+                (sides[place].pace, sides[place].decoys, sides[place].seat.returned) = (pace, decoys, returned);
+            }
             let most = sides.iter().map(|side| side.pace.sets()).max().unwrap_or(1);
             // Behind those that are called come decoys, drawn like the others, and never laid twice.
             let decoys = sides.iter().map(|side| side.decoys * side.pace.lays()).max().unwrap_or(0);
@@ -105,8 +132,6 @@ impl Round<'_> {
             shuffle(&mut order, self.rng);
             let mut taken: Vec<Option<Taken>> = sides.iter().map(|_| None).collect();
             for place in &order {
-                // An empty function's answers take as long as its subject's.
-                sides[*place].seat.returned = sides[place % subjects].seat.returned;
                 match self.turn(&mut sides[*place], calls, decoys)? {
                     Outcome::Passed(found) => taken[*place] = Some(found),
                     Outcome::Refused(refusal) if *place < subjects => return Ok(Err(self.lost(*place, refusal))),
@@ -168,12 +193,21 @@ impl Round<'_> {
         seat.pause();
         let turns = Turns { samples: Vec::with_capacity(self.plan.samples), calls: pace.calls };
         let decoys = Sets::decoys(&pace, bytes);
-        Ok(Outcome::Passed(Side { seat, tray, pace, picks: Vec::new(), spots: Vec::new(), decoys, turns }))
+        Ok(Outcome::Passed(Side {
+            seat,
+            tray,
+            pace,
+            picks: Vec::new(),
+            spots: Vec::new(),
+            sizes: (sizes, bytes),
+            decoys,
+            turns,
+        }))
     }
 
     /// One sample of one side.
     fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh], decoys: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
-        let Side { seat, tray, pace, picks, spots, turns, .. } = side;
+        let Side { seat, tray, pace, picks, spots, .. } = side;
         let (mut seconds, mut taken, mut laid) = (0.0, None, 0);
         let mut unused = decoys.chunks(side.decoys.max(1)).filter(|_| side.decoys > 0);
         spots.clear();
@@ -196,14 +230,16 @@ impl Round<'_> {
             if pace.estimate < PRIMED_BELOW {
                 passed!(seat.call()?);
             }
+            passed!(seat.prepare_calls(order)?);
             // Whoever waits for inputs to come must not begin before the clock and the account do.
             seat.pause();
             seat.lay_sets(tray, order);
-            seat.resume();
-            let timing = passed!(seat.timing_on(order.to_vec())?);
-            let found = tray.add(taken);
-            // What it still does, it does not do while others are timed.
+            let timing = passed!(seat.go()?);
+            let early = timing.returned.is_empty().then(|| tray.take());
+            // What it still does, it does not do while others are timed, nor before what it returned is read.
             seat.pause();
+            passed!(seat.take_returned(tray, &timing, order)?);
+            let found = tray.add(taken, early);
             passed!(tray.judge(&found));
             passed!(tray.judge_decoys(&found, beside));
             taken = Some(found);
@@ -211,7 +247,8 @@ impl Round<'_> {
             self.tally.batches += timing.preemptions.len() as u64;
             self.tally.interrupted += timing.preemptions.iter().filter(|times| **times > 0).count() as u64;
         }
-        turns.samples.push((seconds / picks.len().max(1) as f64).max(1e-10));
+        let calls = picks.len().max(1);
+        side.sampled(seconds / calls as f64);
         taken.map(Outcome::Passed).ok_or_else(|| Fault::new("timing", "a sample without a call"))
     }
 

@@ -36,12 +36,13 @@ const BUSY: f64 = 0.2;
 /// in 691 comparisons of a kernel of 6.4 us with itself the medians were apart by up to 0.32 us.
 const TOLD_APART: f64 = 0.35e-6;
 
-/// The limits of a verdict between two subjects, as finely as their times can be told apart.
-pub fn limits(thresholds: &Thresholds, on_gpu: bool, blocks: &[Block]) -> Thresholds {
+/// The limits of a verdict between two subjects, as finely as their times can be told apart, and no finer than what could be
+/// hidden from the system's accounts.
+pub fn limits(thresholds: &Thresholds, on_gpu: bool, blocks: &[Block], hidden: f64) -> Thresholds {
     let times: Vec<f64> = blocks.iter().flat_map(|block| block.baseline.iter().copied()).collect();
     match median(&times) {
         Ok(seconds) if on_gpu && seconds > 0.0 => thresholds.no_finer_than(TOLD_APART / seconds),
-        _ => *thresholds,
+        _ => thresholds.faster_from(hidden),
     }
 }
 
@@ -209,7 +210,18 @@ fn on_processor(
             }
         }
     }
-    Ok(Ok(fought(bench, stages, rounds, checked)))
+    let mut found = fought(bench, stages, rounds, checked);
+    // What several threads could hide is not known so well: processor time is not how long they took.
+    for (scrutiny, accounts) in found.scrutiny.iter_mut().zip(&accounts).filter(|_| threads == 1) {
+        scrutiny.hidden = accounts.first().map_or(0.0, |(account, _)| account.hidden(threads));
+        if scrutiny.hidden > 0.0 {
+            let share = 100.0 * scrutiny.hidden;
+            scrutiny.notes.push(format!(
+                "what so short calls take is known to the system to {share:.0} %: gains below that are not called faster"
+            ));
+        }
+    }
+    Ok(Ok(found))
 }
 
 /// Rounds to add before a candidate is refused for its claims: a suspicion is no verdict until enough workers were heard.
@@ -227,7 +239,11 @@ pub(crate) fn is_candidate(name: &str) -> bool {
 
 /// Samples with what they rest on.
 pub(crate) fn fought(bench: &Bench<'_>, stages: &[Stage<'_>], rounds: Rounds, checked: Vec<Checked>) -> Fought {
-    let scrutiny = stages.iter().zip(checked).map(|(stage, checked)| Scrutiny { checked, notes: notes(bench, stage) });
+    let scrutiny = stages.iter().zip(checked).map(|(stage, checked)| Scrutiny {
+        checked,
+        notes: notes(bench, stage),
+        hidden: 0.0,
+    });
     Fought { rounds, scrutiny: scrutiny.collect(), kernels: vec![Vec::new(); stages.len()] }
 }
 

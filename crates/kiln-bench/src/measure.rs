@@ -66,7 +66,7 @@ impl Sets {
     }
 
     /// For calls of so many seconds: no more than make a sample long enough.
-    fn pace(self, estimate: f64) -> Pace {
+    pub(crate) fn pace(self, estimate: f64) -> Pace {
         let wanted = calls_for(estimate) as usize;
         let calls = wanted.clamp(1, self.calls);
         let batches = wanted.div_ceil(calls).clamp(1, self.batches);

@@ -52,6 +52,9 @@ pub struct Scrutiny {
     pub checked: Checked,
     /// What else to know about inputs and caches.
     pub notes: Vec<String>,
+    /// The share of its times that the subject could hide from the system's accounts.
+    #[serde(default)]
+    pub hidden: f64,
 }
 
 /// What to know about the inputs of timed calls and the caches they meet.

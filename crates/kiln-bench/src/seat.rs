@@ -54,6 +54,8 @@ pub(crate) struct Seat {
     pub(crate) walls: Vec<(f64, f64)>,
     /// Whether calls return their answers, which are then copied off the clock; of an empty function, whether to act so.
     pub(crate) returned: bool,
+    /// Whether calls may use several threads.
+    pub(crate) threaded: bool,
     /// Whether calls work in a device's memory.
     device: bool,
     /// Whether the worker was stopped, and not let go on yet.
@@ -103,6 +105,7 @@ impl Seat {
             account,
             walls: Vec::new(),
             returned: false,
+            threaded: false,
             device,
             paused: false,
             keeper,
@@ -394,6 +397,7 @@ impl Seat {
             // Where that is not allowed it goes on waiting, as most do.
             let _ = rested.worker.pause();
             self.paused = true;
+            self.settle();
         }
     }
 

@@ -205,6 +205,7 @@ impl Seating {
         if subject.is_foreign() && !subject.config().is_empty() {
             seat.required = Arc::clone(&self.required);
         }
+        seat.threaded = self.threads > 1;
         if self.cache == CacheState::Cold {
             seat.cool();
         }

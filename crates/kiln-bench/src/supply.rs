@@ -75,15 +75,18 @@ impl Supply {
             return Err(failed(refusal));
         }
         let calls = self.sets.calls as u32;
-        // Whether candidates return their answers is not known yet.
-        empty.returned = true;
         for _ in 0..3 {
             empty.account();
             if let Some((tray, warm, noise)) = self.warm() {
                 tray.prepare(warm.iter(), noise);
                 empty.lay_sets(tray, &[]);
             }
-            match empty.timing_on((0..calls).collect())? {
+            let order: Vec<u32> = (0..calls).collect();
+            let gone = match empty.prepare_calls(&order)? {
+                Outcome::Passed(()) => empty.go()?,
+                Outcome::Refused(refusal) => Outcome::Refused(refusal),
+            };
+            match gone {
                 Outcome::Passed(timing) => {
                     let all = timing.nanoseconds.first().copied().unwrap_or(0);
                     self.nothing = all as f64 * 1e-9 / f64::from(calls.max(1));
@@ -119,8 +122,15 @@ impl Supply {
         let first = (1 + number % samples) * self.sets.calls;
         let range = first..(first + calls as usize).min(self.draws.len());
         tray.prepare(self.draws[range.clone()].iter(), &mut self.noise);
-        seat.lay_sets(tray, &[]);
-        let times = passed!(seat.time(1, calls)?);
+        let order: Vec<u32> = (0..calls).collect();
+        passed!(seat.prepare_calls(&order)?);
+        seat.lay_sets(tray, &order);
+        let timing = passed!(seat.go()?);
+        if !timing.returned.is_empty() {
+            seat.pause();
+            passed!(seat.take_returned(tray, &timing, &order)?);
+            seat.resume();
+        }
         let taken = tray.take();
         passed!(tray.judge(&taken));
         for (at, solution) in self.solved.iter().filter(|(at, _)| range.contains(at)) {
@@ -128,7 +138,8 @@ impl Supply {
                 return Ok(Outcome::Refused(refusal));
             }
         }
-        let seconds = times.first().copied().unwrap_or(f64::INFINITY);
+        let seconds =
+            timing.nanoseconds.first().map_or(f64::INFINITY, |ns| *ns as f64 * 1e-9 / f64::from(calls.max(1)));
         Ok(Outcome::Passed((seconds - self.nothing).max(seconds * 0.01).max(1e-10)))
     }
 

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
-use kiln_judge::{Fresh, Signature, padding, poison};
+use kiln_judge::{Fresh, Signature, padding, poison, scatter};
 use kiln_run::{ALIGNMENT, Arena, Slot, flush_lines};
 use kiln_spec::Role;
 use rand_chacha::ChaCha8Rng;
@@ -134,15 +134,27 @@ impl Tray {
         bytes
     }
 
+    /// Puts an answer that lies elsewhere, dense, where a set's output would have been written. Whether it could be read.
+    pub(crate) fn adopt(&mut self, set: usize, output: usize, read: impl FnOnce(&mut [u8]) -> bool) -> bool {
+        let Some((place, slot)) = self.signature.outputs().nth(output) else { return false };
+        let mut dense = vec![0; slot.elements() * slot.dtype.bytes() as usize];
+        let start = self.start + set * self.stride;
+        let range = start + self.places[place].start..start + self.places[place].end;
+        let Some(bytes) = self.arena.bytes_mut().get_mut(range).filter(|_| read(&mut dense)) else { return false };
+        scatter(slot, &dense, bytes);
+        true
+    }
+
     /// What lies there now.
     pub(crate) fn take(&self) -> Taken {
         Taken { bytes: self.arena.bytes()[self.start..self.start + self.image.len()].to_vec() }
     }
 
-    /// Adds what lies there now to what earlier calls left.
-    pub(crate) fn add(&self, taken: Option<Taken>) -> Taken {
-        let Some(mut taken) = taken else { return self.take() };
-        taken.bytes.extend_from_slice(&self.arena.bytes()[self.start..self.start + self.image.len()]);
+    /// Adds what was taken, or lies there now, to what earlier calls left.
+    pub(crate) fn add(&self, taken: Option<Taken>, last: Option<Taken>) -> Taken {
+        let last = last.unwrap_or_else(|| self.take());
+        let Some(mut taken) = taken else { return last };
+        taken.bytes.extend_from_slice(&last.bytes);
         taken
     }
 

@@ -103,8 +103,8 @@ pub fn versus(
         let mut against = Vec::with_capacity(baselines.len());
         for (place, baseline) in baselines.iter().enumerate() {
             let blocks = blocks(rounds, place + 1);
-            let comparison =
-                compare_blocks(&blocks, &limits(thresholds, bench.kernel.on_gpu(), &blocks), seed).map_err(fault)?;
+            let limits = limits(thresholds, bench.kernel.on_gpu(), &blocks, scrutiny.hidden);
+            let comparison = compare_blocks(&blocks, &limits, seed).map_err(fault)?;
             let roofline =
                 bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
             let kernels = kernels_of(place + 1);

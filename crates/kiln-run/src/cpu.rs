@@ -9,6 +9,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 use crate::handle::Handle;
 use crate::mapping::Mapping;
 use crate::pin::pin;
+use crate::preemption::Waits;
 use crate::protocol::{Answer, Ask, Slot, Timing};
 use crate::serve::{flush_c_streams, private_stdout, serve};
 use crate::stopwatch::{Plan, measure};
@@ -25,6 +26,7 @@ struct Backend {
     library: Option<Library>,
     entry: Option<Entry>,
     memory: Option<Memory>,
+    waits: Option<Waits>,
 }
 
 /// Shared memory and where the arguments lie in it.
@@ -34,6 +36,8 @@ struct Memory {
     slots: Vec<Slot>,
     sets: usize,
     stride: usize,
+    /// The sets of calls that were made ready.
+    order: Vec<u32>,
     /// To the arguments of every call of a question about times.
     pointers: Vec<*mut c_void>,
 }
@@ -53,8 +57,10 @@ impl Backend {
             Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
             Ask::Call => done(self.call()),
-            Ask::Time { batches, calls, draw: None, order, .. } => {
-                self.time(&Plan { batches, calls }, &order).map_or_else(Answer::Failed, Answer::Times)
+            Ask::Prepare { order } => done(self.prepare(&order)),
+            Ask::Go { .. } => self.go().map_or_else(Answer::Failed, Answer::Times),
+            Ask::Time { batches, calls, draw: None, .. } => {
+                self.time(&Plan { batches, calls }).map_or_else(Answer::Failed, Answer::Times)
             }
             Ask::Upload { .. }
             | Ask::Lay { .. }
@@ -104,7 +110,7 @@ impl Backend {
         for Slot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), offset.saturating_add(reach), *bytes, mapping.len())?;
         }
-        self.memory = Some(Memory { mapping, slots, sets, stride, pointers: Vec::new() });
+        self.memory = Some(Memory { mapping, slots, sets, stride, order: Vec::new(), pointers: Vec::new() });
         Ok(())
     }
 
@@ -121,39 +127,67 @@ impl Backend {
         Ok(())
     }
 
-    /// Times calls. They find their arguments where the parent has left them: in caches, or in memory alone.
-    fn time(&mut self, plan: &Plan, order: &[u32]) -> Result<Timing, String> {
-        let entry = self.entry.ok_or("no library is loaded")?;
+    /// Makes ready to call the function on these sets.
+    fn prepare(&mut self, order: &[u32]) -> Result<(), String> {
         let memory = self.memory.as_mut().ok_or("no memory is mapped")?;
         memory.renew(order)?;
-        let calls = plan.calls as usize;
-        let (mut looked_up, mut called) = (0, 0);
+        memory.order = order.to_vec();
+        self.waits.get_or_insert_with(Waits::open);
+        Ok(())
+    }
+
+    /// Times the calls that were made ready. They find their arguments where the parent has left them: in caches, or in
+    /// memory alone.
+    fn go(&mut self) -> Result<Timing, String> {
+        let (entry, memory) = self.ready()?;
+        let (Some(waits), each) = (&self.waits, memory.slots.len()) else { return Err("nothing is made ready".into()) };
+        let calls = memory.pointers.len() / each.max(1);
+        let mut own = vec![std::ptr::null_mut(); each];
+        let batch = || call_all(entry, &memory.pointers, &mut own);
+        let look_up = |_| memory.order.iter().for_each(|set| memory.look_up(*set as usize));
+        Ok(measure(&Plan { batches: 1, calls: calls as u32 }, waits, look_up, batch))
+    }
+
+    /// Times calls on one set after another; with fewer sets than calls they begin anew.
+    fn time(&mut self, plan: &Plan) -> Result<Timing, String> {
+        let entry = self.entry.ok_or("no library is loaded")?;
+        let memory = self.memory.as_mut().ok_or("no memory is mapped")?;
+        let order: Vec<u32> = (0..memory.sets as u32).collect();
+        memory.renew(&order)?;
+        let (calls, each, mut looked_up, mut called) = (plan.calls as usize, memory.slots.len(), 0, 0);
         let memory = &*memory;
-        let each = memory.slots.len();
         let prepare = |_| {
-            (looked_up..looked_up + calls).for_each(|call| memory.look_up(memory.set(call, order)));
+            (looked_up..looked_up + calls).for_each(|call| memory.look_up(call));
             looked_up += calls;
         };
-        // Every call is given a copy: the pointers of the next ones are nobody's business.
         let mut own = vec![std::ptr::null_mut(); each];
         let batch = || {
             // With as many sets as calls nothing is divided on the clock.
             match memory.pointers.get(called * each..(called + calls) * each) {
-                Some(all) if each > 0 => all.chunks_exact(each).for_each(|pointers| {
-                    own.copy_from_slice(pointers);
-                    call(entry, &mut own);
-                }),
-                _ => (called..called + calls).for_each(|number| {
-                    let first = number % (memory.pointers.len() / each.max(1)).max(1) * each;
-                    own.copy_from_slice(&memory.pointers[first..first + each]);
-                    call(entry, &mut own);
-                }),
+                Some(all) if each > 0 => call_all(entry, all, &mut own),
+                _ => {
+                    (called..called + calls).for_each(|number| {
+                        let first = number % memory.sets * each;
+                        own.copy_from_slice(&memory.pointers[first..first + each]);
+                        call(entry, &mut own);
+                    });
+                    flush_c_streams();
+                }
             }
             called += calls;
-            flush_c_streams();
         };
-        Ok(measure(plan, prepare, batch))
+        Ok(measure(plan, self.waits.get_or_insert_with(Waits::open), prepare, batch))
     }
+}
+
+/// Calls it with one group of pointers after another; what it prints comes out with that.
+fn call_all(entry: Entry, pointers: &[*mut c_void], own: &mut [*mut c_void]) {
+    pointers.chunks_exact(own.len().max(1)).for_each(|pointers| {
+        // Every call is given a copy: the pointers of the next ones are nobody's business.
+        own.copy_from_slice(pointers);
+        call(entry, own);
+    });
+    flush_c_streams();
 }
 
 impl Memory {
@@ -168,20 +202,14 @@ impl Memory {
         self.slots.iter().map(move |slot| base.wrapping_add(slot.offset).cast())
     }
 
-    /// The set of a call.
-    fn set(&self, call: usize, order: &[u32]) -> usize {
-        if order.is_empty() { call } else { order[call % order.len()] as usize }
-    }
-
-    /// Makes the pointers of all calls, in this order or one set after another. Refuses sets that are not there.
+    /// Makes the pointers of all calls, in this order. Refuses sets that are not there.
     fn renew(&mut self, order: &[u32]) -> Result<(), String> {
         if let Some(set) = order.iter().find(|set| **set as usize >= self.sets) {
             return Err(format!("set {set} is wanted, there are {}", self.sets));
         }
         let mut pointers = std::mem::take(&mut self.pointers);
         pointers.clear();
-        let calls = if order.is_empty() { self.sets } else { order.len() };
-        (0..calls).for_each(|call| pointers.extend(self.pointers(self.set(call, order))));
+        order.iter().for_each(|set| pointers.extend(self.pointers(*set as usize)));
         self.pointers = pointers;
         Ok(())
     }

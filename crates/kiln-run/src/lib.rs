@@ -30,6 +30,7 @@ mod prefault;
 mod process;
 mod protocol;
 mod python;
+mod reading;
 mod scratch;
 mod serve;
 mod signal;

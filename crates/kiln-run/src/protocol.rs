@@ -119,6 +119,18 @@ pub enum Ask {
     Describe,
     /// Call the function once, and wait until everything it began has ended.
     Call,
+    /// Make ready to call the function on these sets, in order, each once: on a processor. What they hold is not read yet.
+    Prepare {
+        /// The sets.
+        order: Vec<u32>,
+    },
+    /// Time the calls that were made ready, as one batch. What has to be done besides was done before, so that hardly
+    /// anything lies around it.
+    Go {
+        /// Of an empty function, whether to act as one that returns its answers.
+        #[serde(default, skip_serializing_if = "is_false")]
+        returned: bool,
+    },
     /// Time the function: `batches` times `calls` calls in a row. Where there are as many sets of arguments, every call has
     /// its own: the first batch begins with set 0, the next goes on behind it. On a processor
     /// the parent has brought them near; on a device every batch begins with set 0, and with fewer sets than calls they
@@ -136,13 +148,6 @@ pub enum Ask {
         /// number behind the last one of the batch before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         draw: Option<Drawing>,
-        /// On a processor, the sets of the calls in order; none for one after another.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        order: Vec<u32>,
-        /// Of an empty function on a processor, whether to spend as much on its answers as on a function's that returns
-        /// them.
-        #[serde(default, skip_serializing_if = "is_false")]
-        returned: bool,
     },
 }
 
@@ -180,7 +185,7 @@ impl Ask {
 
     /// Times calls on the sets as they lie, with warm caches.
     pub fn time(batches: u32, calls: u32) -> Ask {
-        Ask::Time { batches, calls, flush: 0, draw: None, order: Vec::new(), returned: false }
+        Ask::Time { batches, calls, flush: 0, draw: None }
     }
 
     /// What goes with the line.
@@ -359,9 +364,10 @@ pub struct Timing {
     /// Whether the calls were replayed from a graph, and not launched one by one.
     #[serde(default)]
     pub graph: bool,
-    /// Whether calls returned answers, which were then copied to their outputs, off the clock.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub returned: bool,
+    /// Where answers lie that calls returned instead of writing them in place: for each call, the numbers of outputs and
+    /// addresses in the worker's memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returned: Vec<Vec<(u32, u64)>>,
     /// The kernels that graph launches: each name once, in order, as the driver has it, with `[memcpy]` and `[memset]` for
     /// what the driver does itself. Empty where they are not known. Where foreign code runs in the worker, a claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

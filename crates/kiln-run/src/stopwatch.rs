@@ -12,13 +12,12 @@ pub(crate) struct Plan {
 }
 
 /// Times `batch`, with `prepare` before each, which is told its number.
-pub(crate) fn measure(plan: &Plan, mut prepare: impl FnMut(usize), mut batch: impl FnMut()) -> Timing {
+pub(crate) fn measure(plan: &Plan, waits: &Waits, mut prepare: impl FnMut(usize), mut batch: impl FnMut()) -> Timing {
     let mut nanoseconds = Vec::with_capacity(plan.batches.min(1 << 20) as usize);
     let mut preemptions = Vec::with_capacity(nanoseconds.capacity());
     let mut untimed_nanoseconds = 0;
     let mut first = None;
     let mut last = Instant::now();
-    let waits = Waits::open();
     for number in 0..plan.batches {
         let preparing = Instant::now();
         prepare(number as usize);
@@ -75,6 +74,7 @@ mod tests {
         let plan = Plan { batches: 3, calls: 4 };
         let timing = measure(
             &plan,
+            &Waits::open(),
             |number| {
                 assert_eq!(number, prepared);
                 prepared += 1;

@@ -18,6 +18,7 @@ use crate::memory::{peak, resident};
 use crate::pipes::{Heard, Pipes};
 use crate::process::Process;
 use crate::protocol::{Answer, Ask, PROTOCOL, Question, Reply};
+use crate::reading::read_memory;
 use crate::scratch::scratch;
 use crate::signal::{ending, is_bad_call};
 
@@ -58,6 +59,8 @@ pub struct Worker {
     scratch: TempDir,
     /// Where compilers keep what they made, and it may write too.
     folder: Option<PathBuf>,
+    /// Calls that were made ready last.
+    prepared: u32,
     confined: Option<Confined>,
     /// Whether nothing is left to be tightened.
     tight: bool,
@@ -87,7 +90,8 @@ impl Worker {
     pub(crate) fn greeted(process: Process, pipes: Pipes, limits: Limits, scratch: TempDir) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
         let (numbers, folder, confined) = (RandomState::new(), None, None);
-        let mut worker = Worker { process, pipes, limits, asked: 0, scratch, folder, confined, tight: false, numbers };
+        let (asked, prepared, tight) = (0, 0, false);
+        let mut worker = Worker { process, pipes, limits, asked, scratch, folder, prepared, confined, tight, numbers };
         match worker.wait(0, GREETING)? {
             Outcome::Passed(Answer::Ready(PROTOCOL)) => Ok(worker),
             Outcome::Passed(other) => Err(fault(format!("it greeted with {other:?}"))),
@@ -105,8 +109,12 @@ impl Worker {
     pub fn ask_within(&mut self, ask: Ask, time: Duration) -> Result<Outcome<Answer>, Fault> {
         let asked = match &ask {
             Ask::Time { batches, calls, .. } => Some((*batches, *calls)),
+            Ask::Go { .. } => Some((1, self.prepared)),
             _ => None,
         };
+        if let Ask::Prepare { order } = &ask {
+            self.prepared = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        }
         let (describes, lends) = (ask == Ask::Describe, ask == Ask::Lend);
         let confines = if let Ask::Confine(rules) = &ask { Some(rules.is_first()) } else { None };
         let started = Instant::now();
@@ -195,9 +203,20 @@ impl Worker {
         self.process.cpu_time()
     }
 
+    /// How long the worker's threads could have run so far and had no processor, all of them together.
+    pub fn queued(&self) -> Duration {
+        self.process.queued()
+    }
+
     /// The processor that the worker ran on last, and runs on next if it is pinned or stays where it is.
     pub fn processor(&self) -> Option<usize> {
         self.process.processor()
+    }
+
+    /// What lies in the worker's memory; to be asked while it stands still. An error where the system does not allow it.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> std::io::Result<()> {
+        let pid = i32::try_from(self.pid()).map_err(std::io::Error::other)?;
+        read_memory(pid, address, bytes)
     }
 
     /// Stops the worker and all it has started until [`Worker::resume`]; whether it stands still now. To be used between

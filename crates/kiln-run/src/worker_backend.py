@@ -33,7 +33,7 @@ class Backend:
         self.slots, self.sets, self.stride = [], 1, 0
         self.inputs, self.outputs = {}, {}
         # Arguments of every set, once they are needed, and whether calls return what must be copied on the clock.
-        self.bound, self.copies = [], None
+        self.bound, self.copies, self.prepared, self.has_scalars = [], None, None, False
         # A sample that is ready to run again, and for what; and what the last one returned.
         self.armed = self.left = None
         self.loads = 0
@@ -56,8 +56,10 @@ class Backend:
         if do == "time":
             batches, calls = ask["batches"], ask["calls"]
             if self.device is None:
-                return {"times": self.time(batches, calls, ask.get("order") or [], ask.get("returned", False))}
+                return {"times": self.time(batches, calls)}
             return {"times": self.time_there(batches, calls)}
+        if do == "go":
+            return {"times": self.go(ask.get("returned", False))}
         if do == "describe":
             self.opened = self.opened or self.open(self.torch())
             return {"device": self.opened.describe()}
@@ -75,6 +77,8 @@ class Backend:
                 self.map(ask.get("arena"), ask["slots"], sets, stride)
         elif do == "call":
             self.call()
+        elif do == "prepare":
+            self.prepare(ask["order"])
         elif do == "scalars":
             self.values = {offset: bytes(value) for offset, value in ask["values"]}
         elif do == "release":
@@ -184,7 +188,8 @@ class Backend:
     def hold(self, memory, key, slots, sets, stride):
         self.memory, self.key = memory, key
         self.slots, self.sets, self.stride = slots, sets, stride
-        self.inputs, self.outputs, self.armed, self.left = {}, {}, None, None
+        self.inputs, self.outputs, self.armed, self.left, self.prepared = {}, {}, None, None, None
+        self.has_scalars = any(slot["role"] == "scalar" for slot in slots)
         if self.module is not None and memory is not None:
             self.bind()
 
@@ -232,7 +237,8 @@ class Backend:
     def call(self):
         result = self.ready()()
         flush()
-        self.copies = not is_plain(result, self.outputs)
+        # One that returned the same memory again stays known for it.
+        self.copies = bool(self.copies) or not is_plain(result, self.outputs)
         if self.device is not None:
             # What it returned may still be computed, on any stream.
             self.device.wait()
@@ -260,7 +266,8 @@ class Backend:
         (places, results), self.left = self.left or ([], []), None
         if results:
             self.take_over(places, results)
-            self.device.wait()
+            if self.device is not None:
+                self.device.wait()
 
     def arm(self, calls, scalars):
         """What makes a sample of so many calls, ready to run, and whether it is a graph."""
@@ -281,72 +288,131 @@ class Backend:
             self.bound.append(self.arrays(len(self.bound) * self.stride))
 
     def take_over(self, places, results):
-        """Copies what calls returned to their outputs, all of it: nobody but the parent knows which are looked at. Says whether
-        there was anything."""
+        """Copies what calls returned to their outputs, all of it: nobody but the parent knows which are looked at."""
         pairs = []
         for place, result in zip(places, results):
-            if not is_plain(result, self.bound[place][1]):
-                raise Failed("the function returned %s, which need not hold its elements; hint: return a plain array, or "
+            outputs = self.bound[place][1]
+            if self.device is not None and not is_plain(result, outputs):
+                raise Failed("the function returned %s, which need not hold its elements; hint: return a plain tensor, or "
                              "write the outputs in place" % kind(result))
-            pairs += self.returned(result, self.bound[place][1])
+            pairs += [(outputs[name], value) for name, value in self.returned(result, outputs)]
         if self.device is not None:
             self.device.copy(pairs)
         else:
             for output, value in pairs:
                 copy_to(output, value)
-        return bool(pairs)
+
+    def adopt(self, places, results):
+        """Where the answers lie that calls returned: for each call numbers of outputs and addresses. What the parent cannot
+        read as it lies is copied to its output, and the nanoseconds this takes are the function's."""
+        spots, seen, begin, copied = [], set(), clock(), False
+        for place, result in zip(places, results):
+            outputs, found = self.bound[place][1], []
+            names = list(outputs) if result is not None else []
+            for name, value in self.returned(result, outputs):
+                if is_as(value, outputs[name]):
+                    found.append((names.index(name), address(value)))
+                else:
+                    copy_to(outputs[name], value)
+                    copied = True
+            if any(spot in seen for spot in found):
+                raise Failed("the function returned the same array again, for another call of the same sample; hint: return "
+                             "a new one, or write the outputs in place")
+            seen.update(found)
+            spots.append(found)
+        return (spots if any(spots) else []), clock() - begin if copied else 0
 
     def deliver_one(self, call, outputs):
         self.deliver(call(), outputs)
 
-    def time(self, batches, calls, order, returned):
-        """Times the function, every call on arguments of its own: on these sets, or one after another. They lie where the
-        parent has left them: in caches, or in memory alone. An empty function may be told to act as if it had returned."""
-        wanted = batches * calls
+    def prepare(self, order):
+        """Makes ready to call the function on these sets, each once. What they hold is not read yet."""
         if any(not 0 <= place < self.sets for place in order):
             raise Failed("a set is wanted that is not there, there are %d" % self.sets)
-        # With fewer sets than calls they begin anew.
-        self.bind_sets(max(order) + 1 if order else min(wanted, self.sets))
-        places = [order[number % len(order)] if order else number % len(self.bound) for number in range(wanted)]
+        self.bind_sets(max(order, default=-1) + 1)
         if self.copies is None:
             # What kind of answers it returns is known after one of them.
             self.call()
+        row = []
+        for place in order:
+            (inputs, outputs), scalars = self.bound[place], {}
+            row.append((partial(self.function, dict(inputs), scalars, dict(outputs), **self.config), scalars))
+        self.prepared = order, row
+        waiting()
+
+    def go(self, returned):
+        """Times the calls that were made ready. They find their arguments where the parent has left them: in caches, or in
+        memory alone. An empty function may be told to act as if it had returned its answers."""
+        if self.prepared is None:
+            raise Failed("nothing is made ready")
+        (places, row), self.prepared, self.left = self.prepared, None, None
+        if self.has_scalars:
+            for place, (_, scalars) in zip(places, row):
+                scalars.update(self.scalars(place * self.stride))
+        row = [call for call, _ in row]
+        self.look_up()
+        # Collecting what the function leaves is the function's; what was there before is not.
+        gc.freeze()
+        try:
+            found, spent, times, _, _ = self.timed(row, places)
+        finally:
+            gc.unfreeze()
+        if self.function is nothing and returned:
+            found = [self.bound[place][1] for place in places[1:] + places[:1]]
+        # Kept until the parent has read it.
+        self.left = places, found
+        spots, late = self.adopt(places, found)
+        return {"nanoseconds": [spent + late], "calls": len(places), "wall_nanoseconds": spent + late,
+                "untimed_nanoseconds": 0, "preemptions": [times], "returned": spots}
+
+    def timed(self, row, places):
+        """Makes calls on the clock. Gives what they returned, nanoseconds, how often the system gave the processor to somebody
+        else, when it began and when it ended."""
+        before, waited, others, running = preempted(), waiting(), siblings(), process_time()
+        start = clock()
+        if self.copies:
+            found = self.deliver_each(row, places)
+        else:
+            found = [call() for call in row]
+        flush()
+        stop = clock()
+        times = 0 if before is None else preempted() - before
+        # Time in which somebody else had the processor is not the function's.
+        spent = stop - start
+        if times:
+            elsewhere = max(0, waiting() - waited - (siblings() - others))
+            spent = max(spent - elsewhere, min(process_time() - running, spent))
+        return found, spent, times, start, stop
+
+    def time(self, batches, calls):
+        """Times the function on one set after another; with fewer sets than calls they begin anew."""
+        wanted = batches * calls
+        self.bind_sets(min(wanted, self.sets))
+        places = [number % len(self.bound) for number in range(wanted)]
+        if self.copies is None:
+            self.call()
         todo = [self.ready(self.bound[place], place * self.stride) for place in places]
         nanoseconds, preemptions, untimed, first, stop = [], [], 0, None, 0
-        results, deliver = [], self.deliver_each if self.copies else None
-        # Collecting what the function leaves is the function's; what was there before is not.
+        results = []
         gc.freeze()
         try:
             for batch in range(batches):
                 begin = clock()
                 self.look_up()
-                row = todo[batch * calls : (batch + 1) * calls]
-                before, waited, others, running = preempted(), waiting(), siblings(), process_time()
-                start = clock()
-                if deliver is None:
-                    found = [call() for call in row]
-                else:
-                    found = deliver(row, places[batch * calls : (batch + 1) * calls])
-                flush()
-                stop = clock()
+                part = slice(batch * calls, (batch + 1) * calls)
+                found, spent, times, start, stop = self.timed(todo[part], places[part])
                 results += found
-                times = 0 if before is None else preempted() - before
-                preemptions.append(times)
-                # Time in which somebody else had the processor is not the function's.
-                spent = stop - start
-                if times:
-                    elsewhere = max(0, waiting() - waited - (siblings() - others))
-                    spent = max(spent - elsewhere, min(process_time() - running, spent))
                 nanoseconds.append(spent)
+                preemptions.append(times)
                 untimed += start - begin
                 first = start if first is None else first
         finally:
             gc.unfreeze()
         begin = clock()
-        if self.function is nothing and returned:
-            # Taking over what others return is part of what everything around a call costs.
-            results = [{name: copied(array) for name, array in self.outputs.items()}] * len(places)
-        returned = self.take_over(places, results)
+        if repeats(results):
+            # It returns memory of its own again and again: from now on each answer is copied before the next call.
+            self.copies = True
+        self.take_over(places, results)
         untimed += clock() - begin
         return {
             "nanoseconds": nanoseconds,
@@ -354,7 +420,6 @@ class Backend:
             "wall_nanoseconds": stop - first if batches else 0,
             "untimed_nanoseconds": untimed,
             "preemptions": preemptions,
-            "returned": returned,
         }
 
     def deliver_each(self, row, places):
@@ -372,11 +437,12 @@ class Backend:
 
     def deliver(self, result, outputs=None):
         """Copies what a function returned to the outputs."""
-        for output, value in self.returned(result, self.outputs if outputs is None else outputs):
-            copy_to(output, value)
+        outputs = self.outputs if outputs is None else outputs
+        for name, value in self.returned(result, outputs):
+            copy_to(outputs[name], value)
 
     def returned(self, result, outputs):
-        """Outputs, and what a function returned for each; None says that it wrote them in place."""
+        """Names of outputs, and what a function returned for each; None says that it wrote them in place."""
         if result is None:
             return []
         if not isinstance(result, dict):
@@ -391,16 +457,12 @@ class Backend:
                 raise Failed("the function returned `%s`, which is no output" % name)
             if value is not outputs[name]:
                 check_returned(outputs[name], value, name)
-                found.append((outputs[name], value))
+                found.append((name, value))
         return found
 
 
 def nothing(_inputs, _scalars, _outputs):
     pass
-
-
-def copied(array):
-    return array.clone() if hasattr(array, "clone") else array.copy()
 
 
 def is_plain(result, outputs):
@@ -415,6 +477,14 @@ def is_plain(result, outputs):
 def kind(result):
     values = result.values() if type(result) is dict else [result]
     return ", ".join(sorted({type(value).__name__ for value in values if not holds(value)})) + " that is a view or lazy"
+
+
+def repeats(results):
+    """Whether two results are the same array."""
+    values = [value for result in results if result is not None
+              for value in (result.values() if type(result) is dict else [result])]
+    spots = [address(value) for value in values if holds(value) and hasattr(value, "shape")]
+    return len(set(spots)) < len(spots)
 
 
 def flush():

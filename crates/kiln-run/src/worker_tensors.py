@@ -145,6 +145,22 @@ def holds(value):
     return numpy is not None and isinstance(value, numpy.generic)
 
 
+def is_as(value, output):
+    """Whether a value lies in memory as the output would: what is read there is the answer."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and type(value) is numpy.ndarray and type(output) is numpy.ndarray:
+        return value.flags.c_contiguous and value.dtype == output.dtype and value.size > 1
+    if torch is not None and type(value) is torch.Tensor and type(output) is torch.Tensor:
+        plain = value.layout == torch.strided and not value.is_conj() and not value.is_neg()
+        return plain and value.is_contiguous() and value.dtype == output.dtype and value.device == output.device
+    return False
+
+
+def address(value):
+    """Where an array's elements begin."""
+    return value.data_ptr() if hasattr(value, "data_ptr") else value.__array_interface__["data"][0]
+
+
 def check_returned(output, value, name):
     """Refuses what does not hold its elements: anything else might compute them while it is copied, off the clock."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")

@@ -73,11 +73,12 @@ impl<'c, A: Apparatus> Confirmation<'c, A> {
         for (place, (stage, rounds)) in self.stages.iter().zip(&rounds).enumerate() {
             let seed = derive(bench.settings().seed, &["bootstrap", stage.name()], 0);
             let blocks = blocks(rounds);
-            let limits = limits(&Thresholds::default(), bench.kernel().on_gpu(), &blocks);
+            let hidden = scrutiny.get(place).map_or(0.0, |found| found.hidden);
+            let limits = limits(&Thresholds::default(), bench.kernel().on_gpu(), &blocks, hidden);
             let found = compare_blocks(&blocks, &limits, seed)
                 .map_err(|e| Fault::new(format!("comparing on {}", stage.name()), e))?;
             let mut row = Confirmed::new(stage.name(), stage.weight(), place >= self.tuned, &found);
-            if let Some(Scrutiny { checked, notes }) = scrutiny.get(place) {
+            if let Some(Scrutiny { checked, notes, .. }) = scrutiny.get(place) {
                 (row.checked, row.notes) = (Some(*checked), notes.clone());
             }
             if let Some([candidate, baseline]) = kernels.get(place).map(Vec::as_slice) {

@@ -63,10 +63,51 @@ impl Seat {
         self.timed(batches, calls, None)
     }
 
-    /// The same on a processor with one batch of calls on these sets, in order.
-    pub(crate) fn timing_on(&mut self, order: Vec<u32>) -> Result<Outcome<Timing>, Fault> {
-        let (calls, returned) = (order.len() as u32, self.returned);
-        self.time_asked(Ask::Time { batches: 1, calls, flush: 0, draw: None, order, returned }, 1)
+    /// Makes ready to call the subject on these sets, in order: on a processor, before anything is laid there.
+    pub(crate) fn prepare_calls(&mut self, order: &[u32]) -> Result<Outcome<()>, Fault> {
+        self.done(Ask::Prepare { order: order.to_vec() })
+    }
+
+    /// Times the calls that were made ready, as one batch. The worker stands still until then, so that its account begins
+    /// where its time does.
+    pub(crate) fn go(&mut self) -> Result<Outcome<Timing>, Fault> {
+        self.time_asked(Ask::Go { returned: self.returned }, 1)
+    }
+
+    /// Copies what calls returned to where they would have written it. The worker stands still, so that it is read as it was
+    /// when the clock had stopped; where the system does not allow that, the worker copies it.
+    pub(crate) fn take_returned(
+        &mut self,
+        tray: &mut Tray,
+        timing: &Timing,
+        order: &[u32],
+    ) -> Result<Outcome<()>, Fault> {
+        if timing.returned.is_empty() {
+            return Ok(Outcome::Passed(()));
+        }
+        let mut readable = true;
+        for (set, spots) in order.iter().zip(&timing.returned) {
+            for (output, address) in spots {
+                let read = |bytes: &mut [u8]| {
+                    let worker = self.rested.as_ref().map(|rested| &rested.worker);
+                    worker.is_some_and(|worker| worker.read(*address, bytes).is_ok())
+                };
+                readable &= tray.adopt(*set as usize, *output as usize, read);
+            }
+        }
+        if readable {
+            return Ok(Outcome::Passed(()));
+        }
+        self.resume();
+        let taken = self.done(Ask::Take);
+        self.pause();
+        taken
+    }
+
+    /// Seconds in which several threads had no processor; where there is one, processor time says it all.
+    fn queued(&self) -> f64 {
+        let worker = self.rested.as_ref().map(|rested| &rested.worker).filter(|_| self.threaded);
+        worker.map_or(0.0, |worker| worker.queued().as_secs_f64())
     }
 
     /// Lays what a tray has ready where calls on these sets find it: in the caches of the processor that the worker runs on,
@@ -86,22 +127,24 @@ impl Seat {
         if self.keeper.is_some() {
             return self.timed_kept(batches, calls, draw);
         }
-        let ask = Ask::Time { batches, calls, flush: self.flush, draw, order: Vec::new(), returned: false };
+        let ask = Ask::Time { batches, calls, flush: self.flush, draw };
         self.time_asked(ask, batches)
     }
 
     fn time_asked(&mut self, ask: Ask, batches: u32) -> Result<Outcome<Timing>, Fault> {
         self.settle();
-        let (open, asked) = (self.processor_time(), Instant::now());
+        let (open, queued, asked) = (self.processor_time(), self.queued(), Instant::now());
+        self.resume();
         let answer = self.ask(ask)?;
-        let waited = asked.elapsed().as_secs_f64();
+        // Time in which others had the processor is nobody's claim.
+        let waited = (asked.elapsed().as_secs_f64() - (self.queued() - queued)).max(0.0);
         Ok(match answer {
             Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == batches as usize => {
                 self.account.open = open;
                 self.account.questions += 1;
                 let claimed = timing.nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum::<f64>();
                 self.account.claimed += claimed;
-                self.returned |= timing.returned;
+                self.returned |= !timing.returned.is_empty();
                 if !self.on_device() {
                     self.walls.push((claimed, waited));
                 }

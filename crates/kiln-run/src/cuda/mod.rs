@@ -87,7 +87,10 @@ impl Backend {
             Ask::Fetch { set, parts } => device.fetch(set, &parts),
             Ask::Call => device.call(),
             Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
-            Ask::Time { batches, calls, flush, draw, .. } => {
+            Ask::Prepare { .. } | Ask::Go { .. } => {
+                return Err(Trouble::from("calls on a device are not made ready".to_string()));
+            }
+            Ask::Time { batches, calls, flush, draw } => {
                 return device.time(&Plan { batches, calls }, flush > 0, draw.as_ref()).map(Answer::Times);
             }
         };
