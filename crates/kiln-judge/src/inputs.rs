@@ -6,7 +6,7 @@
 use kiln_core::Fault;
 use kiln_spec::Role;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::distribution::{Distribution, uniform};
 use crate::element::{is_float, round_all, round_to};
@@ -51,6 +51,7 @@ impl Signature {
         match distribution {
             Distribution::Declared | Distribution::Small => true,
             Distribution::Lowest | Distribution::Highest => self.slots.iter().any(Slot::has_ends),
+            Distribution::Few => self.slots.iter().any(|slot| slot.is_plain() || slot.has_real_range()),
             _ => self.slots.iter().any(Slot::is_plain),
         }
     }
@@ -132,6 +133,11 @@ impl Inputs {
                 other => other,
             };
             let mut data: Vec<f64> = match interval {
+                // Both ends and a few between them.
+                Some(Interval::Real(low, high)) if distribution == Distribution::Few && slot.has_real_range() => {
+                    let step = (high - low) / 8.0;
+                    (0..count).map(|_| (low + step * f64::from(rng.next_u32() % 9)).clamp(low, high)).collect()
+                }
                 Some(Interval::Real(low, high)) => {
                     (0..count).map(|_| (low + (high - low) * uniform(&mut rng)).clamp(low, high)).collect()
                 }

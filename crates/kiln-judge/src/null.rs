@@ -12,6 +12,9 @@ use crate::strides::gather;
 use crate::tally::Tally;
 use crate::whole::{extremes, read};
 
+/// A constant is no answer to fewer numbers than these.
+const FEWEST: usize = 8;
+
 /// One such answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Null {
@@ -64,8 +67,8 @@ pub(crate) fn nulls<'a>(slot: &Slot, answer: &Answer, inputs: impl Iterator<Item
         return nulls;
     }
     put("zeros", vec![0.0; right.len()]);
-    // One number is its own mean.
-    if right.len() > 1 {
+    // One number is its own mean, and a few may lie near each other by chance.
+    if right.len() >= FEWEST {
         put("constant", vec![mean(right); right.len()]);
     }
     for (input, bytes) in inputs.filter(|(input, _)| input.elements() == expected.elements()) {

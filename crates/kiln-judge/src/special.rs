@@ -42,8 +42,8 @@ impl Special {
             _ => &[],
         };
         let fits = |slot: &Slot, kind: Kind| match kind {
-            Kind::Zeros => slot.is_plain() && slot.elements() >= FEWEST,
-            Kind::ZeroRow => slot.is_plain() && slot.shape.len() > 1 && slot.elements() > width(slot),
+            Kind::Zeros => slot.may_be_zero() && slot.elements() >= FEWEST,
+            Kind::ZeroRow => slot.may_be_zero() && slot.shape.len() > 1 && slot.elements() > width(slot),
             Kind::Lowest | Kind::Highest => slot.has_ends(),
         };
         let slots = signature.slots.iter().enumerate();
@@ -60,7 +60,7 @@ impl Special {
     pub(crate) fn put(self, slot: &Slot, tensor: &mut Tensor, rng: &mut ChaCha8Rng) {
         match self.kind {
             // The negative one only where negative numbers are.
-            Kind::Zeros if slot.init == Init::Normal => {
+            Kind::Zeros if slot.may_be_negative() => {
                 scattered(tensor, (-0.0, 0), rng);
                 scattered(tensor, (0.0, 0), rng);
             }
@@ -112,6 +112,26 @@ fn scattered(tensor: &mut Tensor, (value, exact): (f64, i128), rng: &mut ChaCha8
 }
 
 impl Slot {
+    /// Whether it is an input with fractions, drawn from a stated range.
+    pub(crate) fn has_real_range(&self) -> bool {
+        self.is_input() && self.function.is_none() && matches!(self.range, Some(Interval::Real(..)))
+    }
+
+    /// Whether zero is as good a number as any for it.
+    fn may_be_zero(&self) -> bool {
+        match self.range {
+            Some(Interval::Real(low, high)) => self.has_real_range() && low <= 0.0 && 0.0 <= high,
+            _ => self.is_plain(),
+        }
+    }
+
+    fn may_be_negative(&self) -> bool {
+        match self.range {
+            Some(Interval::Real(low, _)) => low < 0.0,
+            _ => self.init == Init::Normal,
+        }
+    }
+
     /// Whether it is drawn from a stated range.
     pub(crate) fn has_ends(&self) -> bool {
         self.range.is_some() && self.function.is_none() && (self.is_input() || self.role == Role::Scalar)

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use kiln_bench::{Apparatus, Duel, Ended, Evaluation, Event, Fought, Rounds, Staged, Trouble, geomean};
-use kiln_core::{Config, Fault, Outcome};
+use kiln_core::{Config, Fault, Outcome, Value};
 use kiln_judge::Level;
 
 use crate::course::Course;
@@ -15,6 +15,8 @@ use crate::summary::Late;
 
 /// How many times the wanted number of finalists are looked at before giving up.
 const DEPTH: usize = 10;
+/// Refused finalists from which on what they have in common is suspected.
+const SUSPICIOUS: usize = 3;
 /// Rounds of the run against each other.
 const ROUNDS: usize = 6;
 /// Of the time that is left, what one more finalist may take, and the run against each other.
@@ -30,8 +32,13 @@ pub(crate) struct Finalist<S> {
 
 /// Those that may still win, and where the record of finals goes on.
 pub(crate) struct Finals<'t, A: Apparatus> {
-    /// Best first: measured to the end, then those that were given up early, perhaps beside one that only seemed fast.
-    queue: std::iter::Enumerate<std::vec::IntoIter<&'t Tried>>,
+    /// Those that were not looked at yet, with their rank. Best first: measured to the end, then those that were given up
+    /// early, perhaps beside one that only seemed fast.
+    queue: Vec<(usize, &'t Tried)>,
+    /// How many may still be looked at.
+    left: usize,
+    /// Who was refused so far.
+    refused: Vec<&'t Config>,
     wanted: usize,
     /// Runs against each other so far.
     matches: u64,
@@ -43,8 +50,9 @@ impl<'t, A: Apparatus> Finals<'t, A> {
     pub(crate) fn new(bench: &A, attempts: &'t Attempts, course: Course<'t>) -> Finals<'t, A> {
         let queue = attempts.ranked();
         let wanted = bench.settings().finalists.max(1).min(queue.len());
-        let queue: Vec<&Tried> = queue.into_iter().take(wanted * DEPTH).collect();
-        Finals { queue: queue.into_iter().enumerate(), wanted, matches: 0, finalists: Vec::new(), course }
+        let queue: Vec<_> = queue.into_iter().enumerate().collect();
+        let (left, refused, finalists) = (wanted * DEPTH, Vec::new(), Vec::new());
+        Finals { queue, left, refused, wanted, matches: 0, finalists, course }
     }
 
     /// Finalists, best first, as many as are wanted while there are any; none when nobody is left.
@@ -70,20 +78,41 @@ impl<'t, A: Apparatus> Finals<'t, A> {
             let left = self.wanted - self.finalists.len();
             let careful = budget.left(began).is_some() || record.end(phase).is_some();
             let at_once = if careful { 1 } else { left };
-            let batch: Vec<_> = self.queue.by_ref().take(at_once).collect();
+            let batch = self.next(at_once);
             if batch.is_empty() {
                 break;
             }
             for (number, finalist, way, recorded) in looked_at(bench, record, phase, &batch, Level::Full)? {
                 tell_trial(bench, phase, number, &finalist, &way, recorded);
                 match way.refusal() {
-                    Some(refusal) => late.push(Late::new(phase, &finalist.config, refusal)),
+                    Some(refusal) => {
+                        late.push(Late::new(phase, &finalist.config, refusal));
+                        self.refused.extend(batch.iter().filter(|(n, _)| *n == number).map(|(_, tried)| &tried.config));
+                    }
                     None => self.finalists.push(finalist),
                 }
             }
             self.shorten(bench, phase, bench.now().saturating_duration_since(began))?;
         }
         Ok(())
+    }
+
+    /// Who is next. Once several were refused, those that have nothing in common with all of them come first: where one choice
+    /// makes a kernel wrong, every configuration with it is, however fast they are and however many.
+    fn next(&mut self, count: usize) -> Vec<(usize, &'t Tried)> {
+        let common = shared_by(&self.refused);
+        let suspect = |tried: &Tried| !common.is_empty() && common.iter().all(|(n, v)| tried.config.get(n) == Some(*v));
+        let mut order: Vec<(usize, &'t Tried)> = std::mem::take(&mut self.queue);
+        // Beside one that was refused others were given up that need not have been.
+        let late = |tried: &Tried| self.refused.is_empty() && !tried.evaluation.complete();
+        let cost = |tried: &Tried| tried.evaluation.cost().unwrap_or(f64::INFINITY);
+        order.sort_by(|(_, a), (_, b)| {
+            (suspect(a), late(a)).cmp(&(suspect(b), late(b))).then(cost(a).total_cmp(&cost(b)))
+        });
+        let count = count.min(self.left).min(order.len());
+        self.left -= count;
+        self.queue = order.split_off(count);
+        order
     }
 
     /// Wants no more finalists than there are, once one more would take too much of what is left.
@@ -147,6 +176,15 @@ impl<'t, A: Apparatus> Finals<'t, A> {
             }
         }
     }
+}
+
+/// The choices that all of several configurations share; none while there are few.
+fn shared_by<'c>(refused: &[&'c Config]) -> Vec<(&'c str, &'c Value)> {
+    let Some((first, others)) = refused.split_first().filter(|(_, others)| others.len() + 1 >= SUSPICIOUS) else {
+        return Vec::new();
+    };
+    let all = |name: &str, value: &Value| others.iter().all(|other| other.get(name) == Some(value));
+    first.iter().filter(|(name, value)| all(name, value)).map(|(name, value)| (&**name, value)).collect()
 }
 
 /// Whether the whole suite of questions finds nothing wrong with a winner.

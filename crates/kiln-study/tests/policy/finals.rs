@@ -113,3 +113,20 @@ fn a_build_that_fails_the_second_time_is_a_refusal() {
     assert_eq!(played.summary().late[0].refusal.gate, Gate::BuildFailed);
     assert_ne!(played.config(), BEST);
 }
+
+#[test]
+fn a_crowd_of_impostors_does_not_push_the_honest_out() {
+    let mut script = script();
+    script.settings.finalists = 1;
+    // Everything with C=1 seems a hundred times faster, and is wrong: 64 configurations, of which ten are looked at.
+    script.time = Box::new(|config, workload| {
+        bowl(config, workload) * if config.to_string().ends_with("C=1") { 0.01 } else { 1.0 }
+    });
+    script.refuse = Box::new(|config, at| {
+        (at == At::Full && config.to_string().ends_with("C=1")).then(|| refusal(Gate::RuntimeFailed, "it aborts"))
+    });
+    let played = script.play();
+    assert_eq!((played.config().as_str(), played.summary().verdict), ("A=7,B=5,C=0", TuneVerdict::Reached));
+    // Three that it takes to suspect what they share, and some until it is nothing else.
+    assert!((3..8).contains(&played.summary().late.len()), "{}", played.summary().late.len());
+}
