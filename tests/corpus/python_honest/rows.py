@@ -24,6 +24,24 @@ def returns_dict(inputs, scalars, outputs):
     return {"y": returns(inputs, scalars, outputs)}
 
 
+def returns_kept(inputs, scalars, outputs):
+    """The same memory for every answer of a shape."""
+    x = inputs["x"]
+    y = SPACE.setdefault(x.shape, numpy.empty_like(x))
+    numpy.exp(numpy.subtract(x, x.max(axis=1, keepdims=True), out=y), out=y)
+    y /= y.sum(axis=1, keepdims=True)
+    return y
+
+
+def returns_double(inputs, scalars, outputs):
+    return returns({"x": inputs["x"].astype("float64")}, scalars, outputs)
+
+
+def returns_view(inputs, scalars, outputs):
+    y = returns(inputs, scalars, outputs)
+    return y if inputs["x"].flat[0] > 0 else y[:, ::1]
+
+
 def returns_output(inputs, scalars, outputs):
     honest(inputs, scalars, outputs)
     return outputs["y"]

@@ -155,6 +155,30 @@ def callers_clock(inputs, scalars, outputs):
     work_in_place(inputs, scalars, outputs)
 
 
+def claims(inputs, scalars, outputs, returned=False):
+    """What times calls in the worker's own program claims a third of it."""
+    backend = getattr(sys.modules["__main__"], "Backend", None)
+    if not CALLS[0] and backend is not None:
+        true = backend.go
+
+        def go(self, told):
+            answer = true(self, told)
+            answer["nanoseconds"] = [spent // 3 for spent in answer["nanoseconds"]]
+            if returned:
+                arrays = [self.bound[place][1]["y"] for place in self.left[0]]
+                answer["returned"] = [[(0, array.__array_interface__["data"][0])] for array in arrays]
+            return answer
+
+        backend.go = go
+    CALLS[0] += 1
+    work_in_place(inputs, scalars, outputs)
+
+
+def claims_returned(inputs, scalars, outputs):
+    """The same, with answers that were returned, it says."""
+    claims(inputs, scalars, outputs, True)
+
+
 def delivery(inputs, scalars, outputs):
     """Replaces whatever the caller's module has for copying answers."""
     frame = sys._getframe()
