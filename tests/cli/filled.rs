@@ -95,7 +95,8 @@ fn kernels_read_what_the_function_made() {
     let bench = ["bench", ".", "--samples", "25", "--max-samples", "25", "--json"];
     let ran = kiln_in(&folder, &bench);
     let object: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err));
-    assert_eq!(object["workloads"][0]["notes"], serde_json::json!([note]), "{object:#}");
+    // How well so short calls are known depends on the machine, and may be said too.
+    assert!(object["workloads"][0]["notes"].as_array().unwrap().contains(&note.into()), "{object:#}");
     let tune = ["tune", ".", "--samples", "25", "--no-stop", "--no-ablation", "--target-speedup", "0.01"];
     let ran = kiln_in(&folder, &tune);
     assert!(ran.out.contains(&format!("\n  {note}\n")), "{}{}", ran.out, ran.err);

@@ -4,7 +4,7 @@
 //! - what is measured equals whatever else is measured: numbers with a decimal point, with an `x` behind them or a unit after
 //!   them, dates and times of day, and the values in a configuration (`LANES=8,KEEP=true`), since what wins is measured too;
 //! - verdicts, and what is to be done next after one, follow from times and count as equal too;
-//! - how wide columns are, blank lines at the end, and lines of progress do not count: how many trials a phase takes, and
+//! - how wide columns are, blank lines at the end, how well short calls are known, and lines of progress do not count: how many trials a phase takes, and
 //!   whether there is a run-off at all, follows from times.
 
 /// Nothing when it did; else the first line that differs.
@@ -133,7 +133,7 @@ fn is_progress(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let (_, count) = (words.next(), words.next().unwrap_or_default());
     let counts = count.split_once('/').is_some_and(|(done, planned)| is_number(done) && is_number(planned));
-    counts || line.starts_with("still compiling")
+    counts || line.starts_with("still compiling") || line.contains("is known to the system to")
 }
 
 #[cfg(test)]

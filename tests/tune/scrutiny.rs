@@ -39,11 +39,17 @@ fn words(folder: &Path, line: &str) -> String {
 /// The counts agree with each other, and the share with the count.
 fn counted(checked: &Value) {
     let count = |key: &str| checked[key].as_u64().unwrap_or_else(|| panic!("{key} in {checked}"));
-    // 5 rounds, of which the first three and the fifth are checked.
-    assert_eq!(count("reference"), 4, "{checked}");
+    // 5 rounds, of which the first three and the fifth are checked; more where the machine made claims look doubtful.
+    assert!((4..=8).contains(&count("reference")), "{checked}");
     assert!(count("timed") >= 25 && (4..=count("timed")).contains(&count("compared")), "{checked}");
     let detects = checked["detects"].as_f64().unwrap();
-    assert!((detects - (1.0 - 0.001f64.powf(0.25))).abs() < 1e-12, "{checked}");
+    assert!((detects - (1.0 - 0.001f64.powf(1.0 / count("reference") as f64))).abs() < 1e-12, "{checked}");
+}
+
+/// Notes, but for how well short calls are known: that depends on the machine.
+fn lasting(notes: &Value) -> Vec<&str> {
+    let notes = notes.as_array().unwrap().iter().filter_map(Value::as_str);
+    notes.filter(|note| !note.contains("is known to the system")).collect()
 }
 
 #[test]
@@ -52,15 +58,15 @@ fn verdicts_state_how_many_timed_calls_were_checked() {
     let (object, code) = run(&folder, &format!("{BENCH} --json"));
     assert_eq!(code, 0, "{object:#}");
     counted(&object["workloads"][0]["checked"]);
-    assert_eq!(object["workloads"][0]["notes"], serde_json::json!([]));
+    assert_eq!(lasting(&object["workloads"][0]["notes"]), Vec::<&str>::new());
     let (summary, _) = run(&folder, &format!("{TUNE} --json"));
     counted(&summary["workloads"][0]["checked"]);
-    assert_eq!(summary["workloads"][0]["notes"], serde_json::json!([]));
+    assert_eq!(lasting(&summary["workloads"][0]["notes"]), Vec::<&str>::new());
     // The record says the same.
     let mut again = run(&folder, "tune . --replay last --json").0;
     again["seconds"] = summary["seconds"].clone();
     assert_eq!(again, summary);
-    let line = "4 checked against the reference (finds 82.2 % wrong calls with 99.9 % confidence)";
+    let line = " % wrong calls with 99.9 % confidence)";
     for told in [words(&folder, BENCH), words(&folder, "show last")] {
         assert!(told.contains("timed calls compared with other sides, ") && told.contains(line), "{told}");
     }
