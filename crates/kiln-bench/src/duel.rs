@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::Distribution;
-use kiln_stats::{Block, Thresholds, median};
+use kiln_stats::{Block, Comparison, Thresholds, Verdict, median};
 
 use crate::account::Accounts;
 use crate::bench::Bench;
@@ -36,13 +36,20 @@ const BUSY: f64 = 0.2;
 /// in 691 comparisons of a kernel of 6.4 us with itself the medians were apart by up to 0.32 us.
 const TOLD_APART: f64 = 0.35e-6;
 
-/// The limits of a verdict between two subjects, as finely as their times can be told apart, and no finer than what could be
-/// hidden from the system's accounts.
-pub fn limits(thresholds: &Thresholds, on_gpu: bool, blocks: &[Block], hidden: f64) -> Thresholds {
+/// A comparison that calls the candidate faster only where that is more than it could have hidden from the system's accounts.
+pub fn believed(mut comparison: Comparison, hidden: f64) -> Comparison {
+    if comparison.verdict == Verdict::Faster && comparison.speedup_ci95.low <= 1.0 + hidden {
+        comparison.verdict = Verdict::TooNoisy;
+    }
+    comparison
+}
+
+/// The limits of a verdict between two subjects, as finely as their times can be told apart.
+pub fn limits(thresholds: &Thresholds, on_gpu: bool, blocks: &[Block]) -> Thresholds {
     let times: Vec<f64> = blocks.iter().flat_map(|block| block.baseline.iter().copied()).collect();
     match median(&times) {
         Ok(seconds) if on_gpu && seconds > 0.0 => thresholds.no_finer_than(TOLD_APART / seconds),
-        _ => thresholds.faster_from(hidden),
+        _ => *thresholds,
     }
 }
 

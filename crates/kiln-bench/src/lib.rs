@@ -73,7 +73,7 @@ pub use bench::{Bench, Surroundings};
 pub use builder::Build;
 pub use check::{CheckReport, examine, examine_all};
 pub use drawing::derive;
-pub use duel::{Duel, Fought, LEAST_ROUNDS, Lost, Rounds, SETS, Turns, duel, limits};
+pub use duel::{Duel, Fought, LEAST_ROUNDS, Lost, Rounds, SETS, Turns, believed, duel, limits};
 pub use environment::environment;
 pub use evaluation::{Ended, Evaluation, Measured};
 pub use event::{Event, Listener};

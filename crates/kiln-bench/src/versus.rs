@@ -13,7 +13,7 @@ use crate::apparatus::Apparatus;
 use crate::baseline::Baseline;
 use crate::bench::Bench;
 use crate::drawing::derive;
-use crate::duel::{Duel, Lost, Rounds, SETS, Turns, duel, limits};
+use crate::duel::{Duel, Lost, Rounds, SETS, Turns, believed, duel, limits};
 use crate::event::Event;
 use crate::scrutiny::Scrutiny;
 use crate::stage::{Stage, Trouble};
@@ -103,8 +103,8 @@ pub fn versus(
         let mut against = Vec::with_capacity(baselines.len());
         for (place, baseline) in baselines.iter().enumerate() {
             let blocks = blocks(rounds, place + 1);
-            let limits = limits(thresholds, bench.kernel.on_gpu(), &blocks, scrutiny.hidden);
-            let comparison = compare_blocks(&blocks, &limits, seed).map_err(fault)?;
+            let limits = limits(thresholds, bench.kernel.on_gpu(), &blocks);
+            let comparison = believed(compare_blocks(&blocks, &limits, seed).map_err(fault)?, scrutiny.hidden);
             let roofline =
                 bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
             let kernels = kernels_of(place + 1);

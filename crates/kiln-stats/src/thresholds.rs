@@ -57,14 +57,6 @@ impl Thresholds {
         Thresholds { dead_zone, improvement, ..self }
     }
 
-    /// The same limits, but only what is faster by at least this, for certain, counts as faster: less could be made up.
-    pub fn faster_from(self, fraction: f64) -> Thresholds {
-        match fraction > self.improvement {
-            true => Thresholds { improvement: fraction, proof: Proof::Whole, ..self },
-            false => self,
-        }
-    }
-
     /// The same threshold for faster and slower. With a dead zone of 0 any difference counts.
     pub fn with_dead_zone(dead_zone: f64) -> Thresholds {
         Thresholds {
