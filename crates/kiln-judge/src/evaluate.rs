@@ -69,9 +69,16 @@ impl<'a> Names<'a> {
         };
         let held = round_to(dtype, number);
         // Integers must arrive as they are; floats may be rounded, but not away.
-        let fits = if is_float(dtype) { held.is_finite() } else { held == number && number.abs() < EXACT };
+        let whole = if let Value::Int(v) = value { number as i128 == i128::from(v) } else { number.abs() < EXACT };
         let report = || self.at(Report::error(format!("the value of {name} is {value}")), formula);
-        if fits { Ok(held) } else { Err(report().label(format!("expected a number that {} can hold", dtype.name()))) }
+        let label = match (is_float(dtype), held == number) {
+            (true, _) if held.is_finite() => return Ok(held),
+            (false, true) if whole => return Ok(held),
+            // Scalars go through doubles, which hold all integers up to there, and few beyond.
+            (false, true) => "expected an integer that a double can hold: any up to 2 ** 53".to_string(),
+            _ => format!("expected a number that {} can hold", dtype.name()),
+        };
+        Err(report().label(label))
     }
 
     /// What numbers are drawn from, as their type holds its ends.

@@ -7,7 +7,7 @@ mod desk;
 
 use desk::{Desk, IN, OUT, attention, file, gate, marks, matmul, softmax, spec};
 use kiln_core::{Config, Fault, Gate, Outcome, Value};
-use kiln_judge::{Builtin, Distribution, Exam, Inputs, Precision, Rules, Signature, Source, Tensor};
+use kiln_judge::{Builtin, Distribution, Exam, Inputs, Precision, Rules, Signature, Source, Tensor, encode};
 use kiln_spec::Choice;
 
 /// What a file's signature is refused with.
@@ -32,7 +32,11 @@ fn mistakes_are_shown_where_they_are() {
         file("N = 4", &[("n", kind, &*format!("role = \"scalar\"\nvalue = \"{value}\""))], "builtin = \"softmax\"")
     };
     assert!(refused(&scalar("i8", "100 * N")).contains("expected a number that i8 can hold"));
-    assert!(refused(&scalar("i64", "N ** 31")).contains("the value of n is"));
+    assert!(refused(&scalar("i64", "N ** 31 + 1")).contains("any up to 2 ** 53"));
+    // What a double holds arrives as it is.
+    let large = spec(&scalar("i64", "N ** 31"));
+    let signature = Signature::of(&large.select(Choice::default()).unwrap(), large.workloads.first()).unwrap();
+    assert_eq!(encode(signature.slots[0].dtype, &[signature.slots[0].scalar.unwrap()]), (1i64 << 62).to_ne_bytes());
     assert!(refused(&scalar("f16", "1.0e6 * N")).contains("f16 can hold"));
     let overlapping = file("N = 4", &[("y", "f32[N, N]", "role = \"out\"\nstrides = [2, 1]")], "builtin = \"softmax\"");
     assert!(refused(&overlapping).contains("two elements of the output y lie in the same place"));
