@@ -117,7 +117,9 @@ fn a_function_may_return_its_outputs() {
         // Where it is as the output would be it is read as it lies; else it is copied on the clock.
         subject.arena.bytes_mut()[subject.regions[1].clone()].fill(0);
         assert_eq!(passed(subject.worker.ask(Ask::Prepare { order: vec![0] })), Answer::Done);
-        let Answer::Times(timing) = passed(subject.worker.ask(Ask::Go { returned: false })) else { panic!() };
+        let Answer::Times(timing) = passed(subject.worker.ask(Ask::Go { returned: false, copy: false })) else {
+            panic!()
+        };
         match timing.returned.first().and_then(|spots| spots.first()) {
             Some((0, address)) => {
                 let mut bytes = vec![0; 4 * N];
@@ -127,7 +129,7 @@ fn a_function_may_return_its_outputs() {
             }
             spots => assert_eq!((subject.y(), spots, value.contains("f8")), (doubled(), None, true), "{value}"),
         }
-        assert!(failed(subject.worker.ask(Ask::Go { returned: false })).contains("nothing is made ready"));
+        assert!(failed(subject.worker.ask(Ask::Go { returned: false, copy: false })).contains("nothing is made ready"));
     }
     // One that returns the same array again is known for it after a sample, and from then on copied call by call.
     let source = "import numpy\nkept = numpy.zeros(1000, 'f4')\n\
@@ -136,7 +138,7 @@ fn a_function_may_return_its_outputs() {
     assert!(matches!(passed(subject.worker.ask(Ask::time(1, 3))), Answer::Times(_)));
     subject.arena.bytes_mut()[subject.regions[1].clone()].fill(0);
     assert_eq!(passed(subject.worker.ask(Ask::Prepare { order: vec![0] })), Answer::Done);
-    let Answer::Times(timing) = passed(subject.worker.ask(Ask::Go { returned: false })) else { panic!() };
+    let Answer::Times(timing) = passed(subject.worker.ask(Ask::Go { returned: false, copy: false })) else { panic!() };
     assert_eq!((timing.returned.len(), subject.y()), (0, doubled()));
     for (value, words) in [
         ("{'z': inputs['x']}", "`z`, which is no output"),

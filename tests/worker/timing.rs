@@ -78,7 +78,7 @@ fn every_call_has_a_set_of_its_own() {
     // In an order of the parent's, with sets beside that no call has.
     let prepare = |order: &[u32]| Ask::Prepare { order: order.to_vec() };
     assert_eq!(passed(loaded.worker.ask(prepare(&[5, 1]))), Answer::Done);
-    let timing = times(&mut loaded.worker, Ask::Go { returned: false });
+    let timing = times(&mut loaded.worker, Ask::Go { returned: false, copy: false });
     assert_eq!((timing.nanoseconds.len(), timing.calls), (1, 2));
     assert_eq!((0..6).map(|set| first(&arena, set)).collect::<Vec<_>>(), [3.0, 4.0, 2.0, 2.0, 1.0, 2.0]);
     let why = failed(loaded.worker.ask(prepare(&[0, 6])));

@@ -52,8 +52,10 @@ pub(crate) struct Seat {
     account: Account,
     /// Of every sample its claim, and what the parent waited for it, in seconds. On a device that is kept of foreign code.
     pub(crate) walls: Vec<(f64, f64)>,
-    /// Whether calls return their answers, which are then copied off the clock; of an empty function, whether to act so.
+    /// Whether calls return their answers; of an empty function, whether to act so.
     pub(crate) returned: bool,
+    /// Whether the worker's memory can be read, as was found before anybody's code was loaded.
+    pub(crate) readable: bool,
     /// Whether calls may use several threads.
     pub(crate) threaded: bool,
     /// Whether calls work in a device's memory.
@@ -106,6 +108,7 @@ impl Seat {
             walls: Vec::new(),
             returned: false,
             threaded: false,
+            readable: true,
             device,
             paused: false,
             keeper,

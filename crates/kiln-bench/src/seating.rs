@@ -206,6 +206,12 @@ impl Seating {
             seat.required = Arc::clone(&self.required);
         }
         seat.threaded = self.threads > 1;
+        if matches!(
+            subject,
+            Subject::Python { device: false, .. } | Subject::Empty { interpreter: Some(_), device: false }
+        ) {
+            seat.readable = seat.is_readable();
+        }
         if self.cache == CacheState::Cold {
             seat.cool();
         }

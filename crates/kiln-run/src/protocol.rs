@@ -130,6 +130,9 @@ pub enum Ask {
         /// Of an empty function, whether to act as one that returns its answers.
         #[serde(default, skip_serializing_if = "is_false")]
         returned: bool,
+        /// Whether answers that calls return are copied to their outputs, on the clock: the parent cannot read them.
+        #[serde(default, skip_serializing_if = "is_false")]
+        copy: bool,
     },
     /// Time the function: `batches` times `calls` calls in a row. Where there are as many sets of arguments, every call has
     /// its own: the first batch begins with set 0, the next goes on behind it. On a processor

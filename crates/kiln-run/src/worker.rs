@@ -213,6 +213,14 @@ impl Worker {
         self.process.processor()
     }
 
+    /// Whether the system lets this process read the worker's memory. To be asked before a candidate's code is loaded, which
+    /// could forbid it.
+    pub fn is_readable(&self) -> bool {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.pid())).unwrap_or_default();
+        let start = maps.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
+        start.is_some_and(|start| self.read(start, &mut [0]).is_ok())
+    }
+
     /// What lies in the worker's memory; to be asked while it stands still. An error where the system does not allow it.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> std::io::Result<()> {
         let pid = i32::try_from(self.pid()).map_err(std::io::Error::other)?;

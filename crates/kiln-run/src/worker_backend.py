@@ -59,7 +59,7 @@ class Backend:
                 return {"times": self.time(batches, calls)}
             return {"times": self.time_there(batches, calls)}
         if do == "go":
-            return {"times": self.go(ask.get("returned", False))}
+            return {"times": self.go(ask.get("returned", False), ask.get("copy", False))}
         if do == "describe":
             self.opened = self.opened or self.open(self.torch())
             return {"device": self.opened.describe()}
@@ -302,7 +302,7 @@ class Backend:
             for output, value in pairs:
                 copy_to(output, value)
 
-    def adopt(self, places, results):
+    def adopt(self, places, results, copy):
         """Where the answers lie that calls returned: for each call numbers of outputs and addresses. What the parent cannot
         read as it lies is copied to its output, and the nanoseconds this takes are the function's."""
         spots, seen, begin, copied = [], set(), clock(), False
@@ -310,7 +310,7 @@ class Backend:
             outputs, found = self.bound[place][1], []
             names = list(outputs) if result is not None else []
             for name, value in self.returned(result, outputs):
-                if is_as(value, outputs[name]):
+                if not copy and is_as(value, outputs[name]):
                     found.append((names.index(name), address(value)))
                 else:
                     copy_to(outputs[name], value)
@@ -340,9 +340,10 @@ class Backend:
         self.prepared = order, row
         waiting()
 
-    def go(self, returned):
+    def go(self, returned, copy):
         """Times the calls that were made ready. They find their arguments where the parent has left them: in caches, or in
-        memory alone. An empty function may be told to act as if it had returned its answers."""
+        memory alone. An empty function may be told to act as if it had returned its answers. Those that are returned may
+        have to be copied."""
         if self.prepared is None:
             raise Failed("nothing is made ready")
         (places, row), self.prepared, self.left = self.prepared, None, None
@@ -361,7 +362,7 @@ class Backend:
             found = [self.bound[place][1] for place in places[1:] + places[:1]]
         # Kept until the parent has read it.
         self.left = places, found
-        spots, late = self.adopt(places, found)
+        spots, late = self.adopt(places, found, copy)
         return {"nanoseconds": [spent + late], "calls": len(places), "wall_nanoseconds": spent + late,
                 "untimed_nanoseconds": 0, "preemptions": [times], "returned": spots}
 

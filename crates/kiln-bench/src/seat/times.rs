@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use kiln_core::{Fault, Outcome};
+use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_run::{Answer, Ask, Drawing, Timing, work_on};
 
 use super::Seat;
@@ -71,11 +71,11 @@ impl Seat {
     /// Times the calls that were made ready, as one batch. The worker stands still until then, so that its account begins
     /// where its time does.
     pub(crate) fn go(&mut self) -> Result<Outcome<Timing>, Fault> {
-        self.time_asked(Ask::Go { returned: self.returned }, 1)
+        self.time_asked(Ask::Go { returned: self.returned, copy: !self.readable }, 1)
     }
 
     /// Copies what calls returned to where they would have written it. The worker stands still, so that it is read as it was
-    /// when the clock had stopped; where the system does not allow that, the worker copies it.
+    /// when the clock had stopped; one that says it lies where nothing can be read is refused.
     pub(crate) fn take_returned(
         &mut self,
         tray: &mut Tray,
@@ -85,7 +85,7 @@ impl Seat {
         if timing.returned.is_empty() {
             return Ok(Outcome::Passed(()));
         }
-        let mut readable = true;
+        let mut readable = self.readable;
         for (set, spots) in order.iter().zip(&timing.returned) {
             for (output, address) in spots {
                 let read = |bytes: &mut [u8]| {
@@ -98,10 +98,19 @@ impl Seat {
         if readable {
             return Ok(Outcome::Passed(()));
         }
-        self.resume();
-        let taken = self.done(Ask::Take);
-        self.pause();
-        taken
+        Ok(Outcome::Refused(Refusal {
+            gate: Gate::WorkerProtocol,
+            rule: String::new(),
+            measured: "what a timed call returned is not where the worker says".into(),
+            limit: "arrays in the worker's memory".into(),
+            evidence: String::new(),
+            hint: None,
+        }))
+    }
+
+    /// Whether kiln may read the worker's memory.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.rested.as_ref().is_some_and(|rested| rested.worker.is_readable())
     }
 
     /// Seconds in which several threads had no processor; where there is one, processor time says it all.

@@ -3,7 +3,8 @@
 use kiln_core::Gate;
 use kiln_study::TuneVerdict;
 
-use crate::scripted::{At, BEST, Memory, Script, bowl, refusal, refusing};
+use crate::memory::Memory;
+use crate::scripted::{At, BEST, Script, bowl, refusal, refusing};
 
 fn script() -> Script {
     let mut script = Script::new("");

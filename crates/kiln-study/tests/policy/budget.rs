@@ -2,7 +2,8 @@
 
 use kiln_study::TuneVerdict;
 
-use crate::scripted::{Memory, Script};
+use crate::memory::Memory;
+use crate::scripted::Script;
 
 /// A trial, a full check and a round take a second, two and a tenth; alone it takes over two minutes.
 fn script(minutes: f64) -> Script {

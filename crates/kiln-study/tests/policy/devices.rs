@@ -1,6 +1,7 @@
 //! Several devices: as many trials at a time, told in order, and the same record gives the same study.
 
-use crate::scripted::{Memory, Script, tried};
+use crate::memory::Memory;
+use crate::scripted::{Script, tried};
 
 #[test]
 fn trials_are_shared_and_told_in_order() {

@@ -8,6 +8,7 @@ mod apart;
 mod budget;
 mod devices;
 mod finals;
+mod memory;
 mod order;
 mod resume;
 mod scripted;

@@ -2,7 +2,8 @@
 
 use kiln_study::Summary;
 
-use crate::scripted::{At, BEST, Memory, Script, refusing};
+use crate::memory::Memory;
+use crate::scripted::{At, BEST, Script, refusing};
 
 fn timeless(mut summary: Summary) -> Summary {
     summary.seconds = 0.0;
