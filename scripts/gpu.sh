@@ -87,7 +87,7 @@ if wants float; then
   mkdir -p "$work/float_warm/.kiln" && cp -r "$work/float_cold/.kiln/cache" "$work/float_warm/.kiln/" || true
   step float_warm 90 bash -c "$(tune matmul_float "$every")"
   (cd "$work/float_cold" && "$kiln" history last --export t4 | gzip -9n > "$out/matmul_float.json.gz") || true
-  for state in cold:45 warm:100; do
+  for state in cold:55 warm:115; do
     got="$(cd "$work/float_${state%:*}" && rate || echo 0)"
     echo "matmul_float ${state%:*}: $got (trials a second, trials, measured)"
     figure "matmul_float ${state%:*}, trials a second" "${got%% *}" "at least ${state#*:}" "$(python3 -c "print(str(${got%% *} >= ${state#*:}).lower())")"

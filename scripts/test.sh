@@ -91,6 +91,7 @@ cargo test --workspace --quiet
 
 step "CUDA sources compile for sm_80, sm_89 and sm_90a"
 cargo build --release --quiet
+NVCC="$CUDA_HOME/bin/nvcc" scripts/ptx.sh --check
 scripts/compile_cuda.sh
 
 step "corpus: every case of the processor once"

@@ -23,6 +23,7 @@ use crate::machine::Machine;
 use crate::measure::Sets;
 use crate::outside::Oracle;
 use crate::peak::Peaks;
+use crate::reference::DeviceReference;
 use crate::seating::Seating;
 use crate::settings::Settings;
 use crate::stage::{Helpers, Stage, Trouble, exam};
@@ -149,6 +150,7 @@ impl<'a> Bench<'a> {
         purpose: &str,
         distributions: &[kiln_judge::Distribution],
         coverage: Coverage,
+        device: Option<&DeviceReference>,
     ) -> Result<Stage<'a>, Trouble> {
         let seed = derive(self.settings.seed, &["stage", purpose], 0);
         let ask = |s: &Signature, i: &Inputs, p: Precision| self.answer(s, i, p);
@@ -157,6 +159,7 @@ impl<'a> Bench<'a> {
         let helpers = Helpers {
             answers: self.asks_reference().then_some(&ask),
             filler: self.kernel.has_fillings().then_some(&fill),
+            device,
         };
         Stage::new(self.kernel, workload, &rules, distributions, seed, helpers, self.memory())
     }
@@ -174,6 +177,7 @@ impl<'a> Bench<'a> {
         let helpers = Helpers {
             answers: self.asks_reference().then_some(&ask),
             filler: self.kernel.has_fillings().then_some(&fill),
+            device: None,
         };
         let made = exam(&stage.layout, &self.rules, (distribution, seed), helpers)?;
         let there = made.is_some();

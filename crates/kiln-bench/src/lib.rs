@@ -52,6 +52,7 @@ mod objective;
 mod outside;
 mod peak;
 mod ran;
+mod reference;
 mod resources;
 mod rung;
 mod scrutiny;

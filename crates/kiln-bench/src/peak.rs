@@ -7,7 +7,7 @@ use kiln_core::{Config, Fault, Gate, Outcome, Refusal};
 use kiln_device::Device;
 use kiln_judge::{Signature, Slot};
 use kiln_run::Gpu;
-use kiln_spec::{Dtype, Init, Role};
+use kiln_spec::{Dtype, Role};
 use serde::Serialize;
 
 use crate::bench::Bench;
@@ -126,8 +126,8 @@ pub fn peaks(bench: &Bench<'_>) -> Result<Peaks, Fault> {
     for width in WIDTHS {
         let arithmetic = build("multiply_add", width, &[Passing::Pointer, Passing::Value("int64_t")])?;
         let numbers = CHAINS * width / dtype.bytes() as usize;
-        let state = slot("state", Role::Inout, dtype, &[numbers]);
-        let seconds = fastest(bench, &arithmetic, vec![state, number("rounds", ROUNDS)])?;
+        let state = Slot::packed("state", Role::Inout, dtype, &[numbers]);
+        let seconds = fastest(bench, &arithmetic, vec![state, Slot::number("rounds", Dtype::I64, ROUNDS as f64)])?;
         flops = flops.max((2 * numbers * ROUNDS) as f64 / seconds);
     }
     let memory = build("read_all", 64, &[Passing::Pointer, Passing::Pointer, Passing::Value("int64_t")])?;
@@ -141,9 +141,9 @@ pub fn peaks(bench: &Bench<'_>) -> Result<Peaks, Fault> {
     let mut bandwidths = Vec::with_capacity(sets.len());
     for count in sets {
         let slots = vec![
-            slot("sum", Role::Out, Dtype::I64, &[1]),
-            slot("data", Role::In, Dtype::I64, &[count]),
-            number("count", count),
+            Slot::packed("sum", Role::Out, Dtype::I64, &[1]),
+            Slot::packed("data", Role::In, Dtype::I64, &[count]),
+            Slot::number("count", Dtype::I64, count as f64),
         ];
         let bytes = (8 * count) as f64;
         bandwidths.push((bytes, bytes / fastest(bench, &memory, slots)?));
@@ -184,26 +184,6 @@ fn dtype(bench: &Bench<'_>, argument: &kiln_spec::Argument) -> Option<Dtype> {
             bench.kernel.selection.variant.iter().find(|(n, _)| n == name).map(|(_, d)| *d)
         }
     }
-}
-
-fn slot(name: &str, role: Role, dtype: Dtype, shape: &[usize]) -> Slot {
-    Slot {
-        name: name.into(),
-        role,
-        dtype,
-        shape: shape.to_vec(),
-        init: Init::Zeros,
-        function: None,
-        range: None,
-        scalar: None,
-        alignment: 64,
-        layout: None,
-        strides: if shape.is_empty() { Vec::new() } else { vec![1] },
-    }
-}
-
-fn number(name: &str, value: usize) -> Slot {
-    Slot { scalar: Some(value as f64), ..slot(name, Role::Scalar, Dtype::I64, &[]) }
 }
 
 /// The fastest of some samples.

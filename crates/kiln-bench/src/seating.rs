@@ -173,6 +173,11 @@ impl Seating {
         self.seat(subject, home(subject, true), subject.is_foreign())
     }
 
+    /// The same in a process that nobody else ever uses.
+    pub(crate) fn take_alone(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
+        self.seat(subject, None, false)
+    }
+
     /// A process that keeps memory on the device, and loads nothing.
     fn keeper(&self) -> Result<Keeper, Fault> {
         let rested = match self.idle.get(KEEPERS) {

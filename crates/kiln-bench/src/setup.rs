@@ -47,7 +47,7 @@ impl<'a> Bench<'a> {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(workload) = workloads.get(place) else { return };
                 let stage = match self.go_on() {
-                    Ok(()) => self.stage(*workload, purpose, distributions, Coverage::Sampled),
+                    Ok(()) => self.stage(*workload, purpose, distributions, Coverage::Sampled, None),
                     Err(fault) => Err(fault.into()),
                 };
                 if stage.is_err() {
@@ -84,14 +84,30 @@ impl<'a> Bench<'a> {
         purpose: &str,
         distributions: &[Distribution],
         coverage: Coverage,
-        mut visit: impl FnMut(Stage<'a>) -> Result<bool, Trouble>,
+        visit: impl FnMut(Stage<'a>) -> Result<bool, Trouble>,
     ) -> Result<(), Trouble> {
-        let make = |workload: &Option<&'a Workload>| {
+        let device = self.device_reference(coverage);
+        let made = self.one_by_one(workloads, distributions.len(), visit, |workload| {
             self.go_on()?;
-            self.stage(*workload, purpose, distributions, coverage)
-        };
-        let mut make = workloads.iter().map(make);
-        let most = || workloads.iter().map(|workload| self.needed(*workload, distributions.len())).max().unwrap_or(0);
+            self.stage(workload, purpose, distributions, coverage, device.as_ref())
+        });
+        if let Some(fault) = device.and_then(|device| device.failed.into_inner()) {
+            self.note(format!("{fault}; the processor did it instead, which takes longer"));
+        }
+        made
+    }
+
+    /// Stages made one after another; the next one while the last is in use, where that is possible.
+    fn one_by_one(
+        &self,
+        workloads: &[Option<&'a Workload>],
+        questions: usize,
+        mut visit: impl FnMut(Stage<'a>) -> Result<bool, Trouble>,
+        make: impl Fn(Option<&'a Workload>) -> Result<Stage<'a>, Trouble> + Sync,
+    ) -> Result<(), Trouble> {
+        let make = &make;
+        let mut make = workloads.iter().map(move |workload| make(*workload));
+        let most = || workloads.iter().map(|workload| self.needed(*workload, questions)).max().unwrap_or(0);
         if self.asks_outside() || workloads.len() < 2 || 2 * most() > self.memory().into() {
             for stage in make {
                 if !visit(stage?)? {

@@ -51,7 +51,7 @@ pub(crate) fn answers(
         (None, _) if !rules.expressions.is_empty() => {
             fetched(rules, inputs, &outputs, elementwise(signature, inputs, &rules.expressions)?, None)?
         }
-        (Some(builtin), _) => known(builtin, signature, rules, inputs, &outputs)?,
+        (Some(builtin), faster) => known(builtin, signature, rules, inputs, (&outputs, faster))?,
         (None, Some(outside)) => {
             let right = outside(signature, inputs, Precision::Double)?;
             // Where the reference cannot, or fails, the type alone says what is allowed.
@@ -70,29 +70,35 @@ pub(crate) fn answers(
     Ok(answers)
 }
 
-/// From an operation kiln knows.
+/// From an operation kiln knows. Whole answers of a large one may come from somebody faster.
 fn known(
     builtin: Builtin,
     signature: &Signature,
     rules: &Rules,
     inputs: &Inputs,
-    outputs: &[&Slot],
+    (outputs, faster): (&[&Slot], Option<Outside<'_>>),
 ) -> Result<Vec<Answer>, Fault> {
     let fault = |why: String| Fault::new("computing the right answer", why);
     let jobs = jobs(builtin, signature, inputs, outputs.len()).map_err(|unfit| fault(unfit.to_string()))?;
     if jobs.len() != outputs.len() {
         return Err(fault(format!("{} outputs, and it gives {}", outputs.len(), jobs.len())));
     }
-    let answer = |(job, output): (&Job<'_>, &&Slot)| {
+    let is_large = |job: &Job<'_>| job.cost().saturating_mul(job.rows()) > BUDGET;
+    let every = rules.coverage == Coverage::Every && jobs.iter().any(is_large);
+    let asked = faster.filter(|_| every && jobs.iter().all(Job::is_attention));
+    // Who cannot is not needed: it takes longer here.
+    let mut fetched = asked.and_then(|ask| ask(signature, inputs, Precision::Double).ok()).unwrap_or_default();
+    fetched.resize(jobs.len(), Tensor::zeros(&[0]));
+    let answer = |((job, output), fetched): ((&Job<'_>, &&Slot), Tensor)| {
         if output.shape != job.shape() {
             let shapes = format!("{:?}, and {} has {:?}", job.shape(), output.name, output.shape);
             let fault = fault(format!("the reference has shape {shapes}"));
             return Err(fault.hint("correct the output's type in the kernel file"));
         }
-        let every = rules.coverage == Coverage::Every && job.cost().saturating_mul(job.rows()) > BUDGET;
+        let every = every && is_large(job);
         let projection = if every { Projection::of(job, !is_float(output.dtype), inputs.seed) } else { None };
         let expected = match every && projection.is_none() {
-            true => Expected::every(job, output.dtype, inputs.seed),
+            true => Expected::fetched(job, fetched).unwrap_or_else(|| Expected::every(job, output.dtype, inputs.seed)),
             false => Expected::sample(job, BUDGET, inputs.seed),
         };
         let derived =
@@ -100,7 +106,7 @@ fn known(
         let bound = bound(rules.stated(&output.name), inputs.distribution, derived);
         Ok(Answer { name: output.name.clone(), expected, bound, outside: false, projection })
     };
-    jobs.iter().zip(outputs).map(answer).collect()
+    jobs.iter().zip(outputs).zip(fetched).map(answer).collect()
 }
 
 /// One operation for each output.
@@ -227,4 +233,54 @@ fn settle(dtype: Dtype, answer: &mut Answer) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    const FILE: &str = "[kernel]\nname = \"k\"\nentry = \"f\"\n[target.cpu]\nsource = \"f.c\"\n[tunables]\nX = [1]\n\
+        [[arguments]]\nname = \"q\"\ntype = \"f32[2, 600, 32]\"\nrole = \"in\"\n\
+        [[arguments]]\nname = \"k\"\ntype = \"f32[2, 2500, 32]\"\nrole = \"in\"\n\
+        [[arguments]]\nname = \"v\"\ntype = \"f32[2, 2500, 32]\"\nrole = \"in\"\n\
+        [[arguments]]\nname = \"o\"\ntype = \"f32[2, 600, 32]\"\nrole = \"out\"\n\
+        [[arguments]]\nname = \"l\"\ntype = \"f32[2, 600]\"\nrole = \"out\"\n[reference]\nbuiltin = \"attention\"\n";
+
+    #[test]
+    fn whole_answers_of_a_large_attention_may_come_from_elsewhere() {
+        let (spec, _) = kiln_spec::parse("k", FILE.as_bytes()).unwrap();
+        let selection = spec.select(kiln_spec::Choice::default()).unwrap();
+        let (signature, rules) = (Signature::of(&selection, None).unwrap(), Rules::of(&selection).unwrap());
+        let inputs = Inputs::draw(&signature, Distribution::Declared, 3);
+        let heads = rules.attention(&signature, &inputs).unwrap();
+        assert_eq!((heads.all, heads.heads, heads.queries, heads.keys, heads.width), (2, 2, 600, 2500, 32));
+        let every = rules.covering(Coverage::Every);
+        let here = answers(&signature, &every, &inputs, None).unwrap();
+        let tensors = |off: f64| -> Vec<Tensor> {
+            let tensor = |a: &Answer| Tensor::new(&a.expected.shape, a.expected.data.iter().map(|v| v + off).collect());
+            here.iter().map(tensor).collect()
+        };
+        assert!(rules.agree(&signature, &inputs, &tensors(0.0)) && !rules.agree(&signature, &inputs, &tensors(0.01)));
+        assert!(!rules.agree(&signature, &inputs, &tensors(0.0).into_iter().rev().collect::<Vec<_>>()));
+        let asked = AtomicUsize::new(0);
+        let ask = |_: &Signature, _: &Inputs, _: Precision| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            Ok(tensors(1e-9))
+        };
+        // Both outputs, with one question; a sample of rows needs nobody else.
+        let there = answers(&signature, &every, &inputs, Some(&ask)).unwrap();
+        assert!(there.iter().zip(&here).all(|(there, here)| {
+            (there.expected.data[70] - here.expected.data[70] - 1e-9).abs() < 1e-12
+                && there.bound.source == Source::Derived
+        }));
+        answers(&signature, &rules, &inputs, Some(&ask)).unwrap();
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        // Who fails, or gives something else, is not needed.
+        let fails = |_: &Signature, _: &Inputs, _: Precision| Err(Fault::new("asking", "nobody is there"));
+        assert_eq!(answers(&signature, &every, &inputs, Some(&fails)).unwrap(), here);
+        let few = |_: &Signature, _: &Inputs, _: Precision| Ok(vec![Tensor::zeros(&[3])]);
+        assert_eq!(answers(&signature, &every, &inputs, Some(&few)).unwrap(), here);
+    }
 }

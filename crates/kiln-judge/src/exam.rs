@@ -24,7 +24,7 @@ use crate::strides::gather;
 use crate::tensor::Tensor;
 
 /// Where right answers come from when kiln does not know them itself: one tensor for each out and inout slot, in order.
-pub type Outside<'a> = &'a dyn Fn(&Signature, &Inputs, Precision) -> Result<Vec<Tensor>, Fault>;
+pub type Outside<'a> = &'a (dyn Fn(&Signature, &Inputs, Precision) -> Result<Vec<Tensor>, Fault> + Sync);
 
 /// What a reference outside computes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,6 +14,10 @@ use crate::tensor::Tensor;
 
 /// Multiply-adds one processor does at a time.
 const SHARE: usize = 1 << 20;
+/// Rows of an answer from elsewhere that are looked at, and how near they must be, as a share of the row's largest number:
+/// floats may have been in between.
+const LOOKS: usize = 8;
+const ALIKE: f64 = 1e-6;
 
 /// Right answers, in double precision.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +70,24 @@ impl Expected {
             Some(data) => Expected { shape: job.shape(), width: job.width(), rows: None, data, exact: None },
             None => Expected::sample(job, usize::MAX, seed),
         }
+    }
+
+    /// All rows as somebody faster computed them; none where there are not as many.
+    pub(crate) fn fetched(job: &Job<'_>, tensor: Tensor) -> Option<Expected> {
+        let (shape, width) = (job.shape(), job.width());
+        let fits = tensor.shape == shape && tensor.data.len() == width * job.rows();
+        fits.then_some(Expected { shape, width, rows: None, data: tensor.data, exact: None })
+    }
+
+    /// Whether it is what a job gives, as far as some rows tell.
+    pub(crate) fn agrees(&self, job: &Job<'_>, seed: u64) -> bool {
+        let mut right = vec![0.0; self.width];
+        choose(job.rows(), LOOKS, seed).into_iter().all(|row| {
+            job.exact(row, &mut right);
+            let largest = right.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
+            let near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= ALIKE * largest;
+            self.row(row).is_some_and(|found| found.iter().zip(&right).all(near))
+        })
     }
 
     /// The right answer of one row; none when it was not computed.

@@ -54,7 +54,7 @@ pub use interval::Interval;
 pub use level::{Coverage, Level, Plan, Scope};
 pub use memory::{POISON, padding, poison};
 pub use null::Null;
-pub use reference::{Builtin, Scalars, Unfit};
+pub use reference::{Builtin, Heads, Scalars, Unfit};
 pub use rules::Rules;
 pub use signature::{Signature, Slot};
 pub use solution::{Solution, agree};

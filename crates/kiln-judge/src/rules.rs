@@ -7,8 +7,13 @@ use kiln_expr::Expression;
 use kiln_spec::{Argument, Origin, Role, Selection};
 
 use crate::allowed::Allowed;
+use crate::answer::jobs;
+use crate::expected::Expected;
+use crate::inputs::Inputs;
 use crate::level::Coverage;
-use crate::reference::Builtin;
+use crate::reference::{Builtin, Heads, Job};
+use crate::signature::Signature;
+use crate::tensor::Tensor;
 
 /// The builtin whose operation the file writes down.
 const ELEMENTWISE: &str = "elementwise";
@@ -52,6 +57,29 @@ impl Rules {
     /// The same rules for questions that look at so much of each output.
     pub fn covering(&self, coverage: Coverage) -> Rules {
         Rules { coverage, ..self.clone() }
+    }
+
+    /// The sizes of attention on these inputs; none where something else is computed.
+    pub fn attention(&self, signature: &Signature, inputs: &Inputs) -> Option<Heads> {
+        let builtin = self.builtin.filter(|builtin| *builtin == Builtin::Attention)?;
+        match jobs(builtin, signature, inputs, 1).ok()?.first() {
+            Some(Job::Attention(job)) => Some(job.heads()),
+            _ => None,
+        }
+    }
+
+    /// Whether these are the outputs of the operation kiln knows, as far as some rows of each tell.
+    pub fn agree(&self, signature: &Signature, inputs: &Inputs, outputs: &[Tensor]) -> bool {
+        let jobs = self.builtin.and_then(|builtin| jobs(builtin, signature, inputs, outputs.len()).ok());
+        let same = |(job, tensor): (&Job<'_>, &Tensor)| {
+            Expected::fetched(job, tensor.clone()).is_some_and(|expected| expected.agrees(job, inputs.seed))
+        };
+        jobs.is_some_and(|jobs| jobs.len() == outputs.len() && jobs.iter().zip(outputs).all(same))
+    }
+
+    /// The operation, where kiln knows it.
+    pub fn builtin(&self) -> Option<Builtin> {
+        self.builtin
     }
 
     /// Where the right answers must be fetched; none when kiln knows them itself.

@@ -45,6 +45,18 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// A tensor in one piece, of kiln's own making.
+    pub fn packed(name: &str, role: Role, dtype: Dtype, shape: &[usize]) -> Slot {
+        let (name, shape, strides) = (name.to_string(), shape.to_vec(), row_major(shape));
+        let (init, function, range, scalar, layout) = (Init::Zeros, None, None, None, None);
+        Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment: 64, layout }
+    }
+
+    /// A scalar of kiln's own making.
+    pub fn number(name: &str, dtype: Dtype, value: f64) -> Slot {
+        Slot { scalar: Some(value), ..Slot::packed(name, Role::Scalar, dtype, &[]) }
+    }
+
     /// How many elements it has; padding between rows is not counted.
     pub fn elements(&self) -> usize {
         self.shape.iter().product()

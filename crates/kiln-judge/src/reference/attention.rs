@@ -30,6 +30,29 @@ pub(crate) struct Attention<'a> {
     scaled: OnceLock<Vec<f32>>,
 }
 
+/// The sizes of an attention, whose tensors lie in one piece each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Heads {
+    /// Heads of all batches together.
+    pub all: usize,
+    /// Heads of q in one batch, and of k and v, which groups of q's share.
+    pub heads: usize,
+    /// Heads of k and v in one batch.
+    pub kv_heads: usize,
+    /// Rows of q.
+    pub queries: usize,
+    /// Rows of k and v.
+    pub keys: usize,
+    /// Columns of q and k.
+    pub width: usize,
+    /// Columns of v and of the output.
+    pub v_width: usize,
+    /// Whether the last query sees all keys, and each one before it one fewer.
+    pub causal: bool,
+    /// What scores are multiplied with.
+    pub scale: f64,
+}
+
 impl<'a> Attention<'a> {
     pub(crate) fn new(
         q: &'a Tensor,
@@ -59,6 +82,14 @@ impl<'a> Attention<'a> {
             working,
             scaled,
         })
+    }
+
+    /// Its sizes, for who computes all of it.
+    pub(crate) fn heads(&self) -> Heads {
+        let all = self.q.data.len() / (self.queries * self.width).max(1);
+        let Attention { heads, kv_heads, queries, keys, width, v_width, .. } = *self;
+        let (causal, scale) = (self.scalars.causal, self.scale());
+        Heads { all, heads, kv_heads, queries, keys, width, v_width, causal, scale }
     }
 
     pub(crate) fn shape(&self) -> Vec<usize> {

@@ -13,6 +13,7 @@ use std::fmt;
 use kiln_spec::Dtype;
 
 use crate::tensor::Tensor;
+pub use attention::Heads;
 use attention::{Attention, Lse};
 use matmul::Matmul;
 pub(crate) use rows::{Job, Scores, dot};

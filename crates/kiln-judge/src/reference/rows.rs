@@ -64,6 +64,11 @@ impl Job<'_> {
         }
     }
 
+    /// Whether it is attention: its output, or the logarithm of each row's sum.
+    pub(crate) fn is_attention(&self) -> bool {
+        matches!(self, Job::Attention(_) | Job::Lse(_))
+    }
+
     /// How many numbers are added up for one element.
     pub(crate) fn terms(&self) -> usize {
         each!(self, job => job.terms())

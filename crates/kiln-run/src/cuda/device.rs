@@ -72,6 +72,7 @@ impl Device {
         self.context.synchronise()?;
         self.unbind();
         self.module = None;
+        self.images.doubt();
         self.module = Some(Module::load(path, symbol)?);
         Ok(())
     }
@@ -151,12 +152,14 @@ impl Device {
         if let Some(bound) = self.bound.as_mut().filter(|bound| bound.laid == Some(image)) {
             bound.laid = None;
         }
-        self.images.upload(image, self.arenas.current()?, &self.context)
+        let generator = self.generator.as_ref().map_err(Clone::clone)?;
+        self.images.upload(image, self.arenas.current()?, generator, &self.context)
     }
 
     pub(super) fn lay(&mut self, number: u64) -> Result<(), Trouble> {
         let shared = self.arenas.current()?;
-        let image = self.images.get(number, shared.len())?;
+        let generator = self.generator.as_ref().map_err(Clone::clone)?;
+        let image = self.images.verified(number, shared.len(), generator, &self.context)?;
         buffer::copy(shared.at(0, 0), image.at(0), image.len(), self.context.stream)?;
         self.context.synchronise()?;
         self.take_scalars(number)

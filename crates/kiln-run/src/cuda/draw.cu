@@ -1,5 +1,5 @@
-// Fresh numbers for the timed calls of a GPU: kiln's own kernels, which know a key that no candidate gets. draw.ptx is made
-// from this file by scripts/draw_ptx.sh; draw.rs launches both kernels.
+// Fresh numbers for the timed calls of a GPU, and a look at what is kept there: kiln's own kernels, which know keys that no
+// candidate gets. draw.ptx is made from this file by scripts/ptx.sh; draw.rs launches them.
 //
 // Counter-based (Philox4x32-10, Salmon et al. 2011): a number follows from the key, the call, the slot and its place alone,
 // so that every worker draws the same for the same call, whatever else it drew.
@@ -138,4 +138,17 @@ extern "C" __global__ void __launch_bounds__(256) kiln_spread(u64 sets, u64 stri
     uint4 *to = (uint4 *)(sets + blockIdx.y * stride + start);
     const u64 count = (end - start) / 16;
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) to[i] = from[i];
+}
+
+// Adds up what an image holds, every word with its place and under a key: nobody else can change the one and keep the other.
+extern "C" __global__ void __launch_bounds__(256) kiln_sum(u64 image, u64 words, u64 key, u64 total) {
+    u64 sum = 0;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < words; i += (u64)gridDim.x * blockDim.x) {
+        u64 word = (((const u64 *)image)[i] ^ key) + i * 0x9E3779B97F4A7C15ull;
+        word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9ull;
+        word = (word ^ word >> 27) * 0x94D049BB133111EBull;
+        sum += word ^ word >> 31;
+    }
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+    if (threadIdx.x % 32 == 0) atomicAdd((u64 *)total, sum);
 }

@@ -1,11 +1,13 @@
-//! Fresh numbers for the timed calls. In: a drawing, the image it begins with, and sets on the device. Out: the sets filled, by
-//! kiln's own kernels (draw.cu, as the text draw.ptx, which the driver compiles for whatever device there is). A kernel
-//! on the device sees the numbers, and neither the seed nor the code that makes more of them.
+//! Fresh numbers for the timed calls, and sums of what images hold. In: a drawing, the image it begins with, and sets on the
+//! device. Out: the sets filled, by kiln's own kernels (draw.cu, as the text draw.ptx, which the driver compiles for whatever
+//! device there is). A kernel on the device sees the numbers, and neither the seed nor the code that makes more of them.
 
 use std::ffi::{CString, c_void};
+use std::hash::{BuildHasher, RandomState};
 
 use cudarc::driver::sys::{self, CUdeviceptr, CUfunction, CUmodule};
 
+use super::buffer::{self, Buffer};
 use super::context::Context;
 use super::driver::{Trouble, check};
 use super::filling::{Filling, fillings};
@@ -22,6 +24,10 @@ const MOST_BLOCKS: u64 = 2048;
 pub(super) struct Generator {
     draw: CUfunction,
     spread: CUfunction,
+    sum: CUfunction,
+    /// Where sums are added up, and what they are made under.
+    total: Buffer,
+    key: u64,
 }
 
 impl Generator {
@@ -29,7 +35,26 @@ impl Generator {
         let mut module = std::ptr::null_mut();
         // SAFETY: the text ends with a null byte; one handle is filled in and kept until the process ends.
         check("cuModuleLoadData", unsafe { sys::cuModuleLoadData(&mut module, TEXT.as_ptr().cast()) })?;
-        Ok(Generator { draw: function(module, "kiln_draw")?, spread: function(module, "kiln_spread")? })
+        Ok(Generator {
+            draw: function(module, "kiln_draw")?,
+            spread: function(module, "kiln_spread")?,
+            sum: function(module, "kiln_sum")?,
+            total: Buffer::new(size_of::<u64>())?,
+            key: RandomState::new().hash_one("images"),
+        })
+    }
+
+    /// A number that stands for all of an image.
+    pub(super) fn sum(&self, image: &Buffer, context: &Context) -> Result<u64, Trouble> {
+        let (mut from, mut words, mut key) = (image.at(0), (image.len() / size_of::<u64>()) as u64, self.key);
+        let mut total = self.total.at(0);
+        buffer::zero(total, self.total.len(), context.stream)?;
+        let mut arguments: [*mut c_void; 4] =
+            [&mut from, &mut words, &mut key, &mut total].map(|word| std::ptr::from_mut(word).cast());
+        launch(self.sum, words, 1, &mut arguments, context)?;
+        context.synchronise()?;
+        let bytes = buffer::read(total, size_of::<u64>())?;
+        Ok(bytes.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes)))
     }
 
     /// Fills the first `sets` sets, for calls from number `first` on, and does not wait.
@@ -69,8 +94,8 @@ fn launch(
     context: &Context,
 ) -> Result<(), Trouble> {
     let blocks = pieces.div_ceil(THREADS).clamp(1, MOST_BLOCKS) as u32;
-    // SAFETY: the arguments point to values of the kernel's parameters, which the driver copies; both kernels write within
-    // the sets alone, whose size the caller has seen to.
+    // SAFETY: the arguments point to values of the kernel's parameters, which the driver copies; the kernels write within
+    // the sets or the sum alone, whose size the caller has seen to.
     let code = unsafe {
         sys::cuLaunchKernel(
             function,
@@ -102,8 +127,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_has_both_kernels_and_ends() {
-        assert!(TEXT.contains(".entry kiln_draw(") && TEXT.contains(".entry kiln_spread("));
+    fn the_text_has_all_kernels_and_ends() {
+        for name in ["kiln_draw", "kiln_spread", "kiln_sum"] {
+            assert!(TEXT.contains(&format!(".entry {name}(")), "{name}");
+        }
         assert_eq!(TEXT.bytes().filter(|byte| *byte == 0).count(), 1);
         assert!(TEXT.contains("kiln_draw_param_0[184]"), "the kernel's Fill is not draw.rs's");
     }

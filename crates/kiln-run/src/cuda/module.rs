@@ -25,7 +25,7 @@ impl Module {
         if path.is_empty() {
             return Ok(Module::Nothing);
         }
-        if path.ends_with(".cubin") {
+        if path.ends_with(".cubin") || path.ends_with(".ptx") {
             return Cubin::load(path).map(Module::Cubin);
         }
         Launcher::load(path, symbol).map(Module::Launcher)
