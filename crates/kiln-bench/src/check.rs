@@ -58,10 +58,10 @@ pub fn examine_all<'a>(
     mut heard: impl FnMut(&CheckReport),
 ) -> Result<Vec<Option<(Refusal, String)>>, Trouble> {
     let plan = level.plan();
-    let questions = questions(&plan);
     let workloads = asked_about(bench, subjects, &plan);
+    let asked = bench.asked(&workloads, &plan)?;
     let mut failed: Vec<Option<(Refusal, String)>> = vec![None; subjects.len()];
-    bench.each_stage(&workloads, purpose, &questions, plan.coverage, |mut stage| {
+    bench.each_stage(&asked, purpose, plan.coverage, |mut stage| {
         for (subject, failed) in subjects.iter().zip(&mut failed).filter(|(_, failed)| failed.is_none()) {
             if bench.kernel.unfit(subject.config(), stage.workload).is_some() {
                 continue;

@@ -134,6 +134,11 @@ impl Layout {
         &arena.bytes()[..self.total]
     }
 
+    /// The same, to be changed.
+    pub(crate) fn seen_mut<'a>(&self, arena: &'a mut Arena) -> &'a mut [u8] {
+        &mut arena.bytes_mut()[..self.total]
+    }
+
     /// Forgets the answers that are in memory.
     pub(crate) fn repoison(&self, exam: &Exam, arena: &mut Arena) {
         exam.repoison(&mut arena.bytes_mut()[..self.total]);

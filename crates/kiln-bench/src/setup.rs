@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use kiln_core::{Use, Workload};
-use kiln_judge::{Coverage, Distribution};
+use kiln_judge::{Coverage, Distribution, Plan};
 
 use crate::bench::Bench;
 use crate::event::Event;
@@ -19,7 +19,29 @@ const SHOWN: u128 = 1 << 30;
 /// Under what name.
 const PHASE: &str = "questions";
 
+/// A workload, and what the inputs of its questions are drawn from.
+pub(crate) type Asked<'a> = (Option<&'a Workload>, Vec<Distribution>);
+
 impl<'a> Bench<'a> {
+    /// What a level asks about each of these workloads; told where it is not everything.
+    pub(crate) fn asked(&self, workloads: &[Option<&'a Workload>], plan: &Plan) -> Result<Vec<Asked<'a>>, Trouble> {
+        let (mut asked, mut large) = (Vec::with_capacity(workloads.len()), Vec::new());
+        for workload in workloads {
+            let signature = Stage::signature(self.kernel, *workload)?.0;
+            let questions = plan.questions(&signature, (self.settings.seed as usize).wrapping_add(large.len()));
+            let all = plan.distributions.iter().filter(|d| signature.suits(**d)).count() * plan.sets;
+            if questions.len() < all {
+                large.push((workload.map_or("", |w| &w.name), questions.len(), all));
+            }
+            asked.push((*workload, questions));
+        }
+        if let Some((_, some, all)) = large.first() {
+            let names: Vec<&str> = large.iter().map(|(name, _, _)| *name).collect();
+            self.note(format!("{}: large, each asked about {some} of {all} kinds of inputs in turn", names.join(", ")));
+        }
+        Ok(asked)
+    }
+
     /// Workloads that the search does not see, for this target and variant, and not among those set up.
     pub(crate) fn kept_back(&self) -> Vec<Option<&'a Workload>> {
         let selection = &self.kernel.selection;
@@ -80,16 +102,15 @@ impl<'a> Bench<'a> {
     /// One after another, each for as long as `visit` has it, until that says no.
     pub(crate) fn each_stage(
         &self,
-        workloads: &[Option<&'a Workload>],
+        asked: &[Asked<'a>],
         purpose: &str,
-        distributions: &[Distribution],
         coverage: Coverage,
         visit: impl FnMut(Stage<'a>) -> Result<bool, Trouble>,
     ) -> Result<(), Trouble> {
         let device = self.device_reference(coverage);
-        let made = self.one_by_one(workloads, distributions.len(), visit, |workload| {
+        let made = self.one_by_one(asked, visit, |(workload, distributions)| {
             self.go_on()?;
-            self.stage(workload, purpose, distributions, coverage, device.as_ref())
+            self.stage(*workload, purpose, distributions, coverage, device.as_ref())
         });
         if let Some(fault) = device.and_then(|device| device.failed.into_inner()) {
             self.note(format!("{fault}; the processor did it instead, which takes longer"));
@@ -100,15 +121,14 @@ impl<'a> Bench<'a> {
     /// Stages made one after another; the next one while the last is in use, where that is possible.
     fn one_by_one(
         &self,
-        workloads: &[Option<&'a Workload>],
-        questions: usize,
+        asked: &[Asked<'a>],
         mut visit: impl FnMut(Stage<'a>) -> Result<bool, Trouble>,
-        make: impl Fn(Option<&'a Workload>) -> Result<Stage<'a>, Trouble> + Sync,
+        make: impl Fn(&Asked<'a>) -> Result<Stage<'a>, Trouble> + Sync,
     ) -> Result<(), Trouble> {
-        let make = &make;
-        let mut make = workloads.iter().map(move |workload| make(*workload));
-        let most = || workloads.iter().map(|workload| self.needed(*workload, questions)).max().unwrap_or(0);
-        if self.asks_outside() || workloads.len() < 2 || 2 * most() > self.memory().into() {
+        let mut make = asked.iter().map(&make);
+        let needed = |(workload, questions): &Asked<'a>| self.needed(*workload, questions.len());
+        let most = || asked.iter().map(needed).max().unwrap_or(0);
+        if self.asks_outside() || asked.len() < 2 || 2 * most() > self.memory().into() {
             for stage in make {
                 if !visit(stage?)? {
                     break;

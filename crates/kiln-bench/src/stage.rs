@@ -104,7 +104,7 @@ impl<'a> Stage<'a> {
 
     /// What calls take, and whether that depends on the configuration. Any will do to begin with: each candidate's own
     /// layout takes its place.
-    fn signature(kernel: &Kernel<'_>, workload: Option<&Workload>) -> Result<(Signature, bool), Report> {
+    pub(crate) fn signature(kernel: &Kernel<'_>, workload: Option<&Workload>) -> Result<(Signature, bool), Report> {
         match Signature::of(&kernel.selection, workload) {
             Ok(signature) => Ok((signature, false)),
             Err(_) => match Signature::under(&kernel.selection, workload, &kernel.some_config()) {
@@ -368,13 +368,16 @@ impl<'a> Stage<'a> {
         passed!(act(self, seat)?);
         passed!(seat.fetch()?);
         let (exam, layout, arena) = self.ground(which);
-        let seen = layout.seen(arena);
         // On a device everything has ended, and nothing but the worker writes here.
-        if seat.on_device() && guards == Guards::Usual {
-            return Ok(exam.judge(seen).map(|marks| (take(exam, seen), marks)));
+        if seat.on_device() {
+            let judged = match guards {
+                Guards::Usual => exam.judge(layout.seen(arena)),
+                Guards::Other => exam.judge_otherwise(layout.seen_mut(arena)),
+            };
+            return Ok(judged.map(|marks| (take(exam, layout.seen(arena)), marks)));
         }
         // As it is now: a thread left behind in this process's memory may still be writing.
-        let mut seen = seen.to_vec();
+        let mut seen = layout.seen(arena).to_vec();
         let judged = match guards {
             Guards::Usual => exam.judge(&seen),
             Guards::Other => exam.judge_otherwise(&mut seen),
