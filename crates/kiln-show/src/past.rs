@@ -1,6 +1,7 @@
 //! A recorded study as it stands now, for people and for machines.
 
 use jiff::tz::TimeZone;
+use kiln_app::StudyNow;
 use kiln_store::{State, Study, Trial};
 use serde_json::{Value, json};
 
@@ -35,6 +36,11 @@ impl Past {
         let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();
         let seconds = if study.state == State::Running { recorded } else { study.seconds };
         Past { study, state, trials: trials_tried, seconds, zone }
+    }
+
+    /// A study as it stands now, where the reader is here.
+    pub fn of(now: &StudyNow) -> Past {
+        Past::new(now.study.clone(), now.gone, &now.trials, TimeZone::system())
     }
 
     /// What it ran on.

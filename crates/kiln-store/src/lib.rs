@@ -32,6 +32,7 @@ mod write;
 
 pub use measurement::Measurement;
 pub use note::Note;
+pub use place::exists;
 pub use store::Store;
 pub use study::{Filter, State, Study};
 pub use trial::{Trial, TrialState};

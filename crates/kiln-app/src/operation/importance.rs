@@ -1,0 +1,68 @@
+//! Which tunables mattered in a study. In: a study's name. Out: shares of the variation, pairs, values worth adding; for each
+//! workload where they were tuned apart. Refuses a study whose kernel file this kiln cannot read.
+
+use std::sync::Arc;
+
+use kiln_core::{Config, Fault};
+use kiln_search::{Importance, Observation};
+use kiln_space::{Problem, Space};
+use kiln_spec::Choice;
+use kiln_store::{Study, Trial};
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::record::SEARCHING;
+
+/// What mattered in one campaign of a study: all its workloads, or one of those tuned apart.
+pub struct Important {
+    /// The workload; empty when all were tuned together.
+    pub workload: String,
+    /// Configurations with a time.
+    pub timed: usize,
+    /// What mattered; none where too little was measured.
+    pub importance: Option<Importance>,
+}
+
+/// What mattered in a study, and its id.
+pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Important>), Failure> {
+    let store = project.recorded_for(name)?;
+    let study = store.find(name)?;
+    let trials = store.trials(&study.id)?;
+    let space = space(&study)?;
+    let mut campaigns: Vec<&str> = Vec::new();
+    for trial in trials.iter().filter(|trial| SEARCHING.contains(&part(trial).1)) {
+        if !campaigns.contains(&part(trial).0) {
+            campaigns.push(part(trial).0);
+        }
+    }
+    let found = |workload: &str| {
+        let of = |trial: &&Trial| part(trial).0 == workload && SEARCHING.contains(&part(trial).1);
+        let observed = trials.iter().filter(of).filter_map(|trial| {
+            let point = space.locate(&Config::parse(&trial.config).ok()?)?;
+            Some((point, trial.cost.map_or(Observation::Failed, Observation::Time)))
+        });
+        let observed: Vec<_> = observed.collect();
+        let timed = observed.iter().filter(|(_, observation)| observation.cost().is_some()).count();
+        Important { workload: workload.into(), timed, importance: kiln_search::importance(&space, &observed) }
+    };
+    let found = campaigns.into_iter().map(found).collect();
+    Ok((study.id, found))
+}
+
+/// A trial's workload, empty where all were tuned together, and its phase.
+fn part(trial: &Trial) -> (&str, &str) {
+    trial.phase.rsplit_once('/').unwrap_or(("", &trial.phase))
+}
+
+/// The space the study searched, from the kernel file as it was then.
+fn space(study: &Study) -> Result<Arc<Space>, Failure> {
+    let words = || format!("reading the kernel file of study {}", study.id);
+    let (spec, _) = kiln_spec::parse(&study.path, study.spec_text.as_bytes())
+        .map_err(|reports| Fault::new(words(), reports.first().map_or(String::new(), ToString::to_string)))?;
+    let workload = study.options["workload"].as_str();
+    let variant = Some(study.variant.as_str()).filter(|variant| !variant.is_empty());
+    let choice = Choice { target: Some(&study.target), arch: study.arch.as_deref(), workload, variant };
+    let selection = spec.select(choice)?;
+    let problem = Problem::from_selection(&selection).map_err(|e| Fault::new(words(), e))?;
+    Ok(Arc::new(Space::build(&problem).map_err(|e| e.report(&selection))?))
+}
