@@ -7,4 +7,4 @@ pub(crate) mod resume;
 
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;
-pub(crate) use recording::{SEARCHING, results};
+pub(crate) use recording::results;

@@ -6,7 +6,6 @@ use kiln_store::{State, Study, Trial};
 use serde_json::{Value, json};
 
 use crate::number::json_count;
-use crate::study::SEARCHING;
 use crate::time::stamp;
 
 /// A study with what the record alone does not say.
@@ -30,7 +29,7 @@ impl Past {
     pub fn new(study: Study, gone: bool, trials: &[Trial], zone: TimeZone) -> Past {
         let state = if gone && study.state == State::Running { State::Interrupted } else { study.state };
         let summed = study.summary.as_ref().and_then(|s| s["trials"].as_u64());
-        let searching = |t: &&Trial| t.phase.rsplit('/').next().is_some_and(|phase| SEARCHING.contains(&phase));
+        let searching = |t: &&Trial| t.phase_id().is_searching();
         let trials_tried = summed.map_or_else(|| trials.iter().filter(searching).count(), |n| n as usize);
         // While it runs the record does not say; what its trials took is known.
         let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use kiln_app::{Count, Event, What};
+use kiln_store::PhaseId;
 
 use crate::event::remark;
 use crate::number::duration;
@@ -101,7 +102,7 @@ impl Progress {
                     }
                 }
                 let cost = cost_ms.map(|ms| ms / 1e3);
-                if phase.ends_with("default") {
+                if PhaseId::parse(phase).is_default() {
                     state.default = cost;
                 }
                 if *best {

@@ -19,7 +19,6 @@ use kiln_study::Summary;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub(crate) use campaign::SEARCHING;
 pub use repeat::{quoted, repeat};
 
 use crate::number::{duration, grouped};

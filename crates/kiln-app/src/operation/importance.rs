@@ -7,11 +7,10 @@ use kiln_core::{Config, Fault};
 use kiln_search::{Importance, Observation};
 use kiln_space::{Problem, Space};
 use kiln_spec::Choice;
-use kiln_store::{Study, Trial};
+use kiln_store::{PhaseId, Study, Trial};
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::record::SEARCHING;
 
 /// What mattered in one campaign of a study: all its workloads, or one of those tuned apart.
 pub struct Important {
@@ -29,29 +28,28 @@ pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Importan
     let study = store.find(name)?;
     let trials = store.trials(&study.id)?;
     let space = space(&study)?;
-    let mut campaigns: Vec<&str> = Vec::new();
-    for trial in trials.iter().filter(|trial| SEARCHING.contains(&part(trial).1)) {
-        if !campaigns.contains(&part(trial).0) {
-            campaigns.push(part(trial).0);
+    let mut campaigns: Vec<Option<&str>> = Vec::new();
+    for phase in trials.iter().map(Trial::phase_id).filter(PhaseId::is_searching) {
+        if !campaigns.contains(&phase.workload) {
+            campaigns.push(phase.workload);
         }
     }
-    let found = |workload: &str| {
-        let of = |trial: &&Trial| part(trial).0 == workload && SEARCHING.contains(&part(trial).1);
+    let found = |workload: Option<&str>| {
+        let of = |trial: &&Trial| trial.phase_id().workload == workload && trial.phase_id().is_searching();
         let observed = trials.iter().filter(of).filter_map(|trial| {
             let point = space.locate(&Config::parse(&trial.config).ok()?)?;
             Some((point, trial.cost.map_or(Observation::Failed, Observation::Time)))
         });
         let observed: Vec<_> = observed.collect();
         let timed = observed.iter().filter(|(_, observation)| observation.cost().is_some()).count();
-        Important { workload: workload.into(), timed, importance: kiln_search::importance(&space, &observed) }
+        Important {
+            workload: workload.unwrap_or_default().into(),
+            timed,
+            importance: kiln_search::importance(&space, &observed),
+        }
     };
     let found = campaigns.into_iter().map(found).collect();
     Ok((study.id, found))
-}
-
-/// A trial's workload, empty where all were tuned together, and its phase.
-fn part(trial: &Trial) -> (&str, &str) {
-    trial.phase.rsplit_once('/').unwrap_or(("", &trial.phase))
 }
 
 /// The space the study searched, from the kernel file as it was then.

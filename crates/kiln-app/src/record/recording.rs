@@ -12,9 +12,6 @@ use crate::failure::Failure;
 use crate::kernel::read_bounded;
 use crate::project::Project;
 
-/// Phases whose trials were proposed by a search; later ones measure the same configurations again.
-pub(crate) const SEARCHING: [&str; 3] = ["default", "seed", "search"];
-
 /// Every recording meant by a name, with what to call it: a file has one, a study that tuned its workloads apart one for each.
 pub(crate) fn find(project: &Project, name: &str) -> Result<Vec<(String, Recording)>, Failure> {
     let path = Utf8Path::new(name);
@@ -50,10 +47,11 @@ pub(crate) fn results(store: &Store, study: &Study) -> Result<Vec<(String, Resul
     let measurements = store.measurements(&study.id)?;
     let mut found: Vec<(String, Results)> = Vec::new();
     for trial in &trials {
-        let (workload, phase) = trial.phase.rsplit_once('/').unwrap_or(("", &trial.phase));
-        if !SEARCHING.contains(&phase) {
+        let phase = trial.phase_id();
+        if !phase.is_searching() {
             continue;
         }
+        let workload = phase.workload.unwrap_or_default();
         let place = match found.iter().position(|(name, _)| name == workload) {
             Some(place) => place,
             None => {
