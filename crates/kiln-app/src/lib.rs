@@ -17,7 +17,6 @@ mod project;
 mod record;
 mod seed;
 mod teller;
-mod write;
 
 pub use doctor::{Examined, Finding, Health, doctor};
 pub use ending::{Ending, Ends};
@@ -33,10 +32,9 @@ pub use operation::{
 pub use project::{Project, Stop};
 pub use record::StudyNow;
 pub use teller::Listener;
-pub use write::write_whole;
 
 pub use camino::{Utf8Path, Utf8PathBuf};
 pub use kiln_core::{Fault, Outcome, Report};
 pub use kiln_run::{Pad, prefault};
 pub use kiln_search::LEAST_TIMED;
-pub use kiln_study::{Summary, TuneVerdict};
+pub use kiln_study::{Summary, TuneVerdict, write_whole};
