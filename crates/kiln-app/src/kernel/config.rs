@@ -1,15 +1,18 @@
 //! The configuration that was typed. In: `NAME=VALUE,...` and a selection. Out: a whole configuration, and the names that were
 //! taken from the default. Refuses names and values that the file does not list, and gaps without a default.
 
-use std::sync::Arc;
-
 use kiln_core::{Config, Report, Value, nearest};
+use kiln_space::Problem;
 use kiln_spec::{Selection, Tunable};
 
 use crate::failure::Failure;
 
 /// The given values with the rest from the default, in declaration order, and the names that were filled in.
-pub(crate) fn complete(selection: &Selection<'_>, typed: &str) -> Result<(Config, Vec<String>), Failure> {
+pub(crate) fn complete(
+    selection: &Selection<'_>,
+    problem: &Problem,
+    typed: &str,
+) -> Result<(Config, Vec<String>), Failure> {
     let given = Config::parse(typed).map_err(|e| Report::error(format!("--config: {e}")))?;
     let tunables = &selection.target.tunables;
     let mut wrong: Vec<Report> = Vec::new();
@@ -20,18 +23,20 @@ pub(crate) fn complete(selection: &Selection<'_>, typed: &str) -> Result<(Config
         let report = Report::error(format!("--config: {name} is not a tunable"));
         wrong.push(report.label(format!("expected one of {}", known.join(", "))).maybe_hint(near));
     }
+    let begin = selection.default_config(&|config| problem.broken(config).is_none());
+    let default = |name: &str| begin.as_ref().and_then(|c| c.get(name)).or_else(|| selection.default_value(name));
     let mut entries = Vec::with_capacity(tunables.len());
     let (mut defaulted, mut missing) = (Vec::new(), Vec::new());
     for tunable in tunables {
         match given.get(&tunable.name) {
-            Some(value) => match listed(tunable, value) {
-                Some(value) => entries.push((tunable.name.clone(), value)),
+            Some(value) => match tunable.listed(value) {
+                Some(value) => entries.push((tunable.name.clone(), value.clone())),
                 None => wrong.push(unlisted(tunable, value)),
             },
-            None => match default(selection, tunable) {
+            None => match default(&tunable.name) {
                 Some(value) => {
                     defaulted.push(tunable.name.to_string());
-                    entries.push((tunable.name.clone(), value));
+                    entries.push((tunable.name.clone(), value.clone()));
                 }
                 None => missing.push(tunable),
             },
@@ -46,27 +51,56 @@ pub(crate) fn complete(selection: &Selection<'_>, typed: &str) -> Result<(Config
     if wrong.is_empty() { Ok((Config::new(entries), defaulted)) } else { Err(wrong.into()) }
 }
 
-fn default<'s>(selection: &'s Selection<'_>, tunable: &Tunable) -> Option<Value> {
-    let of = |config: &'s [(Arc<str>, Value)]| config.iter().find(|(n, _)| *n == tunable.name).map(|(_, v)| v);
-    let stated = selection.tuned().and_then(|entry| of(&entry.config)).or_else(|| of(&selection.target.default));
-    match (&tunable.values[..], stated) {
-        (_, Some(value)) => Some(value.clone()),
-        ([only], None) => Some(only.clone()),
-        _ => None,
-    }
-}
-
-/// The listed value a typed one means: `2` means `2.0`, `1` means `true` and `64` means `"64"` where that is listed.
-fn listed(tunable: &Tunable, typed: &Value) -> Option<Value> {
-    let exact = tunable.values.iter().find(|v| *v == typed);
-    let alike = || tunable.values.iter().find(|v| kiln_expr::equal(v, typed));
-    // A list of strings may hold "64", which is typed like a number.
-    let spelt = || tunable.values.iter().find(|v| v.to_string() == typed.to_string());
-    exact.or_else(alike).or_else(spelt).cloned()
-}
-
 fn unlisted(tunable: &Tunable, value: &Value) -> Report {
     let values: Vec<String> = tunable.values.iter().map(Value::to_string).collect();
     Report::error(format!("--config: {} is not a value of {}", value, tunable.name))
         .label(format!("expected one of {}", values.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use kiln_spec::{Choice, parse, read_tuned};
+
+    use super::*;
+
+    const KERNEL: &str = r#"
+[kernel]
+name = "k"
+[target.cpu]
+source = "k.c"
+tuned = "tuned.toml"
+[tunables]
+A = [1, 2, 4]
+WIDTH = ["64", "128"]
+[default]
+A = 1
+WIDTH = "64"
+[constraints]
+few = "A <= 2"
+"#;
+
+    /// What `--config` means with a table of one entry, and the names filled in.
+    fn completed(table: &str, typed: &str) -> Result<(String, Vec<String>), String> {
+        let (mut spec, _) = parse("k.toml", KERNEL.as_bytes()).unwrap();
+        spec.targets[0].tuned.entries = read_tuned("t", table.as_bytes(), &spec.targets[0]).unwrap().0;
+        let selection = spec.select(Choice::default()).unwrap();
+        let problem = Problem::from_selection(&selection).unwrap();
+        let completed = complete(&selection, &problem, typed).map_err(|failure| failure.to_string());
+        completed.map(|(config, defaulted)| (config.to_string(), defaulted))
+    }
+
+    #[test]
+    fn gaps_are_filled_with_what_a_study_would_begin_with() {
+        let both = || vec!["A".to_string(), "WIDTH".to_string()];
+        assert_eq!(completed("", ""), Ok(("A=1,WIDTH=64".into(), both())));
+        let tuned = |a: u32| format!("[[tuned]]\nconfig = {{ A = {a}, WIDTH = \"128\" }}\n");
+        assert_eq!(completed(&tuned(2), ""), Ok(("A=2,WIDTH=128".into(), both())));
+        assert_eq!(completed(&tuned(2), "A=1"), Ok(("A=1,WIDTH=128".into(), vec!["WIDTH".into()])));
+        // An entry that a rule refuses by now serves nobody, here as in a study.
+        assert_eq!(completed(&tuned(4), ""), Ok(("A=1,WIDTH=64".into(), both())));
+        // What is typed may break rules: showing them is what it is typed for.
+        assert_eq!(completed("", "A=4,WIDTH=64"), Ok(("A=4,WIDTH=64".into(), vec![])));
+        assert!(completed("", "A=3").unwrap_err().contains("expected one of 1, 2, 4"));
+        assert!(completed("", "WIDHT=64").unwrap_err().contains("did you mean WIDTH?"));
+    }
 }

@@ -92,7 +92,7 @@ fn run<'a>(
         Some(study) => winner(study, selecting.workload.as_deref())?,
         None => request.config.clone(),
     };
-    let (config, _) = complete(&opened.kernel.selection, &typed)?;
+    let (config, _) = complete(&opened.kernel.selection, &opened.kernel.problem, &typed)?;
     opened.baseline(request.baseline.as_deref())?;
     if let Some((refusal, _)) = opened.kernel.broken(&config) {
         let (settings, outcome) = (Settings::default(), Outcome::Refused(refusal));

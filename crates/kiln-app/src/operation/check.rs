@@ -66,7 +66,7 @@ fn run<'a>(
 ) -> Result<Checked<'a>, Failure> {
     teller.warn(&file.warnings);
     let opened = Opened::new(project, file, &request.selecting, teller)?;
-    let (config, _) = complete(&opened.kernel.selection, &request.config)?;
+    let (config, _) = complete(&opened.kernel.selection, &opened.kernel.problem, &request.config)?;
     let settings = Settings { seed: seed(request.seed)?, ..Settings::default() };
     let level = if request.full { Level::Suite } else { Level::Full };
     let mut reports: Vec<CheckReport> = Vec::new();

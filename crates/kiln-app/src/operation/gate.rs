@@ -76,6 +76,12 @@ impl Gated<'_> {
         self.problem.judge(&self.config)
     }
 
+    /// The workload that values which were not given were tuned for; none where they are the file's default.
+    pub fn tuned(&self) -> Option<&str> {
+        let allows = |config: &Config| self.problem.broken(config).is_none();
+        self.selection.tuned(&allows).map(|entry| entry.workload.as_str())
+    }
+
     /// True when it passed every gate it came to.
     pub fn passed(&self) -> bool {
         holds(&self.problem, &self.config) && self.way.passed()
@@ -108,7 +114,7 @@ fn run<'a>(
     let selecting = for_this_gpu(file, &request.selecting);
     let selection = file.select(&selecting)?;
     let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
-    let (config, defaulted) = complete(&selection, &request.config)?;
+    let (config, defaulted) = complete(&selection, &problem, &request.config)?;
     let way = match holds(&problem, &config) {
         true => climb(project, file, request, &selection, &config, teller)?,
         false => Way::Static(None),

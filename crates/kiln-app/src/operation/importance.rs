@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use kiln_core::{Config, Fault};
+use kiln_core::Fault;
 use kiln_search::{Importance, Observation};
 use kiln_space::{Problem, Space};
-use kiln_spec::Choice;
+use kiln_spec::{Choice, KernelSpec};
 use kiln_store::{PhaseId, Study, Trial};
 
 use crate::failure::Failure;
@@ -27,7 +27,13 @@ pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Importan
     let store = project.recorded_for(name)?;
     let study = store.find(name)?;
     let trials = store.trials(&study.id)?;
-    let space = space(&study)?;
+    let spec = spec(&study)?;
+    let variant = Some(study.variant.as_str()).filter(|variant| !variant.is_empty());
+    let workload = study.options["workload"].as_str();
+    let selection =
+        spec.select(Choice { target: Some(&study.target), arch: study.arch.as_deref(), workload, variant })?;
+    let problem = Problem::from_selection(&selection).map_err(|e| Fault::new(reading(&study), e))?;
+    let space = Arc::new(Space::build(&problem).map_err(|e| e.report(&selection))?);
     let mut campaigns: Vec<Option<&str>> = Vec::new();
     for phase in trials.iter().map(Trial::phase_id).filter(PhaseId::is_searching) {
         if !campaigns.contains(&phase.workload) {
@@ -37,30 +43,25 @@ pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Importan
     let found = |workload: Option<&str>| {
         let of = |trial: &&Trial| trial.phase_id().workload == workload && trial.phase_id().is_searching();
         let observed = trials.iter().filter(of).filter_map(|trial| {
-            let point = space.locate(&Config::parse(&trial.config).ok()?)?;
+            let point = space.locate(&selection.recorded_config(&trial.config)?)?;
             Some((point, trial.cost.map_or(Observation::Failed, Observation::Time)))
         });
         let observed: Vec<_> = observed.collect();
         let timed = observed.iter().filter(|(_, observation)| observation.cost().is_some()).count();
-        Important {
-            workload: workload.unwrap_or_default().into(),
-            timed,
-            importance: kiln_search::importance(&space, &observed),
-        }
+        let workload = workload.unwrap_or_default().into();
+        Important { workload, timed, importance: kiln_search::importance(&space, &observed) }
     };
     let found = campaigns.into_iter().map(found).collect();
     Ok((study.id, found))
 }
 
-/// The space the study searched, from the kernel file as it was then.
-fn space(study: &Study) -> Result<Arc<Space>, Failure> {
-    let words = || format!("reading the kernel file of study {}", study.id);
+/// The kernel file as it was when the study began.
+fn spec(study: &Study) -> Result<KernelSpec, Failure> {
     let (spec, _) = kiln_spec::parse(&study.path, study.spec_text.as_bytes())
-        .map_err(|reports| Fault::new(words(), reports.first().map_or(String::new(), ToString::to_string)))?;
-    let workload = study.options["workload"].as_str();
-    let variant = Some(study.variant.as_str()).filter(|variant| !variant.is_empty());
-    let choice = Choice { target: Some(&study.target), arch: study.arch.as_deref(), workload, variant };
-    let selection = spec.select(choice)?;
-    let problem = Problem::from_selection(&selection).map_err(|e| Fault::new(words(), e))?;
-    Ok(Arc::new(Space::build(&problem).map_err(|e| e.report(&selection))?))
+        .map_err(|reports| Fault::new(reading(study), reports.first().map_or(String::new(), ToString::to_string)))?;
+    Ok(spec)
+}
+
+fn reading(study: &Study) -> String {
+    format!("reading the kernel file of study {}", study.id)
 }

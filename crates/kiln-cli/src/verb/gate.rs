@@ -24,6 +24,7 @@ pub(crate) fn run(project: &Project, args: &GateArgs) -> Result<Ending, Failure>
         selection: &gated.selection,
         config: &gated.config,
         defaulted: &gated.defaulted,
+        tuned: gated.tuned(),
         judgements: &judgements,
     };
     if args.json {
