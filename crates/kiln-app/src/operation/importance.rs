@@ -29,9 +29,12 @@ pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Importan
     let trials = store.trials(&study.id)?;
     let spec = spec(&study)?;
     let variant = Some(study.variant.as_str()).filter(|variant| !variant.is_empty());
-    let workload = study.options["workload"].as_str();
-    let selection =
-        spec.select(Choice { target: Some(&study.target), arch: study.arch.as_deref(), workload, variant })?;
+    let selection = spec.select(Choice {
+        target: Some(&study.target),
+        arch: study.arch.as_deref(),
+        workload: study.workload(),
+        variant,
+    })?;
     let problem = Problem::from_selection(&selection).map_err(|e| Fault::new(reading(&study), e))?;
     let space = Arc::new(Space::build(&problem).map_err(|e| e.report(&selection))?);
     let mut campaigns: Vec<Option<&str>> = Vec::new();

@@ -55,8 +55,7 @@ pub(crate) fn results(store: &Store, study: &Study) -> Result<Vec<(String, Resul
         let place = match found.iter().position(|(name, _)| name == workload) {
             Some(place) => place,
             None => {
-                let gpu = study.environment["gpu"]["name"].as_str();
-                let device = gpu.or(study.environment["processor"].as_str()).unwrap_or("unknown");
+                let device = study.device().unwrap_or("unknown");
                 let results = Results { kernel: study.kernel.clone(), device: device.into(), attempts: vec![] };
                 found.push((workload.into(), results));
                 found.len() - 1

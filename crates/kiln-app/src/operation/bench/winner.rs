@@ -9,7 +9,7 @@ use crate::kernel::Selecting;
 
 /// What a study was about, where the flags say nothing else: its winner may be valid for that alone.
 pub(crate) fn of_study(selecting: &Selecting, study: &Study) -> Selecting {
-    let workload = || study.options["workload"].as_str().map(String::from);
+    let workload = || study.workload().map(String::from);
     let variant = || Some(study.variant.clone()).filter(|variant| !variant.is_empty());
     Selecting {
         target: selecting.target.clone().or_else(|| Some(study.target.clone())),
