@@ -52,22 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "kiln-show",
-        &[
-            "kiln-core",
-            "kiln-device",
-            "kiln-expr",
-            "kiln-judge",
-            "kiln-study",
-            "kiln-search",
-            "kiln-space",
-            "kiln-spec",
-            "kiln-stats",
-            "kiln-store",
-        ],
-    ),
-    (
-        "kiln-cli",
+        "kiln-app",
         &[
             "kiln-build",
             "kiln-core",
@@ -75,16 +60,32 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kiln-expr",
             "kiln-formats",
             "kiln-judge",
-            "kiln-study",
             "kiln-run",
             "kiln-search",
-            "kiln-show",
+            "kiln-space",
+            "kiln-spec",
+            "kiln-stats",
+            "kiln-store",
+            "kiln-study",
+        ],
+    ),
+    (
+        "kiln-show",
+        &[
+            "kiln-app",
+            "kiln-core",
+            "kiln-device",
+            "kiln-expr",
+            "kiln-judge",
+            "kiln-study",
+            "kiln-search",
             "kiln-space",
             "kiln-spec",
             "kiln-stats",
             "kiln-store",
         ],
     ),
+    ("kiln-cli", &["kiln-app", "kiln-show"]),
 ];
 
 /// Crates from outside that belong to one of ours alone.
@@ -130,6 +131,52 @@ fn crates_only_look_to_their_left() {
         let (_, allowed) = MAY_USE.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("{name} is not listed"));
         for dependency in dependencies(package).iter().filter(|d| d.starts_with("kiln-")) {
             assert!(allowed.contains(&dependency.as_str()), "{name} must not use {dependency}");
+        }
+    }
+}
+
+/// What the command line may name besides kiln's library and its views: arguments, signals, JSON.
+const CLI_MAY_NAME: [&str; 5] = ["clap", "ctrlc", "kiln-app", "kiln-show", "serde_json"];
+
+#[test]
+fn the_command_line_is_arguments_operations_and_views() {
+    let packages = packages();
+    let named = |name: &str| packages.iter().find(|p| p["name"] == name).unwrap();
+    let cli = dependencies(named("kiln-cli"));
+    assert!(cli.iter().all(|d| CLI_MAY_NAME.contains(&d.as_str())), "kiln-cli names {cli:?}");
+    let seen_by = |p: &&Value| dependencies(p).contains("kiln-app");
+    let faces: Vec<&str> = packages.iter().filter(seen_by).map(|p| p["name"].as_str().unwrap()).collect();
+    assert_eq!(faces, ["kiln-cli", "kiln-show"], "whoever sees kiln-app shows it to somebody");
+    // No logic grows there unseen.
+    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= 200, "{} has {lines} lines", path.display());
+        }
+    }
+}
+
+/// Operations tell and return; what is printed is printed by the command line and the views.
+#[test]
+fn the_library_prints_nothing() {
+    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kiln-app/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let printing = ["println!", "print!(", "io::stdout", "io::stderr", "process::exit"];
+                let found = printing.iter().find(|word| text.contains(*word));
+                assert!(found.is_none(), "{} has {}", path.display(), found.unwrap());
+            }
         }
     }
 }

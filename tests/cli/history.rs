@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::run::{Ran, empty_folder, kiln_in};
 
 /// A folder with a kernel so small that a study takes a moment, of which four configurations do not compile.
-fn tiny(name: &str) -> std::path::PathBuf {
+pub(crate) fn tiny(name: &str) -> std::path::PathBuf {
     let folder = empty_folder(name);
     assert_eq!(kiln_in(&folder, &["init", "tiny"]).code, 0);
     let rewrite = |file: &str, change: &dyn Fn(String) -> String| {
@@ -27,12 +27,12 @@ fn tiny(name: &str) -> std::path::PathBuf {
     folder
 }
 
-fn tune(folder: &Path, more: &[&str]) -> Ran {
+pub(crate) fn tune(folder: &Path, more: &[&str]) -> Ran {
     let few = ["tune", "tiny", "--trials", "5", "--samples", "25", "--no-ablation", "--no-stop"];
     kiln_in(folder, &[&few[..], more].concat())
 }
 
-fn json(folder: &Path, words: &[&str]) -> Value {
+pub(crate) fn json(folder: &Path, words: &[&str]) -> Value {
     let ran = kiln_in(folder, words);
     serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{words:?}: {e}\n{}{}", ran.out, ran.err))
 }

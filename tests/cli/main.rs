@@ -5,6 +5,7 @@
 
 mod doctor;
 mod errors;
+mod events;
 mod filled;
 mod gate;
 mod history;
@@ -13,3 +14,4 @@ mod planted;
 mod run;
 mod simulate;
 mod space;
+mod store;

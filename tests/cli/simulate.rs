@@ -28,7 +28,7 @@ fn cache(slope: i64) -> String {
     text + &rows.join(",\n") + "}\n}"
 }
 
-fn folder_with_caches(name: &str) -> PathBuf {
+pub(crate) fn folder_with_caches(name: &str) -> PathBuf {
     let folder = empty_folder(name);
     std::fs::write(folder.join("a.json"), cache(4)).unwrap();
     // Cut off in the middle of the last record, as by an interrupted tuner.

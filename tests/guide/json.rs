@@ -119,6 +119,37 @@ fn the_json_reference_names_every_key() {
     }
 }
 
+#[test]
+fn every_event_is_documented() {
+    let _alone = alone();
+    let folder = empty_folder("guide-events");
+    let documented: BTreeSet<String> = list("Events").into_iter().collect();
+    shell(&folder, "kiln init sample");
+    shell(&folder, "kiln tune sample --trials 4 --samples 25 --no-stop --json --events tune.jsonl 2>log");
+    shell(&folder, "kiln check sample --config LANED=4 --json --events check.jsonl 2>log");
+    let mut told = BTreeSet::new();
+    for file in ["tune.jsonl", "check.jsonl"] {
+        for line in std::fs::read_to_string(folder.join(file)).unwrap().lines() {
+            let object: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+            let event = object["event"].as_str().unwrap();
+            let keys: Vec<&String> = object.as_object().unwrap().keys().collect();
+            assert_eq!(keys[..4], ["version", "at_ms", "study", "event"], "{line}");
+            told.extend(keys[..4].iter().map(ToString::to_string));
+            told.extend(keys[4..].iter().map(|key| format!("{event}.{key}")));
+            if keys.len() == 4 {
+                told.insert(event.to_string());
+            }
+        }
+    }
+    let unknown: Vec<&String> = told.difference(&documented).collect();
+    assert!(unknown.is_empty(), "docs/json.md does not name {unknown:?}");
+    // These do not happen in every study.
+    let rare = ["warning.", "note.", "silence.", "ablation."];
+    let absent = documented.difference(&told).filter(|key| !rare.iter().any(|event| key.starts_with(event)));
+    let absent: Vec<&String> = absent.collect();
+    assert!(absent.is_empty(), "docs/json.md names {absent:?}, which no event has");
+}
+
 /// The names in the first column of the table under a heading.
 fn list(heading: &str) -> Vec<String> {
     let text = document("docs/json.md");

@@ -13,6 +13,7 @@ use serde_json::Value;
 mod adopt;
 mod change;
 mod devices;
+mod events;
 mod layout;
 mod scrutiny;
 mod shapes;

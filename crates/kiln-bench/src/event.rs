@@ -9,23 +9,6 @@ use crate::evaluation::Evaluation;
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
-    /// A study begins, or goes on.
-    Study {
-        /// Its id.
-        study: &'a str,
-        /// The kernel's name.
-        kernel: &'a str,
-        /// The target's name.
-        target: &'a str,
-        /// Valid configurations.
-        configurations: u128,
-        /// The workloads tuned for, smallest first.
-        workloads: Vec<&'a str>,
-        /// The seed of everything random.
-        seed: u64,
-        /// Trials that are taken from the record.
-        recorded: usize,
-    },
     /// Something a reader should know.
     Note {
         /// In words.

@@ -48,51 +48,27 @@ impl<'a> Kernel<'a> {
 
     /// The value a tunable has by default: the file's, or the only one there is.
     pub fn default_value(&self, name: &str) -> Option<&'a Value> {
-        let stated = self.selection.target.default.iter().find(|(n, _)| &**n == name).map(|(_, v)| v);
-        let tunable = self.selection.target.tunables.iter().find(|t| &*t.name == name);
-        stated.or(match tunable.map(|t| &t.values[..]) {
-            Some([only]) => Some(only),
-            _ => None,
-        })
+        self.selection.default_value(name)
     }
 
-    /// The configuration to begin with: the tuned one that serves all the workloads, else the file's default; none when the
-    /// file leaves a tunable open, or a rule refuses it.
+    /// The configuration to begin with, among those the rules allow.
     pub fn default_config(&self) -> Option<Config> {
-        let workloads: Vec<_> = self.selection.workloads.iter().map(|w| Some(*w)).collect();
-        self.default_for(if workloads.is_empty() { &[None] } else { &workloads })
+        self.selection.default_config(&|config| self.allows(config))
     }
 
     /// The same for some of the workloads.
     pub fn default_for(&self, workloads: &[Option<&Workload>]) -> Option<Config> {
-        let tuned = |workload: &Option<&Workload>| {
-            let entries = self.selection.tuned_for(*workload);
-            entries.into_iter().map(|entry| Config::new(entry.config.clone())).find(|config| self.allows(config))
-        };
-        let mut chosen: Vec<Option<Config>> = workloads.iter().map(tuned).collect();
-        chosen.dedup();
-        match &mut chosen[..] {
-            [Some(one)] => Some(std::mem::take(one)),
-            _ => self.stated_default().filter(|config| self.allows(config)),
-        }
+        self.selection.default_for(workloads, &|config| self.allows(config))
     }
 
     /// A configuration as it was written down; none when it is not one of this kernel's.
     pub fn read_config(&self, text: &str) -> Option<Config> {
-        let written = Config::parse(text).ok()?;
-        let value = |t: &kiln_spec::Tunable| {
-            let written = written.get(&t.name)?.to_string();
-            Some((t.name.clone(), t.values.iter().find(|v| v.to_string() == written)?.clone()))
-        };
-        let config = Config::new(self.selection.target.tunables.iter().map(value).collect::<Option<Vec<_>>>()?);
-        (config.to_string() == text).then_some(config)
+        self.selection.recorded_config(text)
     }
 
     /// The file's default configuration, whether or not the rules allow it.
     pub fn stated_default(&self) -> Option<Config> {
-        let tunables = &self.selection.target.tunables;
-        let value = |t: &kiln_spec::Tunable| Some((t.name.clone(), self.default_value(&t.name)?.clone()));
-        Some(Config::new(tunables.iter().map(value).collect::<Option<Vec<_>>>()?))
+        self.selection.stated_default()
     }
 
     /// Whether the rules allow a configuration.

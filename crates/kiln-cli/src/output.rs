@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use kiln_core::Report;
+use kiln_app::Report;
 
 /// Prints data; a closed pipe is passed on as an error for the exit code to judge.
 pub(crate) fn data(text: &str) -> io::Result<()> {
@@ -30,6 +30,6 @@ pub(crate) fn failure(object: Option<serde_json::Value>, words: &str) {
 }
 
 /// A line on stderr; where even that fails, there is nobody left to tell.
-fn complain(line: &str) {
+pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use kiln_app::{Finding, Health};
 use serde_json::{Value, json};
-
-use crate::finding::{Finding, Health};
 
 /// Everything `kiln doctor` says.
 pub struct DoctorView<'a> {

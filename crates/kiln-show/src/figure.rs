@@ -3,30 +3,32 @@
 
 use std::fmt::Write;
 
+use kiln_app::Convergence;
+
 /// The figure.
 pub struct ConvergenceFigure {
     /// What it shows, above everything.
-    pub title: String,
+    title: String,
     /// One for each space.
-    pub panels: Vec<ConvergencePanel>,
+    panels: Vec<ConvergencePanel>,
 }
 
 /// One space.
-pub struct ConvergencePanel {
+struct ConvergencePanel {
     /// The space's name.
-    pub title: String,
+    title: String,
     /// One for each strategy, the same in every panel.
-    pub lines: Vec<ConvergenceLine>,
+    lines: Vec<ConvergenceLine>,
 }
 
 /// One strategy on one space.
-pub struct ConvergenceLine {
+struct ConvergenceLine {
     /// The strategy.
-    pub label: String,
+    label: String,
     /// The mean share of the optimum after 1, 2, 3 ... evaluations.
-    pub mean: Vec<f64>,
+    mean: Vec<f64>,
     /// The share that nine of ten repeats reach.
-    pub p10: Vec<f64>,
+    p10: Vec<f64>,
 }
 
 /// Told apart also by those who do not see red and green (after Okabe and Ito).
@@ -38,6 +40,18 @@ const MARGIN: (f64, f64, f64, f64) = (30.0, 16.0, 46.0, 56.0);
 const HEAD: f64 = 70.0;
 
 impl ConvergenceFigure {
+    /// The figure of spaces by their names, with the curves of searches repeated so often.
+    pub fn new(repeats: usize, spaces: &[(String, Vec<Convergence>)]) -> ConvergenceFigure {
+        let title = format!("How close to the optimum: mean of {repeats} repeats, band down to the 10th percentile");
+        let line =
+            |c: &Convergence| ConvergenceLine { label: c.strategy.clone(), mean: c.mean.clone(), p10: c.p10.clone() };
+        let panel = |(name, curves): &(String, Vec<Convergence>)| ConvergencePanel {
+            title: name.clone(),
+            lines: curves.iter().map(line).collect(),
+        };
+        ConvergenceFigure { title, panels: spaces.iter().map(panel).collect() }
+    }
+
     /// The figure as SVG.
     pub fn svg(&self) -> String {
         let columns = self.panels.len().clamp(1, COLUMNS);

@@ -18,6 +18,8 @@ pub struct GateView<'a> {
     pub config: &'a Config,
     /// The names of values that were not given but taken from the default.
     pub defaulted: &'a [String],
+    /// The workload they were tuned for, where they come from the table of tuned configurations.
+    pub tuned: Option<&'a str>,
     /// Every rule's judgement.
     pub judgements: &'a [(&'a Rule, Judgement)],
 }
@@ -55,7 +57,7 @@ impl GateView<'_> {
             "workload": self.selection.workload_name(),
             "config": self.config,
             "defaulted": self.defaulted,
-            "tuned": self.selection.tuned().map(|entry| &entry.workload),
+            "tuned": self.tuned,
             "passed": self.passed(),
             "rules": rules,
         })
@@ -75,10 +77,10 @@ impl fmt::Display for GateView<'_> {
         writeln!(f, "{}\n", headline(self.selection))?;
         writeln!(f, "  {}", self.config)?;
         if !self.defaulted.is_empty() {
-            let source = match self.selection.tuned() {
+            let source = match self.tuned {
                 None => "the default".to_string(),
-                Some(entry) if entry.workload.is_empty() => "what was tuned".into(),
-                Some(entry) => format!("what was tuned for {}", entry.workload),
+                Some("") => "what was tuned".into(),
+                Some(workload) => format!("what was tuned for {workload}"),
             };
             writeln!(f, "  taken from {source}: {}", self.defaulted.join(", "))?;
         }

@@ -1,11 +1,11 @@
-//! Records to text. In: results of the other crates. Out: text for a terminal, readable without colour, or JSON. Nothing
+//! Events and results to text. In: what `kiln-app` gives. Out: text for a terminal, readable without colour, or JSON. Nothing
 //! here measures or decides.
 
 mod bench;
 mod check;
 mod doctor;
+mod event;
 mod figure;
-mod finding;
 mod forge;
 mod gate;
 mod history;
@@ -30,8 +30,8 @@ mod time;
 pub use bench::BenchView;
 pub use check::CheckView;
 pub use doctor::DoctorView;
-pub use figure::{ConvergenceFigure, ConvergenceLine, ConvergencePanel};
-pub use finding::{Finding, Health};
+pub use event::{event_line, remark};
+pub use figure::ConvergenceFigure;
 pub use forge::{BuiltView, ForgeView};
 pub use gate::GateView;
 pub use history::HistoryView;
@@ -41,7 +41,7 @@ pub use number::{grouped, json_count, size};
 pub use past::Past;
 pub use progress::Progress;
 pub use refusal::refusal;
-pub use simulate::{SimulateView, SimulatedFigures, SimulatedSearch, SimulatedSpace};
+pub use simulate::SimulateView;
 pub use space::SpaceView;
-pub use study::StudyView;
+pub use study::{StudyView, quoted, repeat};
 pub use summary::SummaryView;

@@ -1,19 +1,7 @@
 //! Numbers for people and for machines.
 
+pub use kiln_core::{grouped, size};
 use serde_json::Value;
-
-/// With a comma between thousands: `1,166,400`.
-pub fn grouped(number: u128) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// A count as a JSON number while every reader can hold it exactly (below 2^53), else as a string.
 pub fn json_count(count: u128) -> Value {
@@ -55,16 +43,6 @@ pub(crate) fn duration(seconds: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// Bytes in the unit that reads best, in powers of ten as disks are sold.
-pub fn size(bytes: u64) -> String {
-    match bytes as f64 {
-        b if b < 1e3 => format!("{bytes} bytes"),
-        b if b < 1e6 => format!("{:.0} kB", b / 1e3),
-        b if b < 1e9 => format!("{:.0} MB", b / 1e6),
-        b => format!("{:.1} GB", b / 1e9),
-    }
-}
-
 /// How long something went on: seconds, minutes or hours, as one would say it.
 pub(crate) fn stretch(seconds: f64) -> String {
     match seconds {
@@ -93,14 +71,6 @@ mod tests {
         assert_eq!(stretch(83.7), "1 min 23 s");
         assert_eq!(stretch(3599.9), "59 min 59 s");
         assert_eq!(stretch(7380.0), "2 h 03 min");
-    }
-
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_000), "1,000");
-        assert_eq!(grouped(2_415_919_104), "2,415,919,104");
     }
 
     #[test]

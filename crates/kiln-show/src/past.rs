@@ -1,11 +1,11 @@
 //! A recorded study as it stands now, for people and for machines.
 
 use jiff::tz::TimeZone;
+use kiln_app::StudyNow;
 use kiln_store::{State, Study, Trial};
 use serde_json::{Value, json};
 
 use crate::number::json_count;
-use crate::study::SEARCHING;
 use crate::time::stamp;
 
 /// A study with what the record alone does not say.
@@ -28,26 +28,27 @@ impl Past {
     /// has none.
     pub fn new(study: Study, gone: bool, trials: &[Trial], zone: TimeZone) -> Past {
         let state = if gone && study.state == State::Running { State::Interrupted } else { study.state };
-        let summed = study.summary.as_ref().and_then(|s| s["trials"].as_u64());
-        let searching = |t: &&Trial| t.phase.rsplit('/').next().is_some_and(|phase| SEARCHING.contains(&phase));
-        let trials_tried = summed.map_or_else(|| trials.iter().filter(searching).count(), |n| n as usize);
+        let searching = |t: &&Trial| t.phase_id().is_searching();
+        let trials_tried = study.tried().unwrap_or_else(|| trials.iter().filter(searching).count());
         // While it runs the record does not say; what its trials took is known.
         let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();
         let seconds = if study.state == State::Running { recorded } else { study.seconds };
         Past { study, state, trials: trials_tried, seconds, zone }
     }
 
+    /// A study as it stands now, where the reader is here.
+    pub fn of(now: &StudyNow) -> Past {
+        Past::new(now.study.clone(), now.gone, &now.trials, TimeZone::system())
+    }
+
     /// What it ran on.
     pub(crate) fn device(&self) -> &str {
-        let environment = &self.study.environment;
-        environment["gpu"]["name"].as_str().or(environment["processor"].as_str()).unwrap_or("-")
+        self.study.device().unwrap_or("-")
     }
 
     /// The speedup and its interval, where one was confirmed.
     pub(crate) fn speedup(&self) -> Option<(f64, [f64; 2])> {
-        let summary = self.study.summary.as_ref()?;
-        let end = |i: usize| summary["speedup_ci95"][i].as_f64();
-        Some((summary["speedup"].as_f64()?, [end(0)?, end(1)?]))
+        self.study.speedup()
     }
 
     /// The figures a list has of it.
@@ -70,7 +71,7 @@ impl Past {
             "speedup_ci95": speedup.map(|(_, interval)| interval),
             "trials": self.trials,
             "seconds": self.seconds,
-            "device": study.environment["gpu"]["name"].as_str().or(study.environment["processor"].as_str()),
+            "device": study.device(),
             "seed": json_count(study.seed.into()),
             "strategy": study.strategy,
             "kiln_version": study.kiln_version,

@@ -5,8 +5,10 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use kiln_study::Event;
+use kiln_app::{Count, Event, What};
+use kiln_store::PhaseId;
 
+use crate::event::remark;
 use crate::number::duration;
 
 /// How often a line is written where lines stay.
@@ -63,56 +65,63 @@ impl Progress {
     }
 
     /// Takes an event in and shows what is worth it.
-    pub fn hear(&self, event: &Event<'_>) {
+    pub fn hear(&self, event: &Event) {
         let Ok(mut state) = self.state.lock() else { return };
-        match event {
-            Event::Study { study, kernel, target, configurations, workloads, seed, recorded } => {
+        match &event.what {
+            What::Study { kernel, target, configurations: Count(configurations), workloads, seed, recorded } => {
+                let study = event.study.as_deref().unwrap_or_default();
                 let on = if workloads.is_empty() { String::new() } else { format!(" on {}", workloads.join(", ")) };
                 self.line(&mut state, &format!("{kernel}, target {target}, {configurations} configurations{on}"));
                 let from = if *recorded > 0 { format!(", {recorded} trials from the record") } else { String::new() };
                 self.line(&mut state, &format!("study {study}, seed {seed}{from}"));
             }
-            Event::Note { text } => self.line(&mut state, &format!("note: {text}")),
-            Event::Silence { seconds } => self.line(&mut state, &format!("still compiling after {seconds:.0} s")),
-            Event::Baseline { name, workload, seconds, roofline } => {
-                let share = roofline.map_or(String::new(), |s| format!(", {:.0} % of this machine's limit", 100.0 * s));
-                self.line(&mut state, &format!("baseline {name} on {workload}: {}{share}", duration(*seconds)));
+            What::Warning { .. } | What::Note { .. } => {
+                self.line(&mut state, &remark(event).unwrap_or_default());
             }
-            Event::Phase { phase, planned } => {
+            What::Silence { seconds } => self.line(&mut state, &format!("still compiling after {seconds:.0} s")),
+            What::Baseline { name, workload, median_ms, roofline } => {
+                let share = roofline.map_or(String::new(), |s| format!(", {:.0} % of this machine's limit", 100.0 * s));
+                self.line(&mut state, &format!("baseline {name} on {workload}: {}{share}", duration(median_ms / 1e3)));
+            }
+            What::Phase { phase, planned } => {
                 self.close(&mut state);
-                state.phase = (*phase).into();
+                state.phase = phase.clone();
                 (state.planned, state.done, state.trials, state.phase_began) = (*planned, 0, 0, Instant::now());
                 if *planned > 0 {
                     self.refresh(&mut state, false);
                 }
             }
-            Event::Trial { evaluation, best, phase, .. } => {
+            What::Trial { phase, cost_ms, refusal, best, .. } => {
                 state.done += 1;
                 state.trials += 1;
-                if let Some(refusal) = evaluation.refusal() {
+                if let Some(refusal) = refusal {
                     let gate = refusal.gate.name();
                     match state.refused.iter_mut().find(|(g, _)| *g == gate) {
                         Some((_, count)) => *count += 1,
                         None => state.refused.push((gate, 1)),
                     }
                 }
-                if phase.ends_with("default") {
-                    state.default = evaluation.cost();
+                let cost = cost_ms.map(|ms| ms / 1e3);
+                if PhaseId::parse(phase).is_default() {
+                    state.default = cost;
                 }
                 if *best {
-                    state.best = evaluation.cost();
+                    state.best = cost;
                 }
                 self.refresh(&mut state, false);
             }
-            Event::Step { done, planned, .. } => {
+            What::Step { done, planned, .. } => {
                 (state.done, state.planned) = (*done, *planned);
                 self.refresh(&mut state, false);
             }
-            Event::Ablation { .. } => {
+            What::Ablation { .. } => {
                 state.done += 1;
                 self.refresh(&mut state, false);
             }
-            Event::Finished => self.close(&mut state),
+            What::PhaseEnd => self.close(&mut state),
+            // What is shown next must not be written over.
+            What::End { .. } if state.dirty => self.close(&mut state),
+            What::End { .. } => {}
         }
     }
 

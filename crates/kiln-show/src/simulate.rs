@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use kiln_app::{SimulatedFigures, SimulatedSearch, SimulatedSpace};
 use serde_json::{Value, json};
 
 use crate::number::{duration, grouped};
@@ -16,47 +17,6 @@ pub struct SimulateView<'a> {
     pub repeats: usize,
     /// What the searches knew and how they were answered, for people.
     pub remarks: &'a [String],
-}
-
-/// One recorded space.
-pub struct SimulatedSpace {
-    /// As it was typed.
-    pub file: String,
-    /// The kernel and the device, as far as the record tells.
-    pub title: String,
-    /// Configurations recorded.
-    pub configurations: usize,
-    /// How many of them failed.
-    pub failures: usize,
-    /// The best time, in seconds.
-    pub optimum: f64,
-    /// What each strategy came to.
-    pub searches: Vec<SimulatedSearch>,
-}
-
-/// One strategy on one space.
-pub struct SimulatedSearch {
-    /// Its name.
-    pub strategy: String,
-    /// At each budget, in ascending order.
-    pub figures: Vec<SimulatedFigures>,
-    /// Microseconds the strategy took for an evaluation, on average: to propose it and to learn from it.
-    pub ask_us: f64,
-}
-
-/// Repeats summed up at one budget; shares are optimum over best.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SimulatedFigures {
-    /// Evaluations.
-    pub budget: usize,
-    /// The mean share.
-    pub mean: f64,
-    /// The standard error of the mean.
-    pub se: f64,
-    /// The share that nine of ten repeats reach.
-    pub p10: f64,
-    /// Failed evaluations of a repeat, on average.
-    pub failed: f64,
 }
 
 impl SimulateView<'_> {

@@ -7,6 +7,7 @@ mod headline;
 mod json;
 mod phases;
 mod refusals;
+mod repeat;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ use kiln_study::Summary;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub(crate) use campaign::SEARCHING;
+pub use repeat::{quoted, repeat};
 
 use crate::number::{duration, grouped};
 use crate::outcome::OutcomeView;

@@ -5,6 +5,7 @@ mod argument;
 mod argument_type;
 mod callable;
 mod check;
+mod configuration;
 mod coverage;
 mod default;
 mod draft;

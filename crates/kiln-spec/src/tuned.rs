@@ -126,11 +126,11 @@ fn read_entry(item: &Item, target: &Target) -> Option<Tuned> {
     Some(Tuned { arch, variant, workload, dims, config })
 }
 
-impl Selection<'_> {
+impl<'a> Selection<'a> {
     /// Entries of the target's table that serve a workload, those for the nearest shape first: of this architecture, of a
     /// variant with elements of the same size, and of the same instance where a name such as `kernel<{D}>` depends on
     /// dimensions.
-    pub fn tuned_for(&self, workload: Option<&Workload>) -> Vec<&Tuned> {
+    pub fn tuned_for(&self, workload: Option<&Workload>) -> Vec<&'a Tuned> {
         let dims = workload.map_or(&[][..], |w| &w.dims);
         let name = workload.map_or("", |w| &w.name);
         let fits = |entry: &&Tuned| {
@@ -142,22 +142,10 @@ impl Selection<'_> {
                 && sizes(&entry.variant) == sizes(&self.variant)
                 && self.instance_dims().iter().all(same)
         };
-        let mut found: Vec<&Tuned> = self.target.tuned.entries.iter().rev().filter(fits).collect();
+        let mut found: Vec<&'a Tuned> = self.target.tuned.entries.iter().rev().filter(fits).collect();
         let far = |entry: &Tuned| (distance(dims, &entry.dims), entry.variant != self.variant, entry.workload != name);
         found.sort_by(|a, b| far(a).partial_cmp(&far(b)).unwrap_or(Ordering::Equal));
         found
-    }
-
-    /// The entry whose configuration serves all the workloads, where there is one.
-    pub fn tuned(&self) -> Option<&Tuned> {
-        let [first, rest @ ..] = &self.workloads[..] else { return self.nearest(None) };
-        let found = self.nearest(Some(first))?;
-        let same = |w: &&Workload| self.nearest(Some(w)).is_some_and(|other| other.config == found.config);
-        rest.iter().all(same).then_some(found)
-    }
-
-    fn nearest(&self, workload: Option<&Workload>) -> Option<&Tuned> {
-        self.tuned_for(workload).first().copied()
     }
 
     /// Dimensions that stand in the names of kernels.

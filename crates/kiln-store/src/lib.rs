@@ -22,6 +22,7 @@ mod insert;
 mod measurement;
 mod migration;
 mod note;
+mod phase;
 mod place;
 mod read;
 mod session;
@@ -32,6 +33,8 @@ mod write;
 
 pub use measurement::Measurement;
 pub use note::Note;
+pub use phase::PhaseId;
+pub use place::exists;
 pub use store::Store;
 pub use study::{Filter, State, Study};
 pub use trial::{Trial, TrialState};

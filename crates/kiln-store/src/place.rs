@@ -34,6 +34,15 @@ pub(crate) fn url(place: &str) -> Result<String, Fault> {
     Ok(format!("sqlite://{}?mode=rwc", escaped(file.as_str())))
 }
 
+/// Whether there is a store to open. Where only opening it can tell, opening it is to say so.
+pub fn exists(place: &str) -> bool {
+    match place.split_once(':') {
+        Some(("sqlite", rest)) => Utf8Path::new(rest.strip_prefix("//").unwrap_or(rest)).exists(),
+        Some((_, rest)) if rest.starts_with("//") => true,
+        _ => Utf8Path::new(place).exists(),
+    }
+}
+
 /// The path from the root without `..`, which a URL would resolve without asking about links; the folders are made.
 fn whole(path: &Utf8Path) -> io::Result<Utf8PathBuf> {
     let folder = match path.parent() {
@@ -87,6 +96,16 @@ mod tests {
         let url = url(path.to_str().unwrap()).unwrap();
         assert!(url.ends_with("/a%20b/c%3Fd%23e%2541/x.db?mode=rwc"), "{url}");
         assert!(path.parent().unwrap().is_dir());
+    }
+
+    #[test]
+    fn a_store_is_there_when_its_file_is_and_urls_are_for_opening_to_judge() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let place = path.to_str().unwrap();
+        assert!(!exists(place) && !exists(&format!("sqlite://{place}")));
+        std::fs::write(&path, "").unwrap();
+        assert!(exists(place) && exists(&format!("sqlite:{place}")) && exists("postgres://host/db"));
     }
 
     #[test]

@@ -62,6 +62,31 @@ impl Study {
     }
 }
 
+/// What lies in the record as JSON, in the form of whichever kiln wrote it: what is not there is none.
+impl Study {
+    /// The workload that was asked for; none when all were.
+    pub fn workload(&self) -> Option<&str> {
+        self.options["workload"].as_str()
+    }
+
+    /// What it ran on: the GPU, else the processor.
+    pub fn device(&self) -> Option<&str> {
+        self.environment["gpu"]["name"].as_str().or(self.environment["processor"].as_str())
+    }
+
+    /// Configurations tried, once it has ended.
+    pub fn tried(&self) -> Option<usize> {
+        self.summary.as_ref()?["trials"].as_u64().map(|trials| trials as usize)
+    }
+
+    /// The speedup and its interval, where one was confirmed.
+    pub fn speedup(&self) -> Option<(f64, [f64; 2])> {
+        let summary = self.summary.as_ref()?;
+        let end = |i: usize| summary["speedup_ci95"][i].as_f64();
+        Some((summary["speedup"].as_f64()?, [end(0)?, end(1)?]))
+    }
+}
+
 /// How a study stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {

@@ -3,12 +3,14 @@
 use kiln_core::Refusal;
 use serde_json::Value;
 
+use crate::phase::PhaseId;
+
 /// One configuration tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// Its number within its phase, from 0.
     pub number: u64,
-    /// The phase of the study: screening, search, confirmation.
+    /// The phase of the study, as [`PhaseId`] prints it.
     pub phase: String,
     /// The configuration, as [`kiln_core::Config`] prints it.
     pub config: String,
@@ -34,6 +36,13 @@ pub struct Trial {
     pub wall_s: f64,
     /// Whatever else is worth keeping.
     pub details: Value,
+}
+
+impl Trial {
+    /// The phase of the study.
+    pub fn phase_id(&self) -> PhaseId<'_> {
+        PhaseId::parse(&self.phase)
+    }
 }
 
 /// What became of a trial.

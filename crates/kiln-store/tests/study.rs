@@ -149,3 +149,20 @@ fn remarks_keep_their_order() {
     let notes = store.notes(&begun.id).unwrap();
     assert_eq!(notes.iter().map(|n| (n.at_ms, n.text.as_str())).collect::<Vec<_>>(), [(5, "b"), (3, "a"), (5, "b")]);
 }
+
+#[test]
+fn what_a_record_says_is_read_whichever_kiln_wrote_it() {
+    let mut old = study("old", 1);
+    // A kiln that recorded none of it, or something else under the name.
+    assert_eq!((old.workload(), old.device(), old.tried(), old.speedup()), (None, None, None, None));
+    old.summary = Some(json!({"trials": "many", "speedup": 2.0}));
+    assert_eq!((old.tried(), old.speedup()), (None, None));
+    let mut new = study("new", 2);
+    new.options = json!({"workload": "s128"});
+    new.environment = json!({"processor": "a CPU", "gpu": null});
+    new.summary = Some(json!({"trials": 17, "speedup": 2.0, "speedup_ci95": [1.5, 2.5]}));
+    assert_eq!((new.workload(), new.device(), new.tried()), (Some("s128"), Some("a CPU"), Some(17)));
+    assert_eq!(new.speedup(), Some((2.0, [1.5, 2.5])));
+    new.environment["gpu"] = json!({"name": "a GPU"});
+    assert_eq!(new.device(), Some("a GPU"));
+}

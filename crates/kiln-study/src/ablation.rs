@@ -56,7 +56,7 @@ pub(crate) fn ablation<A: Apparatus>(
         let set_back = Config::new(
             winner.iter().map(|(n, v)| (n.clone(), if **n == *tunable { to.clone() } else { v.clone() })).collect(),
         );
-        let workload = course.prefix.strip_suffix('/').map(String::from);
+        let workload = course.workload.map(String::from);
         let (from, to) = (from.to_string(), to.to_string());
         let mut entry = Ablated { workload, tunable, from, to, worth: None, why: None };
         let valid = bench.kernel().allows(&set_back);

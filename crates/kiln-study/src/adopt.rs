@@ -7,8 +7,9 @@ use kiln_bench::Kernel;
 use kiln_core::{Config, Fault, Value};
 use kiln_stats::Verdict;
 
-use crate::best::{replace, toml_string, toml_value};
+use crate::best::{toml_string, toml_value};
 use crate::summary::{Ablated, Confirmed, Summary};
+use crate::write::write_whole;
 
 /// How every entry begins.
 const HEADING: &str = "[[tuned]]";
@@ -43,7 +44,7 @@ pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, device: &str) -> Result<Opt
         let why = reports.first().map_or_else(String::new, |report| report.message.clone());
         Fault::new(format!("writing the winner into {table}"), why).hint("write its entries under [[tuned]] headings")
     })?;
-    replace(&table, &text).map_err(fault)?;
+    write_whole(&table, text.as_bytes())?;
     Ok(Some(table))
 }
 

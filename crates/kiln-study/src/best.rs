@@ -6,6 +6,7 @@ use kiln_bench::Kernel;
 use kiln_core::{Config, Fault, Value};
 
 use crate::summary::{Confirmed, Summary};
+use crate::write::write_whole;
 
 /// Where the winner was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,16 +38,9 @@ pub fn write_best(
     let old = fs_err::read_to_string(&written.toml).unwrap_or_default();
     let mut text = others(&old, kernel.target());
     text.push_str(&table(kernel, summary, device, &winners));
-    replace(&written.toml, &text).map_err(fault)?;
-    replace(&written.header, &header(kernel, summary, device, &winners)).map_err(fault)?;
+    write_whole(&written.toml, text.as_bytes())?;
+    write_whole(&written.header, header(kernel, summary, device, &winners).as_bytes())?;
     Ok(Some(written))
-}
-
-/// A reader sees the old file or the new one, never half of one.
-pub(crate) fn replace(path: &Utf8Path, text: &str) -> std::io::Result<()> {
-    let new = path.with_extension("new");
-    fs_err::write(&new, text)?;
-    fs_err::rename(&new, path)
 }
 
 /// What the file says of other targets: every line that is not in one of this target's tables.

@@ -39,7 +39,7 @@ impl<'c, A: Apparatus> Confirmation<'c, A> {
         course: Course<'c>,
     ) -> Result<Confirmation<'c, A>, Trouble> {
         let phase = course.phase("confirm");
-        let stages = bench.proving_stages(course.prefix.is_empty(), &phase, !course.record.is_replay())?;
+        let stages = bench.proving_stages(course.workload.is_none(), &phase, !course.record.is_replay())?;
         Ok(Confirmation { stages, tuned: bench.stages().len(), opponent, course, phase, number: 0 })
     }
 

@@ -1,4 +1,6 @@
-//! What every phase of a campaign goes by: the record, the budget, and the workload's name before those of phases.
+//! What every phase of a campaign goes by: the record, the budget, and the workload where each has its own campaign.
+
+use kiln_store::PhaseId;
 
 use crate::budget::Budget;
 use crate::record::Record;
@@ -8,13 +10,18 @@ use crate::record::Record;
 pub(crate) struct Course<'c> {
     pub(crate) record: &'c Record<'c>,
     pub(crate) budget: &'c Budget,
-    /// `workload/` where each workload has its own campaign, else empty.
-    pub(crate) prefix: &'c str,
+    /// The workload, where each has its own campaign.
+    pub(crate) workload: Option<&'c str>,
 }
 
 impl Course<'_> {
     /// A phase's name in the record.
     pub(crate) fn phase(&self, name: &str) -> String {
-        format!("{}{name}", self.prefix)
+        PhaseId { workload: self.workload, name }.to_string()
+    }
+
+    /// What its draws are named by, so that each campaign has its own.
+    pub(crate) fn purpose(&self) -> String {
+        self.workload.map_or(String::new(), |workload| format!("{workload}/"))
     }
 }

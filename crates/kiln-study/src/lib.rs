@@ -20,6 +20,7 @@ mod proposals;
 mod record;
 mod summary;
 mod tune;
+mod write;
 
 pub use adopt::{adopt, table};
 pub use archive::Archive;
@@ -33,3 +34,4 @@ pub use kiln_bench::{
 pub use record::Record;
 pub use summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 pub use tune::tune;
+pub use write::write_whole;

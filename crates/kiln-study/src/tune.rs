@@ -57,13 +57,13 @@ pub fn tune<A: Apparatus>(
         let stages = bench.exchange_stages(Vec::new());
         let all = stages.len();
         for (place, stage) in stages.into_iter().enumerate() {
-            let prefix = format!("{}/", stage.name());
+            let workload = stage.name().to_string();
             bench.exchange_stages(vec![stage]);
-            let course = Course { record, budget: &budget.of(place + 1, all), prefix: &prefix };
+            let course = Course { record, budget: &budget.of(place + 1, all), workload: Some(&workload) };
             campaigns.push(campaign(bench, course, baseline.as_ref(), target)?);
         }
     } else {
-        campaigns.push(campaign(bench, Course { record, budget, prefix: "" }, baseline.as_ref(), target)?);
+        campaigns.push(campaign(bench, Course { record, budget, workload: None }, baseline.as_ref(), target)?);
     }
     let name = baseline.map(|b| b.name);
     let mut summary = summarise(campaigns, apart, target, name)?;
@@ -141,7 +141,7 @@ fn campaign<A: Apparatus>(
     baseline: Option<&Baseline<A::Subject>>,
     target: f64,
 ) -> Result<Campaign, Trouble> {
-    let Course { record, budget, prefix } = course;
+    let Course { record, budget, .. } = course;
     let named = |phase: &str| course.phase(phase);
     let mut attempts = Attempts::default();
     // A study that goes on begins as it began, also when the table of tuned configurations has changed since.
@@ -179,7 +179,7 @@ fn campaign<A: Apparatus>(
         score: promise(bench.kernel(), bench.gpu()),
         ..Knowledge::default()
     };
-    let seed = derive(bench.settings().seed, &["search", prefix], 0);
+    let seed = derive(bench.settings().seed, &["search", &course.purpose()], 0);
     let mut search = Searched { strategy: strategy_with(kind, Arc::clone(&space), seed, &knowledge), kind };
     for tried in &attempts.all {
         if let Some(point) = space.locate(&tried.config) {
@@ -203,7 +203,7 @@ fn campaign<A: Apparatus>(
         );
         return Ok(Campaign::without_figures(TuneVerdict::NoValidCandidate, reason, None, attempts));
     }
-    if let Some(reason) = half_speed(bench, record, baseline, &attempts, prefix)? {
+    if let Some(reason) = half_speed(bench, record, baseline, &attempts, &course.phase("rule"))? {
         let config = attempts.best().map(|t| t.config.clone());
         return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
     }
@@ -255,14 +255,13 @@ fn half_speed<A: Apparatus>(
     record: &Record<'_>,
     baseline: Option<&Baseline<A::Subject>>,
     attempts: &Attempts,
-    prefix: &str,
+    phase: &str,
 ) -> Result<Option<String>, Fault> {
     let (Some(baseline), Some(best), true) = (baseline, attempts.best(), bench.settings().stop_rule) else {
         return Ok(None);
     };
     // Measured next to each other, once: a decision to stop must not rest on two different moments.
-    let Some((theirs, ours)) = crate::confirm::glance(bench, record, &best.config, baseline, &format!("{prefix}rule"))?
-    else {
+    let Some((theirs, ours)) = crate::confirm::glance(bench, record, &best.config, baseline, phase)? else {
         return Ok(None);
     };
     let share = theirs / ours;

@@ -6,8 +6,6 @@ use kiln_store::{Trial, TrialState};
 use crate::number::duration;
 use crate::table::{Align, lines};
 
-/// Phases whose trials compete for the best configuration.
-pub(crate) const SEARCHING: [&str; 3] = ["default", "seed", "search"];
 /// Configurations shown as the fastest.
 const FASTEST: usize = 5;
 
@@ -23,10 +21,9 @@ pub(crate) struct Campaign<'a> {
 pub(crate) fn campaigns(trials: &[Trial]) -> Vec<Campaign<'_>> {
     let mut found: Vec<Campaign<'_>> = Vec::new();
     for trial in trials {
-        let (workload, phase) = trial.phase.rsplit_once('/').unwrap_or(("", &trial.phase));
-        let (true, TrialState::Passed, Some(cost)) = (SEARCHING.contains(&phase), trial.state, trial.cost) else {
-            continue;
-        };
+        let phase = trial.phase_id();
+        let (true, TrialState::Passed, Some(cost)) = (phase.is_searching(), trial.state, trial.cost) else { continue };
+        let workload = phase.workload.unwrap_or_default();
         match found.iter_mut().find(|c| c.workload == workload) {
             Some(campaign) => campaign.measured.push((trial, cost)),
             None => found.push(Campaign { workload, measured: vec![(trial, cost)] }),

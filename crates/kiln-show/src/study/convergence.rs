@@ -35,7 +35,7 @@ pub(crate) fn text(campaign: &Campaign<'_>) -> String {
             Some(before) => difference(&steps[before].0.config, &trial.config),
             None => trial.config.clone(),
         };
-        let phase = trial.phase.rsplit('/').next().unwrap_or_default();
+        let phase = trial.phase_id().name;
         rows.push(vec![format!("{phase} {}", trial.number), duration(*cost), format!("{:.2}x", first / cost), change]);
         if i == 0 && skipped > 0 {
             rows.push(vec!["...".into(), String::new(), String::new(), format!("{skipped} improvements left out")]);

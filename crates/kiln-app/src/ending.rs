@@ -1,0 +1,35 @@
+//! How an operation ended. The closed list behind exit codes and the last event; what each is as an exit code is the command
+//! line's to say.
+
+use serde::Serialize;
+
+/// How an operation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// It did what was asked for.
+    Done,
+    /// A candidate was refused by a gate.
+    Refused,
+    /// A study ended without the speedup aimed at.
+    NotReached,
+    /// The environment was examined, and something in it fails.
+    Unfit,
+    /// It was asked to stop; what was done is recorded.
+    Interrupted,
+    /// A fault of the environment ended it.
+    Failed,
+    /// A mistake in what was asked for.
+    BadInput,
+}
+
+/// A result that knows how its operation ended.
+pub trait Ends {
+    /// How it ended.
+    fn ending(&self) -> Ending;
+
+    /// Why, in words, where there is no result after all.
+    fn reason(&self) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,17 @@
+//! From a path to a kernel that can be run: the file is read, what is meant is selected, the GPU is found and kept, the
+//! environment is looked at.
+
+mod config;
+mod devices;
+mod load;
+mod open;
+mod runnable;
+mod selecting;
+
+pub(crate) use config::complete;
+pub(crate) use devices::{lock, others, split};
+pub use load::KernelFile;
+pub(crate) use load::read_bounded;
+pub(crate) use open::{Opened, kernel, surroundings};
+pub(crate) use runnable::{for_this_gpu, runnable};
+pub use selecting::{Measuring, Selecting};

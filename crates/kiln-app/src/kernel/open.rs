@@ -1,0 +1,102 @@
+//! A kernel opened to be run: what was selected of its file, on a target that this machine can run, with its space, the GPU
+//! and an environment that was looked at first. In: a kernel file and a selection. Refuses a space that is empty, a GPU that
+//! is not there and an environment that cannot work.
+
+use camino::Utf8Path;
+use kiln_core::{Fault, Report, nearest};
+use kiln_run::{Card, DeviceLock};
+use kiln_spec::{Selection, TargetKind};
+use kiln_study::{Kernel, Surroundings};
+
+use crate::doctor::{self, Health};
+use crate::failure::Failure;
+use crate::kernel::runnable::runnable;
+use crate::kernel::{KernelFile, Selecting, devices};
+use crate::project::{Project, program};
+use crate::teller::Teller;
+
+/// A kernel that can be run here.
+pub(crate) struct Opened<'a> {
+    pub(crate) kernel: Kernel<'a>,
+    /// The GPU it runs on, if it does.
+    pub(crate) card: Option<Card>,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens it for something that will be run.
+    pub(crate) fn new(
+        project: &Project,
+        file: &'a KernelFile,
+        selecting: &Selecting,
+        teller: &Teller<'_>,
+    ) -> Result<Opened<'a>, Failure> {
+        let opened = Opened::unexamined(file, selecting)?;
+        preflight(project, &opened.kernel.selection, selecting, teller)?;
+        Ok(opened)
+    }
+
+    /// The same without a look at the environment, for a replay or a moment's work.
+    pub(crate) fn unexamined(file: &'a KernelFile, selecting: &Selecting) -> Result<Opened<'a>, Failure> {
+        let (selection, card) = runnable(file, selecting)?;
+        Ok(Opened { kernel: kernel(selection, &selecting.path)?, card })
+    }
+
+    /// Keeps its GPU for this process.
+    pub(crate) fn lock(&self, project: &Project, teller: &Teller<'_>) -> Result<Vec<DeviceLock>, Failure> {
+        devices::lock(self.card.as_ref(), project, teller)
+    }
+
+    /// Refuses the name of a baseline that the file does not have.
+    pub(crate) fn baseline(&self, name: Option<&str>) -> Result<(), Failure> {
+        let known = || self.kernel.selection.target.baselines.iter().map(|b| b.name.as_str());
+        let Some(name) = name.filter(|name| !known().any(|k| k == *name)) else { return Ok(()) };
+        let near = nearest(name, known()).map(|near| format!("did you mean {near}?"));
+        let names: Vec<&str> = known().collect();
+        let expected =
+            if names.is_empty() { "the file has none".into() } else { format!("expected one of {}", names.join(", ")) };
+        Err(Report::error(format!("--baseline: there is no baseline `{name}`")).label(expected).maybe_hint(near).into())
+    }
+}
+
+/// What a bench needs from around it.
+pub(crate) fn surroundings<'a>(
+    project: &Project,
+    listener: kiln_study::Listener<'a>,
+    live: bool,
+    card: Option<&Card>,
+) -> Result<Surroundings<'a>, Failure> {
+    let gpu = card.map(|card| card.uuid.clone());
+    Ok(Surroundings { program: program()?, cache: project.cache(), listener, stopped: project.stopped(), gpu, live })
+}
+
+/// Refuses to start on an environment that cannot work, with what to do about it, and warns of one that disturbs.
+fn preflight(
+    project: &Project,
+    selection: &Selection<'_>,
+    selecting: &Selecting,
+    teller: &Teller<'_>,
+) -> Result<(), Failure> {
+    if selection.target.on_gpu {
+        teller.warn(&doctor::quick(selecting.device.as_deref())?.warnings);
+    }
+    let needs_compiler = selection.target.kind == TargetKind::Cpu;
+    let broken = doctor::preflight(project).into_iter().filter(|f| f.state == Health::Fail);
+    match broken.into_iter().find(|f| needs_compiler || f.id != "compiler") {
+        Some(finding) => {
+            let fault = Fault::new(format!("before starting: {}", finding.id), finding.what);
+            Err(fault.hint(finding.fix.unwrap_or_else(|| "`kiln doctor` tells more".into())).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The kernel of a selection; sources lie beside the file.
+pub(crate) fn kernel<'a>(selection: Selection<'a>, path: &Utf8Path) -> Result<Kernel<'a>, Failure> {
+    let folder = if path.is_dir() {
+        path
+    } else {
+        path.parent().filter(|p| !p.as_str().is_empty()).unwrap_or(Utf8Path::new("."))
+    };
+    let folder = folder.canonicalize_utf8()?;
+    Ok(Kernel::new(selection, &folder)?)
+}

@@ -1,0 +1,40 @@
+//! Everything kiln can do, for whoever asks: the command line today, a page and assistants later. In: a [`Project`] (the
+//! folder `.kiln`, the store, the build cache, a way to be stopped), and a request with typed arguments. Out: a typed
+//! result, and on the way [`Event`]s for whoever listens. Nothing here prints, parses arguments or ends the process.
+//!
+//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`bench`],
+//! [`history`], [`show`], [`importance`], [`export`], [`simulate`], [`doctor`], [`init`], [`cache`], and [`worker`], the
+//! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
+//! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
+
+mod doctor;
+mod ending;
+mod event;
+mod failure;
+mod kernel;
+mod operation;
+mod project;
+mod record;
+mod seed;
+mod teller;
+
+pub use doctor::{Examined, Finding, Health, doctor};
+pub use ending::{Ending, Ends};
+pub use event::{Count, EVENT_VERSION, Event, What};
+pub use failure::Failure;
+pub use kernel::{KernelFile, Measuring, Selecting};
+pub use operation::{
+    BenchRequest, Benched, CacheHolds, CheckRequest, Checked, Convergence, ForgeRequest, Forgings, GateRequest, Gated,
+    History, HistoryRequest, Important, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace,
+    SpaceRequest, Spaced, Story, TuneRequest, Tuned, Way, WorkerKind, bench, cache, check, export, forge, gate,
+    history, importance, init, show, simulate, space, tune, worker,
+};
+pub use project::{Project, Stop};
+pub use record::StudyNow;
+pub use teller::Listener;
+
+pub use camino::{Utf8Path, Utf8PathBuf};
+pub use kiln_core::{Fault, Outcome, Report};
+pub use kiln_run::{Pad, prefault};
+pub use kiln_search::LEAST_TIMED;
+pub use kiln_study::{Summary, TuneVerdict, write_whole};

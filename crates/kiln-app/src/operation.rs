@@ -1,0 +1,33 @@
+//! The abilities, one file each. In: a project, a request, for long ones a listener. Out: a typed result.
+
+mod bench;
+mod cache;
+mod check;
+mod export;
+mod forge;
+mod gate;
+mod history;
+mod importance;
+mod init;
+mod show;
+mod simulate;
+mod space;
+mod tune;
+mod worker;
+
+pub use bench::{BenchRequest, Benched, bench};
+pub use cache::{CacheHolds, cache};
+pub use check::{CheckRequest, Checked, check};
+pub use export::export;
+pub use forge::{ForgeRequest, Forgings, forge};
+pub use gate::{GateRequest, Gated, Way, gate};
+pub use history::{History, HistoryRequest, history};
+pub use importance::{Important, importance};
+pub use init::init;
+pub use show::{Story, show};
+pub use simulate::{
+    Convergence, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, simulate,
+};
+pub use space::{SpaceRequest, Spaced, space};
+pub use tune::{TuneRequest, Tuned, tune};
+pub use worker::{WorkerKind, worker};

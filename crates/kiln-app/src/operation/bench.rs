@@ -1,0 +1,153 @@
+//! One configuration against baselines, measured and compared. In: a kernel file, a configuration or a study whose winner is
+//! meant. Out: figures on every workload, or what refused it. A baseline that cannot be measured is a fault.
+
+mod winner;
+
+use kiln_core::{Config, Fault, Outcome, Refusal};
+use kiln_stats::Thresholds;
+use kiln_study::{Baselines, Bench, Kernel, Settings, Versus, peaks, versus};
+
+use crate::ending::{Ending, Ends};
+use crate::failure::Failure;
+use crate::kernel::{KernelFile, Measuring, Opened, Selecting, complete, surroundings};
+use crate::project::Project;
+use crate::seed::seed;
+use crate::teller::{Listener, Teller};
+use winner::{of_study, winner};
+
+/// Fewer pairs of workers decide nothing.
+const FEWEST_PAIRS: usize = 5;
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct BenchRequest {
+    /// The kernel.
+    pub selecting: Selecting,
+    /// How times are taken.
+    pub measuring: Measuring,
+    /// Values as `NAME=VALUE,...`; tunables left out take their default.
+    pub config: String,
+    /// The winner of this study instead.
+    pub study: Option<String>,
+    /// One baseline instead of all.
+    pub baseline: Option<String>,
+    /// Go on until speedups are known to plus or minus this many per cent.
+    pub width: f64,
+    /// Samples on each side at most.
+    pub max_samples: usize,
+    /// Differences below this many per cent do not matter.
+    pub dead_zone: f64,
+    /// Include holdout workloads.
+    pub all: bool,
+}
+
+/// What was measured.
+pub struct Benched<'a> {
+    /// The kernel.
+    pub kernel: Kernel<'a>,
+    /// The configuration.
+    pub config: Config,
+    /// How it was measured.
+    pub settings: Settings,
+    /// On which GPU or processor.
+    pub hardware: String,
+    /// The figures, or what refused the configuration.
+    pub outcome: Outcome<Vec<Versus>>,
+}
+
+impl Ends for Benched<'_> {
+    fn ending(&self) -> Ending {
+        match self.outcome {
+            Outcome::Passed(_) => Ending::Done,
+            Outcome::Refused(_) => Ending::Refused,
+        }
+    }
+}
+
+/// Measures a configuration.
+pub fn bench<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &BenchRequest,
+    listener: Listener<'_>,
+) -> Result<Benched<'a>, Failure> {
+    let teller = Teller::new(listener);
+    teller.end(run(project, file, request, &teller))
+}
+
+fn run<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &BenchRequest,
+    teller: &Teller<'_>,
+) -> Result<Benched<'a>, Failure> {
+    teller.warn(&file.warnings);
+    let study = request.study.as_ref().map(|name| project.store()?.find(name)).transpose()?;
+    let selecting = match &study {
+        Some(study) => of_study(&request.selecting, study),
+        None => request.selecting.clone(),
+    };
+    let opened = Opened::new(project, file, &selecting, teller)?;
+    let typed = match &study {
+        Some(study) => winner(study, selecting.workload.as_deref())?,
+        None => request.config.clone(),
+    };
+    let (config, _) = complete(&opened.kernel.selection, &opened.kernel.problem, &typed)?;
+    opened.baseline(request.baseline.as_deref())?;
+    if let Some((refusal, _)) = opened.kernel.broken(&config) {
+        let (settings, outcome) = (Settings::default(), Outcome::Refused(refusal));
+        return Ok(Benched { kernel: opened.kernel, config, settings, hardware: String::new(), outcome });
+    }
+    let (measuring, defaults) = (&request.measuring, Settings::default());
+    let settings = Settings {
+        seed: seed(measuring.seed)?,
+        pairs: measuring.samples.div_ceil(defaults.pair_samples).max(FEWEST_PAIRS),
+        most_pairs: request.max_samples.div_ceil(defaults.pair_samples),
+        width: request.width / 100.0,
+        cache: measuring.cache_state(opened.card.as_ref()),
+        threads: measuring.checked_threads()?,
+        pin: measuring.pin,
+        ..defaults
+    };
+    let (hardware, outcome) = measure(project, &opened, &settings, &config, request, teller)?;
+    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome })
+}
+
+/// Sets the bench up and fights it out; also says on what.
+fn measure(
+    project: &Project,
+    opened: &Opened<'_>,
+    settings: &Settings,
+    config: &Config,
+    request: &BenchRequest,
+    teller: &Teller<'_>,
+) -> Result<(String, Outcome<Vec<Versus>>), Failure> {
+    let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
+    let _held = opened.lock(project, teller)?;
+    let around = surroundings(project, &said, true, opened.card.as_ref())?;
+    let mut bench = Bench::new(&opened.kernel, settings, around)?;
+    bench.peaks = peaks(&bench).ok();
+    let hardware = bench.hardware().to_string();
+    let refused = |refusal: Refusal| Ok((hardware.clone(), Outcome::Refused(refusal)));
+    let baselines = Baselines::find(&bench, request.baseline.as_deref())?;
+    for (name, why) in &baselines.skipped {
+        teller.note(format!("baseline {name} is skipped: {why}"));
+    }
+    let subject = match bench.subject(config)? {
+        Outcome::Passed(subject) => subject,
+        Outcome::Refused(refusal) => return refused(refusal),
+    };
+    if let Some((refusal, _)) = bench.quick_check(&subject)? {
+        return refused(refusal);
+    }
+    let thresholds = Thresholds::with_dead_zone(request.dead_zone / 100.0);
+    match versus(&bench, &subject, &baselines.ready, &thresholds, request.all)? {
+        Ok(figures) => Ok((hardware, Outcome::Passed(figures))),
+        Err(lost) if lost.subject == 0 => refused(lost.refusal),
+        Err(lost) => {
+            let name = &baselines.ready[lost.subject - 1].name;
+            let why = format!("{}: {}", lost.refusal.gate, lost.refusal.measured);
+            Err(Fault::new(format!("measuring baseline {name} on {}", lost.workload), why).into())
+        }
+    }
+}

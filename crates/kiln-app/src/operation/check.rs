@@ -1,0 +1,85 @@
+//! Is one configuration right? Fresh inputs, several distributions, every workload that is there for it. In: a kernel file
+//! and a configuration. Out: every question with its answer, up to the first that was wrong.
+
+use kiln_core::{Config, Outcome, Refusal};
+use kiln_judge::Level;
+use kiln_study::{Bench, CheckReport, Kernel, Settings, examine};
+
+use crate::ending::{Ending, Ends};
+use crate::failure::Failure;
+use crate::kernel::{KernelFile, Opened, Selecting, complete, surroundings};
+use crate::project::Project;
+use crate::seed::seed;
+use crate::teller::{Listener, Teller};
+
+/// What is to be checked.
+#[derive(Debug, Clone, Default)]
+pub struct CheckRequest {
+    /// The kernel.
+    pub selecting: Selecting,
+    /// Values as `NAME=VALUE,...`; tunables left out take their default.
+    pub config: String,
+    /// The whole suite: every distribution, every workload, more reruns.
+    pub full: bool,
+    /// The seed of the inputs; a new one when none.
+    pub seed: Option<u64>,
+}
+
+/// What was found.
+pub struct Checked<'a> {
+    /// The kernel.
+    pub kernel: Kernel<'a>,
+    /// The whole configuration.
+    pub config: Config,
+    /// How thoroughly.
+    pub level: Level,
+    /// The seed inputs were drawn with.
+    pub seed: u64,
+    /// The questions that were put.
+    pub reports: Vec<CheckReport>,
+    /// What refused it, and on which workload.
+    pub refused: Option<(Refusal, String)>,
+}
+
+impl Ends for Checked<'_> {
+    fn ending(&self) -> Ending {
+        if self.refused.is_none() { Ending::Done } else { Ending::Refused }
+    }
+}
+
+/// Checks a configuration.
+pub fn check<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &CheckRequest,
+    listener: Listener<'_>,
+) -> Result<Checked<'a>, Failure> {
+    let teller = Teller::new(listener);
+    teller.end(run(project, file, request, &teller))
+}
+
+fn run<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &CheckRequest,
+    teller: &Teller<'_>,
+) -> Result<Checked<'a>, Failure> {
+    teller.warn(&file.warnings);
+    let opened = Opened::new(project, file, &request.selecting, teller)?;
+    let (config, _) = complete(&opened.kernel.selection, &opened.kernel.problem, &request.config)?;
+    let settings = Settings { seed: seed(request.seed)?, ..Settings::default() };
+    let level = if request.full { Level::Suite } else { Level::Full };
+    let mut reports: Vec<CheckReport> = Vec::new();
+    let mut refused = opened.kernel.broken(&config);
+    if refused.is_none() {
+        let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
+        let _held = opened.lock(project, teller)?;
+        let around = surroundings(project, &said, true, opened.card.as_ref())?;
+        let mut bench = Bench::new(&opened.kernel, &settings, around)?;
+        refused = match bench.subject(&config)? {
+            Outcome::Passed(subject) => examine(&bench, &subject, level, "check", |r| reports.push(r.clone()))?,
+            Outcome::Refused(refusal) => Some((refusal, String::new())),
+        };
+    }
+    Ok(Checked { kernel: opened.kernel, config, level, seed: settings.seed, reports, refused })
+}

@@ -1,0 +1,183 @@
+//! One configuration up the ladder: the static rules, then build, launch, check and a first measurement. In: a kernel file and
+//! a configuration. Out: every rule with its numbers, and how far it came.
+
+use kiln_core::{Config, Outcome, Report};
+use kiln_space::{Judgement, Problem, Rule};
+use kiln_spec::{Selection, TargetKind};
+use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, toolchain};
+
+use crate::ending::{Ending, Ends};
+use crate::failure::Failure;
+use crate::kernel::{KernelFile, Opened, Selecting, complete, for_this_gpu, kernel, runnable, surroundings};
+use crate::operation::forge;
+use crate::project::{Project, program};
+use crate::seed::seed;
+use crate::teller::{Listener, Teller};
+
+/// What is to be judged.
+#[derive(Debug, Clone, Default)]
+pub struct GateRequest {
+    /// The kernel.
+    pub selecting: Selecting,
+    /// Values as `NAME=VALUE,...`; tunables left out take their default.
+    pub config: String,
+    /// Only the rules of the kernel file.
+    pub only_rules: bool,
+    /// Stop after the build.
+    pub until_build: bool,
+}
+
+/// How far a configuration was taken.
+pub enum Way {
+    /// The rules alone; why no further, where that was not asked for.
+    Static(Option<String>),
+    /// Built; why no further, where that was not asked for.
+    Built(Box<Forged>, Option<String>),
+    /// All the way.
+    Climbed(Box<Evaluation>),
+}
+
+impl Way {
+    fn passed(&self) -> bool {
+        match self {
+            Way::Static(_) => true,
+            Way::Built(forged, _) => matches!(forged.outcome, Outcome::Passed(_)),
+            Way::Climbed(evaluation) => evaluation.refusal().is_none(),
+        }
+    }
+
+    /// Why it ends where it does, where that was not asked for.
+    pub fn note(&self) -> Option<&str> {
+        match self {
+            Way::Static(note) | Way::Built(_, note) => note.as_deref(),
+            Way::Climbed(_) => None,
+        }
+    }
+}
+
+/// A configuration, judged.
+pub struct Gated<'a> {
+    /// What it was judged for.
+    pub selection: Selection<'a>,
+    /// The whole configuration.
+    pub config: Config,
+    /// The names of values that were not given but taken from the default.
+    pub defaulted: Vec<String>,
+    /// How far it came.
+    pub way: Way,
+    /// What is odd about the file.
+    pub warnings: &'a [Report],
+    problem: Problem,
+}
+
+impl Gated<'_> {
+    /// Every rule's judgement.
+    pub fn judgements(&self) -> Vec<(&Rule, Judgement)> {
+        self.problem.judge(&self.config)
+    }
+
+    /// The workload that values which were not given were tuned for; none where they are the file's default.
+    pub fn tuned(&self) -> Option<&str> {
+        let allows = |config: &Config| self.problem.broken(config).is_none();
+        self.selection.tuned(&allows).map(|entry| entry.workload.as_str())
+    }
+
+    /// True when it passed every gate it came to.
+    pub fn passed(&self) -> bool {
+        holds(&self.problem, &self.config) && self.way.passed()
+    }
+}
+
+impl Ends for Gated<'_> {
+    fn ending(&self) -> Ending {
+        if self.passed() { Ending::Done } else { Ending::Refused }
+    }
+}
+
+/// Takes a configuration up the ladder.
+pub fn gate<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &GateRequest,
+    listener: Listener<'_>,
+) -> Result<Gated<'a>, Failure> {
+    let teller = Teller::new(listener);
+    teller.end(run(project, file, request, &teller))
+}
+
+fn run<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &GateRequest,
+    teller: &Teller<'_>,
+) -> Result<Gated<'a>, Failure> {
+    let selecting = for_this_gpu(file, &request.selecting);
+    let selection = file.select(&selecting)?;
+    let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
+    let (config, defaulted) = complete(&selection, &problem, &request.config)?;
+    let way = match holds(&problem, &config) {
+        true => climb(project, file, request, &selection, &config, teller)?,
+        false => Way::Static(None),
+    };
+    Ok(Gated { selection, config, defaulted, way, warnings: &file.warnings, problem })
+}
+
+fn holds(problem: &Problem, config: &Config) -> bool {
+    problem.judge(config).iter().all(|(_, judgement)| matches!(judgement, Judgement::Holds(_)))
+}
+
+/// Builds, runs, checks and measures it, as far as is asked for, the target can be run here and the file says what is right.
+fn climb(
+    project: &Project,
+    file: &KernelFile,
+    request: &GateRequest,
+    selection: &Selection<'_>,
+    config: &Config,
+    teller: &Teller<'_>,
+) -> Result<Way, Failure> {
+    let kind = selection.target.kind;
+    // A kernel in Python may name its file in the entry.
+    let without_source = selection.target.sources.is_empty() && kind != TargetKind::Python;
+    if request.only_rules || without_source {
+        return Ok(Way::Static(None));
+    }
+    let build = |note: Option<String>| -> Result<Way, Failure> {
+        let kernel = forge::compiled(file, &for_this_gpu(file, &request.selecting))?;
+        let toolchain = match (toolchain(&kernel, &program()?), &note) {
+            // Nobody asked for a build: without a compiler the rules are what there is.
+            (Err(fault), Some(note)) => {
+                return Ok(Way::Static(Some(format!("{note}, and no compiler: {}", fault.why))));
+            }
+            (found, _) => found?,
+        };
+        Ok(Way::Built(Box::new(forge::one(project, &kernel, toolchain, config)?), note))
+    };
+    if request.until_build {
+        return build(None);
+    }
+    if selection.spec.reference.is_none() {
+        return if kind == TargetKind::Cuda {
+            build(Some("the file has no [reference]".into()))
+        } else {
+            Ok(Way::Static(None))
+        };
+    }
+    // The target is the one whose rules were shown, whatever else could be run here.
+    let meant = Selecting { target: Some(kind.name().into()), ..request.selecting.clone() };
+    let (selected, card) = match runnable(file, &meant) {
+        Ok(found) => found,
+        Err(_) if selection.target.on_gpu => {
+            let note = Some("the ladder ends here: there is no GPU for this code to run on".to_string());
+            return if kind == TargetKind::Cuda { build(note) } else { Ok(Way::Static(note)) };
+        }
+        Err(failure) => return Err(failure),
+    };
+    let opened = Opened { kernel: kernel(selected, &request.selecting.path)?, card };
+    let cache = if opened.card.is_some() { CacheState::Cold } else { CacheState::Warm };
+    let settings = Settings { seed: seed(None)?, cache, ..Settings::default() };
+    let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
+    let _held = opened.lock(project, teller)?;
+    let around = surroundings(project, &said, true, opened.card.as_ref())?;
+    let mut bench = Bench::new(&opened.kernel, &settings, around)?;
+    Ok(Way::Climbed(Box::new(bench.ladder(config)?)))
+}

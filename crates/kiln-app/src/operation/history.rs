@@ -1,0 +1,62 @@
+//! Past studies, newest first. In: a kernel, or all of them. Out: each as it stands now. Where the kernel asked for has none,
+//! the kernels that have.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_store::{Filter, Store};
+
+use crate::failure::Failure;
+use crate::kernel::KernelFile;
+use crate::project::Project;
+use crate::record::{StudyNow, as_they_stand};
+
+/// Which studies to list.
+#[derive(Debug, Clone, Default)]
+pub struct HistoryRequest {
+    /// Only those of this kernel: its folder, its kernel.toml or its name.
+    pub kernel: Option<Utf8PathBuf>,
+    /// The newest so many.
+    pub limit: u32,
+}
+
+/// Past studies.
+pub struct History {
+    /// The newest first.
+    pub studies: Vec<StudyNow>,
+    /// The kernel they were asked for by.
+    pub kernel: Option<String>,
+    /// Kernels that have studies, for when the one asked for has none.
+    pub others: Vec<String>,
+    /// True when there are older ones.
+    pub more: bool,
+}
+
+/// Lists past studies.
+pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, Failure> {
+    let kernel = request.kernel.as_deref().map(kernel_name).transpose()?;
+    let (mut studies, mut others) = (Vec::new(), Vec::new());
+    if let Some(store) = project.recorded()? {
+        // One more than is shown tells whether there are older ones.
+        let filter = Filter { kernel: kernel.clone(), limit: Some(request.limit.saturating_add(1)) };
+        studies = as_they_stand(&store, store.studies(&filter)?)?;
+        if studies.is_empty() {
+            others = kernels(&store)?;
+        }
+    }
+    let more = studies.len() > request.limit as usize;
+    studies.truncate(request.limit as usize);
+    Ok(History { studies, kernel, others, more })
+}
+
+/// The name of the kernel meant: that of the file where there is one, else what was typed.
+fn kernel_name(words: &Utf8Path) -> Result<String, Failure> {
+    let is_path = words.as_str().contains('/') || words.is_file() || words.join("kernel.toml").is_file();
+    if is_path { Ok(KernelFile::read(words)?.spec.name) } else { Ok(words.to_string()) }
+}
+
+/// Kernels that have studies.
+fn kernels(store: &Store) -> Result<Vec<String>, Failure> {
+    let mut names: Vec<String> = store.studies(&Filter::default())?.into_iter().map(|s| s.kernel).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}

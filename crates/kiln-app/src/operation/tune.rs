@@ -1,0 +1,184 @@
+//! The whole loop, from the default configuration to a confirmed winner. In: a request; a study to go on with or to replay.
+//! Out: how it ended, the summary and the files written. What is recorded is recorded as it happens: interrupted and failed
+//! studies can go on.
+
+mod begin;
+mod request;
+mod settings;
+
+use std::time::Instant;
+
+use camino::Utf8Path;
+use kiln_core::Fault;
+use kiln_store::{State, Store, Study};
+use kiln_study::{Bench, Budget, Kernel, Record, Settings, Summary, Trouble, adopt, peaks, table, write_best};
+use serde_json::json;
+
+use crate::event::{Count, What};
+use crate::failure::Failure;
+use crate::kernel::{KernelFile, Opened, lock, others, split, surroundings};
+use crate::project::Project;
+use crate::record::{prior, resume};
+use crate::teller::{Listener, Teller};
+use begin::{new_study, owner, spec_hash};
+pub use request::{TuneRequest, Tuned};
+
+/// Runs a study, goes on with one or replays one.
+pub fn tune(project: &Project, request: &TuneRequest, listener: Listener<'_>) -> Result<Tuned, Failure> {
+    let teller = Teller::new(listener);
+    teller.end(run(project, request, &teller))
+}
+
+fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<Tuned, Failure> {
+    let store = project.store()?;
+    let file = KernelFile::read(&request.selecting.path)?;
+    teller.warn(&file.warnings);
+    let live = request.replay.is_none();
+    let (selecting, beside) = split(&request.selecting);
+    let opened = match live {
+        true => Opened::new(project, &file, &selecting, teller)?,
+        false => Opened::unexamined(&file, &selecting)?,
+    };
+    let kernel = &opened.kernel;
+    let begun = match (&request.replay, &request.resume) {
+        (Some(name), _) => Some(store.find(name)?),
+        (None, Some(name)) => Some(resume::study(&store, name, kernel)?),
+        (None, None) => None,
+    };
+    let settings = match &begun {
+        Some(study) => resume::settings(study, kernel, &spec_hash(kernel), &request.selecting)?,
+        None => settings::settings(request, &opened, &store)?,
+    };
+    let priors = prior::read(project, &settings.priors, teller)?;
+    let folder = request.out.clone().unwrap_or_else(|| project.best(kernel.name()));
+    if request.adopt {
+        table(kernel)?;
+    }
+    if live {
+        // Not after an hour of work.
+        fs_err::create_dir_all(&folder).map_err(|e| Fault::new(format!("making {folder} for the winner"), e))?;
+        resume::others(&store, teller)?;
+    }
+    let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
+    let card = opened.card.as_ref().filter(|_| live);
+    let others = others(&beside, card)?;
+    let _held = lock(card.into_iter().chain(&others), project, teller)?;
+    let mut bench = Bench::new(kernel, &settings, surroundings(project, &said, live, card)?)?;
+    bench.priors = priors;
+    for card in &others {
+        bench.add_device(Some(card.uuid.clone()))?;
+    }
+    let spent = begun.as_ref().map_or(0.0, |s| s.seconds);
+    let study = match begun {
+        Some(study) => study,
+        None => begin(request, &mut bench, &store)?,
+    };
+    if bench.peaks.is_none() && live {
+        bench.peaks = peaks(&bench).ok();
+    }
+    let record = if live {
+        store.reopen(&study.id, &owner(&bench))?;
+        Record::in_store(&store, &study.id, settings.cache)?
+    } else {
+        Record::replay(&store, &study.id, settings.cache)?
+    };
+    teller.belongs_to(&study.id);
+    teller.tell(begins(kernel, &settings, record.len()));
+    let budget = Budget::new(settings::minutes(request));
+    let ended = kiln_study::tune(&mut bench, &record, &budget, &study.id, spent);
+    let seconds = spent + budget.elapsed(Instant::now()).as_secs_f64();
+    match ended {
+        Ok(summary) => {
+            let study = Done { study: &study, seconds, live };
+            end(request, &mut bench, &store, study, summary, &folder, teller)
+        }
+        Err(trouble) => broken_off(project, &store, Done { study: &study, seconds, live }, trouble),
+    }
+}
+
+/// Records a new study.
+fn begin(request: &TuneRequest, bench: &mut Bench<'_>, store: &Store) -> Result<Study, Failure> {
+    bench.peaks = peaks(bench).ok();
+    let study = new_study(request.selecting.path.as_str(), bench.kernel, bench.settings, bench);
+    store.begin(&study)?;
+    store.note(&study.id, study.started_ms, resume::SOURCES, &bench.kernel.fingerprint()?)?;
+    Ok(study)
+}
+
+fn begins(kernel: &Kernel<'_>, settings: &Settings, recorded: usize) -> What {
+    What::Study {
+        kernel: kernel.name().into(),
+        target: kernel.target().into(),
+        configurations: Count(kernel.space.len()),
+        workloads: kernel.selection.workloads.iter().map(|w| w.name.to_string()).collect(),
+        seed: settings.seed,
+        recorded,
+    }
+}
+
+/// A study whose loop is over.
+struct Done<'a> {
+    study: &'a Study,
+    /// How long it has run, all its runs together.
+    seconds: f64,
+    /// False for a replay, which writes nothing.
+    live: bool,
+}
+
+/// Records the end and writes the winner's files.
+fn end(
+    request: &TuneRequest,
+    bench: &mut Bench<'_>,
+    store: &Store,
+    Done { study, seconds, live }: Done<'_>,
+    summary: Summary,
+    folder: &Utf8Path,
+    teller: &Teller<'_>,
+) -> Result<Tuned, Failure> {
+    let (mut files, mut not_adopted) = (Vec::new(), None);
+    if live {
+        let (object, verdict) = (json!(summary), summary.verdict.name());
+        store.finish(&study.id, State::Finished, Some(verdict), Some(&object), now(), seconds)?;
+        if let Some(written) = write_best(bench.kernel, &summary, bench.hardware(), folder)? {
+            files.extend([written.toml, written.header]);
+        }
+        if request.adopt {
+            match adopt(bench.kernel, &summary, bench.hardware()) {
+                Ok(table) => files.extend(table),
+                // Told after what was found.
+                Err(trouble) => not_adopted = Some(trouble.into()),
+            }
+        }
+        // A cache that is too large is no reason to lose the result.
+        if let Err(fault) = bench.trim_cache() {
+            teller.note(fault.to_string());
+        }
+    }
+    Ok(Tuned::Ended { summary: Box::new(summary), files, not_adopted, short_id: study.short_id().into() })
+}
+
+/// Records that a study was broken off, by whoever stopped it or by a fault.
+fn broken_off(
+    project: &Project,
+    store: &Store,
+    Done { study, seconds, live }: Done<'_>,
+    trouble: Trouble,
+) -> Result<Tuned, Failure> {
+    let interrupted = project.is_stopped();
+    if live {
+        let state = if interrupted { State::Interrupted } else { State::Failed };
+        store.finish(&study.id, state, None, None, now(), seconds)?;
+    }
+    let short_id = study.short_id().to_string();
+    if interrupted {
+        return Ok(Tuned::Interrupted { study: study.id.clone(), short_id });
+    }
+    // A full disk or a lost tool can be put right; what was done need not be done again.
+    let saved = live && store.trials(&study.id).is_ok_and(|trials| !trials.is_empty());
+    Ok(Tuned::Failed { failure: trouble.into(), saved: saved.then_some(short_id) })
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}

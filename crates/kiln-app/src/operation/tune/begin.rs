@@ -1,0 +1,53 @@
+//! The record of a study that begins: what was asked for, of which file, on which machine.
+
+use kiln_store::{State, Study};
+use kiln_study::{Bench, Kernel, Settings, environment};
+use serde_json::json;
+
+/// A new study.
+pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, bench: &Bench<'_>) -> Study {
+    Study {
+        id: Study::new_id(),
+        started_ms: jiff::Timestamp::now().as_millisecond(),
+        ended_ms: None,
+        state: State::Running,
+        owner: owner(bench),
+        kernel: kernel.name().into(),
+        path: path.into(),
+        target: kernel.target().into(),
+        arch: kernel.selection.arch.map(|a| a.name().to_string()),
+        variant: kernel.variant(),
+        seed: settings.seed,
+        strategy: settings.strategy.clone(),
+        options: json!(settings),
+        environment: environment(bench),
+        git_commit: git_commit(kernel),
+        spec_hash: spec_hash(kernel),
+        spec_text: kernel.selection.spec.source.text.to_string(),
+        kiln_version: env!("CARGO_PKG_VERSION").into(),
+        verdict: None,
+        summary: None,
+        seconds: 0.0,
+    }
+}
+
+/// A hash of the kernel file.
+pub(crate) fn spec_hash(kernel: &Kernel<'_>) -> String {
+    blake3::hash(kernel.selection.spec.source.text.as_bytes()).to_hex()[..16].to_string()
+}
+
+/// This process, as a study's record names it.
+pub(crate) fn owner(bench: &Bench<'_>) -> String {
+    format!("{}@{}", std::process::id(), bench.machine.host)
+}
+
+/// The commit the kernel's folder is at, with a `+` when files differ from it; none outside a repository.
+fn git_commit(kernel: &Kernel<'_>) -> Option<String> {
+    let git = |words: &[&str]| {
+        let output = std::process::Command::new("git").arg("-C").arg(&kernel.folder).args(words).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let changed = git(&["status", "--porcelain", "--", "."])?;
+    Some(if changed.is_empty() { commit } else { format!("{commit}+") })
+}

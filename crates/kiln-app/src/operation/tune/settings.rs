@@ -1,0 +1,81 @@
+//! The settings of a new study. In: a request. Out: everything that decides what is done, to be recorded with the study.
+//! Refuses numbers that mean nothing, and names of strategies and baselines that there are not.
+
+use kiln_core::Report;
+use kiln_store::Store;
+use kiln_study::{Budget, Machine, Settings};
+
+use super::TuneRequest;
+use crate::failure::Failure;
+use crate::kernel::Opened;
+use crate::record::prior;
+use crate::seed::seed;
+
+/// Fewer than five pairs of workers decide nothing.
+const FEWEST_SAMPLES: usize = 25;
+
+/// The settings of a new study.
+pub(crate) fn settings(request: &TuneRequest, opened: &Opened<'_>, store: &Store) -> Result<Settings, Failure> {
+    sensible(request)?;
+    opened.baseline(request.baseline.as_deref())?;
+    let priors = match (&request.prior[..], request.no_prior) {
+        ([], false) => prior::automatic(store, &opened.kernel)?,
+        (named, _) => named.to_vec(),
+    };
+    let defaults = Settings::default();
+    let (seed_trials, search_trials) = match request.trials {
+        Some(trials) => (trials.min(defaults.seed_trials), trials.saturating_sub(defaults.seed_trials)),
+        None => (defaults.seed_trials, defaults.search_trials),
+    };
+    let known = kiln_search::Kind::parse(&request.strategy);
+    known.map_err(|e| Report::error(format!("--strategy: {e}")))?;
+    let (measuring, card) = (&request.measuring, opened.card.as_ref());
+    if measuring.samples < FEWEST_SAMPLES {
+        return Err(Report::error(format!("--samples {}", measuring.samples))
+            .label(format!("expected at least {FEWEST_SAMPLES}"))
+            .into());
+    }
+    Ok(Settings {
+        seed: seed(measuring.seed)?,
+        strategy: request.strategy.clone(),
+        priors,
+        seed_trials,
+        search_trials,
+        pairs: measuring.samples.div_ceil(defaults.pair_samples),
+        workload: request.selecting.workload.clone(),
+        baseline: request.baseline.clone(),
+        stop_rule: request.stop_rule,
+        cache: measuring.cache_state(card),
+        // Compilers for a GPU run on every processor, and must have something to do.
+        ahead: if card.is_some() { Machine::look().cpus.len().max(defaults.ahead) } else { defaults.ahead },
+        threads: measuring.checked_threads()?,
+        pin: measuring.pin,
+        ablation: request.ablation,
+        target_speedup: request.target_speedup,
+        ..defaults
+    })
+}
+
+/// Refuses numbers that mean nothing.
+fn sensible(request: &TuneRequest) -> Result<(), Failure> {
+    let above_zero = |flag: &str, value: Option<f64>| match value {
+        Some(v) if !(v.is_finite() && v > 0.0) => {
+            Err(Report::error(format!("--{flag} {v}")).label("expected a number above 0"))
+        }
+        _ => Ok(()),
+    };
+    above_zero("minutes", request.minutes)?;
+    above_zero("cost", request.cost)?;
+    above_zero("price", request.price)?;
+    above_zero("target-speedup", request.target_speedup)?;
+    Ok(())
+}
+
+/// Minutes the study may take, given or bought.
+pub(crate) fn minutes(request: &TuneRequest) -> Option<f64> {
+    let bought = request.cost.zip(request.price).map(|(cost, price)| Budget::minutes_for(cost, price));
+    match (request.minutes, bought) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

@@ -1,0 +1,152 @@
+//! Where kiln works: the folder `.kiln` under the current one, with the store and the build cache in it, and a way to be
+//! stopped. In: the store's place, where it is elsewhere. Out: paths, and the store when an operation needs it. Nothing is
+//! opened or made before that.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_build::Cache;
+use kiln_core::Fault;
+use kiln_store::Store;
+
+use crate::failure::Failure;
+
+/// Where kiln keeps things, under the folder it is run in.
+const FOLDER: &str = ".kiln";
+
+/// How an operation is asked to stop: a flag that it looks at between steps.
+#[derive(Debug, Clone, Copy)]
+pub struct Stop {
+    flag: &'static AtomicBool,
+    heed: fn(),
+}
+
+impl Stop {
+    /// A flag, and what is to happen when an operation begins to look at it: before that, whoever sets it would wait in
+    /// vain.
+    pub fn new(flag: &'static AtomicBool, heed: fn()) -> Stop {
+        Stop { flag, heed }
+    }
+
+    /// A stop that never comes.
+    pub fn never() -> Stop {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Stop { flag: &NEVER, heed: || {} }
+    }
+
+    /// Whether somebody asked to stop.
+    pub fn is_asked(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}
+
+/// A folder that kiln is run in.
+#[derive(Debug, Clone)]
+pub struct Project {
+    folder: Utf8PathBuf,
+    store: String,
+    stop: Stop,
+}
+
+impl Project {
+    /// Where studies are recorded unless chosen otherwise.
+    pub const USUAL_STORE: &str = ".kiln/kiln.db";
+
+    /// The project of the current folder. `store` is the file to record studies in; without one it is `.kiln/kiln.db`.
+    pub fn here(store: Option<String>, stop: Stop) -> Project {
+        let store = store.unwrap_or_else(|| Project::USUAL_STORE.into());
+        Project { folder: FOLDER.into(), store, stop }
+    }
+
+    /// The folder of everything that is not chosen to lie elsewhere.
+    pub fn folder(&self) -> &Utf8Path {
+        &self.folder
+    }
+
+    /// The store's place, as it was chosen.
+    pub fn store_place(&self) -> &str {
+        &self.store
+    }
+
+    /// Where the winner of a kernel goes unless told otherwise.
+    pub(crate) fn best(&self, kernel: &str) -> Utf8PathBuf {
+        self.folder.join("best").join(kernel)
+    }
+
+    /// The build cache.
+    pub(crate) fn cache(&self) -> Cache {
+        Cache::at(self.folder.join("cache"))
+    }
+
+    /// The store, made where there is none.
+    pub(crate) fn store(&self) -> Result<Store, Fault> {
+        Store::open(&self.store)
+    }
+
+    /// The store; none when nothing was ever recorded there. Looking never makes one.
+    pub(crate) fn recorded(&self) -> Result<Option<Store>, Fault> {
+        if kiln_store::exists(&self.store) { self.store().map(Some) } else { Ok(None) }
+    }
+
+    /// The store that a study is looked for in. Refuses where there is none.
+    pub(crate) fn recorded_for(&self, study: &str) -> Result<Store, Failure> {
+        let store = self.recorded()?;
+        Ok(store.ok_or_else(|| {
+            Fault::new(format!("looking for study `{study}`"), format!("there is no {} here", self.store))
+                .hint("`kiln tune PATH` makes one; run kiln in the folder you tuned in")
+        })?)
+    }
+
+    /// The flag that says to stop, from now on looked at.
+    pub(crate) fn stopped(&self) -> &'static AtomicBool {
+        (self.stop.heed)();
+        self.stop.flag
+    }
+
+    /// Whether somebody asked to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_asked()
+    }
+}
+
+/// The kiln binary, which is also its own worker.
+pub(crate) fn program() -> Result<Utf8PathBuf, Failure> {
+    let program = Utf8PathBuf::from_path_buf(std::env::current_exe()?);
+    Ok(program.map_err(|path| Fault::new("finding the kiln binary", format!("{} is not UTF-8", path.display())))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_lies_in_the_folder_unless_chosen() {
+        let usual = Project::here(None, Stop::never());
+        assert_eq!(usual.store_place(), ".kiln/kiln.db");
+        let chosen = Project::here(Some("/elsewhere/team.db".into()), Stop::never());
+        assert_eq!(chosen.store_place(), "/elsewhere/team.db");
+        assert_eq!(chosen.best("k"), ".kiln/best/k");
+        assert_eq!(chosen.cache().root(), ".kiln/cache");
+    }
+
+    #[test]
+    fn looking_for_a_study_makes_no_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("none.db");
+        let project = Project::here(Some(place.to_string_lossy().into()), Stop::never());
+        assert!(project.recorded().unwrap().is_none());
+        let failure = project.recorded_for("last").err().unwrap();
+        assert!(failure.to_string().contains("there is no "), "{failure}");
+        assert!(!place.exists());
+    }
+
+    #[test]
+    fn a_stop_is_heeded_once_an_operation_looks_at_it() {
+        static FLAG: AtomicBool = AtomicBool::new(false);
+        static HEEDED: AtomicBool = AtomicBool::new(false);
+        let project = Project::here(None, Stop::new(&FLAG, || HEEDED.store(true, Ordering::Relaxed)));
+        assert!(!project.is_stopped() && !HEEDED.load(Ordering::Relaxed));
+        project.stopped().store(true, Ordering::Relaxed);
+        assert!(project.is_stopped() && HEEDED.load(Ordering::Relaxed));
+    }
+}

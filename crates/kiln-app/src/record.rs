@@ -1,0 +1,10 @@
+//! What was recorded: studies as they stand now, what they measured, what a new one starts from, and which can go on.
+
+mod past;
+pub(crate) mod prior;
+pub(crate) mod recording;
+pub(crate) mod resume;
+
+pub use past::StudyNow;
+pub(crate) use past::as_they_stand;
+pub(crate) use recording::results;

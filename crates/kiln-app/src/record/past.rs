@@ -1,0 +1,60 @@
+//! Studies as they stand now. In: records. Out: the same with what the record alone does not say: a study that says it runs,
+//! while its process is gone, was interrupted.
+
+use camino::Utf8Path;
+use kiln_core::Fault;
+use kiln_store::{Store, Study, Trial};
+use kiln_study::Machine;
+
+/// A study as it stands now.
+pub struct StudyNow {
+    /// The record.
+    pub study: Study,
+    /// Whether the process that ran it last is known to be over.
+    pub gone: bool,
+    /// Its trials, in the order recorded; a list has them only of studies without a summary.
+    pub trials: Vec<Trial>,
+}
+
+impl StudyNow {
+    pub(crate) fn new(study: Study, trials: Vec<Trial>) -> StudyNow {
+        let gone = is_gone(&study.owner, &Machine::look().host);
+        StudyNow { study, gone, trials }
+    }
+}
+
+/// Studies as they stand now, for a list.
+pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<StudyNow>, Fault> {
+    let mut now = Vec::with_capacity(studies.len());
+    for study in studies {
+        // What has a summary needs no trials to be counted.
+        let trials = if study.summary.is_some() { Vec::new() } else { store.trials(&study.id)? };
+        now.push(StudyNow::new(study, trials));
+    }
+    Ok(now)
+}
+
+/// Whether the process `pid@host` is known to be over. Of another host's nothing is known.
+fn is_gone(owner: &str, here: &str) -> bool {
+    match owner.split_once('@') {
+        Some((pid, host)) => host == here && pid.parse::<u32>().is_ok() && !Utf8Path::new("/proc").join(pid).exists(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_process_of_this_host_can_be_known_to_be_gone() {
+        let alive = std::process::id();
+        // Beyond the greatest number a process can have.
+        let gone = u32::MAX;
+        assert!(!is_gone(&format!("{alive}@here"), "here"));
+        assert!(is_gone(&format!("{gone}@here"), "here"));
+        assert!(!is_gone(&format!("{gone}@elsewhere"), "here"));
+        assert!(!is_gone("somebody", "here"));
+        assert!(!is_gone("../x@here", "here"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Flags of the verbs about one configuration or one space of a kernel.
+
+use clap::Args;
+
+use super::{HearingArgs, MeasuringArgs, SelectingArgs, Until};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln space kernels/attention\n  kiln space kernels/attention --arch sm_90a --sample 5\n  kiln space space.json --list | wc -l"
+)]
+pub(crate) struct SpaceArgs {
+    #[command(flatten)]
+    pub(crate) selecting: SelectingArgs,
+    /// List every valid configuration, one a line, in the order of their index
+    #[arg(long, conflicts_with = "sample")]
+    pub(crate) list: bool,
+    /// Draw N different valid configurations, all equally likely
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<usize>,
+    /// Seed of the draw: the same seed gives the same configurations
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln gate kernels/attention --config \"BLOCK_M=64,WARPS=4\"\n  kiln gate kernels/matmul --arch sm_89 --until build"
+)]
+pub(crate) struct GateArgs {
+    #[command(flatten)]
+    pub(crate) selecting: SelectingArgs,
+    /// Values as NAME=VALUE,...; tunables left out take their default
+    #[arg(long, value_name = "NAME=VALUE,...", default_value = "")]
+    pub(crate) config: String,
+    /// Only the rules of the kernel file: build and run nothing
+    #[arg(long)]
+    pub(crate) r#static: bool,
+    /// Stop after this step; needs no GPU
+    #[arg(long, value_enum, conflicts_with = "static")]
+    pub(crate) until: Option<Until>,
+    #[command(flatten)]
+    pub(crate) hearing: HearingArgs,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln check kernels/attention\n  kiln check kernels/softmax --config \"VEC=16,CHAINS=4\" --full"
+)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) selecting: SelectingArgs,
+    /// Values as NAME=VALUE,...; tunables left out take their default
+    #[arg(long, value_name = "NAME=VALUE,...", default_value = "")]
+    pub(crate) config: String,
+    /// The whole suite: every distribution, every workload, more reruns
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Seed of the inputs [default: a new one, printed]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) hearing: HearingArgs,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln bench kernels/attention\n  kiln bench kernels/attention --study last --baseline numpy\n  kiln bench kernels/softmax --config VEC=16 --cold --samples 200"
+)]
+pub(crate) struct BenchArgs {
+    #[command(flatten)]
+    pub(crate) selecting: SelectingArgs,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArgs,
+    /// Values as NAME=VALUE,...; tunables left out take their default
+    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
+    pub(crate) config: String,
+    /// The winner of a study instead
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) study: Option<String>,
+    /// One baseline instead of all
+    #[arg(long, value_name = "NAME")]
+    pub(crate) baseline: Option<String>,
+    /// Go on measuring until speedups are known to plus or minus this many per cent
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    pub(crate) width: f64,
+    /// Samples on each side at most
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub(crate) max_samples: usize,
+    /// Differences below this many per cent do not matter
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    pub(crate) dead_zone: f64,
+    /// Include holdout workloads
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) hearing: HearingArgs,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}

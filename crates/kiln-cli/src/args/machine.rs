@@ -1,0 +1,62 @@
+//! Flags of the verbs about this machine and folder.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 1 when something fails; warnings alone give 0.")]
+pub(crate) struct DoctorArgs {
+    /// Do what is safe: make .kiln, trim the build cache, remove what killed builds left behind
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  kiln init row_softmax && kiln space row_softmax")]
+pub(crate) struct InitArgs {
+    /// Name of the kernel and of the folder it is written to
+    #[arg(default_value = "my_kernel")]
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The cache lies in .kiln/cache under the current folder.")]
+pub(crate) struct CacheArgs {
+    /// Remove everything
+    #[arg(long)]
+    pub(crate) clear: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// What it runs
+    #[arg(value_enum)]
+    pub(crate) kind: WorkerKind,
+    /// For nvrtc: the file that says what to compile
+    pub(crate) order: Option<std::path::PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum WorkerKind {
+    /// Shared libraries on this machine's processor
+    Cpu,
+    /// Kernels on a GPU
+    Cuda,
+    /// One compilation by NVRTC
+    Nvrtc,
+}
+
+impl From<WorkerKind> for kiln_app::WorkerKind {
+    fn from(kind: WorkerKind) -> kiln_app::WorkerKind {
+        match kind {
+            WorkerKind::Cpu => kiln_app::WorkerKind::Cpu,
+            WorkerKind::Cuda => kiln_app::WorkerKind::Cuda,
+            WorkerKind::Nvrtc => kiln_app::WorkerKind::Nvrtc,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Flags that several verbs share.
+
+use clap::Args;
+use kiln_app::{Measuring, Selecting, Utf8PathBuf};
+
+/// Which of the kernel's targets, architectures and workloads is meant.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SelectingArgs {
+    /// A kernel's folder, its kernel.toml, a T1 file or a Kernel Tuner cache (.json, .json.gz)
+    pub(crate) path: Utf8PathBuf,
+    /// Target: cuda, cpu or python [default: the file's first; where something is run, its first that can be]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// GPU architecture, such as sm_80, sm_89 or sm_90a [default: this machine's GPU, else the target's first, else sm_80]
+    #[arg(long, value_name = "SM")]
+    pub(crate) arch: Option<String>,
+    /// Workload, or `all` for what is valid on every tuned workload at once [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Option<String>,
+    /// Dtype of a type variable, such as T=bf16 [default: the first of each]
+    #[arg(long, value_name = "T=DTYPE")]
+    pub(crate) variant: Option<String>,
+    /// GPU: its number among those CUDA_VISIBLE_DEVICES shows, its UUID, or a MIG slice's; for `tune` also several of one
+    /// model, such as 0,1,2, which then share the study [default: 0]
+    #[arg(long, value_name = "GPU")]
+    pub(crate) device: Option<String>,
+}
+
+impl From<&SelectingArgs> for Selecting {
+    fn from(args: &SelectingArgs) -> Selecting {
+        let SelectingArgs { path, target, arch, workload, variant, device } = args.clone();
+        Selecting { path, target, arch, workload, variant, device }
+    }
+}
+
+/// How far a command goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Until {
+    /// Compile and look at what the compiler says; run nothing
+    Build,
+}
+
+/// How times are taken.
+#[derive(Debug, Args)]
+pub(crate) struct MeasuringArgs {
+    /// Samples on each side, five from each pair of fresh workers
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) samples: usize,
+    /// Flush the caches before every sample [default on a GPU]
+    #[arg(long, conflicts_with = "warm")]
+    pub(crate) cold: bool,
+    /// Leave the caches as the call before left them [default on a processor]
+    #[arg(long)]
+    pub(crate) warm: bool,
+    /// Threads a kernel may use, the same on both sides
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Do not keep measurement on one processor and builds on the others
+    #[arg(long)]
+    pub(crate) no_pin: bool,
+    /// Seed of everything random [default: a new one, printed and recorded]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+}
+
+impl From<&MeasuringArgs> for Measuring {
+    fn from(args: &MeasuringArgs) -> Measuring {
+        let MeasuringArgs { samples, cold, warm, threads, no_pin, seed } = *args;
+        Measuring { samples, cold, warm, threads, pin: !no_pin, seed }
+    }
+}
+
+/// Who else is told what happens.
+#[derive(Debug, Args)]
+pub(crate) struct HearingArgs {
+    /// Write what happens to this file, one JSON object a line; `-` is standard output, and results then go to standard error
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<Utf8PathBuf>,
+}

@@ -1,0 +1,57 @@
+//! Flags of the verbs about recorded studies.
+
+use clap::Args;
+use kiln_app::Utf8PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Studies are recorded in .kiln under the current folder. T4 is the community's form of tuning results: every configuration tried with its samples, in milliseconds, or why it failed.\n\nExamples:\n  kiln history\n  kiln history kernels/attention --limit 5\n  kiln history last --export t4 --output results.json"
+)]
+pub(crate) struct HistoryArgs {
+    /// Only studies of this kernel: its folder, its kernel.toml or its name; with --export, the study meant
+    #[arg(value_name = "PATH|KERNEL|STUDY")]
+    pub(crate) kernel: Option<Utf8PathBuf>,
+    /// Write one study in another tool's form instead
+    #[arg(long, value_name = "FORMAT", value_enum, requires = "kernel", conflicts_with_all = ["json", "limit"])]
+    pub(crate) export: Option<Export>,
+    /// File to write it to [default: standard output]
+    #[arg(long, value_name = "FILE", requires = "export")]
+    pub(crate) output: Option<Utf8PathBuf>,
+    /// Of a study that tuned each workload apart: the workload meant
+    #[arg(long, value_name = "NAME", requires = "export")]
+    pub(crate) workload: Option<String>,
+    /// The newest N
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Forms a study can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Export {
+    /// T4 results, which Kernel Tuner's tools read
+    T4,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show 7f3a9c21 --json"
+)]
+pub(crate) struct ShowArgs {
+    /// A study's id or a piece of it, `last`, or a kernel's name for its newest
+    pub(crate) study: String,
+    /// List every refusal with its reason instead
+    #[arg(long)]
+    pub(crate) refusals: bool,
+    /// List every trial instead
+    #[arg(long, conflicts_with = "refusals")]
+    pub(crate) trials: bool,
+    /// Tell which tunables mattered, which act together, and what values are worth adding instead
+    #[arg(long, conflicts_with_all = ["refusals", "trials"])]
+    pub(crate) importance: bool,
+    /// Print one JSON object with study, trials and notes instead
+    #[arg(long, conflicts_with_all = ["refusals", "trials"])]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,37 @@
+//! The verbs, one file each: arguments, an operation, a view.
+
+mod bench;
+mod cache;
+mod check;
+mod doctor;
+mod forge;
+mod gate;
+mod history;
+mod init;
+mod show;
+mod simulate;
+mod space;
+mod tune;
+mod worker;
+
+use kiln_app::{Ending, Failure, Project};
+
+use crate::args::Verb;
+
+/// Does what was typed.
+pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
+    match verb {
+        Verb::Space(args) => space::run(args),
+        Verb::Gate(args) => gate::run(project, args),
+        Verb::Tune(args) => tune::run(project, args),
+        Verb::Check(args) => check::run(project, args),
+        Verb::Bench(args) => bench::run(project, args),
+        Verb::History(args) => history::run(project, args),
+        Verb::Show(args) => show::run(project, args),
+        Verb::Simulate(args) => simulate::run(project, args),
+        Verb::Doctor(args) => doctor::run(project, args),
+        Verb::Init(args) => init::run(args),
+        Verb::Cache(args) => cache::run(project, args),
+        Verb::Worker(args) => worker::run(args),
+    }
+}

@@ -1,0 +1,41 @@
+//! `kiln bench`: one configuration against baselines.
+
+use kiln_app::{BenchRequest, Ending, Ends, Failure, KernelFile, Outcome, Project, bench};
+use kiln_show::BenchView;
+use serde_json::json;
+
+use crate::args::BenchArgs;
+use crate::hearing::Hearing;
+
+pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure> {
+    let hearing = Hearing::progress(&args.hearing, args.json)?;
+    let hear = |event: &_| hearing.hear(event);
+    let file = KernelFile::read_heard(&args.selecting.path, &hear)?;
+    let request = BenchRequest {
+        selecting: (&args.selecting).into(),
+        measuring: (&args.measuring).into(),
+        config: args.config.clone(),
+        study: args.study.clone(),
+        baseline: args.baseline.clone(),
+        width: args.width,
+        max_samples: args.max_samples,
+        dead_zone: args.dead_zone,
+        all: args.all,
+    };
+    let done = bench(project, &file, &request, &hear)?;
+    hearing.data(&match &done.outcome {
+        Outcome::Refused(refusal) if args.json => format!("{}\n", json!({ "refused": refusal })),
+        Outcome::Refused(refusal) => kiln_show::refusal(refusal),
+        Outcome::Passed(figures) => {
+            let view = BenchView {
+                kernel: &done.kernel,
+                config: &done.config,
+                settings: &done.settings,
+                processor: &done.hardware,
+                figures,
+            };
+            if args.json { format!("{}\n", view.json()) } else { view.to_string() }
+        }
+    })?;
+    Ok(done.ending())
+}

@@ -1,0 +1,30 @@
+//! `kiln check`: is one configuration right?
+
+use kiln_app::{CheckRequest, Ending, Ends, Failure, KernelFile, Project, check};
+use kiln_show::CheckView;
+
+use crate::args::CheckArgs;
+use crate::hearing::Hearing;
+
+pub(crate) fn run(project: &Project, args: &CheckArgs) -> Result<Ending, Failure> {
+    let hearing = Hearing::remarks(&args.hearing, args.json)?;
+    let hear = |event: &_| hearing.hear(event);
+    let file = KernelFile::read_heard(&args.selecting.path, &hear)?;
+    let request = CheckRequest {
+        selecting: (&args.selecting).into(),
+        config: args.config.clone(),
+        full: args.full,
+        seed: args.seed,
+    };
+    let checked = check(project, &file, &request, &hear)?;
+    let view = CheckView {
+        kernel: &checked.kernel,
+        config: &checked.config,
+        level: checked.level,
+        seed: checked.seed,
+        reports: &checked.reports,
+        refused: checked.refused.as_ref(),
+    };
+    hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+    Ok(checked.ending())
+}

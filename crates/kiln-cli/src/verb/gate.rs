@@ -1,0 +1,54 @@
+//! `kiln gate`: one configuration up the ladder.
+
+use kiln_app::{Ending, Ends, Failure, GateRequest, Gated, KernelFile, Project, Way, gate};
+use kiln_show::{BuiltView, GateView, LadderView};
+use serde_json::Value;
+
+use crate::args::{GateArgs, Until};
+use crate::hearing::Hearing;
+use crate::output;
+
+pub(crate) fn run(project: &Project, args: &GateArgs) -> Result<Ending, Failure> {
+    let hearing = Hearing::remarks(&args.hearing, args.json)?;
+    let hear = |event: &_| hearing.hear(event);
+    let file = KernelFile::read_heard(&args.selecting.path, &hear)?;
+    let request = GateRequest {
+        selecting: (&args.selecting).into(),
+        config: args.config.clone(),
+        only_rules: args.r#static,
+        until_build: args.until == Some(Until::Build),
+    };
+    let gated = gate(project, &file, &request, &hear)?;
+    let judgements = gated.judgements();
+    let view = GateView {
+        selection: &gated.selection,
+        config: &gated.config,
+        defaulted: &gated.defaulted,
+        tuned: gated.tuned(),
+        judgements: &judgements,
+    };
+    if args.json {
+        output::data(&format!("{}\n", object(view.json(), &gated)))?;
+        return Ok(gated.ending());
+    }
+    output::warnings(gated.warnings);
+    hearing.data(&view.to_string())?;
+    match &gated.way {
+        Way::Static(_) => {}
+        Way::Built(forged, _) => hearing.data(&BuiltView { forged }.to_string())?,
+        Way::Climbed(evaluation) => hearing.data(&LadderView { evaluation }.to_string())?,
+    }
+    gated.way.note().into_iter().for_each(output::note);
+    Ok(gated.ending())
+}
+
+/// The static rules with what came after them.
+fn object(mut object: Value, gated: &Gated<'_>) -> Value {
+    object["passed"] = gated.passed().into();
+    match &gated.way {
+        Way::Static(_) => {}
+        Way::Built(forged, _) => object["build"] = BuiltView { forged }.json(),
+        Way::Climbed(evaluation) => object["ladder"] = LadderView { evaluation }.json(),
+    }
+    object
+}

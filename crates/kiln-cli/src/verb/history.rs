@@ -1,0 +1,37 @@
+//! `kiln history`: past studies, newest first, or one in another tool's form.
+
+use kiln_app::{Ending, Failure, HistoryRequest, Project, Utf8Path, export, history, write_whole};
+use kiln_show::{HistoryView, Past};
+
+use crate::args::HistoryArgs;
+use crate::output;
+
+pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failure> {
+    if let (Some(_), Some(study)) = (args.export, &args.kernel) {
+        return written(project, study.as_str(), args.workload.as_deref(), args.output.as_deref());
+    }
+    let found = history(project, &HistoryRequest { kernel: args.kernel.clone(), limit: args.limit })?;
+    let studies: Vec<Past> = found.studies.iter().map(Past::of).collect();
+    let view = HistoryView {
+        studies: &studies,
+        place: project.store_place(),
+        kernel: found.kernel.as_deref(),
+        others: &found.others,
+        more: found.more,
+    };
+    output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+    Ok(Ending::Done)
+}
+
+/// One study as T4, in a file or on standard output.
+fn written(project: &Project, study: &str, workload: Option<&str>, file: Option<&Utf8Path>) -> Result<Ending, Failure> {
+    let (text, results) = export(project, study, workload)?;
+    match file {
+        None => output::data(&text)?,
+        Some(file) => {
+            write_whole(file, text.as_bytes())?;
+            output::note(&format!("wrote {results} results to {file}"));
+        }
+    }
+    Ok(Ending::Done)
+}

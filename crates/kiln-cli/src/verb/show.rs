@@ -1,0 +1,41 @@
+//! `kiln show`: a study's story, from its record.
+
+use kiln_app::{Ending, Failure, Important, LEAST_TIMED, Project, importance, show};
+use kiln_show::{ImportanceView, Past, StudyView, repeat};
+use serde_json::json;
+
+use crate::args::ShowArgs;
+use crate::output;
+
+pub(crate) fn run(project: &Project, args: &ShowArgs) -> Result<Ending, Failure> {
+    if args.importance {
+        return mattered(project, args);
+    }
+    let story = show(project, &args.study)?;
+    let (past, repeat) = (Past::of(&story.now), repeat(&story.now.study));
+    let view = StudyView { past: &past, trials: &story.now.trials, notes: &story.notes, repeat: &repeat };
+    output::data(&match args {
+        ShowArgs { json: true, .. } => format!("{}\n", view.json()),
+        ShowArgs { refusals: true, .. } => view.refusals(),
+        ShowArgs { trials: true, .. } => view.every_trial(),
+        _ => view.to_string(),
+    })?;
+    Ok(Ending::Done)
+}
+
+/// Which tunables mattered.
+fn mattered(project: &Project, args: &ShowArgs) -> Result<Ending, Failure> {
+    let (study, found) = importance(project, &args.study)?;
+    output::data(&if args.json {
+        let objects: Vec<_> = found.iter().map(|of| view(of).json()).collect();
+        format!("{}\n", json!({ "study": study, "importance": objects }))
+    } else {
+        found.iter().map(|of| view(of).to_string()).collect()
+    })?;
+    Ok(Ending::Done)
+}
+
+fn view(of: &Important) -> ImportanceView<'_> {
+    let Important { workload, timed, importance } = of;
+    ImportanceView { workload, timed: *timed, importance: importance.as_ref(), least: LEAST_TIMED }
+}

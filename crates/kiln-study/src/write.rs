@@ -1,0 +1,56 @@
+//! A file that is either whole or as it was: winners, tables, exports and figures are written so. In: a path and bytes.
+//! Refuses, as a fault, a folder that cannot be written; nothing is left beside the file.
+
+use std::io::Write;
+
+use camino::Utf8Path;
+use kiln_core::Fault;
+
+/// Writes a file: a reader sees the old one or the new one, never half of one. Two writers do not mix.
+pub fn write_whole(file: &Utf8Path, bytes: &[u8]) -> Result<(), Fault> {
+    let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let fault = |e: &dyn std::fmt::Display| Fault::new(format!("writing {file}"), e);
+    let mut draft = tempfile::Builder::new().prefix(".kiln-").tempfile_in(folder).map_err(|e| fault(&e))?;
+    draft.write_all(bytes).map_err(|e| fault(&e))?;
+    // A draft is private; what it becomes is as readable as any other file.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        draft.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(|e| fault(&e))?;
+    }
+    draft.persist(file).map_err(|e| fault(&e.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let file = folder.join("best.toml");
+        for text in ["first, and long", "second"] {
+            write_whole(&file, text.as_bytes()).unwrap();
+            assert_eq!(fs_err::read_to_string(&file).unwrap(), text);
+        }
+        assert_eq!(folder.read_dir_utf8().unwrap().count(), 1);
+        let fault = write_whole(&folder.join("none/x"), b"").unwrap_err();
+        assert!(fault.what.starts_with("writing ") && fault.what.ends_with("none/x"), "{fault}");
+    }
+
+    #[test]
+    fn writers_at_the_same_time_do_not_mix() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Utf8Path::from_path(folder.path()).unwrap().join("best.toml");
+        std::thread::scope(|scope| {
+            for letter in ["a", "b", "c", "d"] {
+                let file = &file;
+                scope.spawn(move || (0..50).for_each(|_| write_whole(file, letter.repeat(9999).as_bytes()).unwrap()));
+            }
+        });
+        let text = fs_err::read_to_string(&file).unwrap();
+        assert!(text.len() == 9999 && text.chars().all(|c| text.starts_with(c)));
+    }
+}

@@ -1,0 +1,65 @@
+//! `--store` and `KILN_STORE`: where studies are recorded and looked for.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::history::{json, tiny, tune};
+use crate::run::kiln_in;
+
+/// What `history --json` prints with the variable set.
+fn history(folder: &Path, variable: &str, more: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    let output = command
+        .args(["history", "--json"])
+        .args(more)
+        .current_dir(folder)
+        .env("KILN_STORE", variable)
+        .output()
+        .unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn studies(object: &Value) -> usize {
+    object["studies"].as_array().unwrap().len()
+}
+
+#[test]
+fn a_store_elsewhere_is_written_read_and_named_in_hints() {
+    let folder = tiny("store_elsewhere");
+    let ran = tune(&folder, &["--store", "team/all studies.db"]);
+    assert!(matches!(ran.code, 0 | 4), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("kiln --store 'team/all studies.db' show "), "{}", ran.out);
+    assert!(folder.join("team/all studies.db").is_file());
+    assert!(!folder.join(".kiln/kiln.db").exists(), "the usual store was made too");
+    assert!(folder.join(".kiln/cache").is_dir(), "builds stay here");
+    // Before the verb or behind it.
+    let found = json(&folder, &["--store", "team/all studies.db", "history", "--json"]);
+    assert_eq!((studies(&found), found["store"].as_str().unwrap()), (1, "team/all studies.db"));
+    let shown = kiln_in(&folder, &["show", "last", "--store", "team/all studies.db"]);
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    assert_eq!(studies(&json(&folder, &["history", "--json"])), 0);
+    assert!(kiln_in(&folder, &["show", "last", "--store", "none.db"]).err.contains("there is no none.db here"));
+    assert!(!folder.join("none.db").exists(), "looking made a store");
+
+    // By the environment; what is typed goes before it, and an empty one counts as none.
+    assert_eq!(studies(&history(&folder, "team/all studies.db", &[])), 1);
+    assert_eq!(studies(&history(&folder, "team/all studies.db", &["--store", "none.db"])), 0);
+    let usual = history(&folder, "", &[]);
+    assert_eq!((studies(&usual), usual["store"].as_str().unwrap()), (0, ".kiln/kiln.db"));
+}
+
+#[test]
+fn a_place_that_cannot_be_a_store_is_told() {
+    let folder = tiny("store_wrong");
+    let ran = tune(&folder, &["--store", "tiny"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.err.contains("this is a folder") && ran.err.contains("e.g. kiln.db"), "{}", ran.err);
+    let ran = kiln_in(&folder, &["history", "--store", "postgres://me:secret@host/db"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.err.contains("no PostgreSQL yet") && !ran.err.contains("secret"), "{}", ran.err);
+    let doctor = json(&folder, &["doctor", "--json", "--store", "tiny"]);
+    let found = doctor["findings"].as_array().unwrap().iter().find(|f| f["id"] == "store").unwrap().clone();
+    assert_eq!(found["state"], "fail", "{found}");
+}
