@@ -22,6 +22,11 @@ const STANDS_OUT: f64 = 3.0;
 const UNNOTICED: f64 = 0.05;
 /// What the threads of a parallel region may spin after it, in seconds, each.
 const SPINNING: f64 = 4e-3;
+/// What a thread that was waited for may do after the call has returned, in seconds: it goes back to sleep, and the processor
+/// from one thread to another. In most rounds that is below 5 us, beside other work up to three times as much. As many as
+/// are counted at most.
+const GOING_TO_SLEEP: f64 = 15e-6;
+const MOST_OTHERS: usize = 4;
 
 /// Time beyond the claim that is let pass.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +57,8 @@ pub(crate) struct Account {
     pub(crate) questions: u32,
     /// Processor time when the last one was asked, until it is settled.
     pub(crate) open: Option<Duration>,
+    /// Threads the worker has beside its first.
+    pub(crate) others: usize,
 }
 
 impl Account {
@@ -62,7 +69,7 @@ impl Account {
         let claimed = samples.iter().map(|(claimed, _)| claimed).sum();
         let questions = u32::try_from(samples.len()).unwrap_or(u32::MAX);
         let spent = claimed + median(&rests).unwrap_or(0.0) * f64::from(questions);
-        Account { claimed, spent, questions, open: None }
+        Account { claimed, spent, questions, open: None, others: 0 }
     }
 
     /// Settles the last question with the processor time of now.
@@ -165,7 +172,10 @@ impl Accounts {
         }))
         .ok()?;
         let spinning = if threads > 1 { SPINNING * threads as f64 } else { 0.0 };
-        let room = self.slack.share * claimed + self.slack.around * around + self.slack.each + spinning;
+        // A thread in every second round is none that calls wait for.
+        let others = median(&each(&|(own, _)| own.others.min(MOST_OTHERS) as f64)).ok()?.floor();
+        let asleep = if self.waited { 0.0 } else { GOING_TO_SLEEP * others };
+        let room = self.slack.share * claimed + self.slack.around * around + self.slack.each + spinning + asleep;
         let unexplained = each(&|(own, empty)| own.rest(threads) - empty.rest(1));
         let middle = median(&unexplained).ok()?;
         let apart: Vec<f64> = unexplained.iter().map(|one| (one - middle).abs()).collect();
@@ -203,9 +213,9 @@ mod tests {
     fn accounts(claimed: f64, spent: f64, rounds: usize, scatter: f64) -> Accounts {
         let round = |number: usize| {
             let noise = scatter * (number % 5) as f64;
-            let own = Account { claimed, spent: spent + 5e-4 + noise, questions: 5, open: None };
+            let own = Account { claimed, spent: spent + 5e-4 + noise, questions: 5, open: None, others: 0 };
             let noise = scatter * ((number + 2) % 5) as f64;
-            let empty = Account { claimed: 1e-6, spent: 6.51e-4 + noise, questions: 5, open: None };
+            let empty = Account { claimed: 1e-6, spent: 6.51e-4 + noise, questions: 5, open: None, others: 0 };
             (own, empty)
         };
         Accounts { rounds: (0..rounds).map(round).collect(), ..Accounts::of_processor() }
@@ -222,6 +232,19 @@ mod tests {
         assert_eq!(accounts(1e-3, 1.15e-3, 20, 1e-3).doubt(1), None);
         // Two threads.
         assert_eq!(accounts(1e-3, 2.1e-3, 20, 0.0).doubt(2), None);
+    }
+
+    #[test]
+    fn a_thread_that_is_waited_for_may_go_to_sleep_afterwards() {
+        let with = |others: usize| {
+            let mut some = accounts(5e-4, 7.5e-4, 20, 0.0);
+            some.rounds.iter_mut().for_each(|(own, _)| own.others = others);
+            some
+        };
+        // 20 us of each question; nobody but another thread explains that, and it could be hidden then.
+        assert!(with(0).doubt(1).is_some() && with(1).doubt(1).is_none());
+        assert!(with(1).hidden(1) > with(0).hidden(1) + 0.1);
+        assert_eq!(with(100).hidden(1), with(MOST_OTHERS).hidden(1));
     }
 
     #[test]

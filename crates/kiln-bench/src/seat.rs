@@ -391,7 +391,8 @@ impl Seat {
     /// Claims and processor time since this was asked last.
     pub(crate) fn account(&mut self) -> Account {
         self.settle();
-        std::mem::take(&mut self.account)
+        let threads = self.rested.as_ref().map_or(1, |rested| rested.worker.threads());
+        Account { others: threads.saturating_sub(1), ..std::mem::take(&mut self.account) }
     }
 
     /// Stops the worker and all its threads while others are timed.

@@ -56,14 +56,23 @@ impl Process {
         known.then(|| Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32))
     }
 
+    /// How many threads it has now.
+    pub(crate) fn threads(&self) -> usize {
+        self.tasks().count()
+    }
+
+    /// Where the system tells about its threads.
+    fn tasks(&self) -> impl Iterator<Item = std::fs::DirEntry> {
+        std::fs::read_dir(format!("/proc/{}/task", self.id())).into_iter().flatten().flatten()
+    }
+
     /// How long its threads could have run so far and had no processor, all of them together.
     pub(crate) fn queued(&self) -> Duration {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.id())).into_iter().flatten().flatten();
         let waited = |task: std::fs::DirEntry| {
             let stat = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
             stat.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
         };
-        tasks.filter_map(waited).sum()
+        self.tasks().filter_map(waited).sum()
     }
 
     /// Stops the whole group, and waits a little until its leader stands still; whether it does.

@@ -208,6 +208,11 @@ impl Worker {
         self.process.queued()
     }
 
+    /// How many threads the worker has now.
+    pub fn threads(&self) -> usize {
+        self.process.threads()
+    }
+
     /// The processor that the worker ran on last, and runs on next if it is pinned or stays where it is.
     pub fn processor(&self) -> Option<usize> {
         self.process.processor()
