@@ -15,7 +15,7 @@ mod space;
 mod tune;
 mod worker;
 
-pub use bench::{BenchRequest, Benched, bench};
+pub use bench::{Baselined, BenchRequest, Benched, baselines, bench};
 pub use cache::{CacheHolds, cache};
 pub use check::{CheckRequest, Checked, check};
 pub use export::export;
@@ -24,7 +24,7 @@ pub use gate::{GateRequest, Gated, Way, gate};
 pub use history::{History, HistoryRequest, history};
 pub use importance::{Important, importance};
 pub use init::init;
-pub use show::{Story, show};
+pub use show::{Shown, Story, show};
 pub use simulate::{
     Convergence, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, simulate,
 };

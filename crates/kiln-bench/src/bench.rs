@@ -9,7 +9,7 @@ use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
 use kiln_judge::{Coverage, Exam, Fresh, Inputs, Level, Precision, Rules, Signature, Solution};
-use kiln_run::{Gpu, Limits, Python, find_python};
+use kiln_run::{Gpu, GpuState, Limits, Python, find_python};
 use kiln_search::Prior;
 use kiln_spec::TargetKind;
 
@@ -284,6 +284,11 @@ impl<'a> Bench<'a> {
             Some(oracle) => oracle.answer(self, signature, inputs, precision),
             None => Err(Fault::new("asking the reference", "there is none")),
         }
+    }
+
+    /// How the GPU feels now, where there is one that tells.
+    pub fn gpu_state(&self) -> Option<GpuState> {
+        self.gpu.as_ref().and_then(|_| self.seating.describe().ok()).map(|gpu| gpu.state)
     }
 
     /// What does the work: the GPU, or the processor.

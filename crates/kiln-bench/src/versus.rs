@@ -1,26 +1,30 @@
-//! One configuration against baselines, in figures: what `kiln bench` measures. In: a bench, a subject, baselines. Out: for
-//! each workload the subject's own figures and one comparison for each baseline, all measured in the same rounds.
+//! One configuration against others, in figures: what `kiln bench` measures. In: a bench, a subject, rivals (baselines, another
+//! configuration). Out: for each workload the subject's own figures and one comparison for each rival, all measured in the
+//! same rounds, and why the others could not be measured there.
 
 use std::time::Instant;
 
-use kiln_core::{Fault, Outcome};
+use kiln_core::{Fault, Outcome, Refusal};
 use kiln_stats::{
-    Block, Bootstrap, Comparison, Estimate, Summary, Thresholds, compare_blocks, more_samples, series_median, speedup,
+    Block, Bootstrap, Comparison, Estimate, StatsError, Summary, Thresholds, compare_blocks, more_samples,
+    series_median, speedup,
 };
 use serde::Serialize;
 
 use crate::apparatus::Apparatus;
-use crate::baseline::Baseline;
 use crate::bench::Bench;
 use crate::drawing::derive;
-use crate::duel::{Duel, Lost, Rounds, SETS, Turns, believed, duel, limits};
+use crate::duel::{Duel, Fought, Lost, Rounds, SETS, Turns, believed, duel, limits};
 use crate::event::Event;
+use crate::field::{Group, Rival, Unmeasured, groups};
 use crate::scrutiny::Scrutiny;
 use crate::stage::{Stage, Trouble};
 use crate::subject::Subject;
 
 /// Calls timed from outside.
 const OUTSIDE: usize = 15;
+/// How many times a baseline's memory a candidate may take before that is remarked on.
+const MOST_MEMORY: f64 = 2.0;
 
 /// One workload's figures.
 #[derive(Debug, Clone, Serialize)]
@@ -45,8 +49,10 @@ pub struct Versus {
     pub roofline: Option<f64>,
     /// Names of the kernels its samples ran on a GPU; empty where they are not known.
     pub kernels: Vec<String>,
-    /// Baselines in order.
+    /// Baselines in order, behind the configuration it is held against where there is one.
     pub baselines: Vec<Against>,
+    /// Those that could not be measured here.
+    pub unmeasured: Vec<Unmeasured>,
     /// What the comparisons rest on.
     #[serde(flatten)]
     pub scrutiny: Scrutiny,
@@ -61,62 +67,124 @@ pub struct Against {
     pub roofline: Option<f64>,
     /// Names of the kernels its samples ran on a GPU; empty where they are not known.
     pub kernels: Vec<String>,
+    /// Bytes of memory its worker took at most.
+    pub peak_memory: Option<u64>,
+    /// Bytes of the GPU's memory in use while it was called.
+    pub gpu_memory: Option<u64>,
     /// The comparison.
     #[serde(flatten)]
     pub comparison: Comparison,
 }
 
-/// Measures a subject against baselines on the tuned workloads, and on holdouts when `all`.
+/// Measures a subject against rivals on the tuned workloads, and on holdouts when `all`. A rival that is refused somewhere is
+/// left out there.
 pub fn versus(
     bench: &Bench<'_>,
     subject: &Subject,
-    baselines: &[Baseline],
+    rivals: &[Rival],
     thresholds: &Thresholds,
     all: bool,
 ) -> Result<Result<Vec<Versus>, Lost>, Trouble> {
     let mut workloads: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
     let kept_back = if all { bench.kept_back() } else { Vec::new() };
     workloads.extend(kept_back.into_iter().filter(|w| bench.fits(subject.config(), *w)));
-    let mut stages = bench.stages(&workloads, "bench", &SETS)?;
+    let stages = bench.stages(&workloads, "bench", &SETS)?;
+    let (groups, mut unmeasured) = groups(bench, stages, rivals)?;
+    let mut figures: Vec<(usize, Versus)> = Vec::new();
+    for mut group in groups {
+        let found = loop {
+            match fight(bench, subject, rivals, &group)? {
+                Ok(found) => break found,
+                Err(lost) if lost.subject == 0 => return Ok(Err(lost)),
+                // Somebody who was right before: the rest can be measured all the same.
+                Err(Lost { subject, refusal, workload }) => {
+                    let rival = group.able.remove(subject - 1);
+                    let evidence = format!("{} on {workload}", refusal.evidence).trim_start().to_string();
+                    for place in &group.places {
+                        let refusal = Refusal { evidence: evidence.clone(), ..refusal.clone() };
+                        unmeasured[*place].push(Unmeasured { name: rivals[rival].name.clone(), refusal });
+                    }
+                }
+            }
+        };
+        match in_figures(bench, subject, rivals, thresholds, group, found)? {
+            Ok(more) => figures.extend(more),
+            Err(lost) => return Ok(Err(lost)),
+        }
+    }
+    figures.sort_by_key(|(place, _)| *place);
+    let with = |((_, figures), unmeasured): ((usize, Versus), Vec<Unmeasured>)| Versus { unmeasured, ..figures };
+    Ok(Ok(figures.into_iter().zip(unmeasured).map(with).collect()))
+}
+
+/// The rounds of one group of workloads.
+fn fight(
+    bench: &Bench<'_>,
+    subject: &Subject,
+    rivals: &[Rival],
+    group: &Group<'_>,
+) -> Result<Result<Fought, Lost>, Fault> {
     let mut subjects = vec![("candidate".to_string(), subject.clone())];
-    subjects.extend(baselines.iter().map(|b| (format!("baseline:{}", b.name), b.subject.clone())));
+    subjects.extend(group.able.iter().map(|rival| rivals[*rival].entry()));
+    rounds(bench, &group.stages, &subjects, |found| further(bench, found))
+}
+
+/// As many rounds as the settings ask for, and `more`.
+pub(crate) fn rounds(
+    bench: &Bench<'_>,
+    stages: &[Stage<'_>],
+    subjects: &[(String, Subject)],
+    more: impl Fn(&Rounds) -> usize,
+) -> Result<Result<Fought, Lost>, Fault> {
     let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);
     (bench.listener)(&Event::Phase { phase: "bench", planned: rounds });
-    let plan = Duel { subjects: &subjects, rounds, samples, purpose: "bench", deadline: None };
+    let plan = Duel { subjects, rounds, samples, purpose: "bench", deadline: None };
     let step = |done| (bench.listener)(&Event::Step { phase: "bench", done, planned: rounds });
-    let more = |found: &Rounds| further(bench, found);
-    let found = match duel(bench, &stages, plan, step, more)? {
-        Ok(found) => found,
-        Err(lost) => return Ok(Err(lost)),
-    };
+    duel(bench, stages, plan, step, more)
+}
+
+/// What the rounds of a group say, by the places of its workloads.
+fn in_figures(
+    bench: &Bench<'_>,
+    subject: &Subject,
+    rivals: &[Rival],
+    thresholds: &Thresholds,
+    group: Group<'_>,
+    found: Fought,
+) -> Result<Result<Vec<(usize, Versus)>, Lost>, Fault> {
+    let Group { places, mut stages, able } = group;
     let mut figures = Vec::with_capacity(stages.len());
     let found_on = found.rounds.iter().zip(found.scrutiny).zip(found.kernels);
-    for (stage, ((rounds, scrutiny), kernels)) in stages.iter_mut().zip(found_on) {
+    for ((stage, place), ((rounds, mut scrutiny), kernels)) in stages.iter_mut().zip(places).zip(found_on) {
         let kernels_of = |place: usize| kernels.get(place).cloned().unwrap_or_default();
         let words = format!("summarising {}", stage.name());
         let fault = |e: kiln_stats::StatsError| Fault::new(&words, e);
         let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], 0);
-        let own: Vec<f64> = rounds.iter().flat_map(|r| r[0].samples.iter().copied()).collect();
-        let times = Summary::of(&own).map_err(fault)?;
-        let bootstrap = Bootstrap { seed, ..Bootstrap::default() };
-        let median: Estimate = series_median(&own, &bootstrap).map_err(fault)?;
-        let mut against = Vec::with_capacity(baselines.len());
-        for (place, baseline) in baselines.iter().enumerate() {
-            let blocks = blocks(rounds, place + 1);
-            let limits = limits(thresholds, bench.kernel.on_gpu(), &blocks);
-            let comparison = believed(compare_blocks(&blocks, &limits, seed).map_err(fault)?, scrutiny.hidden);
-            let roofline =
-                bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
-            let kernels = kernels_of(place + 1);
-            against.push(Against { name: baseline.name.clone(), roofline, kernels, comparison });
-        }
+        let (times, median) = summary(rounds, 0, seed).map_err(fault)?;
         let Outside { end_to_end, peak_memory, gpu_memory } = match from_outside(bench, stage, subject)? {
             Outcome::Passed(found) => found,
             Outcome::Refused(refusal) => {
                 return Ok(Err(Lost { subject: 0, refusal, workload: stage.name().into() }));
             }
         };
-        figures.push(Versus {
+        let mut against = Vec::with_capacity(able.len());
+        for (place, rival) in able.iter().map(|rival| &rivals[*rival]).enumerate() {
+            let blocks = blocks(rounds, place + 1);
+            let limits = limits(thresholds, bench.kernel.on_gpu(), &blocks);
+            let comparison = believed(compare_blocks(&blocks, &limits, seed).map_err(fault)?, scrutiny.hidden);
+            let roofline =
+                bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, comparison.baseline.median));
+            let (kernels, name) = (kernels_of(place + 1), rival.name.clone());
+            // Its memory is no reason to lose its times.
+            let (theirs, on_gpu) = match from_outside(bench, stage, &rival.subject)? {
+                Outcome::Passed(outside) => (outside.peak_memory, outside.gpu_memory),
+                Outcome::Refused(_) => (None, None),
+            };
+            let own = [("", peak_memory, theirs), (" of the GPU's", gpu_memory, on_gpu)];
+            scrutiny.notes.extend(own.into_iter().filter_map(|(of, own, other)| more_memory(of, own?, &name, other?)));
+            against.push(Against { name, roofline, kernels, peak_memory: theirs, gpu_memory: on_gpu, comparison });
+        }
+        let figure = Versus {
             workload: stage.name().into(),
             times,
             median_ci95: median.interval,
@@ -128,10 +196,25 @@ pub fn versus(
             roofline: bench.peaks.as_ref().and_then(|p| p.share(stage.flops, stage.bytes, times.median)),
             kernels: kernels_of(0),
             baselines: against,
+            unmeasured: Vec::new(),
             scrutiny,
-        });
+        };
+        figures.push((place, figure));
     }
     Ok(Ok(figures))
+}
+
+/// The samples of the one at `place`, summarised, and their median with its interval.
+pub(crate) fn summary(rounds: &[Vec<Turns>], place: usize, seed: u64) -> Result<(Summary, Estimate), StatsError> {
+    let own: Vec<f64> = rounds.iter().flat_map(|r| r[place].samples.iter().copied()).collect();
+    Ok((Summary::of(&own)?, series_median(&own, &Bootstrap { seed, ..Bootstrap::default() })?))
+}
+
+/// The remark on a candidate that takes much more memory than somebody else.
+fn more_memory(of: &str, own: u64, name: &str, other: u64) -> Option<String> {
+    let (own_mib, other_mib) = (own >> 20, other >> 20);
+    let words = format!("it takes {own_mib} MiB{of} memory, more than twice the {other_mib} MiB of {name}");
+    (own as f64 > MOST_MEMORY * other as f64).then_some(words)
 }
 
 /// Rounds still needed until every speedup is known as well as the settings ask for.
@@ -159,14 +242,18 @@ fn blocks(rounds: &[Vec<Turns>], place: usize) -> Vec<Block> {
 }
 
 /// A subject as seen by who asks for its calls.
-struct Outside {
-    end_to_end: f64,
-    peak_memory: Option<u64>,
-    gpu_memory: Option<u64>,
+pub(crate) struct Outside {
+    pub(crate) end_to_end: f64,
+    pub(crate) peak_memory: Option<u64>,
+    pub(crate) gpu_memory: Option<u64>,
 }
 
 /// Calls timed with the parent's clock, question and answer included, and the worker's memory.
-fn from_outside(bench: &Bench<'_>, stage: &mut Stage<'_>, subject: &Subject) -> Result<Outcome<Outside>, Fault> {
+pub(crate) fn from_outside(
+    bench: &Bench<'_>,
+    stage: &mut Stage<'_>,
+    subject: &Subject,
+) -> Result<Outcome<Outside>, Fault> {
     let mut seat = passed!(bench.seating().take(subject)?);
     stage.fit(subject.config())?;
     passed!(stage.map(&mut seat, subject)?);

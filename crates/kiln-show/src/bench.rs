@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kiln_core::Config;
+use kiln_core::{Config, Refusal};
 use kiln_study::{Kernel, Settings, Versus};
 use serde_json::{Value, json};
 
@@ -41,15 +41,26 @@ impl BenchView<'_> {
     }
 }
 
+/// What was measured, how, and on what.
+pub(crate) fn heading(kernel: &Kernel<'_>, settings: &Settings, hardware: &str) -> String {
+    let threads = match settings.threads {
+        1 => "1 thread".to_string(),
+        count => format!("{count} threads"),
+    };
+    let (name, target, cache) = (kernel.name(), kernel.target(), settings.cache.name());
+    format!("{name}, target {target}, {cache} cache, {threads}, {hardware}")
+}
+
+/// Why somebody is not in the table.
+pub(crate) fn unmeasured(name: &str, refusal: &Refusal) -> String {
+    let limit = if refusal.limit.is_empty() { String::new() } else { format!(", expected {}", refusal.limit) };
+    format!("{name} is not measured here: {}: {}{limit}", refusal.gate, refusal.measured)
+}
+
 impl fmt::Display for BenchView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Align::{Left, Right};
-        let (name, target, cache) = (self.kernel.name(), self.kernel.target(), self.settings.cache.name());
-        let threads = match self.settings.threads {
-            1 => "1 thread".to_string(),
-            count => format!("{count} threads"),
-        };
-        writeln!(f, "{name}, target {target}, {cache} cache, {threads}, {}", self.processor)?;
+        writeln!(f, "{}", heading(self.kernel, self.settings, self.processor))?;
         writeln!(f, "  {}", self.config)?;
         for w in self.figures {
             writeln!(f, "\n{}", w.workload)?;
@@ -73,7 +84,7 @@ impl fmt::Display for BenchView<'_> {
             parts.extend(w.gpu_memory.map(|v| format!("{} MiB of the GPU's memory in use", v >> 20)));
             writeln!(f, "  {}", parts.join(", "))?;
             let mut rows = vec![
-                ["against", "median", "of the limit", "speedup", "95 % interval", "effect", "verdict"]
+                ["against", "median", "of the limit", "memory", "speedup", "95 % interval", "effect", "verdict"]
                     .map(String::from)
                     .to_vec(),
             ];
@@ -83,6 +94,7 @@ impl fmt::Display for BenchView<'_> {
                     b.name.clone(),
                     duration(c.baseline.median),
                     b.roofline.map_or("-".into(), |v| format!("{:.0} %", 100.0 * v)),
+                    b.gpu_memory.or(b.peak_memory).map_or("-".into(), |v| format!("{} MiB", v >> 20)),
                     format!("{:.2}x", c.speedup),
                     format!("[{:.2}, {:.2}]", c.speedup_ci95.low, c.speedup_ci95.high),
                     format!("{:+.2}", c.cliffs_delta),
@@ -90,7 +102,10 @@ impl fmt::Display for BenchView<'_> {
                 ]);
             }
             if rows.len() > 1 {
-                f.write_str(&lines(&rows, &[Left, Right, Right, Right, Left, Right, Left]))?;
+                f.write_str(&lines(&rows, &[Left, Right, Right, Right, Right, Left, Right, Left]))?;
+            }
+            for one in &w.unmeasured {
+                writeln!(f, "  {}", unmeasured(&one.name, &one.refusal))?;
             }
             let others = w.baselines.iter().map(|b| (b.name.as_str(), &b.kernels[..]));
             if let Some(line) = kernels(&w.kernels, others) {

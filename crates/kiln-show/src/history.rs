@@ -1,4 +1,4 @@
-//! Studies, one a line, newest first.
+//! Studies and benchmarks, one a line, newest first.
 
 use std::fmt;
 
@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::number::{grouped, stretch};
 use crate::past::Past;
+use crate::run::RunView;
 use crate::table::{Align, lines};
 use crate::time::moment;
 
@@ -13,6 +14,8 @@ use crate::time::moment;
 pub struct HistoryView<'a> {
     /// The studies to show.
     pub studies: &'a [Past],
+    /// The benchmarks to show.
+    pub runs: &'a [RunView<'a>],
     /// The store they are from.
     pub place: &'a str,
     /// The kernel they were asked for by.
@@ -27,7 +30,8 @@ impl HistoryView<'_> {
     /// One object.
     pub fn json(&self) -> Value {
         let studies: Vec<Value> = self.studies.iter().map(Past::json).collect();
-        json!({ "store": self.place, "kernel": self.kernel, "studies": studies, "more": self.more })
+        let runs: Vec<Value> = self.runs.iter().map(RunView::short_json).collect();
+        json!({ "store": self.place, "kernel": self.kernel, "studies": studies, "runs": runs, "more": self.more })
     }
 
     fn nothing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,7 +51,7 @@ impl HistoryView<'_> {
 impl fmt::Display for HistoryView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Align::{Left, Right};
-        if self.studies.is_empty() {
+        if self.studies.is_empty() && self.runs.is_empty() {
             return self.nothing(f);
         }
         let titles = ["when", "study", "kernel", "target", "state", "verdict", "speedup", "trials", "took", "device"];
@@ -68,10 +72,18 @@ impl fmt::Display for HistoryView<'_> {
                 past.device().into(),
             ]);
         }
-        f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Right, Left]))?;
+        if rows.len() > 1 {
+            f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Right, Left]))?;
+        }
+        if !self.runs.is_empty() {
+            let rows: Vec<Vec<String>> =
+                std::iter::once(RunView::titles()).chain(self.runs.iter().map(RunView::line)).collect();
+            f.write_str(if self.studies.is_empty() { "" } else { "\n" })?;
+            f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Left]))?;
+        }
         if self.more {
             let kernel = self.kernel.map_or(String::new(), |name| format!("{name} "));
-            writeln!(f, "older ones: kiln history {kernel}--limit {}", 5 * self.studies.len())?;
+            writeln!(f, "older ones: kiln history {kernel}--limit {}", 5 * self.studies.len().max(self.runs.len()))?;
         }
         Ok(())
     }
@@ -90,7 +102,7 @@ mod tests {
         let trials = trials();
         let studies =
             [past(unfinished.clone(), false, &trials), past(unfinished, true, &trials), past(study(), true, &[])];
-        let view = HistoryView { studies: &studies, place: "x.db", kernel: None, others: &[], more: true };
+        let view = HistoryView { studies: &studies, runs: &[], place: "x.db", kernel: None, others: &[], more: true };
         insta::assert_snapshot!(view, @r"
           when              study     kernel   target  state        verdict  speedup             trials        took  device
           2026-03-01 14:05  abcd0123  softmax  cpu     running      -        -                        5       4.5 s  A Processor
@@ -106,7 +118,7 @@ mod tests {
 
     #[test]
     fn nothing_says_what_to_type() {
-        let nothing = HistoryView { studies: &[], place: "x.db", kernel: None, others: &[], more: false };
+        let nothing = HistoryView { studies: &[], runs: &[], place: "x.db", kernel: None, others: &[], more: false };
         assert!(nothing.to_string().contains("kiln tune PATH"));
         let others = ["softmax".to_string()];
         let none = HistoryView { kernel: Some("sofmax"), others: &others, ..nothing };

@@ -7,7 +7,7 @@ use crate::read::{select_studies, study};
 use crate::{Store, Study};
 
 /// A shorter piece of an id fits too much to be meant as one.
-const SHORTEST: usize = 4;
+pub(crate) const SHORTEST: usize = 4;
 /// How many studies a fault shows, and how many of the newest it looks through for a near one.
 const SHOWN: usize = 5;
 const NEWEST: i64 = 500;

@@ -1,4 +1,4 @@
-//! The record of every study. In: studies, their trials, the samples of each trial, remarks. Out: the same again, later,
+//! The record of every study and benchmark. In: studies, their trials, the samples of each trial, remarks, runs. Out: the same again, later,
 //! from another process, after a crash, and by a newer kiln.
 //!
 //! What [`Store::record`] returned from survives the end of the process, however it ends: a trial is in the store with
@@ -25,6 +25,7 @@ mod note;
 mod phase;
 mod place;
 mod read;
+mod run;
 mod session;
 mod store;
 mod study;
@@ -35,6 +36,7 @@ pub use measurement::Measurement;
 pub use note::Note;
 pub use phase::PhaseId;
 pub use place::exists;
+pub use run::{Run, RunSide};
 pub use store::Store;
 pub use study::{Filter, State, Study};
 pub use trial::{Trial, TrialState};

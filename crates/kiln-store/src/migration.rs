@@ -11,7 +11,11 @@ use crate::fault::fault;
 use crate::session::Session;
 
 /// The steps, oldest first; the version of a store is how many of them it has taken.
-const STEPS: [&str; 2] = [include_str!("../migrations/0001_studies.sql"), include_str!("../migrations/0002_notes.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("../migrations/0001_studies.sql"),
+    include_str!("../migrations/0002_notes.sql"),
+    include_str!("../migrations/0003_runs.sql"),
+];
 const NEWEST: i64 = STEPS.len() as i64;
 
 /// Brings the store up to date.

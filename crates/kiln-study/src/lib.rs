@@ -28,8 +28,9 @@ pub use best::{Written, write_best};
 pub use budget::Budget;
 pub use kiln_bench::{
     Against, Baseline, Baselines, Bench, CacheState, CheckReport, Checked, Ended, Evaluation, Event, Forged, Kernel,
-    Listener, Lost, Machine, Measured, Peaks, Resources, Scrutiny, Settings, Stage, Subject, Surroundings, Trouble,
-    Versus, cuda_toolchain, environment, examine, forge, judge_resources, peaks, toolchain, versus,
+    Listener, Lost, Machine, Measured, Peaks, Resources, Rival, Scrutiny, Settings, Stage, Standing, Stands, Subject,
+    Surroundings, ToBeat, Trouble, Unmeasured, Versus, cuda_toolchain, environment, examine, forge, judge_resources,
+    peaks, standing, toolchain, versus,
 };
 pub use record::Record;
 pub use summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};

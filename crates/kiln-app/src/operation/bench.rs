@@ -1,11 +1,16 @@
-//! One configuration against baselines, measured and compared. In: a kernel file, a configuration or a study whose winner is
-//! meant. Out: figures on every workload, or what refused it. A baseline that cannot be measured is a fault.
+//! One configuration against baselines or another one, measured and compared. In: a kernel file, a configuration or a study
+//! whose winner is meant. Out: figures on every workload, or what refused it; the run is recorded. A baseline that cannot be
+//! measured on a workload is told there, with why.
 
+mod alone;
+mod recorded;
 mod winner;
 
-use kiln_core::{Config, Fault, Outcome, Refusal};
+use std::time::Instant;
+
+use kiln_core::{Config, Outcome, Refusal};
 use kiln_stats::Thresholds;
-use kiln_study::{Baselines, Bench, Kernel, Settings, Versus, peaks, versus};
+use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Versus, peaks, versus};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -13,7 +18,9 @@ use crate::kernel::{KernelFile, Measuring, Opened, Selecting, complete, surround
 use crate::project::Project;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
-use winner::{of_study, winner};
+pub use alone::{Baselined, baselines};
+use recorded::{Setting, sides};
+use winner::{meant, of_study, winner};
 
 /// Fewer pairs of workers decide nothing.
 const FEWEST_PAIRS: usize = 5;
@@ -29,6 +36,8 @@ pub struct BenchRequest {
     pub config: String,
     /// The winner of this study instead.
     pub study: Option<String>,
+    /// Another configuration to compare with, or the study whose winner that is. Baselines then take part where named.
+    pub against: Option<String>,
     /// One baseline instead of all.
     pub baseline: Option<String>,
     /// Go on until speedups are known to plus or minus this many per cent.
@@ -82,7 +91,8 @@ fn run<'a>(
     teller: &Teller<'_>,
 ) -> Result<Benched<'a>, Failure> {
     teller.warn(&file.warnings);
-    let study = request.study.as_ref().map(|name| project.store()?.find(name)).transpose()?;
+    let began = Instant::now();
+    let study = request.study.as_ref().map(|name| meant(project, file, name)).transpose()?;
     let selecting = match &study {
         Some(study) => of_study(&request.selecting, study),
         None => request.selecting.clone(),
@@ -98,8 +108,20 @@ fn run<'a>(
         let (settings, outcome) = (Settings::default(), Outcome::Refused(refusal));
         return Ok(Benched { kernel: opened.kernel, config, settings, hardware: String::new(), outcome });
     }
+    let other = match &request.against {
+        Some(words) => Some(rival(project, file, &opened, words, selecting.workload.as_deref())?),
+        None => None,
+    };
+    let settings = settings(request, &opened)?;
+    let sides = (&config, other.as_ref());
+    let (hardware, outcome) = measure(project, &opened, &settings, sides, request, (teller, began))?;
+    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome })
+}
+
+/// How it is measured.
+fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Settings, Failure> {
     let (measuring, defaults) = (&request.measuring, Settings::default());
-    let settings = Settings {
+    Ok(Settings {
         seed: seed(measuring.seed)?,
         pairs: measuring.samples.div_ceil(defaults.pair_samples).max(FEWEST_PAIRS),
         most_pairs: request.max_samples.div_ceil(defaults.pair_samples),
@@ -108,9 +130,22 @@ fn run<'a>(
         threads: measuring.checked_threads()?,
         pin: measuring.pin,
         ..defaults
+    })
+}
+
+/// The configuration to compare with: one that is typed, or the winner of a study.
+fn rival(
+    project: &Project,
+    file: &KernelFile,
+    opened: &Opened<'_>,
+    words: &str,
+    workload: Option<&str>,
+) -> Result<Config, Failure> {
+    let typed = match words.contains('=') {
+        true => words.to_string(),
+        false => winner(&meant(project, file, words)?, workload)?,
     };
-    let (hardware, outcome) = measure(project, &opened, &settings, &config, request, teller)?;
-    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome })
+    Ok(complete(&opened.kernel.selection, &opened.kernel.problem, &typed)?.0)
 }
 
 /// Sets the bench up and fights it out; also says on what.
@@ -118,9 +153,9 @@ fn measure(
     project: &Project,
     opened: &Opened<'_>,
     settings: &Settings,
-    config: &Config,
+    (config, other): (&Config, Option<&Config>),
     request: &BenchRequest,
-    teller: &Teller<'_>,
+    (teller, began): (&Teller<'_>, Instant),
 ) -> Result<(String, Outcome<Vec<Versus>>), Failure> {
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let _held = opened.lock(project, teller)?;
@@ -129,9 +164,20 @@ fn measure(
     bench.peaks = peaks(&bench).ok();
     let hardware = bench.hardware().to_string();
     let refused = |refusal: Refusal| Ok((hardware.clone(), Outcome::Refused(refusal)));
-    let baselines = Baselines::find(&bench, request.baseline.as_deref())?;
-    for (name, why) in &baselines.skipped {
-        teller.note(format!("baseline {name} is skipped: {why}"));
+    let mut rivals = Vec::new();
+    if let Some(other) = other {
+        let name = other.to_string();
+        match bench.subject(other)? {
+            Outcome::Passed(subject) => rivals.push(Rival { name, subject, judged: true }),
+            Outcome::Refused(refusal) => return refused(refusal),
+        }
+    }
+    if other.is_none() || request.baseline.is_some() {
+        let baselines = Baselines::find(&bench, request.baseline.as_deref())?;
+        for (name, why) in &baselines.skipped {
+            teller.note(format!("baseline {name} is skipped: {why}"));
+        }
+        rivals.extend(baselines.ready.iter().map(Rival::baseline));
     }
     let subject = match bench.subject(config)? {
         Outcome::Passed(subject) => subject,
@@ -141,13 +187,12 @@ fn measure(
         return refused(refusal);
     }
     let thresholds = Thresholds::with_dead_zone(request.dead_zone / 100.0);
-    match versus(&bench, &subject, &baselines.ready, &thresholds, request.all)? {
-        Ok(figures) => Ok((hardware, Outcome::Passed(figures))),
-        Err(lost) if lost.subject == 0 => refused(lost.refusal),
-        Err(lost) => {
-            let name = &baselines.ready[lost.subject - 1].name;
-            let why = format!("{}: {}", lost.refusal.gate, lost.refusal.measured);
-            Err(Fault::new(format!("measuring baseline {name} on {}", lost.workload), why).into())
+    match versus(&bench, &subject, &rivals, &thresholds, request.all)? {
+        Ok(figures) => {
+            let setting = Setting { bench: &bench, path: &request.selecting.path, config: Some(config), began };
+            setting.record(project, sides(&figures), &figures, teller);
+            Ok((hardware, Outcome::Passed(figures)))
         }
+        Err(lost) => refused(lost.refusal),
     }
 }

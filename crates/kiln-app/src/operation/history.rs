@@ -1,8 +1,8 @@
-//! Past studies, newest first. In: a kernel, or all of them. Out: each as it stands now. Where the kernel asked for has none,
-//! the kernels that have.
+//! Past studies and benchmarks, newest first. In: a kernel, or all of them. Out: each as it stands now. Where the kernel asked
+//! for has none, the kernels that have.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_store::{Filter, Store};
+use kiln_store::{Filter, Run, Store};
 
 use crate::failure::Failure;
 use crate::kernel::KernelFile;
@@ -22,6 +22,8 @@ pub struct HistoryRequest {
 pub struct History {
     /// The newest first.
     pub studies: Vec<StudyNow>,
+    /// Benchmarks, the newest first.
+    pub runs: Vec<Run>,
     /// The kernel they were asked for by.
     pub kernel: Option<String>,
     /// Kernels that have studies, for when the one asked for has none.
@@ -33,18 +35,21 @@ pub struct History {
 /// Lists past studies.
 pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, Failure> {
     let kernel = request.kernel.as_deref().map(kernel_name).transpose()?;
-    let (mut studies, mut others) = (Vec::new(), Vec::new());
+    let (mut studies, mut runs, mut others) = (Vec::new(), Vec::new(), Vec::new());
     if let Some(store) = project.recorded()? {
         // One more than is shown tells whether there are older ones.
         let filter = Filter { kernel: kernel.clone(), limit: Some(request.limit.saturating_add(1)) };
         studies = as_they_stand(&store, store.studies(&filter)?)?;
-        if studies.is_empty() {
+        runs = store.runs(&filter)?;
+        if studies.is_empty() && runs.is_empty() {
             others = kernels(&store)?;
         }
     }
-    let more = studies.len() > request.limit as usize;
-    studies.truncate(request.limit as usize);
-    Ok(History { studies, kernel, others, more })
+    let limit = request.limit as usize;
+    let more = studies.len() > limit || runs.len() > limit;
+    studies.truncate(limit);
+    runs.truncate(limit);
+    Ok(History { studies, runs, kernel, others, more })
 }
 
 /// The name of the kernel meant: that of the file where there is one, else what was typed.

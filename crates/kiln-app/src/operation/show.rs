@@ -1,7 +1,7 @@
-//! A study's story, from its record. In: a name. Out: the study as it stands now, with its trials and remarks. Refuses a
-//! name that fits no study, or several.
+//! A study's story or a benchmark, from its record. In: a name. Out: the study as it stands now, with its trials and remarks,
+//! or the run. Refuses a name that fits neither, or several.
 
-use kiln_store::Note;
+use kiln_store::{Note, Run};
 
 use crate::failure::Failure;
 use crate::project::Project;
@@ -15,10 +15,24 @@ pub struct Story {
     pub notes: Vec<Note>,
 }
 
-/// Reads a study: an id or a piece of it, `last`, or a kernel's name for its newest.
-pub fn show(project: &Project, name: &str) -> Result<Story, Failure> {
+/// What a name stands for.
+pub enum Shown {
+    /// A study.
+    Study(Box<Story>),
+    /// A benchmark.
+    Run(Box<Run>),
+}
+
+/// Reads a study: an id or a piece of it, `last`, or a kernel's name for its newest; or a benchmark, by its id or a piece.
+pub fn show(project: &Project, name: &str) -> Result<Shown, Failure> {
     let store = project.recorded_for(name)?;
-    let study = store.find(name)?;
+    let study = match store.find(name) {
+        Ok(study) => study,
+        Err(fault) => {
+            let run = store.find_run(name)?;
+            return Ok(Shown::Run(Box::new(run.ok_or(fault)?)));
+        }
+    };
     let (trials, notes) = (store.trials(&study.id)?, store.notes(&study.id)?);
-    Ok(Story { now: StudyNow::new(study, trials), notes })
+    Ok(Shown::Study(Box::new(Story { now: StudyNow::new(study, trials), notes })))
 }

@@ -20,7 +20,8 @@ use crate::kernel::{KernelFile, Opened, lock, others, split, surroundings};
 use crate::project::Project;
 use crate::record::{prior, resume};
 use crate::teller::{Listener, Teller};
-use begin::{new_study, owner, spec_hash};
+pub(crate) use begin::{git_commit, spec_hash};
+use begin::{new_study, owner};
 pub use request::{TuneRequest, Tuned};
 
 /// Runs a study, goes on with one or replays one.

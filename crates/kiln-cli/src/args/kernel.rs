@@ -73,7 +73,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln bench kernels/attention\n  kiln bench kernels/attention --study last --baseline numpy\n  kiln bench kernels/softmax --config VEC=16 --cold --samples 200"
+    after_help = "Examples:\n  kiln bench kernels/attention\n  kiln bench kernels/attention --study last --baseline numpy\n  kiln bench kernels/softmax --config VEC=16 --cold --samples 200\n  kiln bench kernels/softmax --config VEC=16 --against VEC=8\n  kiln bench kernels/softmax --baselines"
 )]
 pub(crate) struct BenchArgs {
     #[command(flatten)]
@@ -86,6 +86,12 @@ pub(crate) struct BenchArgs {
     /// The winner of a study instead
     #[arg(long, value_name = "STUDY")]
     pub(crate) study: Option<String>,
+    /// Compare with another configuration, or with the winner of a study; baselines take part only where named
+    #[arg(long, value_name = "NAME=VALUE,...|STUDY")]
+    pub(crate) against: Option<String>,
+    /// Measure the baselines alone: what there is to beat, before any configuration works
+    #[arg(long, conflicts_with_all = ["config", "study", "against"])]
+    pub(crate) baselines: bool,
     /// One baseline instead of all
     #[arg(long, value_name = "NAME")]
     pub(crate) baseline: Option<String>,

@@ -1,7 +1,7 @@
-//! `kiln bench`: one configuration against baselines.
+//! `kiln bench`: one configuration against baselines or another one, or baselines alone.
 
-use kiln_app::{BenchRequest, Ending, Ends, Failure, KernelFile, Outcome, Project, bench};
-use kiln_show::BenchView;
+use kiln_app::{BenchRequest, Ending, Ends, Failure, KernelFile, Outcome, Project, baselines, bench};
+use kiln_show::{BenchView, StandingView};
 use serde_json::json;
 
 use crate::args::BenchArgs;
@@ -16,12 +16,19 @@ pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure
         measuring: (&args.measuring).into(),
         config: args.config.clone(),
         study: args.study.clone(),
+        against: args.against.clone(),
         baseline: args.baseline.clone(),
         width: args.width,
         max_samples: args.max_samples,
         dead_zone: args.dead_zone,
         all: args.all,
     };
+    if args.baselines {
+        let found = baselines(project, &file, &request, &hear)?;
+        let view = StandingView { found: &found };
+        hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+        return Ok(found.ending());
+    }
     let done = bench(project, &file, &request, &hear)?;
     hearing.data(&match &done.outcome {
         Outcome::Refused(refusal) if args.json => format!("{}\n", json!({ "refused": refusal })),

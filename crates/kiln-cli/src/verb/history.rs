@@ -1,7 +1,7 @@
-//! `kiln history`: past studies, newest first, or one in another tool's form.
+//! `kiln history`: past studies and benchmarks, newest first, or one study in another tool's form.
 
 use kiln_app::{Ending, Failure, HistoryRequest, Project, Utf8Path, export, history, write_whole};
-use kiln_show::{HistoryView, Past};
+use kiln_show::{HistoryView, Past, RunView};
 
 use crate::args::HistoryArgs;
 use crate::output;
@@ -12,8 +12,10 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
     }
     let found = history(project, &HistoryRequest { kernel: args.kernel.clone(), limit: args.limit })?;
     let studies: Vec<Past> = found.studies.iter().map(Past::of).collect();
+    let runs: Vec<RunView<'_>> = found.runs.iter().map(RunView::of).collect();
     let view = HistoryView {
         studies: &studies,
+        runs: &runs,
         place: project.store_place(),
         kernel: found.kernel.as_deref(),
         others: &found.others,

@@ -1,7 +1,7 @@
-//! `kiln show`: a study's story, from its record.
+//! `kiln show`: a study's story or a benchmark, from its record.
 
-use kiln_app::{Ending, Failure, Important, LEAST_TIMED, Project, importance, show};
-use kiln_show::{ImportanceView, Past, StudyView, repeat};
+use kiln_app::{Ending, Failure, Important, LEAST_TIMED, Project, Shown, importance, show};
+use kiln_show::{ImportanceView, Past, RunView, StudyView, repeat};
 use serde_json::json;
 
 use crate::args::ShowArgs;
@@ -11,7 +11,14 @@ pub(crate) fn run(project: &Project, args: &ShowArgs) -> Result<Ending, Failure>
     if args.importance {
         return mattered(project, args);
     }
-    let story = show(project, &args.study)?;
+    let story = match show(project, &args.study)? {
+        Shown::Study(story) => story,
+        Shown::Run(run) => {
+            let view = RunView::of(&run);
+            output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+            return Ok(Ending::Done);
+        }
+    };
     let (past, repeat) = (Past::of(&story.now), repeat(&story.now.study));
     let view = StudyView { past: &past, trials: &story.now.trials, notes: &story.notes, repeat: &repeat };
     output::data(&match args {

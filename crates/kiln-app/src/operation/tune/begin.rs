@@ -42,7 +42,7 @@ pub(crate) fn owner(bench: &Bench<'_>) -> String {
 }
 
 /// The commit the kernel's folder is at, with a `+` when files differ from it; none outside a repository.
-fn git_commit(kernel: &Kernel<'_>) -> Option<String> {
+pub(crate) fn git_commit(kernel: &Kernel<'_>) -> Option<String> {
     let git = |words: &[&str]| {
         let output = std::process::Command::new("git").arg("-C").arg(&kernel.folder).args(words).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())

@@ -1,0 +1,84 @@
+//! Baselines alone: what there is to beat, before any candidate works. In: a kernel file. Out: what each baseline takes on
+//! every workload, and the times a candidate needs; the run is recorded. Refuses a file without baselines.
+
+use std::time::Instant;
+
+use kiln_core::Report;
+use kiln_run::GpuState;
+use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Standing, peaks, standing};
+
+use super::BenchRequest;
+use super::recorded::{Setting, standing_sides};
+use crate::ending::{Ending, Ends};
+use crate::failure::Failure;
+use crate::kernel::{KernelFile, Opened, surroundings};
+use crate::project::Project;
+use crate::teller::{Listener, Teller};
+
+/// What there is to beat.
+pub struct Baselined<'a> {
+    /// The kernel.
+    pub kernel: Kernel<'a>,
+    /// How it was measured.
+    pub settings: Settings,
+    /// On which GPU or processor.
+    pub hardware: String,
+    /// How that felt afterwards, where it is a GPU that tells.
+    pub gpu: Option<GpuState>,
+    /// The speedup that is aimed at.
+    pub target_speedup: f64,
+    /// The figures.
+    pub workloads: Vec<Standing>,
+}
+
+impl Ends for Baselined<'_> {
+    fn ending(&self) -> Ending {
+        Ending::Done
+    }
+}
+
+/// Measures the baselines of a kernel.
+pub fn baselines<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &BenchRequest,
+    listener: Listener<'_>,
+) -> Result<Baselined<'a>, Failure> {
+    let teller = Teller::new(listener);
+    teller.end(run(project, file, request, &teller))
+}
+
+fn run<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &BenchRequest,
+    teller: &Teller<'_>,
+) -> Result<Baselined<'a>, Failure> {
+    teller.warn(&file.warnings);
+    let began = Instant::now();
+    let opened = Opened::new(project, file, &request.selecting, teller)?;
+    opened.baseline(request.baseline.as_deref())?;
+    if opened.kernel.selection.target.baselines.is_empty() {
+        let report = Report::error(format!("{} has no baselines", opened.kernel.name()));
+        return Err(report.hint("name some: [baselines] numpy = \"baseline.py:function\"").into());
+    }
+    let settings = super::settings(request, &opened)?;
+    let (hardware, gpu, target_speedup, workloads) = {
+        let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
+        let _held = opened.lock(project, teller)?;
+        let around = surroundings(project, &said, true, opened.card.as_ref())?;
+        let mut bench = Bench::new(&opened.kernel, &settings, around)?;
+        bench.peaks = peaks(&bench).ok();
+        let found = Baselines::find(&bench, request.baseline.as_deref())?;
+        for (name, why) in &found.skipped {
+            teller.note(format!("baseline {name} is skipped: {why}"));
+        }
+        let rivals: Vec<Rival> = found.ready.iter().map(Rival::baseline).collect();
+        let target_speedup = opened.kernel.selection.spec.objective.target_speedup;
+        let workloads = standing(&bench, &rivals, target_speedup, request.all)?;
+        let setting = Setting { bench: &bench, path: &request.selecting.path, config: None, began };
+        setting.record(project, standing_sides(&workloads), &workloads, teller);
+        (bench.hardware().to_string(), bench.gpu_state(), target_speedup, workloads)
+    };
+    Ok(Baselined { kernel: opened.kernel, settings, hardware, gpu, target_speedup, workloads })
+}

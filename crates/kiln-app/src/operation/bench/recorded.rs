@@ -1,0 +1,111 @@
+//! The record of a run. In: what was measured, and where. Out: a row in the store, with one for each side. A store that cannot
+//! be written is told; the figures are not lost for it.
+
+use std::time::Instant;
+
+use camino::Utf8Path;
+use kiln_core::Config;
+use kiln_store::{Run, RunSide, Study};
+use kiln_study::{Bench, Standing, Unmeasured, Versus, environment};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::operation::tune::{git_commit, spec_hash};
+use crate::project::Project;
+use crate::teller::Teller;
+
+/// Where and when something was measured.
+pub(super) struct Setting<'s, 'a> {
+    pub(super) bench: &'s Bench<'a>,
+    pub(super) path: &'s Utf8Path,
+    /// None where only baselines were.
+    pub(super) config: Option<&'s Config>,
+    pub(super) began: Instant,
+}
+
+impl Setting<'_, '_> {
+    /// Records the run.
+    pub(super) fn record(&self, project: &Project, sides: Vec<RunSide>, figures: &impl Serialize, teller: &Teller<'_>) {
+        let run = self.run(sides, figures);
+        if let Err(fault) = project.store().and_then(|store| store.record_run(&run)) {
+            teller.note(format!("this run is not recorded: {fault}"));
+        }
+    }
+
+    fn run(&self, sides: Vec<RunSide>, figures: &impl Serialize) -> Run {
+        let Setting { bench, path, config, began } = self;
+        let (kernel, settings, seconds) = (bench.kernel, bench.settings, began.elapsed().as_secs_f64());
+        Run {
+            id: Study::new_id(),
+            started_ms: jiff::Timestamp::now().as_millisecond() - (1e3 * seconds) as i64,
+            seconds,
+            kernel: kernel.name().into(),
+            path: path.to_string(),
+            target: kernel.target().into(),
+            arch: kernel.selection.arch.map(|a| a.name().to_string()),
+            variant: kernel.variant(),
+            config: config.map(ToString::to_string),
+            cache: settings.cache.name().into(),
+            threads: settings.threads as u64,
+            seed: settings.seed,
+            device: bench.hardware().into(),
+            environment: environment(bench),
+            git_commit: git_commit(kernel),
+            spec_hash: spec_hash(kernel),
+            kiln_version: env!("CARGO_PKG_VERSION").into(),
+            result: json!(figures),
+            sides,
+        }
+    }
+}
+
+/// A configuration and those it was measured against.
+pub(super) fn sides(figures: &[Versus]) -> Vec<RunSide> {
+    let mut sides = Vec::new();
+    for figure in figures {
+        sides.push(RunSide {
+            workload: figure.workload.clone(),
+            median_s: Some(figure.times.median),
+            peak_memory: figure.peak_memory,
+            gpu_memory: figure.gpu_memory,
+            ..RunSide::default()
+        });
+        sides.extend(figure.baselines.iter().map(|against| RunSide {
+            workload: figure.workload.clone(),
+            side: against.name.clone(),
+            median_s: Some(against.comparison.baseline.median),
+            speedup: Some((
+                against.comparison.speedup,
+                [against.comparison.speedup_ci95.low, against.comparison.speedup_ci95.high],
+            )),
+            verdict: Some(against.comparison.verdict.name().into()),
+            peak_memory: against.peak_memory,
+            gpu_memory: against.gpu_memory,
+            refusal: None,
+        }));
+        sides.extend(figure.unmeasured.iter().map(|one| unmeasured(&figure.workload, one)));
+    }
+    sides
+}
+
+/// Baselines alone.
+pub(super) fn standing_sides(standings: &[Standing]) -> Vec<RunSide> {
+    let mut sides = Vec::new();
+    for standing in standings {
+        sides.extend(standing.baselines.iter().map(|stands| RunSide {
+            workload: standing.workload.clone(),
+            side: stands.name.clone(),
+            median_s: Some(stands.times.median),
+            peak_memory: stands.peak_memory,
+            gpu_memory: stands.gpu_memory,
+            ..RunSide::default()
+        }));
+        sides.extend(standing.unmeasured.iter().map(|one| unmeasured(&standing.workload, one)));
+    }
+    sides
+}
+
+fn unmeasured(workload: &str, one: &Unmeasured) -> RunSide {
+    let (workload, side) = (workload.to_string(), one.name.clone());
+    RunSide { workload, side, refusal: Some(one.refusal.clone()), ..RunSide::default() }
+}
