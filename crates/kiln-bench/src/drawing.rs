@@ -18,9 +18,7 @@ pub fn derive(seed: u64, purpose: &[&str], number: u64) -> u64 {
 
 /// `items` in random order.
 pub(crate) fn shuffle<T>(items: &mut [T], rng: &mut ChaCha8Rng) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, (rng.next_u64() % (last as u64 + 1)) as usize);
-    }
+    kiln_space::shuffle(rng, items);
 }
 
 /// A generator for a purpose.

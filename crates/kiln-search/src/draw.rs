@@ -23,15 +23,7 @@ impl Draws {
 
     /// A uniform number below `bound`; 0 where the bound is 0.
     pub(crate) fn below(&mut self, bound: u128) -> u128 {
-        // Masked to the bits that matter, a draw is too large less than half of the time.
-        let mask = u128::MAX.checked_shr(bound.saturating_sub(1).leading_zeros()).unwrap_or(0);
-        loop {
-            let low = u128::from(self.0.next_u64());
-            let drawn = if mask > u128::from(u64::MAX) { low | u128::from(self.0.next_u64()) << 64 } else { low };
-            if drawn & mask < bound.max(1) {
-                return drawn & mask;
-            }
-        }
+        kiln_space::below(&mut self.0, bound)
     }
 
     /// A uniform position in a list of this length.

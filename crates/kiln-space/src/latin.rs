@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::diagram::Diagram;
-use crate::sample::{below, shuffle};
+use crate::draw::{below, shuffle};
 use crate::space::{Point, Space};
 
 /// Designs tried; the most even one is kept.

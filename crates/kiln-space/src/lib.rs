@@ -13,6 +13,7 @@ mod bounds;
 mod clause;
 mod diagram;
 mod domain;
+mod draw;
 mod error;
 mod from_spec;
 mod group;
@@ -31,6 +32,7 @@ mod tabulate;
 mod trial;
 mod warn;
 
+pub use draw::{below, shuffle};
 pub use error::SpaceError;
 pub use judge::Judgement;
 pub use neighbour::Step;

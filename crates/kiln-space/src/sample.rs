@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::rand_core::SeedableRng;
 
+use crate::draw::{below, shuffle};
 use crate::space::{Point, Space};
 
 impl Space {
@@ -24,24 +25,5 @@ impl Space {
         }
         shuffle(&mut rng, &mut order);
         order.into_iter().filter_map(|index| self.point(index)).collect()
-    }
-}
-
-/// A uniform number below `bound`, which is not 0. Written out here so that a seed means the same for ever.
-pub(crate) fn below(rng: &mut ChaCha8Rng, bound: u128) -> u128 {
-    let bits = 128 - (bound - 1).leading_zeros();
-    loop {
-        let low = u128::from(rng.next_u64());
-        let drawn = if bits > 64 { low | u128::from(rng.next_u64()) << 64 } else { low };
-        let kept = if bits == 128 { drawn } else { drawn & ((1 << bits) - 1) };
-        if kept < bound {
-            return kept;
-        }
-    }
-}
-
-pub(crate) fn shuffle<T>(rng: &mut ChaCha8Rng, items: &mut [T]) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, below(rng, last as u128 + 1) as usize);
     }
 }
