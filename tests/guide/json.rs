@@ -92,6 +92,7 @@ fn the_json_reference_names_every_key() {
         ("gate", &built),
         ("check", "kiln check sample --json"),
         ("bench", "kiln bench sample --samples 25 --max-samples 25 --json"),
+        ("bench --baselines", "kiln bench sample --baselines --samples 25 --max-samples 25 --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
         ("tune --until build", &all_built),
         ("history", "kiln history --json"),

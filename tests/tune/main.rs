@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 mod adopt;
+mod bench;
 mod change;
 mod devices;
 mod events;

@@ -27,9 +27,35 @@ impl<'a> RunView<'a> {
 
     /// One object; times in seconds.
     pub fn json(&self) -> Value {
+        let mut run = self.about();
+        run["environment"] = self.run.environment.clone();
+        run["spec_hash"] = json!(self.run.spec_hash);
+        json!({ "run": run, "workloads": self.run.result })
+    }
+
+    /// The same in a list: every side on one line.
+    pub(crate) fn short_json(&self) -> Value {
+        let side = |side: &RunSide| {
+            json!({
+                "workload": side.workload,
+                "side": side.side,
+                "median": side.median_s,
+                "speedup": side.speedup.map(|(value, _)| value),
+                "speedup_ci95": side.speedup.map(|(_, interval)| interval),
+                "verdict": side.verdict,
+                "refusal": side.refusal,
+            })
+        };
+        let mut run = self.about();
+        run["sides"] = self.run.sides.iter().map(side).collect();
+        run
+    }
+
+    fn about(&self) -> Value {
         let run = self.run;
         json!({
-            "run": run.id,
+            "id": run.id,
+            "short_id": run.short_id(),
             "started": stamp(run.started_ms),
             "started_ms": run.started_ms,
             "seconds": run.seconds,
@@ -45,31 +71,7 @@ impl<'a> RunView<'a> {
             "device": run.device,
             "git_commit": run.git_commit,
             "kiln_version": run.kiln_version,
-            "environment": run.environment,
-            "workloads": run.result,
         })
-    }
-
-    /// The same without environment and figures.
-    pub(crate) fn short_json(&self) -> Value {
-        let mut object = self.json();
-        if let Some(object) = object.as_object_mut() {
-            object.remove("environment");
-            object.remove("workloads");
-        }
-        let side = |side: &RunSide| {
-            json!({
-                "workload": side.workload,
-                "side": side.side,
-                "median": side.median_s,
-                "speedup": side.speedup.map(|(value, _)| value),
-                "speedup_ci95": side.speedup.map(|(_, interval)| interval),
-                "verdict": side.verdict,
-                "refusal": side.refusal,
-            })
-        };
-        object["sides"] = self.run.sides.iter().map(side).collect();
-        object
     }
 
     /// The columns of a table of runs.

@@ -1,0 +1,76 @@
+//! Benchmarks read back as they went in, newest first, and are found by a piece of their id.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use kiln_core::{Gate, Refusal};
+use kiln_store::{Filter, Run, RunSide, Store, Study};
+use serde_json::json;
+
+fn run(kernel: &str, started_ms: i64) -> Run {
+    let refusal = Refusal {
+        gate: Gate::Numerics,
+        rule: String::new(),
+        measured: "y[3] is 2".into(),
+        limit: "1".into(),
+        evidence: String::new(),
+        hint: None,
+    };
+    let own =
+        RunSide { workload: "w".into(), median_s: Some(1.5e-6), peak_memory: Some(1 << 40), ..RunSide::default() };
+    let against = RunSide {
+        side: "numpy".into(),
+        speedup: Some((1.25, [1.2, 1.3])),
+        verdict: Some("faster".into()),
+        gpu_memory: Some(7),
+        ..own.clone()
+    };
+    let failed =
+        RunSide { side: "torch".into(), median_s: None, peak_memory: None, refusal: Some(refusal), ..own.clone() };
+    Run {
+        id: Study::new_id(),
+        started_ms,
+        seconds: 2.5,
+        kernel: kernel.into(),
+        path: "k".into(),
+        target: "cpu".into(),
+        arch: None,
+        variant: "T=f32".into(),
+        config: Some("A=1".into()),
+        cache: "warm".into(),
+        threads: 2,
+        seed: u64::MAX,
+        device: "a processor".into(),
+        environment: json!({ "host": "here" }),
+        git_commit: Some("abc+".into()),
+        spec_hash: "0123".into(),
+        kiln_version: "0.1.0".into(),
+        result: json!([{ "workload": "w" }]),
+        sides: vec![own, against, failed],
+    }
+}
+
+#[test]
+fn runs_read_back_and_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().join("kiln.db").to_str().unwrap()).unwrap();
+    assert_eq!(store.runs(&Filter::default()).unwrap(), vec![]);
+    let (old, new, other) = (run("k", 1), run("k", 3), Run { config: None, ..run("l", 2) });
+    for run in [&old, &new, &other] {
+        store.record_run(run).unwrap();
+    }
+    assert_eq!(store.runs(&Filter::default()).unwrap(), [new.clone(), other.clone(), old.clone()]);
+    let newest = Filter { kernel: Some("k".into()), limit: Some(1) };
+    assert_eq!(store.runs(&newest).unwrap(), vec![new]);
+    assert_eq!(store.find_run(old.short_id()).unwrap(), Some(old.clone()));
+    assert_eq!(store.find_run(&other.id).unwrap(), Some(other));
+    // Nothing, too little to be meant, and nothing that means more to the database than itself.
+    for name in ["ffffffff", "abc", "%%%%%", "k"] {
+        assert_eq!(store.find_run(name).unwrap(), None, "{name}");
+    }
+    // Once, and whole or not at all.
+    assert!(store.record_run(&old).is_err());
+    let mut broken = run("k", 4);
+    broken.sides[1].speedup = Some((f64::NAN, [1.0, 1.0]));
+    assert!(store.record_run(&broken).is_err());
+    assert_eq!(store.runs(&Filter::default()).unwrap().len(), 3);
+}
