@@ -136,7 +136,8 @@ fn crates_only_look_to_their_left() {
 }
 
 /// What the command line may name besides kiln's library and its views: arguments, signals, JSON.
-const CLI_MAY_NAME: [&str; 5] = ["clap", "ctrlc", "kiln-app", "kiln-show", "serde_json"];
+const CLI_MAY_NAME: [&str; 7] =
+    ["clap", "clap_complete", "clap_mangen", "ctrlc", "kiln-app", "kiln-show", "serde_json"];
 
 #[test]
 fn the_command_line_is_arguments_operations_and_views() {

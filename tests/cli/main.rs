@@ -15,3 +15,4 @@ mod run;
 mod simulate;
 mod space;
 mod store;
+mod words;

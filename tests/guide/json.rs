@@ -100,6 +100,7 @@ fn the_json_reference_names_every_key() {
         ("simulate", "kiln simulate last --strategy random --repeats 2 --json"),
         ("doctor", "kiln doctor --json"),
         ("cache", "kiln cache --json"),
+        ("explain", "kiln explain spills --json"),
     ];
     let verbs: BTreeSet<&str> = runs.iter().map(|(verb, _)| *verb).collect();
     assert_eq!(documented.keys().map(String::as_str).collect::<BTreeSet<_>>(), verbs);

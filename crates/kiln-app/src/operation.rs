@@ -3,6 +3,7 @@
 mod bench;
 mod cache;
 mod check;
+mod explain;
 mod export;
 mod forge;
 mod gate;
@@ -18,6 +19,7 @@ mod worker;
 pub use bench::{Baselined, BenchRequest, Benched, baselines, bench};
 pub use cache::{CacheHolds, cache};
 pub use check::{CheckRequest, Checked, check};
+pub use explain::{Explained, explain, explained};
 pub use export::export;
 pub use forge::{ForgeRequest, Forgings, forge};
 pub use gate::{GateRequest, Gated, Way, gate};

@@ -4,6 +4,7 @@ mod past;
 pub(crate) mod prior;
 pub(crate) mod recording;
 pub(crate) mod resume;
+pub(crate) mod winner;
 
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;

@@ -10,7 +10,7 @@ mod tune;
 use clap::{Parser, Subcommand};
 
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
-pub(crate) use machine::{CacheArgs, DoctorArgs, InitArgs, WorkerArgs};
+pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
 pub(crate) use selecting::{HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use studies::{HistoryArgs, ShowArgs};
@@ -40,11 +40,11 @@ pub(crate) enum Verb {
     Tune(TuneArgs),
     /// Check that one configuration is right, on fresh inputs
     Check(CheckArgs),
-    /// Measure one configuration against baselines
+    /// Measure one configuration against baselines or another one, or the baselines alone
     Bench(BenchArgs),
-    /// List past studies, newest first
+    /// List past studies and benchmarks, newest first
     History(HistoryArgs),
-    /// Tell a study's story: what was asked, how the search went, what it came to, what was refused and why
+    /// Tell a study's story: what was asked, how the search went, what it came to, what was refused and why; or a benchmark
     Show(ShowArgs),
     /// Replay recorded spaces to see how few evaluations a search strategy needs, without a GPU
     Simulate(SimulateArgs),
@@ -54,6 +54,12 @@ pub(crate) enum Verb {
     Init(InitArgs),
     /// Show what the build cache holds, or clear it
     Cache(CacheArgs),
+    /// Explain a gate or a verdict: when it comes, what usually lies behind it, what to do
+    Explain(ExplainArgs),
+    /// Write completions of verbs and flags for a shell
+    Completions(CompletionsArgs),
+    /// Write man pages
+    Man(ManArgs),
     /// Run candidates for another kiln process
     #[command(hide = true)]
     Worker(WorkerArgs),
@@ -72,7 +78,8 @@ impl Verb {
             Verb::Show(args) => args.json,
             Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
-            Verb::Init(_) | Verb::Worker(_) => false,
+            Verb::Explain(args) => args.json,
+            Verb::Init(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => false,
         }
     }
 }

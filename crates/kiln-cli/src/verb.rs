@@ -3,11 +3,14 @@
 mod bench;
 mod cache;
 mod check;
+mod completions;
 mod doctor;
+mod explain;
 mod forge;
 mod gate;
 mod history;
 mod init;
+mod man;
 mod show;
 mod simulate;
 mod space;
@@ -32,6 +35,9 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Doctor(args) => doctor::run(project, args),
         Verb::Init(args) => init::run(args),
         Verb::Cache(args) => cache::run(project, args),
+        Verb::Explain(args) => explain::run(args),
+        Verb::Completions(args) => completions::run(args),
+        Verb::Man(args) => man::run(args),
         Verb::Worker(args) => worker::run(args),
     }
 }

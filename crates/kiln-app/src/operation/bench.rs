@@ -4,7 +4,6 @@
 
 mod alone;
 mod recorded;
-mod winner;
 
 use std::time::Instant;
 
@@ -16,11 +15,11 @@ use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Measuring, Opened, Selecting, complete, surroundings};
 use crate::project::Project;
+use crate::record::winner::{meant, of_study, winner};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
 use recorded::{Setting, sides};
-use winner::{meant, of_study, winner};
 
 /// Fewer pairs of workers decide nothing.
 const FEWEST_PAIRS: usize = 5;

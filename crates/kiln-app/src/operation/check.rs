@@ -9,6 +9,7 @@ use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, complete, surroundings};
 use crate::project::Project;
+use crate::record::winner::{meant, of_study, winner};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 
@@ -19,6 +20,8 @@ pub struct CheckRequest {
     pub selecting: Selecting,
     /// Values as `NAME=VALUE,...`; tunables left out take their default.
     pub config: String,
+    /// The winner of this study instead.
+    pub study: Option<String>,
     /// The whole suite: every distribution, every workload, more reruns.
     pub full: bool,
     /// The seed of the inputs; a new one when none.
@@ -65,8 +68,17 @@ fn run<'a>(
     teller: &Teller<'_>,
 ) -> Result<Checked<'a>, Failure> {
     teller.warn(&file.warnings);
-    let opened = Opened::new(project, file, &request.selecting, teller)?;
-    let (config, _) = complete(&opened.kernel.selection, &opened.kernel.problem, &request.config)?;
+    let study = request.study.as_ref().map(|name| meant(project, file, name)).transpose()?;
+    let selecting = match &study {
+        Some(study) => of_study(&request.selecting, study),
+        None => request.selecting.clone(),
+    };
+    let opened = Opened::new(project, file, &selecting, teller)?;
+    let typed = match &study {
+        Some(study) => winner(study, selecting.workload.as_deref())?,
+        None => request.config.clone(),
+    };
+    let (config, _) = complete(&opened.kernel.selection, &opened.kernel.problem, &typed)?;
     let settings = Settings { seed: seed(request.seed)?, ..Settings::default() };
     let level = if request.full { Level::Suite } else { Level::Full };
     let mut reports: Vec<CheckReport> = Vec::new();

@@ -50,14 +50,17 @@ pub(crate) struct GateArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln check kernels/attention\n  kiln check kernels/softmax --config \"VEC=16,CHAINS=4\" --full"
+    after_help = "Examples:\n  kiln check kernels/attention\n  kiln check kernels/softmax --config \"VEC=16,CHAINS=4\" --full\n  kiln check kernels/softmax --study last"
 )]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) selecting: SelectingArgs,
     /// Values as NAME=VALUE,...; tunables left out take their default
-    #[arg(long, value_name = "NAME=VALUE,...", default_value = "")]
+    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
     pub(crate) config: String,
+    /// The winner of a study instead
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) study: Option<String>,
     /// The whole suite: every distribution, every workload, more reruns
     #[arg(long)]
     pub(crate) full: bool,

@@ -33,6 +33,33 @@ pub(crate) struct CacheArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  kiln explain\n  kiln explain numerics\n  kiln explain too_noisy")]
+pub(crate) struct ExplainArgs {
+    /// The name of a gate or a verdict, as kiln prints it [default: list all]
+    pub(crate) name: Option<String>,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln completions bash > ~/.local/share/bash-completion/completions/kiln\n  kiln completions zsh > ~/.zfunc/_kiln\n  kiln completions fish > ~/.config/fish/completions/kiln.fish"
+)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  kiln man | man -l -\n  kiln man --out ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// Write the pages of all verbs into this folder, instead of kiln's own page to standard output
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<kiln_app::Utf8PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
     /// What it runs
     #[arg(value_enum)]

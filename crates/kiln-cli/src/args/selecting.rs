@@ -7,6 +7,7 @@ use kiln_app::{Measuring, Selecting, Utf8PathBuf};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SelectingArgs {
     /// A kernel's folder, its kernel.toml, a T1 file or a Kernel Tuner cache (.json, .json.gz)
+    #[arg(default_value = ".")]
     pub(crate) path: Utf8PathBuf,
     /// Target: cuda, cpu or python [default: the file's first; where something is run, its first that can be]
     #[arg(long, value_name = "NAME")]

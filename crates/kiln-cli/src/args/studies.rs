@@ -40,7 +40,8 @@ pub(crate) enum Export {
     after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show 7f3a9c21 --json"
 )]
 pub(crate) struct ShowArgs {
-    /// A study's id or a piece of it, `last`, or a kernel's name for its newest
+    /// A study's or benchmark's id or a piece of it, `last` for the last study, or a kernel's name for its newest
+    #[arg(default_value = "last")]
     pub(crate) study: String,
     /// List every refusal with its reason instead
     #[arg(long)]

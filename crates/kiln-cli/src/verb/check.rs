@@ -13,6 +13,7 @@ pub(crate) fn run(project: &Project, args: &CheckArgs) -> Result<Ending, Failure
     let request = CheckRequest {
         selecting: (&args.selecting).into(),
         config: args.config.clone(),
+        study: args.study.clone(),
         full: args.full,
         seed: args.seed,
     };
