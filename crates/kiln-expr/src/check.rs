@@ -229,6 +229,10 @@ impl Checker<'_> {
                 self.whole(&arguments[1], numbers[1]);
                 numbers[0]
             }
+            Function::BankConflicts | Function::Sectors => {
+                arguments.iter().zip(&numbers).for_each(|(argument, kind)| self.whole(argument, *kind));
+                Type::Int
+            }
             Function::Round | Function::Int => Type::Int,
             Function::Float | Function::Sqrt | Function::Log2 => Type::Float,
         }

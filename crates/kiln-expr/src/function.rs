@@ -23,11 +23,15 @@ pub enum Function {
     Sqrt,
     /// The binary logarithm.
     Log2,
+    /// Extra wavefronts of a warp's access to shared memory: bytes from thread to thread, bytes of each.
+    BankConflicts,
+    /// Sectors of global memory that a warp's access touches: the same.
+    Sectors,
 }
 
 impl Function {
     /// All of them, with their names and how many arguments they take.
-    pub const ALL: [(Function, &'static str, usize, usize); 9] = [
+    pub const ALL: [(Function, &'static str, usize, usize); 11] = [
         (Function::Min, "min", 2, usize::MAX),
         (Function::Max, "max", 2, usize::MAX),
         (Function::Abs, "abs", 1, 1),
@@ -37,6 +41,8 @@ impl Function {
         (Function::Float, "float", 1, 1),
         (Function::Sqrt, "sqrt", 1, 1),
         (Function::Log2, "log2", 1, 1),
+        (Function::BankConflicts, "bank_conflicts", 2, 2),
+        (Function::Sectors, "sectors", 2, 2),
     ];
 
     /// The function called `name`.

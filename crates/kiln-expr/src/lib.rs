@@ -31,6 +31,7 @@ mod parse;
 mod range;
 mod scalar;
 mod token;
+mod warp;
 
 pub use ast::{BinaryOp, CompareOp, Expr, Expression, Kind, UnaryOp};
 pub use check::{Scope, Type};

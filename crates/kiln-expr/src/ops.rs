@@ -8,6 +8,7 @@ use kiln_core::Value;
 use crate::ast::{BinaryOp, CompareOp};
 use crate::error::EvalErrorKind as Fail;
 use crate::function::Function;
+use crate::warp::{bank_conflicts, sectors};
 
 /// A number as Python's arithmetic sees it: booleans are integers.
 #[derive(Debug, Clone, Copy)]
@@ -265,6 +266,13 @@ pub(crate) fn call(function: Function, arguments: &[Value]) -> Result<Value, Fai
             negate(&binary(BinaryOp::FloorDiv, &negate(first)?, divisor)?)
         }
         Function::Round => round(first, arguments.get(1)),
+        Function::BankConflicts | Function::Sectors => {
+            let count = if function == Function::Sectors { sectors } else { bank_conflicts };
+            match (number(first), arguments.get(1).and_then(number)) {
+                (Some(Number::Int(stride)), Some(Number::Int(bytes))) => count(stride, bytes).map(Value::Int),
+                _ => Err(Fail::Type),
+            }
+        }
         _ => match (function, number(first).ok_or(Fail::Type)?) {
             (Function::Abs, Number::Int(v)) => v.checked_abs().map(Value::Int).ok_or(Fail::Overflow),
             (Function::Abs, Number::Float(v)) => Ok(Value::Float(v.abs())),

@@ -93,6 +93,29 @@ def ceildiv(a, b):
     return -within(within(-a) // b)
 
 
+def addresses(stride, size):
+    """The bytes that each thread of a warp touches."""
+    if not isinstance(stride, int) or not isinstance(size, int):
+        raise TypeError("integers are expected")
+    if size not in (1, 2, 4, 8, 16):
+        raise ValueError("no instruction is that wide")
+    return [range(thread * stride, thread * stride + size) for thread in range(32)]
+
+
+def bank_conflicts(stride, size):
+    threads, more = addresses(stride, size), 0
+    together = min(32, 128 // size)
+    for first in range(0, 32, together):
+        words = {byte // 4 for bytes_of in threads[first : first + together] for byte in bytes_of}
+        banks = [word % 32 for word in words]
+        more += max(banks.count(bank) for bank in banks) - 1
+    return more
+
+
+def sectors(stride, size):
+    return len({byte // 32 for bytes_of in addresses(stride, size) for byte in bytes_of})
+
+
 WALKED = {**BINARY, ast.Pow: power, ast.Mult: multiply, ast.Mod: modulo}
 CALLED = {
     "min": min,
@@ -104,6 +127,8 @@ CALLED = {
     "float": floating,
     "sqrt": math.sqrt,
     "log2": math.log2,
+    "bank_conflicts": bank_conflicts,
+    "sectors": sectors,
 }
 PLAIN = {
     "__builtins__": {},
@@ -116,6 +141,8 @@ PLAIN = {
     "float": float,
     "sqrt": math.sqrt,
     "log2": math.log2,
+    "bank_conflicts": bank_conflicts,
+    "sectors": sectors,
 }
 
 

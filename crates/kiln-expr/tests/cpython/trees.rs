@@ -368,6 +368,11 @@ impl Grow<'_> {
         match name {
             "min" | "max" => parts.extend((0..1 + self.random.below(3)).map(|_| self.operand(depth))),
             "ceildiv" => parts.push(self.operand(depth)),
+            "bank_conflicts" | "sectors" => parts.push(if self.random.chance(80) {
+                Tree::leaf(self.random.pick(&["1", "2", "4", "8", "16", "3"]).to_string())
+            } else {
+                self.operand(depth)
+            }),
             "round" if self.random.chance(50) => parts.push(if self.random.chance(80) {
                 Tree::leaf(self.random.pick(&["0", "1", "2", "3", "7", "15", "20", "300", "400", "True"]).to_string())
             } else {
