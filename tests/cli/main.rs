@@ -3,6 +3,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod compilers;
 mod doctor;
 mod errors;
 mod events;
@@ -15,4 +16,5 @@ mod run;
 mod simulate;
 mod space;
 mod store;
+mod whose;
 mod words;

@@ -27,6 +27,13 @@ pub struct Event {
     pub what: What,
 }
 
+impl Event {
+    /// Whether it is a warning.
+    pub fn is_warning(&self) -> bool {
+        matches!(self.what, What::Warning { .. })
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]

@@ -4,8 +4,10 @@ mod past;
 pub(crate) mod prior;
 pub(crate) mod recording;
 pub(crate) mod resume;
+mod whose;
 pub(crate) mod winner;
 
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;
 pub(crate) use recording::results;
+pub(crate) use whose::{FOLDER, Whose};

@@ -2,7 +2,7 @@
 //! beside it in `log`, and the symbols of the entries; or a refusal with the compiler's words. What no source can help (no
 //! host compiler, a full disk, an architecture the toolkit does not know) is a fault.
 
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -56,8 +56,9 @@ fn c_library(
     command.args(request.arguments()).arg("-o").arg(folder.join(request.product())).args(&request.sources);
     command.args(written_shim(request, folder)?).arg("-lm");
     let log = folder.join(LOG);
+    let typed = typed(&command, folder);
     let status = watch.run(command, &log)?;
-    Ok(ended(status, &log, watch)?.map_or(Outcome::Passed(Vec::new()), Outcome::Refused))
+    Ok(ended(status, &log, watch, &typed)?.map_or(Outcome::Passed(Vec::new()), Outcome::Refused))
 }
 
 /// The generated caller as a file, where there is one.
@@ -70,9 +71,27 @@ pub(crate) fn written_shim(request: &Request, folder: &Utf8Path) -> Result<Optio
     Ok(Some(shim))
 }
 
-/// What a compiler's end means: none when it did what it was asked, else the refusal.
-pub(crate) fn ended(status: Option<ExitStatus>, log: &Utf8Path, watch: &Watch<'_>) -> Result<Option<Refusal>, Fault> {
-    let Some(status) = status else { return Ok(Some(too_long(watch.limits.timeout))) };
+/// A command as it would be typed; what lies in the build's own folder, which does not last, by its name alone.
+pub(crate) fn typed(command: &Command, folder: &Utf8Path) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+    words.join(" ").replace(&format!("{folder}/"), "")
+}
+
+/// A word as a shell takes it whole.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=,+:".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// What a compiler's end means: none when it did what it was asked, else the refusal, which holds the command.
+pub(crate) fn ended(
+    status: Option<ExitStatus>,
+    log: &Utf8Path,
+    watch: &Watch<'_>,
+    typed: &str,
+) -> Result<Option<Refusal>, Fault> {
+    let Some(status) = status else { return Ok(Some(too_long(watch.limits.timeout).by_command(typed))) };
     if status.success() {
         return Ok(None);
     }
@@ -83,14 +102,15 @@ pub(crate) fn ended(status: Option<ExitStatus>, log: &Utf8Path, watch: &Watch<'_
     let complaint = complaint(&words);
     // A compiler that was killed or crashed has no error line of its own.
     let measured = if complaint.marked { complaint.headline } else { format!("{}, {status}", complaint.headline) };
-    Ok(Some(Refusal {
+    let refusal = Refusal {
         gate: Gate::BuildFailed,
         rule: String::new(),
         measured,
         limit: "a compilation without errors".into(),
-        evidence: complaint.excerpt,
+        evidence: complaint.message,
         hint: complaint.of_entries.then(|| ENTRIES.into()),
-    }))
+    };
+    Ok(Some(refusal.by_command(typed)))
 }
 
 /// What a compiler wrote, whatever bytes it holds.

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Fault, Outcome};
 
 use crate::artifact::{LOG, Symbols};
-use crate::compile::{ended, words, written_shim};
+use crate::compile::{ended, typed, words, written_shim};
 use crate::entry::{addressed, is_template, matched, named, resolved};
 use crate::message::ENTRIES_FILE;
 use crate::process::Watch;
@@ -82,8 +82,9 @@ impl Nvcc {
         command.args(self.toolkit.libraries().map(|path| format!("-L{path}")));
         command.arg("-o").arg(folder.join(request.product()));
         let log = folder.join(LOG);
+        let typed = typed(&command, folder);
         let status = watch.run(command, &log)?;
-        Ok(ended(status, &log, watch)?.map_or(Outcome::Passed(Vec::new()), Outcome::Refused))
+        Ok(ended(status, &log, watch, &typed)?.map_or(Outcome::Passed(Vec::new()), Outcome::Refused))
     }
 
     fn cubin(&self, request: &Request, folder: &Utf8Path, watch: &Watch<'_>) -> Result<Outcome<Symbols>, Fault> {
@@ -96,8 +97,9 @@ impl Nvcc {
         };
         command.arg("-cubin").arg("-o").arg(folder.join(request.product())).arg(compiled);
         let log = folder.join(LOG);
+        let typed = typed(&command, folder);
         let status = watch.run(command, &log)?;
-        if let Some(refusal) = ended(status, &log, watch)? {
+        if let Some(refusal) = ended(status, &log, watch, &typed)? {
             return Ok(Outcome::Refused(refusal));
         }
         let kernels: Vec<String> = usage(&words(&log)?).into_iter().map(|kernel| kernel.symbol).collect();
@@ -115,8 +117,9 @@ impl Nvcc {
         let log = folder.join("names.log");
         let mut command = self.command(request, folder)?;
         command.arg("-ptx").arg("-o").arg(&assembly).arg(source);
+        let typed = typed(&command, folder);
         let status = watch.run(command, &log)?;
-        if let Some(refusal) = ended(status, &log, watch)? {
+        if let Some(refusal) = ended(status, &log, watch, &typed)? {
             return Ok(Outcome::Refused(refusal));
         }
         let symbols = resolved(&request.entries, &words(&assembly)?);

@@ -9,7 +9,7 @@ use kiln_core::{Fault, Outcome};
 use serde_json::json;
 
 use crate::artifact::{LOG, Symbols};
-use crate::compile::{ended, words};
+use crate::compile::{ended, quoted, words};
 use crate::process::Watch;
 use crate::request::Request;
 use crate::toolkit::Toolkit;
@@ -82,11 +82,15 @@ impl Nvrtc {
         }
         let source = request.only_source()?;
         let names = folder.join("names.json");
+        let options = self.options(request)?;
+        // NVRTC is a library: what it is asked, as the words of a command.
+        let asked = options.iter().map(String::as_str).chain([source.as_str()]).map(quoted);
+        let typed = format!("nvrtc {}", asked.collect::<Vec<_>>().join(" "));
         let order = json!({
             "library": self.library.as_str(),
             "source": source.as_str(),
             "name": source.as_str(),
-            "options": self.options(request)?,
+            "options": options,
             "entries": request.entries,
             "output": folder.join(request.product()).as_str(),
             "names": names.as_str(),
@@ -103,7 +107,7 @@ impl Nvrtc {
             let why = why.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
             return Err(Fault::new(format!("compiling with NVRTC (exit code {code})"), why));
         }
-        if let Some(refusal) = ended(status, &log, watch)? {
+        if let Some(refusal) = ended(status, &log, watch, &typed)? {
             return Ok(Outcome::Refused(refusal));
         }
         let symbols: BTreeMap<String, String> =

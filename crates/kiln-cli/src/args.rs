@@ -26,6 +26,12 @@ pub(crate) struct Cli {
     /// File to record studies in and to read them from [env: KILN_STORE] [default: .kiln/kiln.db]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) store: Option<String>,
+    /// Show more: with a failed build the compiler's command, too
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Show less: no progress and no notes; warnings and results stay
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }

@@ -18,6 +18,8 @@ enum Shown {
     Progress(Progress),
     /// Warnings and notes alone.
     Remarks,
+    /// Warnings alone.
+    Warnings,
 }
 
 /// The listeners of one operation.
@@ -32,12 +34,13 @@ pub(crate) struct Hearing {
 impl Hearing {
     /// For an operation of many steps.
     pub(crate) fn progress(args: &HearingArgs, json: bool) -> Result<Hearing, Failure> {
-        Hearing::new(Shown::Progress(Progress::new()), args, json)
+        let shown = if output::quiet() { Shown::Warnings } else { Shown::Progress(Progress::new()) };
+        Hearing::new(shown, args, json)
     }
 
     /// For one that is over soon.
     pub(crate) fn remarks(args: &HearingArgs, json: bool) -> Result<Hearing, Failure> {
-        Hearing::new(Shown::Remarks, args, json)
+        Hearing::new(if output::quiet() { Shown::Warnings } else { Shown::Remarks }, args, json)
     }
 
     fn new(shown: Shown, args: &HearingArgs, json: bool) -> Result<Hearing, Failure> {
@@ -62,7 +65,8 @@ impl Hearing {
     pub(crate) fn hear(&self, event: &Event) {
         match &self.shown {
             Shown::Progress(progress) => progress.hear(event),
-            Shown::Remarks => remark(event).iter().for_each(|words| output::complain(words)),
+            Shown::Warnings if !event.is_warning() => {}
+            Shown::Remarks | Shown::Warnings => remark(event).iter().for_each(|words| output::complain(words)),
         }
         let Ok(mut lines) = self.lines.lock() else { return };
         let Some(out) = lines.as_mut() else { return };

@@ -1,8 +1,29 @@
 //! Data on stdout, everything else on stderr.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_app::Report;
+
+/// Set once, from the command line.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// How much is said beside results.
+pub(crate) fn set_tone(verbose: bool, quiet: bool) {
+    VERBOSE.store(verbose, Ordering::Relaxed);
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether more is to be shown.
+pub(crate) fn verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
+}
+
+/// Whether progress and notes are not wanted.
+pub(crate) fn quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
 
 /// Prints data; a closed pipe is passed on as an error for the exit code to judge.
 pub(crate) fn data(text: &str) -> io::Result<()> {
@@ -18,7 +39,9 @@ pub(crate) fn warnings(reports: &[Report]) {
 
 /// Prints a remark.
 pub(crate) fn note(words: &str) {
-    complain(&format!("note: {words}"));
+    if !quiet() {
+        complain(&format!("note: {words}"));
+    }
 }
 
 /// Prints what went wrong: for people on stderr, for machines that asked for it on stdout.

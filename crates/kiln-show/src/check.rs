@@ -24,6 +24,8 @@ pub struct CheckView<'a> {
     pub reports: &'a [CheckReport],
     /// What refused it, and on which workload.
     pub refused: Option<&'a (Refusal, String)>,
+    /// Show the compiler's command, too.
+    pub verbose: bool,
 }
 
 impl CheckView<'_> {
@@ -77,7 +79,7 @@ impl fmt::Display for CheckView<'_> {
             None => writeln!(f, "right: {} questions passed", self.reports.len()),
             Some((found, workload)) => {
                 let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
-                write!(f, "refused{on}\n{}", refusal(found))
+                write!(f, "refused{on}\n{}", refusal(found, self.verbose))
             }
         }
     }

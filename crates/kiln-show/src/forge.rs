@@ -18,6 +18,8 @@ const SHOWN: usize = 3;
 pub struct BuiltView<'a> {
     /// What became of it.
     pub forged: &'a Forged,
+    /// Show the compiler's command, too.
+    pub verbose: bool,
 }
 
 impl BuiltView<'_> {
@@ -47,7 +49,7 @@ impl fmt::Display for BuiltView<'_> {
                 write!(f, "\n{}", lines(&rows, &[Align::Left, Align::Left, Align::Left]))?;
                 self.forged.warnings.iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))
             }
-            Outcome::Refused(found) => write!(f, "\nrefused\n{}", refusal(found)),
+            Outcome::Refused(found) => write!(f, "\nrefused\n{}", refusal(found, self.verbose)),
         }
     }
 }
@@ -86,6 +88,8 @@ pub struct ForgeView<'a> {
     pub refused: &'a BTreeMap<Gate, usize>,
     /// The seed of the choice.
     pub seed: u64,
+    /// Show the compiler's command, too.
+    pub verbose: bool,
 }
 
 impl ForgeView<'_> {
@@ -103,7 +107,7 @@ impl ForgeView<'_> {
     /// One object.
     pub fn json(&self) -> Value {
         let one = |forged: &Forged| {
-            let mut object = BuiltView { forged }.json();
+            let mut object = BuiltView { forged, verbose: self.verbose }.json();
             if let Some(map) = object.as_object_mut() {
                 map.insert("config".into(), json!(forged.config));
             }
@@ -155,7 +159,7 @@ impl fmt::Display for ForgeView<'_> {
                 && shown.len() < SHOWN
             {
                 shown.push(found.gate);
-                write!(f, "\n{}\n{}", one.config, refusal(found))?;
+                write!(f, "\n{}\n{}", one.config, refusal(found, self.verbose))?;
             }
         }
         Ok(())

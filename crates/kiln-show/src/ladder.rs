@@ -14,6 +14,8 @@ use crate::table::{Align, lines};
 pub struct LadderView<'a> {
     /// How it went.
     pub evaluation: &'a Evaluation,
+    /// Show the compiler's command, too.
+    pub verbose: bool,
 }
 
 impl LadderView<'_> {
@@ -51,7 +53,7 @@ impl fmt::Display for LadderView<'_> {
         match &way.outcome {
             Ended::Refused(found, workload) => {
                 let on = workload.as_deref().filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" on {w}"));
-                write!(f, "\nrefused{on}\n{}", refusal(found))
+                write!(f, "\nrefused{on}\n{}", refusal(found, self.verbose))
             }
             Ended::Measured { workloads, .. } => {
                 let mut rows = vec![

@@ -2,8 +2,8 @@
 
 use kiln_core::{Gate, Refusal};
 
-/// Gate, what was measured, what was allowed, evidence, hint; a line each, indented.
-pub fn refusal(refusal: &Refusal) -> String {
+/// Gate, what was measured, what was allowed, evidence, hint; a line each, indented. With `verbose` the command, too.
+pub fn refusal(refusal: &Refusal, verbose: bool) -> String {
     let rule = if refusal.rule.is_empty() { String::new() } else { format!(" ({})", refusal.rule) };
     let mut text = format!("  {}{rule}: {}\n", refusal.gate, meaning(refusal));
     let mut line = |name: &str, words: &str| {
@@ -14,7 +14,8 @@ pub fn refusal(refusal: &Refusal) -> String {
     };
     line("measured", &refusal.measured);
     line("limit", &refusal.limit);
-    line("evidence", &refusal.evidence);
+    line("evidence", refusal.words());
+    line("command", refusal.command().filter(|_| verbose).unwrap_or_default());
     line("hint", refusal.hint.as_deref().unwrap_or_default());
     text
 }
@@ -37,14 +38,8 @@ mod tests {
         let shown = |measured: &str| {
             let (rule, limit) = (String::new(), "done".into());
             let measured = measured.into();
-            super::refusal(&Refusal {
-                gate: Gate::LaunchFailed,
-                rule,
-                measured,
-                limit,
-                evidence: String::new(),
-                hint: None,
-            })
+            let (gate, evidence, hint) = (Gate::LaunchFailed, String::new(), None);
+            super::refusal(&Refusal { gate, rule, measured, limit, evidence, hint }, false)
         };
         assert!(shown("f.py:4: ValueError: not today").contains("launch_failed: the function failed with an error"));
         assert!(shown("cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE").contains("the driver refused the launch\n"));

@@ -45,9 +45,9 @@ impl StudyView<'_> {
         json::object(self)
     }
 
-    /// Every refusal with its reason, after one line that says of what.
-    pub fn refusals(&self) -> String {
-        format!("{}\n{}", headline::line(self.past), refusals::all(self.trials))
+    /// Every refusal with its reason, after one line that says of what; with `verbose` compilers' commands, too.
+    pub fn refusals(&self, verbose: bool) -> String {
+        format!("{}\n{}", headline::line(self.past), refusals::all(self.trials, verbose))
     }
 
     /// Every trial, after one line that says of what.

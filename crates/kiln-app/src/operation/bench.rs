@@ -15,7 +15,8 @@ use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Measuring, Opened, Selecting, complete, surroundings};
 use crate::project::Project;
-use crate::record::winner::{meant, of_study, winner};
+use crate::record::Whose;
+use crate::record::winner::{of_study, winner};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
@@ -91,7 +92,9 @@ fn run<'a>(
 ) -> Result<Benched<'a>, Failure> {
     teller.warn(&file.warnings);
     let began = Instant::now();
-    let study = request.study.as_ref().map(|name| meant(project, file, name)).transpose()?;
+    let meant =
+        |name: &str| Whose::at(&file.spec.name, &request.selecting.path).meant(&project.recorded_for(name)?, name);
+    let study = request.study.as_deref().map(meant).transpose()?;
     let selecting = match &study {
         Some(study) => of_study(&request.selecting, study),
         None => request.selecting.clone(),
@@ -108,9 +111,12 @@ fn run<'a>(
         return Ok(Benched { kernel: opened.kernel, config, settings, hardware: String::new(), outcome });
     }
     let other = match &request.against {
-        Some(words) => Some(rival(project, file, &opened, words, selecting.workload.as_deref())?),
+        Some(words) if words.contains('=') => Some(words.clone()),
+        Some(words) => Some(winner(&meant(words)?, selecting.workload.as_deref())?),
         None => None,
     };
+    let other = other.map(|typed| complete(&opened.kernel.selection, &opened.kernel.problem, &typed)).transpose()?;
+    let other = other.map(|(config, _)| config);
     let settings = settings(request, &opened)?;
     let sides = (&config, other.as_ref());
     let (hardware, outcome) = measure(project, &opened, &settings, sides, request, (teller, began))?;
@@ -130,21 +136,6 @@ fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Settings, Fai
         pin: measuring.pin,
         ..defaults
     })
-}
-
-/// The configuration to compare with: one that is typed, or the winner of a study.
-fn rival(
-    project: &Project,
-    file: &KernelFile,
-    opened: &Opened<'_>,
-    words: &str,
-    workload: Option<&str>,
-) -> Result<Config, Failure> {
-    let typed = match words.contains('=') {
-        true => words.to_string(),
-        false => winner(&meant(project, file, words)?, workload)?,
-    };
-    Ok(complete(&opened.kernel.selection, &opened.kernel.problem, &typed)?.0)
 }
 
 /// Sets the bench up and fights it out; also says on what.

@@ -9,7 +9,8 @@ use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, complete, surroundings};
 use crate::project::Project;
-use crate::record::winner::{meant, of_study, winner};
+use crate::record::Whose;
+use crate::record::winner::{of_study, winner};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 
@@ -68,7 +69,9 @@ fn run<'a>(
     teller: &Teller<'_>,
 ) -> Result<Checked<'a>, Failure> {
     teller.warn(&file.warnings);
-    let study = request.study.as_ref().map(|name| meant(project, file, name)).transpose()?;
+    let meant =
+        |name: &str| Whose::at(&file.spec.name, &request.selecting.path).meant(&project.recorded_for(name)?, name);
+    let study = request.study.as_deref().map(meant).transpose()?;
     let selecting = match &study {
         Some(study) => of_study(&request.selecting, study),
         None => request.selecting.clone(),

@@ -18,7 +18,7 @@ use crate::event::{Count, What};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, lock, others, split, surroundings};
 use crate::project::Project;
-use crate::record::{prior, resume};
+use crate::record::{Whose, prior, resume};
 use crate::teller::{Listener, Teller};
 pub(crate) use begin::{git_commit, spec_hash};
 use begin::{new_study, owner};
@@ -41,14 +41,15 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
         false => Opened::unexamined(&file, &selecting)?,
     };
     let kernel = &opened.kernel;
+    let whose = Whose::at(kernel.name(), &request.selecting.path);
     let begun = match (&request.replay, &request.resume) {
-        (Some(name), _) => Some(store.find(name)?),
-        (None, Some(name)) => Some(resume::study(&store, name, kernel)?),
+        (Some(name), _) => Some(whose.meant(&store, name)?),
+        (None, Some(name)) => Some(resume::study(&store, name, kernel, &whose)?),
         (None, None) => None,
     };
     let settings = match &begun {
         Some(study) => resume::settings(study, kernel, &spec_hash(kernel), &request.selecting)?,
-        None => settings::settings(request, &opened, &store)?,
+        None => settings::settings(request, &opened, &store, &whose)?,
     };
     let priors = prior::read(project, &settings.priors, teller)?;
     let folder = request.out.clone().unwrap_or_else(|| project.best(kernel.name()));

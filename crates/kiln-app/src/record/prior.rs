@@ -10,7 +10,7 @@ use kiln_study::Kernel;
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::record::recording;
+use crate::record::{Whose, recording};
 use crate::teller::Teller;
 
 /// Studies looked through for some to start from, and how many are used.
@@ -20,7 +20,7 @@ const USED: usize = 3;
 const LEAST: usize = 10;
 
 /// The newest ended studies of this kernel and target, by their identifiers.
-pub(crate) fn automatic(store: &Store, kernel: &Kernel<'_>) -> Result<Vec<String>, Failure> {
+pub(crate) fn automatic(store: &Store, kernel: &Kernel<'_>, whose: &Whose) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
     for study in store.studies(&Filter { kernel: Some(kernel.name().into()), limit: Some(NEWEST) })? {
         if names.len() == USED {
@@ -29,6 +29,7 @@ pub(crate) fn automatic(store: &Store, kernel: &Kernel<'_>) -> Result<Vec<String
         let ended = matches!(study.state, State::Finished | State::Interrupted);
         let timed = |trial: &kiln_store::Trial| trial.cost.is_some();
         if ended
+            && whose.is(&study)
             && study.target == kernel.target()
             && store.trials(&study.id)?.iter().filter(|t| timed(t)).count() >= LEAST
         {

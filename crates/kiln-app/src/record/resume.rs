@@ -9,6 +9,7 @@ use kiln_study::{Kernel, Settings};
 
 use crate::failure::Failure;
 use crate::kernel::Selecting;
+use crate::record::Whose;
 use crate::teller::Teller;
 
 /// The kind of note that holds the hash of the sources.
@@ -17,18 +18,18 @@ pub(crate) const SOURCES: &str = "sources";
 const NEWEST: u32 = 20;
 
 /// The study to go on with: the one named, else the newest of this kernel that did not end.
-pub(crate) fn study(store: &Store, name: &str, kernel: &Kernel<'_>) -> Result<Study, Failure> {
+pub(crate) fn study(store: &Store, name: &str, kernel: &Kernel<'_>, whose: &Whose) -> Result<Study, Failure> {
     let study = if name.is_empty() {
-        store.unfinished(kernel.name(), kernel.target())?.ok_or_else(|| {
+        whose.unfinished(store, kernel.target())?.ok_or_else(|| {
             Report::error(format!("{} has no unfinished study here", kernel.name()))
-                .hint("leave --resume away to begin one; `kiln history` lists them")
+                .hint("omit --resume to begin one; `kiln history` lists them")
         })?
     } else {
-        store.find(name)?
+        whose.meant(store, name)?
     };
     if study.state == State::Finished {
         return Err(Report::error(format!("study {} is finished", study.id))
-            .hint(format!("`kiln show {}` shows its end; leave --resume away to begin a new one", study.short_id()))
+            .hint(format!("`kiln show {}` shows its end; omit --resume to begin a new one", study.short_id()))
             .into());
     }
     if let Some(process) = runner(&study) {
@@ -68,7 +69,7 @@ pub(crate) fn settings(
     if settings.workload != selecting.workload {
         let hint = match &settings.workload {
             Some(name) => format!("add --workload {name}"),
-            None => "leave --workload away".into(),
+            None => "omit --workload".into(),
         };
         return Err(Report::error(format!("study {} is of other workloads", study.id)).hint(hint).into());
     }

@@ -1,23 +1,11 @@
 //! The winner of a recorded study. In: a study, a workload. Out: what the study was about, and the winner as it would be
-//! typed. Refuses a study of another kernel, and one without a winner.
+//! typed. Refuses a study without a winner.
 
 use kiln_core::Report;
 use kiln_store::Study;
 
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Selecting};
-use crate::project::Project;
-
-/// The study that is meant; `last` is the last of this kernel.
-pub(crate) fn meant(project: &Project, file: &KernelFile, name: &str) -> Result<Study, Failure> {
-    let kernel = file.spec.name.as_str();
-    let study = project.recorded_for(name)?.find(if name == "last" { kernel } else { name })?;
-    if study.kernel == kernel {
-        return Ok(study);
-    }
-    let report = Report::error(format!("study {} tuned {}, not {kernel}", study.short_id(), study.kernel));
-    Err(report.hint(format!("`kiln history {kernel}` lists those of {kernel}")).into())
-}
+use crate::kernel::Selecting;
 
 /// What a study was about, where the flags say nothing else: its winner may be valid for that alone.
 pub(crate) fn of_study(selecting: &Selecting, study: &Study) -> Selecting {

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::args::BenchArgs;
 use crate::hearing::Hearing;
+use crate::output;
 
 pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure> {
     let hearing = Hearing::progress(&args.hearing, args.json)?;
@@ -32,7 +33,7 @@ pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure
     let done = bench(project, &file, &request, &hear)?;
     hearing.data(&match &done.outcome {
         Outcome::Refused(refusal) if args.json => format!("{}\n", json!({ "refused": refusal })),
-        Outcome::Refused(refusal) => kiln_show::refusal(refusal),
+        Outcome::Refused(refusal) => kiln_show::refusal(refusal, output::verbose()),
         Outcome::Passed(figures) => {
             let view = BenchView {
                 kernel: &done.kernel,

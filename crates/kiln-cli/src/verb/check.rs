@@ -5,6 +5,7 @@ use kiln_show::CheckView;
 
 use crate::args::CheckArgs;
 use crate::hearing::Hearing;
+use crate::output;
 
 pub(crate) fn run(project: &Project, args: &CheckArgs) -> Result<Ending, Failure> {
     let hearing = Hearing::remarks(&args.hearing, args.json)?;
@@ -25,6 +26,7 @@ pub(crate) fn run(project: &Project, args: &CheckArgs) -> Result<Ending, Failure
         seed: checked.seed,
         reports: &checked.reports,
         refused: checked.refused.as_ref(),
+        verbose: output::verbose(),
     };
     hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
     Ok(checked.ending())

@@ -5,6 +5,7 @@ use kiln_show::ForgeView;
 
 use crate::args::TuneArgs;
 use crate::hearing::Hearing;
+use crate::output;
 
 pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure> {
     let hearing = Hearing::progress(&args.hearing, args.json)?;
@@ -18,6 +19,7 @@ pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure>
         forged: &done.forged,
         refused: &done.refused,
         seed: done.seed,
+        verbose: output::verbose(),
     };
     hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
     Ok(done.ending())

@@ -33,10 +33,11 @@ pub(crate) fn run(project: &Project, args: &GateArgs) -> Result<Ending, Failure>
     }
     output::warnings(gated.warnings);
     hearing.data(&view.to_string())?;
+    let verbose = output::verbose();
     match &gated.way {
         Way::Static(_) => {}
-        Way::Built(forged, _) => hearing.data(&BuiltView { forged }.to_string())?,
-        Way::Climbed(evaluation) => hearing.data(&LadderView { evaluation }.to_string())?,
+        Way::Built(forged, _) => hearing.data(&BuiltView { forged, verbose }.to_string())?,
+        Way::Climbed(evaluation) => hearing.data(&LadderView { evaluation, verbose }.to_string())?,
     }
     gated.way.note().into_iter().for_each(output::note);
     Ok(gated.ending())
@@ -47,8 +48,8 @@ fn object(mut object: Value, gated: &Gated<'_>) -> Value {
     object["passed"] = gated.passed().into();
     match &gated.way {
         Way::Static(_) => {}
-        Way::Built(forged, _) => object["build"] = BuiltView { forged }.json(),
-        Way::Climbed(evaluation) => object["ladder"] = LadderView { evaluation }.json(),
+        Way::Built(forged, _) => object["build"] = BuiltView { forged, verbose: true }.json(),
+        Way::Climbed(evaluation) => object["ladder"] = LadderView { evaluation, verbose: true }.json(),
     }
     object
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(project: &Project, args: &ShowArgs) -> Result<Ending, Failure>
     let view = StudyView { past: &past, trials: &story.now.trials, notes: &story.notes, repeat: &repeat };
     output::data(&match args {
         ShowArgs { json: true, .. } => format!("{}\n", view.json()),
-        ShowArgs { refusals: true, .. } => view.refusals(),
+        ShowArgs { refusals: true, .. } => view.refusals(output::verbose()),
         ShowArgs { trials: true, .. } => view.every_trial(),
         _ => view.to_string(),
     })?;

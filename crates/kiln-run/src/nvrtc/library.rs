@@ -133,7 +133,8 @@ impl Program<'_> {
     /// What the compiler said.
     pub(super) fn log(&self) -> io::Result<Vec<u8>> {
         let mut log = self.bytes(c"nvrtcGetProgramLogSize", c"nvrtcGetProgramLog")?;
-        log.truncate(log.iter().position(|byte| *byte == 0).unwrap_or(log.len()));
+        // A zero ends the assembler's remarks; its errors come behind it.
+        log.retain(|byte| *byte != 0);
         Ok(log)
     }
 

@@ -5,6 +5,9 @@ use kiln_store::Trial;
 
 use crate::refusal::refusal;
 
+/// Lines of a compiler's message shown of an example.
+const EXCERPT: usize = 12;
+
 /// Trials that were refused, with why.
 fn refused(trials: &[Trial]) -> impl Iterator<Item = (&Trial, &Refusal)> {
     trials.iter().filter_map(|t| Some((t, t.refusal.as_ref()?)))
@@ -20,7 +23,8 @@ pub(crate) fn by_gate(trials: &[Trial]) -> String {
         text.push_str(&format!("  {gate} {}: {}\n", more + 1, gate.meaning()));
         let on = trial.workload.as_deref().filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" on {w}"));
         text.push_str(&format!("    e.g. {}{on}\n", trial.config));
-        for line in example.measured.lines() {
+        let words = if *gate == Gate::BuildFailed { example.words() } else { "" };
+        for line in example.measured.lines().chain(words.lines().take(EXCERPT)) {
             text.push_str(&format!("      {line}\n"));
         }
         if let Some(hint) = &example.hint {
@@ -31,11 +35,11 @@ pub(crate) fn by_gate(trials: &[Trial]) -> String {
 }
 
 /// Every refusal with everything it rests on.
-pub(crate) fn all(trials: &[Trial]) -> String {
+pub(crate) fn all(trials: &[Trial], verbose: bool) -> String {
     let mut text = String::new();
     for (trial, why) in refused(trials) {
         let on = trial.workload.as_deref().filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" on {w}"));
-        text.push_str(&format!("{} {}{on}: {}\n{}\n", trial.phase, trial.number, trial.config, refusal(why)));
+        text.push_str(&format!("{} {}{on}: {}\n{}\n", trial.phase, trial.number, trial.config, refusal(why, verbose)));
     }
     if text.is_empty() { "nothing was refused\n".into() } else { text }
 }

@@ -25,7 +25,7 @@ fn every_refusal_and_every_trial() {
     let trials = trials();
     let past = past(study(), false, &trials);
     let view = view(&past, &trials, &[]);
-    insta::assert_snapshot!(format!("{}\n{}", view.refusals(), view.every_trial()));
+    insta::assert_snapshot!(format!("{}\n{}", view.refusals(false), view.every_trial()));
 }
 
 #[test]

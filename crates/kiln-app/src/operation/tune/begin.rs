@@ -2,7 +2,9 @@
 
 use kiln_store::{State, Study};
 use kiln_study::{Bench, Kernel, Settings, environment};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::record::FOLDER;
 
 /// A new study.
 pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, bench: &Bench<'_>) -> Study {
@@ -20,7 +22,7 @@ pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, be
         seed: settings.seed,
         strategy: settings.strategy.clone(),
         options: json!(settings),
-        environment: environment(bench),
+        environment: environment_of(kernel, bench),
         git_commit: git_commit(kernel),
         spec_hash: spec_hash(kernel),
         spec_text: kernel.selection.spec.source.text.to_string(),
@@ -29,6 +31,13 @@ pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, be
         summary: None,
         seconds: 0.0,
     }
+}
+
+/// What it runs on, and the folder that kernels of one name are distinguished by.
+fn environment_of(kernel: &Kernel<'_>, bench: &Bench<'_>) -> Value {
+    let mut environment = environment(bench);
+    environment[FOLDER] = kernel.folder.as_str().into();
+    environment
 }
 
 /// A hash of the kernel file.

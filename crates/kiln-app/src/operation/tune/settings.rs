@@ -8,18 +8,23 @@ use kiln_study::{Budget, Machine, Settings};
 use super::TuneRequest;
 use crate::failure::Failure;
 use crate::kernel::Opened;
-use crate::record::prior;
+use crate::record::{Whose, prior};
 use crate::seed::seed;
 
 /// Fewer than five pairs of workers decide nothing.
 const FEWEST_SAMPLES: usize = 25;
 
 /// The settings of a new study.
-pub(crate) fn settings(request: &TuneRequest, opened: &Opened<'_>, store: &Store) -> Result<Settings, Failure> {
+pub(crate) fn settings(
+    request: &TuneRequest,
+    opened: &Opened<'_>,
+    store: &Store,
+    whose: &Whose,
+) -> Result<Settings, Failure> {
     sensible(request)?;
     opened.baseline(request.baseline.as_deref())?;
     let priors = match (&request.prior[..], request.no_prior) {
-        ([], false) => prior::automatic(store, &opened.kernel)?,
+        ([], false) => prior::automatic(store, &opened.kernel, whose)?,
         (named, _) => named.to_vec(),
     };
     let defaults = Settings::default();

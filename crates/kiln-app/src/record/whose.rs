@@ -1,0 +1,78 @@
+//! Whose study it is. A kernel is known by its name and its folder: two folders may hold kernels of one name. In: a kernel and
+//! a study's name. Out: the study meant. Refuses a study of another kernel.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::Report;
+use kiln_store::{Filter, State, Store, Study};
+
+use crate::failure::Failure;
+
+/// The key of a study's environment under which its kernel's folder is recorded.
+pub(crate) const FOLDER: &str = "folder";
+/// Studies looked through for the last of a folder.
+const NEWEST: u32 = 200;
+
+/// A kernel as studies are recorded of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Whose {
+    name: String,
+    /// None where it cannot be found out.
+    folder: Option<Utf8PathBuf>,
+}
+
+impl Whose {
+    /// The kernel of that name at a path: its folder or its kernel.toml.
+    pub(crate) fn at(name: &str, path: &Utf8Path) -> Whose {
+        Whose { name: name.into(), folder: folder_of(path) }
+    }
+
+    /// Whether a study is of this kernel. One whose folder is not known by now counts: kernels are moved.
+    pub(crate) fn is(&self, study: &Study) -> bool {
+        let recorded = study.environment[FOLDER].as_str().map(Utf8PathBuf::from).filter(|folder| folder.is_dir());
+        let theirs = recorded.or_else(|| folder_of(Utf8Path::new(&study.path)));
+        let elsewhere = self.folder.as_ref().zip(theirs).is_some_and(|(ours, theirs)| *ours != theirs);
+        study.kernel == self.name && !elsewhere
+    }
+
+    /// The newest of this kernel on a target that did not end.
+    pub(crate) fn unfinished(&self, store: &Store, target: &str) -> Result<Option<Study>, Failure> {
+        let open = |study: &Study| matches!(study.state, State::Running | State::Interrupted) && study.target == target;
+        Ok(self.newest(store)?.into_iter().find(|study| open(study) && self.is(study)))
+    }
+
+    fn newest(&self, store: &Store) -> Result<Vec<Study>, Failure> {
+        Ok(store.studies(&Filter { kernel: Some(self.name.clone()), limit: Some(NEWEST) })?)
+    }
+
+    /// The study that is meant; `last` is the last of this kernel.
+    pub(crate) fn meant(&self, store: &Store, name: &str) -> Result<Study, Failure> {
+        let kernel = self.name.as_str();
+        let last = match name == "last" || name == kernel {
+            true => self.newest(store)?.into_iter().find(|study| self.is(study)),
+            false => None,
+        };
+        let study = match last {
+            Some(study) => return Ok(study),
+            None => store.find(if name == "last" { kernel } else { name })?,
+        };
+        if self.is(&study) {
+            return Ok(study);
+        }
+        let (short, theirs) = (study.short_id(), study.kernel.as_str());
+        let what = match theirs == kernel {
+            true => format!("study {short} tuned another {kernel}, the one in {}", study.path),
+            false => format!("study {short} tuned {theirs}, not {kernel}"),
+        };
+        Err(Report::error(what).hint(format!("`kiln history {kernel}` lists those of {kernel}")).into())
+    }
+}
+
+/// The folder of a kernel, as only one folder is called.
+fn folder_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let folder = match path.is_dir() {
+        true => path,
+        false => path.parent().filter(|_| path.is_file())?,
+    };
+    let folder = if folder.as_str().is_empty() { Utf8Path::new(".") } else { folder };
+    folder.canonicalize_utf8().ok()
+}
