@@ -59,7 +59,7 @@ const RIGHT: &str = "import numpy\n\n\
     \x20       return [0.25 * i for i in range(shape[0])]\n";
 
 /// Whether inputs can be made here.
-fn has_numpy() -> bool {
+pub(crate) fn has_numpy() -> bool {
     let there = kiln_run::find_python().is_ok_and(|python| python.numpy.is_some());
     if !there {
         println!("skipped: no Python with NumPy");

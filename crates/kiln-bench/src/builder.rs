@@ -42,6 +42,14 @@ pub(crate) fn subject_of(kernel: &Kernel<'_>, request_host: bool, artifact: Arti
     }
 }
 
+/// What is worth saying of builders: several, idle most of the time although there was work for all of them.
+fn held_up(builders: usize, busy: f64) -> Option<String> {
+    let share = 100.0 * busy;
+    (builders > 1 && busy < 0.5).then(|| {
+        format!("{builders} builders were busy only {share:.0} % of the time: disk or memory may hold compilers up")
+    })
+}
+
 impl Bench<'_> {
     pub(crate) fn build_limits(&self) -> Limits {
         Limits { timeout: Duration::from_secs_f64(self.settings.build_timeout), ..Limits::default() }
@@ -84,11 +92,9 @@ impl Bench<'_> {
     /// Waits until no build is running, so that nothing disturbs what is measured next.
     pub fn quiet(&mut self) {
         let busy = self.pool.as_ref().and_then(|pool| Some((pool.builders(), pool.busy()?)));
-        if let (Some((builders, busy)), true) = (busy, self.kernel.on_gpu()) {
-            let share = 100.0 * busy;
-            self.note(format!(
-                "{builders} builders were busy {share:.0} % of the time while there was work for all of them"
-            ));
+        let busy = busy.filter(|_| self.kernel.on_gpu());
+        if let Some(words) = busy.and_then(|(builders, busy)| held_up(builders, busy)) {
+            self.note(words);
         }
         self.pool = None;
     }
@@ -138,5 +144,17 @@ impl Bench<'_> {
     pub fn subject(&mut self, config: &Config) -> Result<Outcome<Subject>, Fault> {
         let build = self.build(config)?;
         self.built(build)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builders_are_mentioned_when_something_holds_them_up() {
+        assert_eq!(held_up(15, 0.59), None);
+        assert_eq!(held_up(1, 0.1), None);
+        assert!(held_up(15, 0.3).is_some_and(|words| words.starts_with("15 builders were busy only 30 %")));
     }
 }

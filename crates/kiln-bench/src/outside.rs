@@ -65,6 +65,7 @@ impl Oracle {
         let layout = Layout::new(own)?;
         let mut arena = layout.arena()?;
         self.fill(&layout, inputs, &mut arena);
+        mark(&layout, &mut arena);
         let failed = |r: kiln_core::Refusal| {
             let why = format!("{} ({})", r.measured, r.gate);
             let fault = Fault::new(format!("asking {}", self.what), why);
@@ -88,6 +89,10 @@ impl Oracle {
                 return Err(failed(refusal));
             }
         }
+        if let Some(name) = unwritten(&layout, &arena) {
+            let fault = Fault::new(format!("asking {}", self.what), format!("it gave nothing for {name}"));
+            return Err(fault.hint("return every output in the order of [[arguments]], or write it in place"));
+        }
         let outputs = layout.signature.slots.iter().zip(&layout.slots);
         let outputs = outputs.filter(|(slot, _)| matches!(slot.role, Role::Out | Role::Inout));
         Ok(outputs
@@ -109,6 +114,25 @@ impl Oracle {
             scatter(slot, &bytes, &mut arena.bytes_mut()[place.offset..place.offset + place.bytes]);
         }
     }
+}
+
+/// What outputs hold before they are asked for: no answer is likely to consist of it.
+const UNASKED: u8 = 0xA5;
+
+/// The bytes of every argument that is only written.
+fn written(layout: &Layout) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
+    let slots = layout.signature.slots.iter().zip(&layout.slots).filter(|(slot, _)| slot.role == Role::Out);
+    slots.map(|(slot, place)| (slot.name.as_str(), place.offset..place.offset + place.bytes))
+}
+
+fn mark(layout: &Layout, arena: &mut Arena) {
+    written(layout).for_each(|(_, range)| arena.bytes_mut()[range].fill(UNASKED));
+}
+
+/// The first output that nothing was written to.
+fn unwritten<'l>(layout: &'l Layout, arena: &Arena) -> Option<&'l str> {
+    let untouched = |range: &std::ops::Range<usize>| arena.bytes()[range.clone()].iter().all(|byte| *byte == UNASKED);
+    written(layout).find(|(_, range)| !range.is_empty() && untouched(range)).map(|(name, _)| name)
 }
 
 pub(crate) fn is_float(dtype: Dtype) -> bool {

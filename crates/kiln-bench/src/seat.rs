@@ -495,6 +495,9 @@ impl Seat {
             }
             other => (Gate::WorkerProtocol, format!("the worker answered {other:?}")),
         };
-        Refusal { gate, rule: String::new(), measured, limit: "done".into(), evidence: String::new(), hint: None }
+        let hint = measured.split_once("undefined symbol: ").map(|(_, symbol)| {
+            format!("no source defines `{symbol}`; in C++ it is declared extern \"C\", and [kernel] entry names it")
+        });
+        Refusal { gate, rule: String::new(), measured, limit: "done".into(), evidence: String::new(), hint }
     }
 }

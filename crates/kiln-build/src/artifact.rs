@@ -15,6 +15,9 @@ pub(crate) const LOG: &str = "log";
 /// Which symbol each entry has, as JSON.
 pub(crate) const SYMBOLS: &str = "symbols.json";
 
+/// The hash of the product.
+pub(crate) const SEAL: &str = "seal";
+
 /// Entries as they were asked for, with their symbols.
 pub(crate) type Symbols = Vec<(String, String)>;
 
@@ -52,6 +55,10 @@ impl Artifact {
         let log = words(&folder.join(LOG))?;
         let unread = |e: std::io::Error| Fault::new("reading the build cache", e).hint("empty it: kiln cache --clear");
         let symbols = serde_json::from_slice(&fs_err::read(folder.join(SYMBOLS)).map_err(unread)?);
+        let sealed = fs_err::read_to_string(folder.join(SEAL)).map_err(unread)?;
+        if sealed != hash(folder, product).map_err(unread)? {
+            return Err(unread(std::io::Error::other(format!("{product} is not what was built"))));
+        }
         Ok(Artifact {
             library: folder.join(product),
             key: key.to_string(),
@@ -62,8 +69,17 @@ impl Artifact {
         })
     }
 
+    /// Puts the product's hash beside it, so that damage is seen.
+    pub(crate) fn seal(folder: &Utf8Path, product: &str) -> std::io::Result<()> {
+        fs_err::write(folder.join(SEAL), hash(folder, product)?)
+    }
+
     /// Puts what is not in the log beside the product.
     pub(crate) fn write_symbols(folder: &Utf8Path, symbols: &Symbols) -> std::io::Result<()> {
         fs_err::write(folder.join(SYMBOLS), serde_json::to_vec(symbols)?)
     }
+}
+
+fn hash(folder: &Utf8Path, product: &str) -> std::io::Result<String> {
+    Ok(blake3::hash(&fs_err::read(folder.join(product))?).to_hex().to_string())
 }

@@ -2,8 +2,10 @@
 //! build that is killed, or loses a race to another, leaves nothing half done. The oldest entries go when the cache
 //! outgrows its bound.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -19,11 +21,16 @@ use crate::toolchain::Toolchain;
 /// Bytes a cache may hold unless told otherwise.
 const BOUND: u64 = 2 << 30;
 
+/// Locked by whoever uses the cache.
+const LOCK: &str = "lock";
+
 /// A folder of built libraries.
 #[derive(Debug, Clone)]
 pub struct Cache {
     root: Utf8PathBuf,
     bound: u64,
+    /// Held from the first build on, as long as any copy of this cache is there.
+    held: Arc<OnceLock<Option<File>>>,
 }
 
 /// What a cache holds.
@@ -38,7 +45,7 @@ pub struct CacheState {
 impl Cache {
     /// A cache in this folder, which is made when something is built.
     pub fn at(root: impl Into<Utf8PathBuf>) -> Cache {
-        Cache { root: root.into(), bound: BOUND }
+        Cache { root: root.into(), bound: BOUND, held: Arc::default() }
     }
 
     /// The same cache with another bound in bytes.
@@ -77,12 +84,16 @@ impl Cache {
         let key = key(&toolchain, request)?;
         let entry = self.entry(&key);
         let product = request.product();
-        // One that cannot be read may just be going: it is built again.
-        if entry.join(product).is_file()
-            && let Ok(artifact) = Artifact::read(&entry, product, &key, None)
-        {
-            touch(&entry);
-            return Ok(Outcome::Passed(artifact));
+        self.hold();
+        if entry.join(product).is_file() {
+            // One that cannot be read, or that is not what was put there, is built again.
+            match Artifact::read(&entry, product, &key, None) {
+                Ok(artifact) => {
+                    touch(&entry);
+                    return Ok(Outcome::Passed(artifact));
+                }
+                Err(_) => self.discard(&entry, &key),
+            }
         }
         let fault = |e: io::Error| Fault::new(format!("writing to the build cache {}", self.root), e);
         let work = self.root.join("tmp").join(format!("{key}.{}.{}", std::process::id(), unique()));
@@ -90,6 +101,7 @@ impl Cache {
         let watch = Watch { limits, on_silence, stopped, started: Instant::now() };
         let built = match compile(&toolchain, request, &work, &watch) {
             Ok(Outcome::Passed(symbols)) => Artifact::write_symbols(&work, &symbols)
+                .and_then(|()| Artifact::seal(&work, product))
                 .and_then(|()| self.publish(&work, &entry, product))
                 .map_err(fault)
                 .and_then(|()| Artifact::read(&entry, product, &key, Some(watch.started.elapsed())))
@@ -99,6 +111,29 @@ impl Cache {
         };
         let _ = fs_err::remove_dir_all(&work);
         built
+    }
+
+    /// Marks the cache as in use by this process. Where that cannot be done it works all the same.
+    fn hold(&self) {
+        self.held.get_or_init(|| {
+            let lock = self.lock().ok()?;
+            // Whoever clears the cache is done in a moment.
+            lock.lock_shared().ok().map(|()| lock)
+        });
+    }
+
+    fn lock(&self) -> io::Result<File> {
+        std::fs::create_dir_all(&self.root)?;
+        File::options().create(true).append(true).open(self.root.join(LOCK))
+    }
+
+    /// Moves a damaged entry out of the way, by one rename: who has it open keeps it.
+    fn discard(&self, entry: &Utf8Path, key: &str) {
+        let away = self.root.join("tmp").join(format!("{key}.damaged.{}.{}", std::process::id(), unique()));
+        let moved = fs_err::create_dir_all(self.root.join("tmp")).and_then(|()| fs_err::rename(entry, &away));
+        if moved.is_ok() {
+            let _ = fs_err::remove_dir_all(&away);
+        }
     }
 
     fn entry(&self, key: &str) -> Utf8PathBuf {
@@ -153,9 +188,20 @@ impl Cache {
         self.shrink_to(self.bound)
     }
 
-    /// Removes everything.
+    /// Removes everything. Refuses while another process builds or runs something from it.
     pub fn clear(&self) -> Result<CacheState, Fault> {
-        self.shrink_to(0)
+        if !self.root.is_dir() {
+            return Ok(CacheState::default());
+        }
+        let what = format!("clearing the build cache {}", self.root);
+        let lock = self.lock().map_err(|e| Fault::new(what.as_str(), e))?;
+        match lock.try_lock() {
+            Ok(()) => self.shrink_to(0),
+            Err(TryLockError::WouldBlock) => Err(Fault::new(what, "another kiln is using it")
+                .hint("wait for it, or stop it with Ctrl-C; `kiln history` shows studies that are running")),
+            // A file system without locks.
+            Err(TryLockError::Error(_)) => self.shrink_to(0),
+        }
     }
 
     /// Removes folders of builds that were killed. A build that still runs is younger than this.

@@ -54,7 +54,7 @@ impl Config {
         self.entries.is_empty()
     }
 
-    /// Reads `BLOCK_M=64,WARPS=4` (commas or blanks between pairs; a value with either in quotes). Refuses a part without
+    /// Reads `BLOCK_M=64,WARPS=4` (commas or blanks between pairs, blanks around `=`; a value with either in quotes). Refuses a part without
     /// `=`, an empty name or value, and a name given twice.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let mut config = Config::default();
@@ -63,7 +63,7 @@ impl Config {
             quoted ^= c == '"';
             !quoted && (c == ',' || c.is_whitespace())
         };
-        for part in text.split(between).filter(|p| !p.is_empty()) {
+        for part in closed(text).split(between).filter(|p| !p.is_empty()) {
             let (name, value) = part.split_once('=').ok_or_else(|| ConfigError::NoEquals(part.into()))?;
             let (name, value) = (name.trim(), value.trim());
             if name.is_empty() || value.is_empty() {
@@ -76,6 +76,21 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// The text without blanks around `=`, outside quotes.
+fn closed(text: &str) -> String {
+    let (mut closed, mut quoted, mut after) = (String::with_capacity(text.len()), false, false);
+    for c in text.chars() {
+        if !quoted && c == '=' {
+            closed.truncate(closed.trim_end().len());
+        }
+        if quoted || !after || !c.is_whitespace() {
+            closed.push(c);
+            (quoted, after) = (quoted ^ (c == '"'), !quoted && c == '=');
+        }
+    }
+    closed
 }
 
 /// Prints what [`Config::parse`] reads.
@@ -160,6 +175,13 @@ mod tests {
         assert_eq!(config.to_string(), "BLOCK_M=64,SWIZZLE=xor,FAST=true,X=0.5");
         assert_eq!(Config::parse(&config.to_string()).unwrap(), config);
         assert_eq!(config.get("FAST"), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn blanks_around_the_sign_are_no_part_of_a_name_or_value() {
+        let config = Config::parse("A = 4, B= \"x = y\"  C =5").unwrap();
+        assert_eq!(config.to_string(), "A=4,B=\"x = y\",C=5");
+        assert_eq!(Config::parse(" A =, B=1"), Err(ConfigError::Empty("A=".into())));
     }
 
     #[test]

@@ -36,7 +36,7 @@ gates! {
     BuildTimeout "build_timeout" "the compiler did not finish in time",
     Spills "spills" "registers spilled to local memory",
     Occupancy "occupancy" "fewer resident warps than asked for",
-    LaunchFailed "launch_failed" "the driver refused the launch, or the function failed with an error",
+    LaunchFailed "launch_failed" "it could not be started, or it failed with an error",
     RuntimeFailed "runtime_failed" "the kernel crashed while running",
     Timeout "timeout" "the kernel did not finish in time",
     HostOom "host_oom" "the candidate took too much host memory",

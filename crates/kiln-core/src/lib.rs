@@ -17,7 +17,7 @@ pub use fault::Fault;
 pub use gate::Gate;
 pub use kernel_name::{is_kernel, kernel_list, kernel_matches, readable_kernel};
 pub use nearest::nearest;
-pub use number::{grouped, size};
+pub use number::{counted, grouped, size};
 pub use outcome::{Outcome, Refusal};
 pub use report::{Place, Report, Severity, Span};
 pub use value::Value;

@@ -23,6 +23,11 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// A count with what is counted: `1 configuration`, `1,200 configurations`.
+pub fn counted(count: u128, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use crate::kernels::kernels;
 use crate::number::duration;
 use crate::scrutiny::checked;
 use crate::table::{Align, lines};
+use crate::warnings::gathered;
 
 /// Everything `kiln bench` says.
 pub struct BenchView<'a> {
@@ -115,10 +116,13 @@ impl fmt::Display for BenchView<'_> {
             for note in &w.scrutiny.notes {
                 writeln!(f, "  {note}")?;
             }
-            for b in &w.baselines {
-                for warning in &b.comparison.warnings {
-                    writeln!(f, "  against {}: {warning}", b.name)?;
-                }
+            let of = |b: &kiln_study::Against| {
+                let place = format!("against {}", b.name);
+                b.comparison.warnings.iter().map(|words| (place.clone(), words.to_string())).collect::<Vec<_>>()
+            };
+            let warnings: Vec<(String, String)> = w.baselines.iter().flat_map(of).collect();
+            for line in gathered(&warnings) {
+                writeln!(f, "  {line}")?;
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use kiln_judge::Level;
 use kiln_study::{CheckReport, Kernel};
 use serde_json::{Value, json};
 
+use crate::number::counted;
 use crate::refusal::refusal;
 use crate::table::{Align, lines};
 
@@ -50,6 +51,7 @@ impl CheckView<'_> {
             "target": self.kernel.target(),
             "config": self.config,
             "level": self.level.name(),
+            "full": self.level == Level::Suite,
             "seed": self.seed,
             "passed": self.refused.is_none(),
             "questions": questions,
@@ -62,7 +64,13 @@ impl CheckView<'_> {
 impl fmt::Display for CheckView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, target) = (self.kernel.name(), self.kernel.target());
-        writeln!(f, "{name}, target {target}, {} check, seed {}\n  {}\n", self.level.name(), self.seed, self.config)?;
+        // As the flags have it: `kiln check`, `kiln check --full`.
+        let kind = match self.level {
+            Level::Quick => "quick check",
+            Level::Full => "check",
+            Level::Suite => "full check",
+        };
+        writeln!(f, "{name}, target {target}, {kind}, seed {}\n  {}\n", self.seed, self.config)?;
         let mut rows = vec![["workload", "inputs", "of the tolerance", "relative error"].map(String::from).to_vec()];
         for report in self.reports {
             let (used, rel) = match &report.outcome {
@@ -76,7 +84,7 @@ impl fmt::Display for CheckView<'_> {
             writeln!(f)?;
         }
         match self.refused {
-            None => writeln!(f, "right: {} questions passed", self.reports.len()),
+            None => writeln!(f, "right: {} passed", counted(self.reports.len() as u128, "question")),
             Some((found, workload)) => {
                 let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
                 write!(f, "refused{on}\n{}", refusal(found, self.verbose))

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::command::quoted;
 use crate::number::{grouped, stretch};
 use crate::past::Past;
 use crate::run::RunView;
@@ -18,6 +19,8 @@ pub struct HistoryView<'a> {
     pub runs: &'a [RunView<'a>],
     /// The store they are from.
     pub place: &'a str,
+    /// How kiln is called so that it finds the same store.
+    pub kiln: &'a str,
     /// The kernel they were asked for by.
     pub kernel: Option<&'a str>,
     /// Kernels that have studies, for when the one asked for has none.
@@ -54,6 +57,11 @@ impl fmt::Display for HistoryView<'_> {
         if self.studies.is_empty() && self.runs.is_empty() {
             return self.nothing(f);
         }
+        // Only where there are some.
+        let of = |target: &str, variant: &str| match variant {
+            "" => target.to_string(),
+            variant => format!("{target} {variant}"),
+        };
         let titles = ["when", "study", "kernel", "target", "state", "verdict", "speedup", "trials", "took", "device"];
         let mut rows = vec![titles.map(String::from).to_vec()];
         for past in self.studies {
@@ -63,7 +71,7 @@ impl fmt::Display for HistoryView<'_> {
                 moment(study.started_ms, &past.zone),
                 study.short_id().into(),
                 study.kernel.clone(),
-                study.target.clone(),
+                of(&study.target, &study.variant),
                 past.state.name().into(),
                 study.verdict.clone().unwrap_or("-".into()),
                 speedup.unwrap_or("-".into()),
@@ -82,8 +90,13 @@ impl fmt::Display for HistoryView<'_> {
             f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Left]))?;
         }
         if self.more {
-            let kernel = self.kernel.map_or(String::new(), |name| format!("{name} "));
-            writeln!(f, "older ones: kiln history {kernel}--limit {}", 5 * self.studies.len().max(self.runs.len()))?;
+            let kernel = self.kernel.map_or(String::new(), |name| format!("{} ", quoted(name)));
+            writeln!(
+                f,
+                "older ones: {} history {kernel}--limit {}",
+                self.kiln,
+                5 * self.studies.len().max(self.runs.len())
+            )?;
         }
         Ok(())
     }
@@ -102,7 +115,15 @@ mod tests {
         let trials = trials();
         let studies =
             [past(unfinished.clone(), false, &trials), past(unfinished, true, &trials), past(study(), true, &[])];
-        let view = HistoryView { studies: &studies, runs: &[], place: "x.db", kernel: None, others: &[], more: true };
+        let view = HistoryView {
+            studies: &studies,
+            runs: &[],
+            place: "x.db",
+            kiln: "kiln",
+            kernel: None,
+            others: &[],
+            more: true,
+        };
         insta::assert_snapshot!(view, @r"
           when              study     kernel   target  state        verdict  speedup             trials        took  device
           2026-03-01 14:05  abcd0123  softmax  cpu     running      -        -                        5       4.5 s  A Processor
@@ -118,7 +139,15 @@ mod tests {
 
     #[test]
     fn nothing_says_what_to_type() {
-        let nothing = HistoryView { studies: &[], runs: &[], place: "x.db", kernel: None, others: &[], more: false };
+        let nothing = HistoryView {
+            studies: &[],
+            runs: &[],
+            place: "x.db",
+            kiln: "kiln",
+            kernel: None,
+            others: &[],
+            more: false,
+        };
         assert!(nothing.to_string().contains("kiln tune PATH"));
         let others = ["softmax".to_string()];
         let none = HistoryView { kernel: Some("sofmax"), others: &others, ..nothing };

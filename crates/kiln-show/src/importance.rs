@@ -6,6 +6,7 @@ use std::fmt;
 use kiln_search::Importance;
 use serde_json::{Value, json};
 
+use crate::number::counted;
 use crate::table::{Align, lines};
 
 /// One campaign of a study: all its workloads, or one of those tuned apart.
@@ -45,8 +46,9 @@ impl fmt::Display for ImportanceView<'_> {
         let Some(found) = self.importance else {
             return writeln!(
                 f,
-                "  {} configurations have a time; {} are needed to tell what mattered",
-                self.timed, self.least
+                "  {} with a time; {} are needed to say what mattered",
+                counted(self.timed as u128, "configuration"),
+                self.least
             );
         };
         let share = |share: f64| format!("{:.0} %", 100.0 * share);

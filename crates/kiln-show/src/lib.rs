@@ -3,6 +3,7 @@
 
 mod bench;
 mod check;
+mod command;
 mod doctor;
 mod event;
 mod explain;
@@ -29,9 +30,11 @@ mod study;
 mod summary;
 mod table;
 mod time;
+mod warnings;
 
 pub use bench::BenchView;
 pub use check::CheckView;
+pub use command::{Command, quoted};
 pub use doctor::DoctorView;
 pub use event::{event_line, remark};
 pub use explain::{explanation, explanations};
@@ -49,5 +52,5 @@ pub use run::RunView;
 pub use simulate::SimulateView;
 pub use space::SpaceView;
 pub use standing::StandingView;
-pub use study::{StudyView, quoted, repeat};
+pub use study::{StudyView, repeat};
 pub use summary::SummaryView;

@@ -1,5 +1,6 @@
 //! Numbers for people and for machines.
 
+pub(crate) use kiln_core::counted;
 pub use kiln_core::{grouped, size};
 use serde_json::Value;
 
@@ -45,7 +46,8 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 /// How long something went on: seconds, minutes or hours, as one would say it.
 pub(crate) fn stretch(seconds: f64) -> String {
-    match seconds {
+    // A clock may be set back while something runs.
+    match seconds.max(0.0) {
         s if s < 60.0 => format!("{s:.1} s"),
         s if s < 3600.0 => format!("{:.0} min {:02.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
         s => format!("{:.0} h {:02.0} min", (s / 3600.0).floor(), (s % 3600.0 / 60.0).floor()),
@@ -67,6 +69,7 @@ mod tests {
     #[test]
     fn stretches_read_as_one_says_them() {
         assert_eq!(stretch(0.04), "0.0 s");
+        assert_eq!([-0.0, -3.0].map(stretch), ["0.0 s", "0.0 s"]);
         assert_eq!(stretch(59.9), "59.9 s");
         assert_eq!(stretch(83.7), "1 min 23 s");
         assert_eq!(stretch(3599.9), "59 min 59 s");

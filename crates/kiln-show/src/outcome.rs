@@ -9,6 +9,7 @@ use crate::kernels::by_workload;
 use crate::number::duration;
 use crate::scrutiny::{least_checked, notes};
 use crate::table::{Align, lines};
+use crate::warnings::gathered;
 
 /// The result itself, without how it was come by.
 pub(crate) struct OutcomeView<'a> {
@@ -68,10 +69,13 @@ impl fmt::Display for OutcomeView<'_> {
             for note in notes(&s.workloads) {
                 writeln!(f, "  {note}")?;
             }
-            for w in &s.workloads {
-                for warning in &w.warnings {
-                    writeln!(f, "  {}: {warning}", w.name)?;
-                }
+            let warnings: Vec<(String, String)> = s
+                .workloads
+                .iter()
+                .flat_map(|w| w.warnings.iter().map(|words| (w.name.clone(), words.clone())))
+                .collect();
+            for line in gathered(&warnings) {
+                writeln!(f, "  {line}")?;
             }
         }
         if s.workloads.iter().any(|w| w.config.is_some()) {

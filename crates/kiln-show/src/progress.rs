@@ -9,12 +9,15 @@ use kiln_app::{Count, Event, What};
 use kiln_store::PhaseId;
 
 use crate::event::remark;
-use crate::number::duration;
+use crate::number::{counted, duration};
 
 /// How often a line is written where lines stay.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How often the line on a terminal is rewritten.
 const REFRESH: Duration = Duration::from_millis(100);
+
+/// The width of a terminal that does not say.
+const USUAL_WIDTH: usize = 80;
 
 /// Shows events.
 #[derive(Debug)]
@@ -71,8 +74,13 @@ impl Progress {
             What::Study { kernel, target, configurations: Count(configurations), workloads, seed, recorded } => {
                 let study = event.study.as_deref().unwrap_or_default();
                 let on = if workloads.is_empty() { String::new() } else { format!(" on {}", workloads.join(", ")) };
-                self.line(&mut state, &format!("{kernel}, target {target}, {configurations} configurations{on}"));
-                let from = if *recorded > 0 { format!(", {recorded} trials from the record") } else { String::new() };
+                let valid = counted(*configurations, "configuration");
+                self.line(&mut state, &format!("{kernel}, target {target}, {valid}{on}"));
+                let from = if *recorded > 0 {
+                    format!(", {} from the record", counted(*recorded as u128, "trial"))
+                } else {
+                    String::new()
+                };
                 self.line(&mut state, &format!("study {study}, seed {seed}{from}"));
             }
             What::Warning { .. } | What::Note { .. } => {
@@ -142,6 +150,8 @@ impl Progress {
         state.shown = Instant::now();
         let words = state.words(true);
         if self.live {
+            let width = terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0));
+            let words = fitted(words, width.unwrap_or(USUAL_WIDTH));
             let _ = write!(std::io::stderr().lock(), "\r\x1b[2K{words}");
             let _ = std::io::stderr().flush();
             state.dirty = true;
@@ -185,5 +195,29 @@ impl State {
             words.push_str(&format!("  {spent:.1} s"));
         }
         words
+    }
+}
+
+/// A line that a terminal of this width does not break, which could not be wiped any more.
+fn fitted(words: String, width: usize) -> String {
+    let room = width.saturating_sub(1);
+    if words.chars().count() <= room {
+        return words;
+    }
+    let kept: String = words.chars().take(room.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_rewritten_fits_the_terminal() {
+        assert_eq!(fitted("seed 3/20".into(), 80), "seed 3/20");
+        assert_eq!(fitted("seed 3/20".into(), 10), "seed 3/20");
+        assert_eq!(fitted("seed 3/20  best 1.2 ms".into(), 15), "seed 3/20...");
+        assert!(fitted("x".repeat(500), 80).len() == 79);
+        assert_eq!(fitted("abc".into(), 0), "...");
     }
 }

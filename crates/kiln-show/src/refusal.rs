@@ -21,8 +21,9 @@ pub fn refusal(refusal: &Refusal, verbose: bool) -> String {
 }
 
 /// What happened, as exactly as the refusal says: only a driver's own complaint begins with the name of its call.
-fn meaning(refusal: &Refusal) -> &'static str {
+pub(crate) fn meaning(refusal: &Refusal) -> &'static str {
     match refusal.gate {
+        Gate::LaunchFailed if refusal.measured.contains("undefined symbol") => "its library cannot be loaded",
         Gate::LaunchFailed if refusal.measured.starts_with("cu") => "the driver refused the launch",
         Gate::LaunchFailed => "the function failed with an error",
         gate => gate.meaning(),
@@ -42,6 +43,7 @@ mod tests {
             super::refusal(&Refusal { gate, rule, measured, limit, evidence, hint }, false)
         };
         assert!(shown("f.py:4: ValueError: not today").contains("launch_failed: the function failed with an error"));
+        assert!(shown("library.so: undefined symbol: f").contains("launch_failed: its library cannot be loaded"));
         assert!(shown("cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE").contains("the driver refused the launch\n"));
     }
 }

@@ -104,7 +104,7 @@ impl<'a> RunView<'a> {
             moment(run.started_ms, &self.zone),
             run.short_id().into(),
             run.kernel.clone(),
-            run.target.clone(),
+            if run.variant.is_empty() { run.target.clone() } else { format!("{} {}", run.target, run.variant) },
             measured.into(),
             verdict,
             speedup,

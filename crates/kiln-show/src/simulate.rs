@@ -6,7 +6,7 @@ use std::fmt;
 use kiln_app::{SimulatedFigures, SimulatedSearch, SimulatedSpace};
 use serde_json::{Value, json};
 
-use crate::number::{duration, grouped};
+use crate::number::{counted, duration, grouped};
 use crate::table::{Align, lines};
 
 /// Everything `kiln simulate` says.
@@ -98,9 +98,9 @@ impl fmt::Display for SimulateView<'_> {
             let title = if space.title.is_empty() { String::new() } else { format!("{}, ", space.title) };
             writeln!(
                 f,
-                "\n{}\n  {title}{} configurations, {} failed, optimum {}",
+                "\n{}\n  {title}{}, {} failed, optimum {}",
                 space.file,
-                grouped(space.configurations as u128),
+                counted(space.configurations as u128, "configuration"),
                 grouped(space.failures as u128),
                 duration(space.optimum)
             )?;

@@ -19,9 +19,10 @@ use kiln_study::Summary;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use repeat::{quoted, repeat};
+pub use repeat::repeat;
 
-use crate::number::{duration, grouped};
+use crate::command::Command;
+use crate::number::{counted, duration};
 use crate::outcome::OutcomeView;
 use crate::past::Past;
 use crate::table::{Align, lines};
@@ -37,6 +38,8 @@ pub struct StudyView<'a> {
     pub notes: &'a [Note],
     /// The command that repeats it.
     pub repeat: &'a str,
+    /// How kiln is called so that it finds the same store.
+    pub kiln: &'a str,
 }
 
 impl StudyView<'_> {
@@ -90,8 +93,8 @@ impl StudyView<'_> {
             State::Failed => "ended by a fault",
             State::Finished => return "finished, without a summary".into(),
         };
-        let (trials, path) = (grouped(self.past.trials as u128), &study.path);
-        format!("{words} after {trials} configurations; go on with: kiln tune {path} --resume {}", study.short_id())
+        let tried = counted(self.past.trials as u128, "configuration");
+        format!("{words} after {tried}; go on with: {}", Command::resume(self.kiln, study))
     }
 
     fn write_notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use kiln_study::{Summary, TuneVerdict};
+use kiln_study::Summary;
 
-use crate::number::duration;
+use crate::number::{counted, duration};
 use crate::outcome::OutcomeView;
 
 /// Everything `kiln tune` says at the end.
@@ -24,10 +24,8 @@ impl fmt::Display for SummaryView<'_> {
         let refused: usize = s.refused.values().sum();
         let parts: Vec<String> = s.refused.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
         let refused = if refused > 0 { format!(", {refused} refused ({})", parts.join(", ")) } else { String::new() };
-        writeln!(f, "\n{} configurations tried{refused}, {}", s.trials, duration(s.seconds))?;
-        if s.verdict == TuneVerdict::NoValidCandidate {
-            writeln!(f, "`kiln show {}` lists every refusal with its reason", s.study)?;
-        }
+        let tried = counted(s.trials as u128, "configuration");
+        writeln!(f, "\n{tried} tried{refused}, {}", duration(s.seconds))?;
         if !self.files.is_empty() {
             writeln!(f, "wrote {}", self.files.join(" and "))?;
         }

@@ -104,7 +104,8 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::HighCv { side, cv, limit } => {
-                write!(f, "the {side}'s CV is {:.1} %, above {:.1} %", 100.0 * cv, 100.0 * limit)
+                let (cv, limit) = apart(100.0 * cv, 100.0 * limit);
+                write!(f, "the {side}'s CV is {cv} %, above {limit} %")
             }
             Warning::Drift { side, over_run, per_100 } => {
                 let (over_run, per_100) = (100.0 * over_run, 100.0 * per_100);
@@ -118,5 +119,23 @@ impl fmt::Display for Warning {
             }
             Warning::NotInterleaved => write!(f, "the sides were measured apart: drift between them is not seen"),
         }
+    }
+}
+
+/// Two numbers with as many decimals as it takes to see that they differ.
+fn apart(a: f64, b: f64) -> (String, String) {
+    let shown = |decimals: usize| (format!("{a:.decimals$}"), format!("{b:.decimals$}"));
+    (1..6).map(shown).find(|(a, b)| a != b).unwrap_or_else(|| shown(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_above_its_limit_looks_so() {
+        let warning = |cv: f64| Warning::HighCv { side: "candidate", cv, limit: 0.12 }.to_string();
+        assert_eq!(warning(0.134), "the candidate's CV is 13.4 %, above 12.0 %");
+        assert_eq!(warning(0.120_03), "the candidate's CV is 12.003 %, above 12.000 %");
     }
 }

@@ -50,3 +50,10 @@ pub(crate) fn tables(session: &mut Session<'_>) -> Result<Vec<String>, sqlx::Err
     let rows = session.rows(sqlx::query("SELECT name FROM sqlite_master WHERE type = 'table'"))?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
+
+/// What is wrong with the file, if anything is: every page is looked at.
+pub(crate) fn damage(session: &mut Session<'_>) -> Result<Option<String>, sqlx::Error> {
+    let rows = session.rows(sqlx::query("PRAGMA integrity_check(1)"))?;
+    let first = rows.first().map(|row| row.try_get::<String, _>(0)).transpose()?;
+    Ok(first.filter(|words| words != "ok"))
+}

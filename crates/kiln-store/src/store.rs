@@ -50,6 +50,24 @@ impl Store {
         self.turn(|session| migration::version(session, &what))
     }
 
+    /// Whether what is recorded can be read: the file is examined whole, then every study and its trials are read. A fault
+    /// says what is damaged.
+    pub fn examine(&self) -> Result<(), Fault> {
+        let what = format!("examining the store {}", self.place);
+        let damaged = |why: String| {
+            let hint = "copy what `kiln history` still shows, then move the file away: kiln makes a new one";
+            Fault::new(what.as_str(), why).hint(hint)
+        };
+        let found = self.turn(|session| engine::damage(session).map_err(|e| fault(&what, &e)))?;
+        if let Some(why) = found {
+            return Err(damaged(why));
+        }
+        for study in self.studies(&crate::Filter::default())? {
+            self.trials(&study.id)?;
+        }
+        Ok(())
+    }
+
     /// A turn at the connection.
     pub(crate) fn turn<T>(&self, body: impl FnOnce(&mut Session<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let gone = || Fault::new(format!("using the store {}", self.place), "an earlier call broke off in a panic");

@@ -1,7 +1,9 @@
 //! A study: one search over one kernel on one target, from its question to its verdict.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::Value;
-use uuid::Uuid;
+use uuid::{NoContext, Timestamp, Uuid};
 
 /// A study without its trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,12 +55,20 @@ pub struct Study {
 impl Study {
     /// A fresh id. Ids made later sort after those made before by the same process.
     pub fn new_id() -> String {
-        Uuid::now_v7().to_string()
+        id_at(SystemTime::now()).to_string()
     }
 
     /// The end of the id, which is random: short, and enough for [`Store::find`](crate::Store::find).
     pub fn short_id(&self) -> &str {
         self.id.get(self.id.len().saturating_sub(8)..).unwrap_or(&self.id)
+    }
+}
+
+/// An id made at a moment. A clock that stands before 1970 counts as 1970.
+fn id_at(now: SystemTime) -> Uuid {
+    match now.duration_since(UNIX_EPOCH) {
+        Ok(_) => Uuid::now_v7(),
+        Err(_) => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
     }
 }
 
@@ -127,4 +137,20 @@ pub struct Filter {
     pub kernel: Option<String>,
     /// At most so many, the newest.
     pub limit: Option<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_gives_ids_all_the_same() {
+        let before = UNIX_EPOCH - Duration::from_secs(86_400);
+        let (a, b) = (id_at(before), id_at(before));
+        assert_ne!(a, b);
+        assert_eq!(a.get_version_num(), 7);
+        assert!(a < id_at(SystemTime::now()));
+    }
 }

@@ -1,5 +1,5 @@
-//! The winner, ready to be used: `best.toml` with a table for each target, and a header of defines. In: a summary. Out: the
-//! files' paths. Other targets' tables in the file are kept.
+//! The winner, ready to be used: `best.toml` with a table for each target and variant, and a header of defines. In: a summary.
+//! Out: the files' paths, or the better winner that is there already. Other targets' and variants' tables are kept.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_bench::Kernel;
@@ -17,13 +17,37 @@ pub struct Written {
     pub header: Utf8PathBuf,
 }
 
-/// Writes the winner into `folder`; none without a winner that was confirmed.
-pub fn write_best(
-    kernel: &Kernel<'_>,
-    summary: &Summary,
-    device: &str,
-    folder: &Utf8Path,
-) -> Result<Option<Written>, Fault> {
+/// What became of a winner.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Best {
+    /// It was written.
+    Written(Written),
+    /// An earlier one of the same code on the same device is faster, and was kept.
+    Kept {
+        /// The table it is in.
+        toml: Utf8PathBuf,
+        /// The study it came from.
+        study: String,
+        /// How many times as long this one takes, over all workloads.
+        slower: f64,
+    },
+}
+
+/// Where and how a winner is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The folder for both files.
+    pub folder: &'a Utf8Path,
+    /// The kernel's path, as it was typed.
+    pub path: &'a str,
+    /// What it ran on.
+    pub device: &'a str,
+    /// Whether a faster one that is there stays.
+    pub keeps_best: bool,
+}
+
+/// Writes the winner; none without a winner that was confirmed.
+pub fn write_best(kernel: &Kernel<'_>, summary: &Summary, place: Place<'_>) -> Result<Option<Best>, Fault> {
     let winners: Vec<(Option<&Confirmed>, &Config)> = match &summary.config {
         Some(config) => vec![(None, config)],
         None => summary.workloads.iter().filter_map(|w| Some((Some(w), w.config.as_ref()?))).collect(),
@@ -31,26 +55,97 @@ pub fn write_best(
     if winners.is_empty() || summary.workloads.is_empty() {
         return Ok(None);
     }
+    let Place { folder, path, device, keeps_best } = place;
     let fault = |e: std::io::Error| Fault::new(format!("writing the winner into {folder}"), e);
     fs_err::create_dir_all(folder).map_err(fault)?;
+    let variant = kernel.variant();
     let written =
-        Written { toml: folder.join("best.toml"), header: folder.join(format!("best_{}.h", kernel.target())) };
+        Written { toml: folder.join("best.toml"), header: folder.join(header_name(kernel.target(), &variant)) };
     let old = fs_err::read_to_string(&written.toml).unwrap_or_default();
-    let mut text = others(&old, kernel.target());
-    text.push_str(&table(kernel, summary, device, &winners));
+    let sources = kernel.fingerprint()?;
+    if keeps_best && let Some((study, slower)) = better(&old, (kernel.target(), &variant), (device, &sources), summary)
+    {
+        return Ok(Some(Best::Kept { toml: written.toml, study, slower }));
+    }
+    let mut text = others(&old, kernel.target(), &variant);
+    text.push_str(&table(kernel, summary, (device, path, &sources), &winners));
     write_whole(&written.toml, text.as_bytes())?;
     write_whole(&written.header, header(kernel, summary, device, &winners).as_bytes())?;
-    Ok(Some(written))
+    Ok(Some(Best::Written(written)))
 }
 
-/// What the file says of other targets: every line that is not in one of this target's tables.
-fn others(old: &str, target: &str) -> String {
+/// Whether the winners in a folder are of the kernel at this path, or there are none. `resolved` tells which folder a path
+/// means.
+pub fn is_of(folder: &Utf8Path, path: &Utf8Path, resolved: &dyn Fn(&Utf8Path) -> Option<Utf8PathBuf>) -> bool {
+    let Ok(text) = fs_err::read_to_string(folder.join("best.toml")) else { return true };
+    let Ok(file) = text.parse::<toml::Table>() else { return true };
+    // Tables of targets, or of variants below them.
+    let tables = file.values().filter_map(toml::Value::as_table);
+    let paths = tables.flat_map(|table| std::iter::once(table).chain(table.values().filter_map(toml::Value::as_table)));
+    let mut paths = paths.filter_map(|table| table.get("path")?.as_str()).map(Utf8Path::new);
+    let ours = resolved(path);
+    // One that is not there any more was moved, here perhaps.
+    paths.all(|theirs| resolved(theirs).is_none_or(|theirs| Some(theirs) == ours))
+}
+
+/// The header of a target and a variant.
+fn header_name(target: &str, variant: &str) -> String {
+    match variant {
+        "" => format!("best_{target}.h"),
+        variant => format!("best_{target}_{}.h", variant.replace(|c: char| !c.is_ascii_alphanumeric(), "_")),
+    }
+}
+
+/// The name of a target's and variant's table.
+fn table_name(target: &str, variant: &str) -> String {
+    match variant {
+        "" => target.to_string(),
+        variant => format!("{target}.{}", toml_string(variant)),
+    }
+}
+
+/// The study of a winner in the file that is faster than this one, and by how much: of the same sources, on the same device,
+/// for the same workloads.
+fn better(
+    old: &str,
+    (target, variant): (&str, &str),
+    (device, sources): (&str, &str),
+    summary: &Summary,
+) -> Option<(String, f64)> {
+    let file: toml::Table = old.parse().ok()?;
+    let table = file.get(target)?;
+    let table = if variant.is_empty() { table } else { table.get(variant)? };
+    let text = |name: &str| table.get(name)?.as_str();
+    if text("device") != Some(device) || text("sources") != Some(sources) {
+        return None;
+    }
+    let workloads = table.get("workloads")?.as_table()?;
+    let tuned = || summary.workloads.iter().filter(|w| !w.holdout);
+    if tuned().any(|w| !workloads.contains_key(&w.name)) || workloads.len() != summary.workloads.len() {
+        return None;
+    }
+    let ratios = tuned().map(|w| Some((w.best_ms / workloads.get(&w.name)?.get("best_ms")?.as_float()?).ln()));
+    let ratios: Option<Vec<f64>> = ratios.collect();
+    let ratios = ratios.filter(|ratios| !ratios.is_empty())?;
+    let slower = (ratios.iter().sum::<f64>() / ratios.len() as f64).exp();
+    (slower > 1.0).then(|| (text("study").unwrap_or_default().to_string(), slower))
+}
+
+/// What the file says of other targets and variants: every line that is not in one of this one's tables.
+fn others(old: &str, target: &str, variant: &str) -> String {
+    let name = table_name(target, variant);
+    // Older kilns wrote no variants: whose the target's own tables were is not known.
+    let unnamed = [target.to_string(), format!("{target}.config"), format!("{target}.workloads")];
+    let below = |table: &str, name: &str| table == name || table.strip_prefix(name).is_some_and(|t| t.starts_with('.'));
+    let replaced = |table: &str| match variant {
+        "" => below(table, &name),
+        _ => below(table, &name) || table == unnamed[0] || unnamed[1..].iter().any(|n| below(table, n)),
+    };
     let mut kept = String::new();
     let mut ours = false;
     for line in old.lines() {
-        if let Some(name) = line.trim().strip_prefix('[') {
-            let name = name.trim_end_matches(']');
-            ours = name == target || name.starts_with(&format!("{target}."));
+        if let Some(table) = line.trim().strip_prefix('[') {
+            ours = replaced(table.trim_end_matches(']'));
         }
         if !ours && !line.starts_with("# Written by kiln") {
             kept.push_str(line);
@@ -61,15 +156,25 @@ fn others(old: &str, target: &str) -> String {
     if kept.is_empty() { String::new() } else { format!("{kept}\n\n") }
 }
 
-fn table(kernel: &Kernel<'_>, summary: &Summary, device: &str, winners: &[(Option<&Confirmed>, &Config)]) -> String {
-    let target = kernel.target();
-    let mut text = format!(
-        "[{target}]\nkernel = {:?}\ndevice = {device:?}\nverdict = {:?}\nstudy = {:?}\nkiln = {:?}\n",
-        kernel.name(),
+fn table(
+    kernel: &Kernel<'_>,
+    summary: &Summary,
+    (device, path, sources): (&str, &str, &str),
+    winners: &[(Option<&Confirmed>, &Config)],
+) -> String {
+    let variant = kernel.variant();
+    let target = table_name(kernel.target(), &variant);
+    let mut text = format!("[{target}]\nkernel = {}\npath = {}\n", toml_string(kernel.name()), toml_string(path));
+    if !variant.is_empty() {
+        text.push_str(&format!("variant = {}\n", toml_string(&variant)));
+    }
+    text.push_str(&format!(
+        "device = {}\nverdict = {:?}\nstudy = {:?}\nsources = {sources:?}\nkiln = {:?}\n",
+        toml_string(device),
         summary.verdict.name(),
         summary.study,
         env!("CARGO_PKG_VERSION"),
-    );
+    ));
     if let (Some(speedup), Some(interval), Some(baseline)) = (summary.speedup, summary.speedup_ci95, &summary.baseline)
     {
         text.push_str(&format!(
@@ -113,7 +218,8 @@ pub(crate) fn toml_value(value: &Value) -> String {
 
 /// Defines as the kernel was built with, and the evidence beside them.
 fn header(kernel: &Kernel<'_>, summary: &Summary, device: &str, winners: &[(Option<&Confirmed>, &Config)]) -> String {
-    let guard = format!("KILN_BEST_{}_{}", kernel.name(), kernel.target()).to_uppercase();
+    let guard = format!("KILN_BEST_{}_{}_{}", kernel.name(), kernel.target(), kernel.variant()).to_uppercase();
+    let guard = guard.trim_end_matches('_');
     let guard: String = guard.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let mut text = format!("/* {} on {device}, chosen by kiln in study {}.\n", kernel.name(), summary.study);
     for w in &summary.workloads {
@@ -167,7 +273,58 @@ mod tests {
     #[test]
     fn tables_of_other_targets_are_kept() {
         let old = "[cpu]\na = 1\n\n[cpu.config]\nb = 2\n\n[cuda]\nc = 3\n\n[cuda.config]\nd = 4\n";
-        assert_eq!(others(old, "cpu"), "[cuda]\nc = 3\n\n[cuda.config]\nd = 4\n\n");
-        assert_eq!(others("", "cpu"), "");
+        assert_eq!(others(old, "cpu", ""), "[cuda]\nc = 3\n\n[cuda.config]\nd = 4\n\n");
+        assert_eq!(others("", "cpu", ""), "");
+    }
+
+    #[test]
+    fn tables_of_other_variants_are_kept() {
+        let of = |variant: &str| format!("[cpu.\"{variant}\"]\na = 1\n\n[cpu.\"{variant}\".config]\nb = 2\n");
+        let old = format!("[cpu]\nx = 0\n\n[cpu.config]\ny = 1\n\n{}\n{}", of("T=f16"), of("T=f32"));
+        assert_eq!(others(&old, "cpu", "T=f32"), format!("{}\n", of("T=f16")));
+        assert_eq!(header_name("cpu", "T=f16"), "best_cpu_T_f16.h");
+        assert_eq!(header_name("cpu", ""), "best_cpu.h");
+    }
+
+    /// A study of two workloads, of which one is held out.
+    fn summary(best_ms: f64) -> Summary {
+        let interval = serde_json::json!([1.0, 2.0]);
+        let workload = |name: &str, holdout: bool| {
+            serde_json::json!({
+                "name": name, "best_ms": best_ms, "best_ci95_ms": interval, "baseline_ms": 2.0, "baseline_ci95_ms": interval,
+                "speedup": 1.5, "speedup_ci95": interval, "cliffs_delta": 1.0, "p_value": 0.0, "verdict": "faster",
+                "samples": 25, "warnings": [], "holdout": holdout,
+            })
+        };
+        serde_json::from_value(serde_json::json!({
+            "verdict": "reached", "reason": "", "workloads": [workload("a", false), workload("b", true)],
+            "config": { "X": 1 }, "speedup": 1.5, "speedup_ci95": interval, "target_speedup": 1.1, "baseline": "n",
+            "trials": 3, "refused": {}, "ablation": [], "seed": 1, "seconds": 1.0, "study": "new",
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_best_stays_and_not_the_latest() {
+        let table = |name: &str| {
+            format!(
+                "[{name}]\ndevice = \"d\"\nsources = \"s\"\nstudy = \"old\"\n[{name}.workloads.\"a\"]\nbest_ms = 1.0\n\
+                 [{name}.workloads.\"b\"]\nbest_ms = 1.0\n"
+            )
+        };
+        let asked = |old: &str, variant: &str, on: (&str, &str), best_ms: f64| {
+            better(old, ("cpu", variant), on, &summary(best_ms)).map(|(study, _)| study)
+        };
+        let (plain, same) = (table("cpu"), ("d", "s"));
+        assert_eq!(asked(&plain, "", same, 1.5).as_deref(), Some("old"));
+        assert_eq!(asked(&plain, "", same, 0.5), None);
+        // Other code, another device or another variant are no measure.
+        assert_eq!(asked(&plain, "", ("d", "changed"), 1.5), None);
+        assert_eq!(asked(&plain, "", ("other", "s"), 1.5), None);
+        assert_eq!(asked(&plain, "T=f16", same, 1.5), None);
+        assert_eq!(asked(&table("cpu.\"T=f16\""), "T=f16", same, 1.5).as_deref(), Some("old"));
+        assert_eq!(asked(&plain.replace("\"b\"", "\"c\""), "", same, 1.5).as_deref(), Some("old"), "a holdout's name");
+        assert_eq!(asked(&plain.replace("\"a\"", "\"c\""), "", same, 1.5), None);
+        assert_eq!(asked("not toml [", "", same, 1.5), None);
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn look(project: &Project) -> Finding {
         // A fault brings its own hint along.
         Err(fault) => return broken(fault),
     };
-    match store.version() {
+    match store.examine().and_then(|()| store.version()) {
         Ok(version) => {
             let bytes = std::fs::metadata(place).map_or(0, |m| m.len());
             Finding::ok(ID, WHY, format!("{place} opens, version {version}, {}", size(bytes)))

@@ -4,7 +4,8 @@
 
 use camino::Utf8Path;
 use kiln_core::{Fault, Report, nearest};
-use kiln_run::{Card, DeviceLock};
+use kiln_judge::Signature;
+use kiln_run::{Card, DeviceLock, find_python};
 use kiln_spec::{Selection, TargetKind};
 use kiln_study::{Kernel, Surroundings};
 
@@ -32,6 +33,7 @@ impl<'a> Opened<'a> {
     ) -> Result<Opened<'a>, Failure> {
         let opened = Opened::unexamined(file, selecting)?;
         preflight(project, &opened.kernel.selection, selecting, teller)?;
+        packages(&opened.kernel.selection)?;
         Ok(opened)
     }
 
@@ -90,7 +92,22 @@ fn preflight(
     }
 }
 
-/// The kernel of a selection; sources lie beside the file.
+/// Refuses a Python that lacks what kiln calls a function in Python with: that is not the function's fault.
+pub(crate) fn packages(selection: &Selection<'_>) -> Result<(), Failure> {
+    if selection.target.kind != TargetKind::Python || selection.target.on_gpu {
+        return Ok(());
+    }
+    let python = find_python()?;
+    match python.numpy {
+        Some(_) => Ok(()),
+        None => {
+            let fault = Fault::new("before starting: python", format!("{} has no NumPy", python.interpreter));
+            Err(fault.hint(format!("{} -m pip install numpy", python.interpreter)).into())
+        }
+    }
+}
+
+/// The kernel of a selection; sources lie beside the file. Refuses a workload on which an argument has no elements.
 pub(crate) fn kernel<'a>(selection: Selection<'a>, path: &Utf8Path) -> Result<Kernel<'a>, Failure> {
     let folder = if path.is_dir() {
         path
@@ -98,5 +115,27 @@ pub(crate) fn kernel<'a>(selection: Selection<'a>, path: &Utf8Path) -> Result<Ke
         path.parent().filter(|p| !p.as_str().is_empty()).unwrap_or(Utf8Path::new("."))
     };
     let folder = folder.canonicalize_utf8()?;
-    Ok(Kernel::new(selection, &folder)?)
+    let kernel = Kernel::new(selection, &folder)?;
+    filled(&kernel)?;
+    Ok(kernel)
+}
+
+/// Refuses a workload on which an argument has no elements: there is nothing to compute or to time.
+fn filled(kernel: &Kernel<'_>) -> Result<(), Failure> {
+    let (selection, default) = (&kernel.selection, kernel.default_config());
+    for workload in &selection.workloads {
+        // What cannot be evaluated is reported where it is used.
+        let signature = match &default {
+            Some(config) => Signature::under(selection, Some(workload), config),
+            None => Signature::of(selection, Some(workload)),
+        };
+        let slots = signature.map_or_else(|_| Vec::new(), |signature| signature.slots);
+        if let Some(slot) = slots.iter().find(|slot| slot.scalar.is_none() && slot.elements() == 0) {
+            let shape: Vec<String> = slot.shape.iter().map(ToString::to_string).collect();
+            let report = Report::error(format!("workload {}: {} has no elements", workload.name, slot.name));
+            let report = report.label(format!("its shape is [{}]", shape.join(", ")));
+            return Err(report.hint("give every dimension at least 1, or remove the workload").into());
+        }
+    }
+    Ok(())
 }

@@ -24,6 +24,9 @@ pub struct Selecting {
     pub device: Option<String>,
 }
 
+/// Fewer than five pairs of workers decide nothing.
+const FEWEST_SAMPLES: usize = 25;
+
 /// How times are taken.
 #[derive(Debug, Clone)]
 pub struct Measuring {
@@ -46,6 +49,16 @@ impl Measuring {
     pub(crate) fn cache_state(&self, card: Option<&Card>) -> CacheState {
         let cold = self.cold || (card.is_some() && !self.warm);
         if cold { CacheState::Cold } else { CacheState::Warm }
+    }
+
+    /// Samples on each side.
+    pub(crate) fn checked_samples(&self) -> Result<usize, Failure> {
+        let samples = self.samples;
+        if samples < FEWEST_SAMPLES {
+            let report = Report::error(format!("--samples {samples}"));
+            return Err(report.label(format!("expected at least {FEWEST_SAMPLES}")).into());
+        }
+        Ok(samples)
     }
 
     /// Threads a kernel may use.

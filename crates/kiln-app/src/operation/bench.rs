@@ -22,9 +22,6 @@ use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
 use recorded::{Setting, sides};
 
-/// Fewer pairs of workers decide nothing.
-const FEWEST_PAIRS: usize = 5;
-
 /// What is to be measured.
 #[derive(Debug, Clone)]
 pub struct BenchRequest {
@@ -128,7 +125,7 @@ fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Settings, Fai
     let (measuring, defaults) = (&request.measuring, Settings::default());
     Ok(Settings {
         seed: seed(measuring.seed)?,
-        pairs: measuring.samples.div_ceil(defaults.pair_samples).max(FEWEST_PAIRS),
+        pairs: measuring.checked_samples()?.div_ceil(defaults.pair_samples),
         most_pairs: request.max_samples.div_ceil(defaults.pair_samples),
         width: request.width / 100.0,
         cache: measuring.cache_state(opened.card.as_ref()),
@@ -156,7 +153,7 @@ fn measure(
     let refused = |refusal: Refusal| Ok((hardware.clone(), Outcome::Refused(refusal)));
     let mut rivals = Vec::new();
     if let Some(other) = other {
-        let name = other.to_string();
+        let name = difference(other, config);
         match bench.subject(other)? {
             Outcome::Passed(subject) => rivals.push(Rival { name, subject, judged: true }),
             Outcome::Refused(refusal) => return refused(refusal),
@@ -184,5 +181,25 @@ fn measure(
             Ok((hardware, Outcome::Passed(figures)))
         }
         Err(lost) => refused(lost.refusal),
+    }
+}
+
+/// What a rival is called: the values in which it differs.
+fn difference(other: &Config, config: &Config) -> String {
+    let differs = |(name, value): &(&std::sync::Arc<str>, &kiln_core::Value)| config.get(name) != Some(*value);
+    let values = other.iter().filter(differs).map(|(name, value)| (name.clone(), value.clone()));
+    let only = Config::new(values.collect());
+    if only.is_empty() { "itself".into() } else { only.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rival_is_called_by_what_differs() {
+        let config = |text: &str| Config::parse(text).unwrap();
+        assert_eq!(difference(&config("A=1,B=8,C=x"), &config("A=1,B=4,C=y")), "B=8,C=x");
+        assert_eq!(difference(&config("A=1"), &config("A=1")), "itself");
     }
 }

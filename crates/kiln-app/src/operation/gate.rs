@@ -8,7 +8,7 @@ use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, toolchain};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Opened, Selecting, complete, for_this_gpu, kernel, runnable, surroundings};
+use crate::kernel::{KernelFile, Opened, Selecting, complete, for_this_gpu, kernel, packages, runnable, surroundings};
 use crate::operation::forge;
 use crate::project::{Project, program};
 use crate::seed::seed;
@@ -172,6 +172,7 @@ fn climb(
         }
         Err(failure) => return Err(failure),
     };
+    packages(&selected)?;
     let opened = Opened { kernel: kernel(selected, &request.selecting.path)?, card };
     let cache = if opened.card.is_some() { CacheState::Cold } else { CacheState::Warm };
     let settings = Settings { seed: seed(None)?, cache, ..Settings::default() };

@@ -7,7 +7,7 @@ use kiln_store::{Filter, Run, Store};
 use crate::failure::Failure;
 use crate::kernel::KernelFile;
 use crate::project::Project;
-use crate::record::{StudyNow, as_they_stand};
+use crate::record::{StudyNow, Whose, as_they_stand};
 
 /// Which studies to list.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +41,12 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
         let filter = Filter { kernel: kernel.clone(), limit: Some(request.limit.saturating_add(1)) };
         studies = as_they_stand(&store, store.studies(&filter)?)?;
         runs = store.runs(&filter)?;
+        // A path means the kernel there, not another one of its name.
+        let at = request.kernel.as_deref().filter(|words| is_path(words)).zip(kernel.as_deref());
+        if let Some((path, name)) = at {
+            let whose = Whose::at(name, path);
+            studies.retain(|study| whose.is(&study.study));
+        }
         if studies.is_empty() && runs.is_empty() {
             others = kernels(&store)?;
         }
@@ -52,10 +58,13 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
     Ok(History { studies, runs, kernel, others, more })
 }
 
+fn is_path(words: &Utf8Path) -> bool {
+    words.as_str().contains('/') || words.is_file() || words.join("kernel.toml").is_file()
+}
+
 /// The name of the kernel meant: that of the file where there is one, else what was typed.
 fn kernel_name(words: &Utf8Path) -> Result<String, Failure> {
-    let is_path = words.as_str().contains('/') || words.is_file() || words.join("kernel.toml").is_file();
-    if is_path { Ok(KernelFile::read(words)?.spec.name) } else { Ok(words.to_string()) }
+    if is_path(words) { Ok(KernelFile::read(words)?.spec.name) } else { Ok(words.to_string()) }
 }
 
 /// Kernels that have studies.

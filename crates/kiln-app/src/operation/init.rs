@@ -80,7 +80,12 @@ const KEYWORDS: [&str; 60] = [
 
 /// Writes a small kernel that works into `folder`.
 pub fn init(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Failure> {
-    let name = folder.file_name().unwrap_or_default();
+    // `.` and `..` are called what the folder is called.
+    let here = match folder.file_name() {
+        Some(_) => folder.to_owned(),
+        None => folder.canonicalize_utf8()?,
+    };
+    let name = here.file_name().unwrap_or_default();
     if KEYWORDS.contains(&name) {
         return Err(Report::error(format!("`{name}` is a word of C or C++ and cannot name a function")).into());
     }

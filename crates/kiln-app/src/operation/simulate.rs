@@ -89,7 +89,8 @@ fn run(project: &Project, request: &SimulateRequest, teller: &Teller<'_>) -> Res
         for (file, recording) in recording::find(project, name)? {
             if !Utf8Path::new(name).exists() {
                 let tried = recording.rows.len();
-                teller.note(format!("study {file} tried {tried} configurations; a search on it knows no others"));
+                let tried = kiln_core::counted(tried as u128, "configuration");
+                teller.note(format!("study {file} tried {tried}; a search on it knows no others"));
             }
             replayed.push(Replayed::new(file, recording, teller)?);
         }

@@ -11,7 +11,9 @@ use std::time::Instant;
 use camino::Utf8Path;
 use kiln_core::Fault;
 use kiln_store::{State, Store, Study};
-use kiln_study::{Bench, Budget, Kernel, Record, Settings, Summary, Trouble, adopt, peaks, table, write_best};
+use kiln_study::{
+    Bench, Best, Budget, Kernel, Place, Record, Settings, Summary, Trouble, adopt, peaks, table, write_best,
+};
 use serde_json::json;
 
 use crate::event::{Count, What};
@@ -52,14 +54,13 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
         None => settings::settings(request, &opened, &store, &whose)?,
     };
     let priors = prior::read(project, &settings.priors, teller)?;
-    let folder = request.out.clone().unwrap_or_else(|| project.best(kernel.name()));
+    let folder = request.out.clone().unwrap_or_else(|| whose.best(project));
     if request.adopt {
         table(kernel)?;
     }
     if live {
         // Not after an hour of work.
         fs_err::create_dir_all(&folder).map_err(|e| Fault::new(format!("making {folder} for the winner"), e))?;
-        resume::others(&store, teller)?;
     }
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let card = opened.card.as_ref().filter(|_| live);
@@ -80,6 +81,8 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     }
     let record = if live {
         store.reopen(&study.id, &owner(&bench))?;
+        // Recorded first, looked for others then: of two that begin at once, one at least sees the other.
+        resume::others(&store, teller)?;
         Record::in_store(&store, &study.id, settings.cache)?
     } else {
         Record::replay(&store, &study.id, settings.cache)?
@@ -141,8 +144,14 @@ fn end(
     if live {
         let (object, verdict) = (json!(summary), summary.verdict.name());
         store.finish(&study.id, State::Finished, Some(verdict), Some(&object), now(), seconds)?;
-        if let Some(written) = write_best(bench.kernel, &summary, bench.hardware(), folder)? {
-            files.extend([written.toml, written.header]);
+        let (path, keeps_best) = (request.selecting.path.as_str(), request.out.is_none());
+        match write_best(bench.kernel, &summary, Place { folder, path, device: bench.hardware(), keeps_best })? {
+            Some(Best::Written(written)) => files.extend([written.toml, written.header]),
+            Some(Best::Kept { toml, study, slower }) => teller.note(format!(
+                "{toml} keeps the winner of study {}: this one takes {slower:.3}x as long (--out FOLDER writes it elsewhere)",
+                study.get(study.len().saturating_sub(8)..).unwrap_or(&study)
+            )),
+            None => {}
         }
         if request.adopt {
             match adopt(bench.kernel, &summary, bench.hardware()) {
@@ -156,7 +165,12 @@ fn end(
             teller.note(fault.to_string());
         }
     }
-    Ok(Tuned::Ended { summary: Box::new(summary), files, not_adopted, short_id: study.short_id().into() })
+    // Tuned apart, every workload tries on its own.
+    let kernel = bench.kernel;
+    let apart = if kernel.selection.spec.objective.per_workload { kernel.selection.workloads.len() } else { 1 };
+    let exhausted = summary.trials as u128 >= kernel.space.len().saturating_mul(apart as u128);
+    let (summary, short_id) = (Box::new(summary), study.short_id().into());
+    Ok(Tuned::Ended { summary, files, not_adopted, short_id, exhausted })
 }
 
 /// Records that a study was broken off, by whoever stopped it or by a fault.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use kiln_core::counted;
 use kiln_formats::Recorded;
 use kiln_search::{Observation, Prior};
 use kiln_store::{Filter, State, Store};
@@ -54,7 +55,8 @@ pub(crate) fn read(project: &Project, names: &[String], teller: &Teller<'_>) -> 
                 (config, observation)
             });
             let prior = Prior { label, trials: trials.collect() };
-            teller.note(format!("starting from what {} measured, {} configurations", prior.label, prior.trials.len()));
+            let measured = counted(prior.trials.len() as u128, "configuration");
+            teller.note(format!("starting from what {} measured, {measured}", prior.label));
             priors.push(Arc::new(prior));
         }
     }

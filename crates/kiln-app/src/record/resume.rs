@@ -61,7 +61,10 @@ pub(crate) fn settings(
     }
     if study.variant != kernel.variant() || study.target != kernel.target() {
         return Err(Report::error(format!("study {} is of another variant or target", study.id))
-            .hint(format!("add --target {} --variant {}", study.target, study.variant))
+            .hint(match study.variant.as_str() {
+                "" => format!("add --target {}", study.target),
+                variant => format!("add --target {} --variant {variant}", study.target),
+            })
             .into());
     }
     let settings: Settings = serde_json::from_value(study.options.clone())

@@ -6,6 +6,7 @@ use kiln_core::Report;
 use kiln_store::{Filter, State, Store, Study};
 
 use crate::failure::Failure;
+use crate::project::Project;
 
 /// The key of a study's environment under which its kernel's folder is recorded.
 pub(crate) const FOLDER: &str = "folder";
@@ -32,6 +33,17 @@ impl Whose {
         let theirs = recorded.or_else(|| folder_of(Utf8Path::new(&study.path)));
         let elsewhere = self.folder.as_ref().zip(theirs).is_some_and(|(ours, theirs)| *ours != theirs);
         study.kernel == self.name && !elsewhere
+    }
+
+    /// Where its winner goes unless told otherwise: a folder by its name, and where another kernel of that name has it, one by
+    /// name and path.
+    pub(crate) fn best(&self, project: &Project) -> Utf8PathBuf {
+        let folder = project.best(&self.name);
+        let Some(ours) = self.folder.as_ref().filter(|ours| !kiln_study::is_of(&folder, ours, &folder_of)) else {
+            return folder;
+        };
+        let hash = blake3::hash(ours.as_str().as_bytes()).to_hex();
+        project.best(&format!("{}-{}", self.name, &hash[..8]))
     }
 
     /// The newest of this kernel on a target that did not end.

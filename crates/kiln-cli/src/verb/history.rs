@@ -5,6 +5,7 @@ use kiln_show::{HistoryView, Past, RunView};
 
 use crate::args::HistoryArgs;
 use crate::output;
+use crate::place;
 
 pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failure> {
     if let (Some(_), Some(study)) = (args.export, &args.kernel) {
@@ -17,6 +18,7 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
         studies: &studies,
         runs: &runs,
         place: project.store_place(),
+        kiln: &place::kiln(project),
         kernel: found.kernel.as_deref(),
         others: &found.others,
         more: found.more,

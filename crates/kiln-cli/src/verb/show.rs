@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::args::ShowArgs;
 use crate::output;
+use crate::place;
 
 pub(crate) fn run(project: &Project, args: &ShowArgs) -> Result<Ending, Failure> {
     if args.importance {
@@ -19,8 +20,9 @@ pub(crate) fn run(project: &Project, args: &ShowArgs) -> Result<Ending, Failure>
             return Ok(Ending::Done);
         }
     };
-    let (past, repeat) = (Past::of(&story.now), repeat(&story.now.study));
-    let view = StudyView { past: &past, trials: &story.now.trials, notes: &story.notes, repeat: &repeat };
+    let kiln = place::kiln(project);
+    let (past, repeat) = (Past::of(&story.now), repeat(&kiln, &story.now.study));
+    let view = StudyView { past: &past, trials: &story.now.trials, notes: &story.notes, repeat: &repeat, kiln: &kiln };
     output::data(&match args {
         ShowArgs { json: true, .. } => format!("{}\n", view.json()),
         ShowArgs { refusals: true, .. } => view.refusals(output::verbose()),

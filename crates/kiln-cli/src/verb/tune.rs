@@ -1,7 +1,7 @@
 //! `kiln tune`: the whole loop, from the default configuration to a confirmed winner.
 
-use kiln_app::{Ending, Ends, Failure, Project, Report, Summary, TuneRequest, TuneVerdict, Tuned, tune};
-use kiln_show::SummaryView;
+use kiln_app::{Ending, Ends, Failure, Measuring, Project, Report, Summary, TuneRequest, TuneVerdict, Tuned, tune};
+use kiln_show::{Command, SummaryView};
 use serde_json::json;
 
 use super::forge;
@@ -18,24 +18,25 @@ pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure>
         return forge::run(project, args);
     }
     let hearing = Hearing::progress(&args.hearing, args.json)?;
-    let tuned = tune(project, &request(args), &|event| hearing.hear(event))?;
+    let request = request(args);
+    let tuned = tune(project, &request, &|event| hearing.hear(event))?;
     let ending = tuned.ending();
-    let (kiln, path) = (place::kiln(project), &args.selecting.path);
+    let kiln = place::kiln(project);
+    let go_on = |study: &str| Command::tune(&kiln, &request, |request| request.resume = Some(study.into())).to_string();
     match tuned {
-        Tuned::Ended { summary, files, not_adopted, short_id } => {
+        Tuned::Ended { summary, files, not_adopted, short_id, exhausted } => {
             if args.json {
                 output::data(&format!("{}\n", json!(summary)))?;
             } else {
                 let files: Vec<String> = files.into_iter().map(Into::into).collect();
-                let next = next(&kiln, args, &summary, &short_id);
+                let next = next(&kiln, &request, &summary, &short_id, exhausted);
                 hearing.data(&SummaryView { summary: &summary, files: &files, next: &next }.to_string())?;
             }
             // After what was found is told.
             not_adopted.map_or(Ok(ending), Err)
         }
         Tuned::Interrupted { study, short_id } => {
-            let adopt = if args.adopt { " --adopt" } else { "" };
-            let next = format!("{kiln} tune {path} --resume {short_id}{adopt}");
+            let next = go_on(&short_id);
             output::complain(&format!("interrupted; go on with: {next}"));
             if args.json {
                 let report = Report::error("interrupted").hint(next);
@@ -45,7 +46,7 @@ pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure>
         }
         Tuned::Failed { failure, saved } => {
             if let Some(short_id) = saved {
-                output::complain(&format!("what is done is saved; go on with: {kiln} tune {path} --resume {short_id}"));
+                output::complain(&format!("what is done is saved; go on with: {}", go_on(&short_id)));
             }
             Err(failure)
         }
@@ -75,13 +76,34 @@ fn request(args: &TuneArgs) -> TuneRequest {
 }
 
 /// What makes sense now.
-fn next(kiln: &str, args: &TuneArgs, summary: &Summary, short: &str) -> Vec<String> {
-    let path = &args.selecting.path;
-    let then = match summary.verdict {
-        TuneVerdict::Reached => format!("{kiln} bench {path} --study {short}"),
-        TuneVerdict::NotReached => format!("{kiln} tune {path} --trials {}", 2 * args.trials.unwrap_or(TRIALS)),
-        TuneVerdict::NoValidCandidate => format!("{kiln} gate {path}"),
-        TuneVerdict::Stopped => format!("{kiln} tune {path} --no-stop"),
+fn next(kiln: &str, request: &TuneRequest, summary: &Summary, short: &str, exhausted: bool) -> Vec<String> {
+    let show = Command::show(kiln, short);
+    let selecting = &request.selecting;
+    let again = |change: &dyn Fn(&mut TuneRequest)| {
+        Command::tune(kiln, request, |new| {
+            (new.resume, new.replay) = (None, None);
+            change(new);
+        })
     };
-    vec![format!("{kiln} show {short}"), then]
+    match summary.verdict {
+        TuneVerdict::Reached => {
+            // A benchmark takes its own number of samples.
+            let measuring = Measuring { samples: Command::SAMPLES, ..request.measuring.clone() };
+            let bench = Command::of(kiln, "bench", selecting).measured(&measuring).value("--study", short);
+            vec![show.to_string(), bench.to_string()]
+        }
+        // Every configuration was tried: other values are what may help.
+        TuneVerdict::NotReached if exhausted => {
+            vec![show.clone().to_string(), show.flag("--importance", true).to_string()]
+        }
+        TuneVerdict::NotReached => {
+            let more = 2 * request.trials.unwrap_or(TRIALS);
+            vec![show.to_string(), again(&|new| new.trials = Some(more)).to_string()]
+        }
+        TuneVerdict::NoValidCandidate => {
+            let gate = Command::of(kiln, "gate", selecting);
+            vec![show.flag("--refusals", true).to_string(), gate.to_string()]
+        }
+        TuneVerdict::Stopped => vec![show.to_string(), again(&|new| new.stop_rule = false).to_string()],
+    }
 }

@@ -3,7 +3,7 @@
 use kiln_core::{Gate, Refusal};
 use kiln_store::Trial;
 
-use crate::refusal::refusal;
+use crate::refusal::{meaning, refusal};
 
 /// Lines of a compiler's message shown of an example.
 const EXCERPT: usize = 12;
@@ -20,7 +20,7 @@ pub(crate) fn by_gate(trials: &[Trial]) -> String {
         let mut of_gate = refused(trials).filter(|(_, r)| r.gate == *gate);
         let Some((trial, example)) = of_gate.next() else { continue };
         let more = of_gate.count();
-        text.push_str(&format!("  {gate} {}: {}\n", more + 1, gate.meaning()));
+        text.push_str(&format!("  {gate} {}: {}\n", more + 1, meaning(example)));
         let on = trial.workload.as_deref().filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" on {w}"));
         text.push_str(&format!("    e.g. {}{on}\n", trial.config));
         let words = if *gate == Gate::BuildFailed { example.words() } else { "" };

@@ -3,9 +3,11 @@
 use kiln_store::Study;
 use kiln_study::{CacheState, Settings};
 
-/// As it would be typed. What the record does not say (a budget of time) is left out.
-pub fn repeat(study: &Study) -> String {
-    let mut words = vec!["kiln tune".to_string(), quoted(&study.path), format!("--target {}", study.target)];
+use crate::command::quoted;
+
+/// As it would be typed, behind `kiln`, which may hold `--store`. What the record does not say (a budget of time) is left out.
+pub fn repeat(kiln: &str, study: &Study) -> String {
+    let mut words = vec![format!("{kiln} tune"), quoted(&study.path), format!("--target {}", study.target)];
     words.extend(study.arch.as_ref().map(|arch| format!("--arch {arch}")));
     if !study.variant.is_empty() {
         words.push(format!("--variant {}", quoted(&study.variant)));
@@ -29,7 +31,7 @@ fn flags(set: &Settings) -> Vec<String> {
     add(set.strategy != usual.strategy, format!("--strategy {}", set.strategy));
     // Naming them matters: by now there may be others.
     add(set.priors.is_empty(), "--no-prior".into());
-    set.priors.iter().for_each(|prior| add(true, format!("--prior {prior}")));
+    set.priors.iter().for_each(|prior| add(true, format!("--prior {}", quoted(prior))));
     add(set.cache == CacheState::Cold, "--cold".into());
     add(set.threads != usual.threads, format!("--threads {}", set.threads));
     add(!set.pin, "--no-pin".into());
@@ -45,12 +47,6 @@ fn flags(set: &Settings) -> Vec<String> {
         add(true, format!("--target-speedup {aim}"));
     }
     flags
-}
-
-/// A word as a shell takes it whole.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=,+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]
@@ -69,11 +65,5 @@ mod tests {
             ..Settings::default()
         };
         assert_eq!(flags(&set).join(" "), "--trials 5 --samples 20 --no-prior --no-ablation --baseline 'my own'");
-    }
-
-    #[test]
-    fn odd_words_are_quoted() {
-        assert_eq!(quoted("kernels/soft_max-2"), "kernels/soft_max-2");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
     }
 }

@@ -10,7 +10,7 @@ use crate::sample::{BEGAN, past, study, trial, trials};
 const REPEAT: &str = "kiln tune kernels/softmax --target cpu --seed 7";
 
 fn view<'a>(past: &'a Past, trials: &'a [kiln_store::Trial], notes: &'a [Note]) -> StudyView<'a> {
-    StudyView { past, trials, notes, repeat: REPEAT }
+    StudyView { past, trials, notes, repeat: REPEAT, kiln: "kiln" }
 }
 
 #[test]

@@ -58,6 +58,8 @@ pub enum Tuned {
         not_adopted: Option<Failure>,
         /// The study's short id.
         short_id: String,
+        /// True when every valid configuration was tried.
+        exhausted: bool,
     },
     /// It was asked to stop, and can go on.
     Interrupted {

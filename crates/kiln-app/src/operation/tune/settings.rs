@@ -11,9 +11,6 @@ use crate::kernel::Opened;
 use crate::record::{Whose, prior};
 use crate::seed::seed;
 
-/// Fewer than five pairs of workers decide nothing.
-const FEWEST_SAMPLES: usize = 25;
-
 /// The settings of a new study.
 pub(crate) fn settings(
     request: &TuneRequest,
@@ -35,18 +32,13 @@ pub(crate) fn settings(
     let known = kiln_search::Kind::parse(&request.strategy);
     known.map_err(|e| Report::error(format!("--strategy: {e}")))?;
     let (measuring, card) = (&request.measuring, opened.card.as_ref());
-    if measuring.samples < FEWEST_SAMPLES {
-        return Err(Report::error(format!("--samples {}", measuring.samples))
-            .label(format!("expected at least {FEWEST_SAMPLES}"))
-            .into());
-    }
     Ok(Settings {
         seed: seed(measuring.seed)?,
         strategy: request.strategy.clone(),
         priors,
         seed_trials,
         search_trials,
-        pairs: measuring.samples.div_ceil(defaults.pair_samples),
+        pairs: measuring.checked_samples()?.div_ceil(defaults.pair_samples),
         workload: request.selecting.workload.clone(),
         baseline: request.baseline.clone(),
         stop_rule: request.stop_rule,
