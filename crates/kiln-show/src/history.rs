@@ -125,10 +125,10 @@ mod tests {
             more: true,
         };
         insta::assert_snapshot!(view, @r"
-          when              study     kernel   target  state        verdict  speedup             trials        took  device
-          2026-03-01 14:05  abcd0123  softmax  cpu     running      -        -                        5       4.5 s  A Processor
-          2026-03-01 14:05  abcd0123  softmax  cpu     interrupted  -        -                        5       4.5 s  A Processor
-          2026-03-01 14:05  abcd0123  softmax  cpu     finished     reached  1.50x [1.45, 1.55]       5  1 min 23 s  A Processor
+          when              study     kernel   target     state        verdict  speedup             trials        took  device
+          2026-03-01 14:05  abcd0123  softmax  cpu T=f32  running      -        -                        5       4.5 s  A Processor
+          2026-03-01 14:05  abcd0123  softmax  cpu T=f32  interrupted  -        -                        5       4.5 s  A Processor
+          2026-03-01 14:05  abcd0123  softmax  cpu T=f32  finished     reached  1.50x [1.45, 1.55]       5  1 min 23 s  A Processor
         older ones: kiln history --limit 15
         ");
         let object = view.json();
