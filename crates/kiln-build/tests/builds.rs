@@ -177,7 +177,7 @@ fn builders_of_the_same_thing_do_not_disturb_each_other() {
 
 #[test]
 fn the_cache_keeps_its_bound_and_forgets_the_oldest() {
-    let bench = Bench::new();
+    let mut bench = Bench::new();
     let source = bench.write("k.c", "int f(void) { return N; }\n");
     let built: Vec<Artifact> = (0..4)
         .map(|n| {
@@ -193,6 +193,10 @@ fn the_cache_keeps_its_bound_and_forgets_the_oldest() {
     assert_eq!(removed.entries, 2);
     let left: Vec<bool> = built.iter().map(|a| a.library.is_file()).collect();
     assert_eq!(left, [true, false, false, true]);
+    // What is in use stays; once nobody has it open it goes.
+    assert!(bench.cache.clear().unwrap_err().why.contains("using it"));
+    let root = bench.cache.root().to_owned();
+    bench.cache = Cache::at(&root);
     assert_eq!(bench.cache.clear().unwrap().entries, 2);
     assert_eq!(bench.cache.state().unwrap().entries, 0);
 }
