@@ -1,11 +1,12 @@
 //! What was recorded: studies as they stand now, what they measured, what a new one starts from, and which can go on.
 
+pub(crate) mod chosen;
 mod past;
 pub(crate) mod prior;
 pub(crate) mod recording;
 pub(crate) mod resume;
 mod whose;
-pub(crate) mod winner;
+mod winner;
 
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::baseline::Baseline;
 use crate::bench::Bench;
 use crate::check::quick;
+use crate::duel::Lost;
 use crate::stage::Stage;
 use crate::subject::Subject;
 
@@ -52,6 +53,18 @@ pub(crate) struct Group<'a> {
     pub(crate) stages: Vec<Stage<'a>>,
     /// The rivals, by their places.
     pub(crate) able: Vec<usize>,
+}
+
+impl Group<'_> {
+    /// Leaves somebody out who was right before and has lost now: the others can be measured all the same.
+    pub(crate) fn leave_out(&mut self, able: usize, lost: Lost, rivals: &[Rival], unmeasured: &mut [Vec<Unmeasured>]) {
+        let name = &rivals[self.able.remove(able)].name;
+        let Lost { mut refusal, workload, .. } = lost;
+        refusal.evidence = format!("{} on {workload}", refusal.evidence).trim_start().to_string();
+        for place in &self.places {
+            unmeasured[*place].push(Unmeasured { name: name.clone(), refusal: refusal.clone() });
+        }
+    }
 }
 
 /// Sorts workloads by who can be measured there; for each of them, why others cannot.

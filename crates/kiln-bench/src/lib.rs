@@ -37,6 +37,7 @@ mod duel;
 mod environment;
 mod evaluation;
 mod event;
+mod exams;
 mod field;
 mod filling;
 mod forge;

@@ -36,9 +36,12 @@ impl Bench<'_> {
     /// Where all of every answer is wanted and there is a GPU to compute it.
     pub(crate) fn device_reference(&self, coverage: Coverage) -> Option<DeviceReference> {
         let able = self.gpu.is_some() && self.rules.builtin() == Some(Builtin::Attention);
-        let (seating, rules) = (self.seating().clone(), self.rules.clone());
-        let reference = DeviceReference { seating, rules, seat: Mutex::default(), failed: OnceLock::new() };
-        (able && coverage == Coverage::Every).then_some(reference)
+        (able && coverage == Coverage::Every).then(|| DeviceReference {
+            seating: self.seating().clone(),
+            rules: self.rules.clone(),
+            seat: Mutex::default(),
+            failed: OnceLock::new(),
+        })
     }
 }
 

@@ -5,17 +5,15 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
-use kiln_judge::{
-    Bound, Distribution, Exam, Filler, Geometry, Inputs, Marks, Outside, Precision, Rules, Signature, boxes, geometry,
-};
+use kiln_judge::{Bound, Distribution, Exam, Geometry, Marks, Rules, Signature, boxes, geometry};
 use kiln_run::{Arena, Launch, Slot, TensorMap};
 use kiln_space::Constants;
 use kiln_spec::{Formula, Selection};
 
 use crate::drawing::derive;
+use crate::exams::{Helpers, exam, exams};
 use crate::kernel::Kernel;
 use crate::layout::{Edge, Layout};
-use crate::reference::DeviceReference;
 use crate::seat::{Place, Seat};
 use crate::subject::Subject;
 use crate::supply::Supply;
@@ -405,52 +403,6 @@ fn layouts(kernel: &Kernel<'_>, signature: Signature) -> Result<(Layout, Option<
 
 fn with_memory(layout: Option<Layout>) -> Result<Option<(Layout, Arena)>, Fault> {
     layout.map(|layout| layout.arena().map(|arena| (layout, arena))).transpose()
-}
-
-/// What lies outside kiln: right answers, and inputs with a meaning.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Helpers<'h> {
-    pub(crate) answers: Option<Outside<'h>>,
-    pub(crate) filler: Option<Filler<'h>>,
-    /// Somebody who computes faster what kiln knows itself.
-    pub(crate) device: Option<&'h DeviceReference>,
-}
-
-impl Helpers<'_> {
-    /// Whether nobody else is needed.
-    fn alone(&self) -> bool {
-        self.answers.is_none() && self.filler.is_none()
-    }
-}
-
-/// One question with inputs drawn for it; none where the distribution makes no sense.
-pub(crate) fn exam(
-    layout: &Layout,
-    rules: &Rules,
-    draw: (Distribution, u64),
-    helpers: Helpers<'_>,
-) -> Result<Option<Exam>, Fault> {
-    layout.exam(rules, draw, helpers.answers, helpers.filler)
-}
-
-/// Several questions whose answers kiln knows itself, each made on a processor of its own: large ones take seconds.
-fn exams(
-    layout: &Layout,
-    rules: &Rules,
-    drawn: &[(Distribution, u64)],
-    device: Option<&DeviceReference>,
-) -> Result<Vec<Option<Exam>>, Fault> {
-    let ask = |signature: &Signature, inputs: &Inputs, _: Precision| match device {
-        Some(device) => device.answer(signature, inputs),
-        None => Err(Fault::new("computing the right answer", "there is no GPU to do it")),
-    };
-    let answers: Option<Outside<'_>> = if device.is_some() { Some(&ask) } else { None };
-    std::thread::scope(|scope| {
-        let one = |draw| exam(layout, rules, draw, Helpers { answers, ..Helpers::default() });
-        let made: Vec<_> = drawn.iter().map(|draw| scope.spawn(move || one(*draw))).collect();
-        let gone = |_| Err(Fault::new("making questions", "a thread ended before its time"));
-        made.into_iter().map(|one| one.join().unwrap_or_else(gone)).collect()
-    })
 }
 
 /// Why a stage could not be set up: the file's mistake, or the environment's fault.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::bench::Bench;
 use crate::drawing::derive;
-use crate::duel::{Lost, SETS};
+use crate::duel::SETS;
 use crate::field::{Group, Rival, Unmeasured, groups};
 use crate::stage::Trouble;
 use crate::versus::{from_outside, rounds, summary};
@@ -72,8 +72,7 @@ pub fn standing(bench: &Bench<'_>, baselines: &[Rival], target: f64, all: bool) 
         unmeasured: Vec::new(),
     };
     let mut standings: Vec<Standing> = stages.iter().map(empty).collect();
-    let (groups, unmeasured) = groups(bench, stages, baselines)?;
-    standings.iter_mut().zip(unmeasured).for_each(|(standing, unmeasured)| standing.unmeasured = unmeasured);
+    let (groups, mut unmeasured) = groups(bench, stages, baselines)?;
     for mut group in groups {
         while !group.able.is_empty() {
             let subjects: Vec<_> = group.able.iter().map(|number| baselines[*number].entry()).collect();
@@ -82,16 +81,11 @@ pub fn standing(bench: &Bench<'_>, baselines: &[Rival], target: f64, all: bool) 
                     stand(bench, baselines, target, &mut group, found.rounds, found.kernels, &mut standings)?;
                     break;
                 }
-                Err(Lost { subject, refusal, .. }) => {
-                    let name = &baselines[group.able.remove(subject)].name;
-                    for place in &group.places {
-                        let unmeasured = Unmeasured { name: name.clone(), refusal: refusal.clone() };
-                        standings[*place].unmeasured.push(unmeasured);
-                    }
-                }
+                Err(lost) => group.leave_out(lost.subject, lost, baselines, &mut unmeasured),
             }
         }
     }
+    standings.iter_mut().zip(unmeasured).for_each(|(standing, unmeasured)| standing.unmeasured = unmeasured);
     Ok(standings)
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use kiln_core::{Fault, Outcome, Refusal};
+use kiln_core::{Fault, Outcome};
 use kiln_stats::{
     Block, Bootstrap, Comparison, Estimate, StatsError, Summary, Thresholds, compare_blocks, more_samples,
     series_median, speedup,
@@ -96,15 +96,7 @@ pub fn versus(
             match fight(bench, subject, rivals, &group)? {
                 Ok(found) => break found,
                 Err(lost) if lost.subject == 0 => return Ok(Err(lost)),
-                // Somebody who was right before: the rest can be measured all the same.
-                Err(Lost { subject, refusal, workload }) => {
-                    let rival = group.able.remove(subject - 1);
-                    let evidence = format!("{} on {workload}", refusal.evidence).trim_start().to_string();
-                    for place in &group.places {
-                        let refusal = Refusal { evidence: evidence.clone(), ..refusal.clone() };
-                        unmeasured[*place].push(Unmeasured { name: rivals[rival].name.clone(), refusal });
-                    }
-                }
+                Err(lost) => group.leave_out(lost.subject - 1, lost, rivals, &mut unmeasured),
             }
         };
         match in_figures(bench, subject, rivals, thresholds, group, found)? {

@@ -13,10 +13,9 @@ use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Versus, peaks, versu
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Measuring, Opened, Selecting, complete, surroundings};
+use crate::kernel::{KernelFile, Measuring, Opened, Selecting, surroundings};
 use crate::project::Project;
-use crate::record::Whose;
-use crate::record::winner::{of_study, winner};
+use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
@@ -89,31 +88,15 @@ fn run<'a>(
 ) -> Result<Benched<'a>, Failure> {
     teller.warn(&file.warnings);
     let began = Instant::now();
-    let meant =
-        |name: &str| Whose::at(&file.spec.name, &request.selecting.path).meant(&project.recorded_for(name)?, name);
-    let study = request.study.as_deref().map(meant).transpose()?;
-    let selecting = match &study {
-        Some(study) => of_study(&request.selecting, study),
-        None => request.selecting.clone(),
-    };
-    let opened = Opened::new(project, file, &selecting, teller)?;
-    let typed = match &study {
-        Some(study) => winner(study, selecting.workload.as_deref())?,
-        None => request.config.clone(),
-    };
-    let (config, _) = complete(&opened.kernel.selection, &opened.kernel.problem, &typed)?;
+    let which = (request.config.as_str(), request.study.as_deref());
+    let chosen = Chosen::new(project, file, &request.selecting, which, teller)?;
+    let other = request.against.as_ref().map(|words| chosen.another(project, file, words)).transpose()?;
+    let Chosen { opened, config, .. } = chosen;
     opened.baseline(request.baseline.as_deref())?;
     if let Some((refusal, _)) = opened.kernel.broken(&config) {
         let (settings, outcome) = (Settings::default(), Outcome::Refused(refusal));
         return Ok(Benched { kernel: opened.kernel, config, settings, hardware: String::new(), outcome });
     }
-    let other = match &request.against {
-        Some(words) if words.contains('=') => Some(words.clone()),
-        Some(words) => Some(winner(&meant(words)?, selecting.workload.as_deref())?),
-        None => None,
-    };
-    let other = other.map(|typed| complete(&opened.kernel.selection, &opened.kernel.problem, &typed)).transpose()?;
-    let other = other.map(|(config, _)| config);
     let settings = settings(request, &opened)?;
     let sides = (&config, other.as_ref());
     let (hardware, outcome) = measure(project, &opened, &settings, sides, request, (teller, began))?;

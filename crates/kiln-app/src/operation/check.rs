@@ -7,10 +7,9 @@ use kiln_study::{Bench, CheckReport, Kernel, Settings, examine};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Opened, Selecting, complete, surroundings};
+use crate::kernel::{KernelFile, Selecting, surroundings};
 use crate::project::Project;
-use crate::record::Whose;
-use crate::record::winner::{of_study, winner};
+use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 
@@ -69,19 +68,8 @@ fn run<'a>(
     teller: &Teller<'_>,
 ) -> Result<Checked<'a>, Failure> {
     teller.warn(&file.warnings);
-    let meant =
-        |name: &str| Whose::at(&file.spec.name, &request.selecting.path).meant(&project.recorded_for(name)?, name);
-    let study = request.study.as_deref().map(meant).transpose()?;
-    let selecting = match &study {
-        Some(study) => of_study(&request.selecting, study),
-        None => request.selecting.clone(),
-    };
-    let opened = Opened::new(project, file, &selecting, teller)?;
-    let typed = match &study {
-        Some(study) => winner(study, selecting.workload.as_deref())?,
-        None => request.config.clone(),
-    };
-    let (config, _) = complete(&opened.kernel.selection, &opened.kernel.problem, &typed)?;
+    let which = (request.config.as_str(), request.study.as_deref());
+    let Chosen { opened, config, .. } = Chosen::new(project, file, &request.selecting, which, teller)?;
     let settings = Settings { seed: seed(request.seed)?, ..Settings::default() };
     let level = if request.full { Level::Suite } else { Level::Full };
     let mut reports: Vec<CheckReport> = Vec::new();
