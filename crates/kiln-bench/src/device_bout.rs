@@ -4,7 +4,7 @@
 //! Every subject has its own memory there, elsewhere in each round, and they take turns in random order. Every timed call
 //! has inputs that nobody has seen before, the same on all sides that draw in the same way, in memory that is written right
 //! before the sample. One call of some samples, nobody knows which, is fetched with what lies around it, drawn once more to
-//! know what it read, and held against the reference.
+//! know what it read, and held against the reference. It is the same call on all sides, so that one right answer does.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -42,7 +42,8 @@ pub(crate) struct Course {
     pub(crate) lots: Lots,
     /// Shared memory of each subject.
     memory: Vec<Option<Arena>>,
-    began: Instant,
+    /// What its rounds took, and of that what right answers took.
+    spent: Duration,
     checking: Duration,
     /// Timed calls of each subject that were held against the reference.
     pub(crate) checked: u64,
@@ -53,14 +54,14 @@ pub(crate) struct Course {
 impl Course {
     pub(crate) fn new(subjects: usize) -> Result<Course, Fault> {
         let memory = (0..subjects).map(|_| None).collect();
-        let (began, checking, ran) = (Instant::now(), Duration::ZERO, vec![Ran::default(); subjects]);
-        Ok(Course { lots: Lots::new()?, memory, began, checking, checked: 0, ran })
+        let (spent, checking, ran) = (Duration::ZERO, Duration::ZERO, vec![Ran::default(); subjects]);
+        Ok(Course { lots: Lots::new()?, memory, spent, checking, checked: 0, ran })
     }
 
-    /// Whether there is time to check some call: in any case for the first, and for others as long as that leaves most of the
-    /// time to measuring.
-    fn checks(&self) -> bool {
-        self.checked == 0 || self.checking.as_secs_f64() < CHECKING * self.began.elapsed().as_secs_f64()
+    /// Whether there is time to check some call, in a round that has taken so long: in any case for the first, and for others
+    /// as long as that leaves most of the time to measuring.
+    fn checks(&self, round: Duration) -> bool {
+        self.checked == 0 || self.checking.as_secs_f64() < CHECKING * (self.spent + round).as_secs_f64()
     }
 }
 
@@ -87,6 +88,13 @@ struct Side<'s> {
 struct Taken {
     after: Vec<u8>,
     read: Option<Vec<(usize, Vec<u8>)>>,
+}
+
+/// What a call read, where, and the question that this was.
+struct Question {
+    read: Vec<(usize, Vec<u8>)>,
+    layout: Layout,
+    exam: Exam,
 }
 
 impl<'s> Side<'s> {
@@ -180,14 +188,22 @@ impl<'s> Side<'s> {
         Ok(Outcome::Passed(()))
     }
 
-    /// Judges what was taken.
-    fn judge(&mut self, bench: &Bench<'_>, round: usize) -> Result<Outcome<()>, Fault> {
+    /// Judges what was taken. `last` is the question that a side before was asked, which mostly is the same.
+    fn judge(&mut self, bench: &Bench<'_>, round: usize, last: &mut Option<Question>) -> Result<Outcome<()>, Fault> {
         let Some(Taken { after, read }) = self.taken.take() else { return Ok(Outcome::Passed(())) };
         let judged = match read {
             None => self.exams[round % self.exams.len()].judge(&after),
             Some(read) => {
-                let given: Vec<(usize, &[u8])> = read.iter().map(|(number, bytes)| (*number, &bytes[..])).collect();
-                bench.question(&self.layout, &given)?.judge(&after)
+                let known = last.take().filter(|last| last.layout == *self.layout && last.read == read);
+                let question = match known {
+                    Some(question) => question,
+                    None => {
+                        let given: Vec<(usize, &[u8])> = read.iter().map(|(n, bytes)| (*n, &bytes[..])).collect();
+                        let exam = bench.question(&self.layout, &given)?;
+                        Question { read, layout: self.layout.clone().into_owned(), exam }
+                    }
+                };
+                last.insert(question).exam.judge(&after)
             }
         };
         Ok(match judged {
@@ -235,6 +251,7 @@ impl Bout<'_> {
         mut watch: Option<&mut Watch>,
     ) -> Result<Result<Vec<Turns>, Lost>, Fault> {
         let lost = |subject: usize, refusal: Refusal| self.lost(subject, refusal);
+        let began = Instant::now();
         let mut sides: Vec<Side<'_>> = Vec::with_capacity(entries.len());
         for (place, entry) in entries.iter_mut().enumerate() {
             match Side::new(self, entry, course, place)? {
@@ -252,7 +269,8 @@ impl Bout<'_> {
         for sample in 0..self.samples {
             shuffle(&mut order, rng);
             let seed = course.lots.seed();
-            let checked = course.checks() && (sample == certain || rng.next_u32() & 1 == 0);
+            let checked = course.checks(began.elapsed()) && (sample == certain || rng.next_u32() & 1 == 0);
+            let lot = rng.next_u64();
             for place in &order {
                 let side = &mut sides[*place];
                 side.seat.resume();
@@ -261,7 +279,7 @@ impl Bout<'_> {
                     watch.look(*place);
                 }
                 if let (Outcome::Passed(drawn), true) = (&mut outcome, checked && *place < self.judged) {
-                    let call = (rng.next_u64() % u64::from(side.pace.calls.max(1))) as u32;
+                    let call = (lot % u64::from(side.pace.calls.max(1))) as u32;
                     outcome = side.take(drawn.take(), varies, call)?.map(|()| None);
                 }
                 if let Outcome::Refused(refusal) = outcome {
@@ -272,8 +290,9 @@ impl Bout<'_> {
             if checked {
                 let checking = Instant::now();
                 course.checked += 1;
+                let mut last = None;
                 for (place, side) in sides.iter_mut().enumerate().take(self.judged) {
-                    if let Outcome::Refused(refusal) = side.judge(self.bench, self.round)? {
+                    if let Outcome::Refused(refusal) = side.judge(self.bench, self.round, &mut last)? {
                         return lost(place, refusal);
                     }
                 }
@@ -287,6 +306,7 @@ impl Bout<'_> {
             turns.push(side.turns);
         }
         turns.truncate(self.judged);
+        course.spent += began.elapsed();
         Ok(Ok(turns))
     }
 

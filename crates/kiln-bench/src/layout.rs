@@ -9,7 +9,7 @@ use kiln_run::{ALIGNMENT, Arena, MOST_ALIGNMENT, Slot, page};
 use kiln_spec::Role;
 
 /// A signature and its places.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layout {
     pub(crate) signature: Signature,
     pub(crate) slots: Vec<Slot>,
