@@ -14,7 +14,7 @@ if [ "${1:-}" = pack ]; then
   mkdir -p "$bin"
   cargo build --release
   cargo build --release -p kiln-bench --example gpu
-  tests="$(cargo test --release -p kiln-cli --test gpu --no-run --message-format=json 2>/dev/null |
+  tests="$(cargo test --release -p kiln-cli --test gpu --no-run --message-format=json |
     python3 -c 'import json,sys
 for line in sys.stdin:
     m = json.loads(line)

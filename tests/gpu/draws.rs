@@ -69,7 +69,8 @@ fn every_set_has_numbers_of_its_own() {
             arena.bytes_mut().fill(0xa5);
             done(&mut worker, Ask::Upload { image: 1 });
             let fill = Fill { offset, dtype: dtype.into(), shape: shape.clone(), strides: strides.clone(), numbers };
-            let drawing = |seed, first| Ask::Draw(Drawing { image: 1, seed, first, fills: vec![fill.clone()] });
+            let drawing =
+                |seed, first| Ask::Draw(Drawing { image: 1, seed, first, least: 0, fills: vec![fill.clone()] });
             done(&mut worker, drawing(7, 10));
             let sets: Vec<Vec<u8>> = (0..3).map(|set| fetched(&mut worker, &mut arena, set)).collect();
             assert!(sets[0] != sets[1] && sets[1] != sets[2] && sets[0] != sets[2], "{dtype}");

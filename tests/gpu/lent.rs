@@ -86,7 +86,7 @@ fn python_works_in_memory_that_another_process_keeps() {
             done(&mut worker, Ask::Scalars { values: vec![(regions[2].start, 2.5_f32.to_ne_bytes().to_vec())] });
             arena.bytes_mut().fill(0xff);
             done(&mut keeper, Ask::Upload { image: 1 });
-            let drawing = |seed| Ask::Draw(Drawing { image: 1, seed, first: 0, fills: vec![fill.clone()] });
+            let drawing = |seed| Ask::Draw(Drawing { image: 1, seed, first: 0, least: 0, fills: vec![fill.clone()] });
             done(&mut keeper, drawing(round + 7));
             done(&mut worker, Ask::Call);
             done(&mut keeper, drawing(round + 8));

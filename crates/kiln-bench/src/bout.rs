@@ -63,20 +63,27 @@ struct Side<'s> {
     seat: &'s mut Seat,
     tray: Tray,
     pace: Pace,
+    /// How many of a sample's calls are laid together, one lay after another.
+    pieces: Vec<usize>,
     /// Which of a sample's inputs its calls have, in order; and the set that each lay in, counted over all that was taken.
     picks: Vec<usize>,
     spots: Vec<usize>,
     /// How many sets samples may have, and their bytes.
     sizes: (Sets, usize),
-    /// Sets that no call has, beside those of calls that are made together.
+    /// Sets that no call has, beside those of as many calls as can be made together.
     decoys: usize,
     turns: Turns,
 }
 
 impl Side<'_> {
     /// How it is sampled.
-    fn manner(&self) -> (Pace, usize, bool) {
-        (self.pace, self.decoys, self.seat.returned)
+    fn manner(&self) -> (Pace, Vec<usize>, usize, bool) {
+        (self.pace, self.pieces.clone(), self.decoys, self.seat.returned)
+    }
+
+    /// Decoys beside so many calls.
+    fn beside(&self, calls: usize) -> usize {
+        beside(calls, self.decoys, self.pace.together())
     }
 
     /// Takes a sample in. Calls that are much shorter than they were when they were warmed up are many in a sample, and lie
@@ -115,19 +122,23 @@ impl Round<'_> {
         let mut order: Vec<usize> = (0..sides.len()).collect();
         let checked = self.checked.then(|| self.rng.next_u64() as usize % self.plan.samples.max(1));
         for sample in 0..self.plan.samples {
-            for place in 0..sides.len() {
-                // What an empty function does takes as long as its subject's.
-                let (pace, decoys, returned) = sides[place % subjects].manner();
-                (sides[place].pace, sides[place].decoys, sides[place].seat.returned) = (pace, decoys, returned);
+            for side in &mut sides[..subjects] {
+                side.pieces = side.pace.pieces(self.rng);
             }
-            let most = sides.iter().map(|side| side.pace.sets()).max().unwrap_or(1);
+            for place in subjects..sides.len() {
+                // What an empty function does takes as long as its subject's.
+                let (manner, empty) = (sides[place % subjects].manner(), &mut sides[place]);
+                (empty.pace, empty.pieces, empty.decoys, empty.seat.returned) = manner;
+            }
+            let made = |side: &Side<'_>| side.pieces.iter().sum::<usize>();
+            let most = sides.iter().map(made).max().unwrap_or(1);
             // Behind those that are called come decoys, drawn like the others, and never laid twice.
-            let decoys = sides.iter().map(|side| side.decoys * side.pace.lays()).max().unwrap_or(0);
+            let decoys = sides.iter().map(|side| side.pieces.iter().map(|p| side.beside(*p)).sum()).max().unwrap_or(0);
             let drawn = self.draws.take(&self.stage.layout.signature, most + decoys)?;
             let (calls, decoys) = drawn.split_at(most.min(drawn.len()));
             // A side that makes fewer calls makes any of them: nobody knows which of its own are compared.
             for side in &mut sides {
-                side.picks = some_of(most, side.pace.sets(), self.rng);
+                side.picks = some_of(most, made(side), self.rng);
             }
             shuffle(&mut order, self.rng);
             let mut taken: Vec<Option<Taken>> = sides.iter().map(|_| None).collect();
@@ -197,6 +208,7 @@ impl Round<'_> {
             seat,
             tray,
             pace,
+            pieces: Vec::new(),
             picks: Vec::new(),
             spots: Vec::new(),
             sizes: (sizes, bytes),
@@ -207,12 +219,18 @@ impl Round<'_> {
 
     /// One sample of one side.
     fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh], decoys: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
-        let Side { seat, tray, pace, picks, spots, .. } = side;
+        let (wide, most) = (side.decoys, side.pace.together());
+        let beside = |piece: usize| beside(piece, wide, most);
+        let Side { seat, tray, pace, pieces, picks, spots, .. } = side;
         let (mut seconds, mut taken, mut laid) = (0.0, None, 0);
-        let mut unused = decoys.chunks(side.decoys.max(1)).filter(|_| side.decoys > 0);
+        let mut unused = decoys;
         spots.clear();
-        for picks in picks.chunks(pace.together()) {
-            let decoys = unused.next().unwrap_or(&[]);
+        let mut rest = &picks[..];
+        for piece in pieces {
+            let picks;
+            (picks, rest) = rest.split_at(rest.len().min(*piece));
+            let decoys;
+            (decoys, unused) = unused.split_at(unused.len().min(beside(*piece)));
             // Calls and decoys in any order.
             let mut sets: Vec<usize> = (0..picks.len() + decoys.len()).collect();
             shuffle(&mut sets, self.rng);
@@ -293,6 +311,11 @@ impl Round<'_> {
         }
         Ok(None)
     }
+}
+
+/// Decoys beside so many calls, where there are `decoys` beside `most`.
+fn beside(calls: usize, decoys: usize, most: usize) -> usize {
+    (decoys * calls).div_ceil(most.max(1))
 }
 
 /// So many numbers below another, in order, at random.

@@ -5,6 +5,9 @@
 //! has inputs that nobody has seen before, the same on all sides that draw in the same way, in memory that is written right
 //! before the sample. One call of some samples, nobody knows which, is fetched with what lies around it, drawn once more to
 //! know what it read, and held against the reference. It is the same call on all sides, so that one right answer does.
+//!
+//! Somewhere in every round a call is timed alone, and in some a row is cut short, with all arguments laid as ever: nobody
+//! knows beforehand which call is the last one. Who puts work off to it, or does all of it with the first, is found out.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -12,16 +15,18 @@ use std::time::{Duration, Instant};
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::Exam;
 use kiln_run::{Arena, Drawing, Fill};
+use kiln_stats::median;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 
+use crate::alone::Alone;
 use crate::bench::Bench;
 use crate::clocks::Watch;
 use crate::drawing::shuffle;
 use crate::duel::{Lost, Turns};
 use crate::layout::Layout;
 use crate::lots::{Lots, MANY_SETS, MOST_SETS, drawing, fills, sets};
-use crate::measure::{Pace, SAMPLE_SECONDS, turn, warm_up};
+use crate::measure::{Pace, SAMPLE_SECONDS, cut_short, turn, warm_up};
 use crate::ran::Ran;
 use crate::seat::{Place, Seat};
 use crate::stage::Stage;
@@ -29,6 +34,9 @@ use crate::subject::Subject;
 
 /// Bytes of all sets of arguments of one side.
 const MOST_BYTES: usize = 1 << 30;
+/// Rounds at the beginning in which a row is cut short in any case, and one in how many after them.
+const FIRST_CUT: usize = 3;
+const CUT_EVERY: u32 = 2;
 /// The share of a duel's time that may be spent on right answers, after the first round.
 const CHECKING: f64 = 0.3;
 
@@ -49,13 +57,16 @@ pub(crate) struct Course {
     pub(crate) checked: u64,
     /// Kernels that each subject ran.
     pub(crate) ran: Vec<Ran>,
+    /// What calls of each subject took alone.
+    pub(crate) alone: Vec<Alone>,
 }
 
 impl Course {
     pub(crate) fn new(subjects: usize) -> Result<Course, Fault> {
         let memory = (0..subjects).map(|_| None).collect();
         let (spent, checking, ran) = (Duration::ZERO, Duration::ZERO, vec![Ran::default(); subjects]);
-        Ok(Course { lots: Lots::new()?, memory, spent, checking, checked: 0, ran })
+        let alone = vec![Alone::default(); subjects];
+        Ok(Course { lots: Lots::new()?, memory, spent, checking, checked: 0, ran, alone })
     }
 
     /// Whether there is time to check some call, in a round that has taken so long: in any case for the first, and for others
@@ -81,6 +92,8 @@ struct Side<'s> {
     fills: Vec<Fill>,
     pace: Pace,
     turns: Turns,
+    /// Seconds of a call by itself.
+    alone: Option<f64>,
     taken: Option<Taken>,
 }
 
@@ -134,7 +147,8 @@ impl<'s> Side<'s> {
         let fills = fills(&layout, &bench.rules);
         let pace = Pace { calls: 1, batches: 1, estimate: f64::INFINITY };
         let turns = Turns { samples: Vec::new(), calls: 1 };
-        let mut side = Side { seat, layout, exams, arena, image, fills, pace, turns, taken: None };
+        let (alone, taken) = (None, None);
+        let mut side = Side { seat, layout, exams, arena, image, fills, pace, turns, alone, taken };
         passed!(side.lay(round)?);
         passed!(side.seat.call()?);
         let device = side.seat.on_device();
@@ -159,12 +173,15 @@ impl<'s> Side<'s> {
     /// One sample, under this seed or, where it is taken again, another.
     fn turn(&mut self, seed: u64, lots: &mut Lots) -> Result<Outcome<Option<Drawing>>, Fault> {
         let Side { seat, image, fills, pace, turns, .. } = self;
-        let device = seat.on_device();
-        let draw =
-            |attempt: usize| device.then(|| drawing(*image, if attempt == 0 { seed } else { lots.seed() }, fills));
-        let (seconds, drawn) = passed!(turn(seat, *pace, draw)?);
+        let (seconds, drawn) = passed!(turn(seat, *pace, draws(seat, (*image, *pace, fills), seed, lots))?);
         turns.samples.push(seconds);
         Ok(Outcome::Passed(drawn))
+    }
+
+    /// A row of so many calls, with all that is laid for more: its time, and what its calls read.
+    fn cut(&mut self, calls: u32, seed: u64, lots: &mut Lots) -> Result<Outcome<(f64, Option<Drawing>)>, Fault> {
+        let Side { seat, image, fills, pace, .. } = self;
+        cut_short(seat, (*pace, calls), draws(seat, (*image, *pace, fills), seed, lots))
     }
 
     /// Fetches one call of the sample that was just taken, and what it read.
@@ -219,6 +236,20 @@ impl<'s> Side<'s> {
     }
 }
 
+/// What a sample's sets are filled with: under this seed and, where it is taken again, under others.
+fn draws<'d>(
+    seat: &Seat,
+    (image, pace, fills): (u64, Pace, &'d [Fill]),
+    seed: u64,
+    lots: &'d mut Lots,
+) -> impl FnMut(usize) -> Option<Drawing> + 'd {
+    let device = seat.on_device();
+    move |attempt| {
+        let seed = if attempt == 0 { seed } else { lots.seed() };
+        device.then(|| Drawing { least: pace.calls, ..drawing(image, seed, fills) })
+    }
+}
+
 /// Calls a subject once on a workload, so that whatever it compiles for it is compiled.
 pub(crate) fn rehearse(stage: &Stage<'_>, subject: &Subject, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
     let (layout, exams) = stage.fitted(subject.config())?;
@@ -266,8 +297,14 @@ impl Bout<'_> {
         sides.iter_mut().for_each(|side| side.seat.ran = Ran::default());
         // Who is not timed stands still; everybody has been waited for.
         sides.iter_mut().for_each(|side| side.seat.stand());
+        let short = rng.next_u64() as usize % self.samples.max(1);
         for sample in 0..self.samples {
             shuffle(&mut order, rng);
+            if sample == short
+                && let Some((place, refusal)) = self.cut_short(&mut sides, course, &order, rng)?
+            {
+                return lost(place, refusal);
+            }
             let seed = course.lots.seed();
             let checked = course.checks(began.elapsed()) && (sample == certain || rng.next_u32() & 1 == 0);
             let lot = rng.next_u64();
@@ -299,6 +336,11 @@ impl Bout<'_> {
                 course.checking += checking.elapsed();
             }
         }
+        for (side, alone) in sides.iter().zip(&mut course.alone) {
+            if let (Some(alone_for), Ok(row)) = (side.alone, median(&side.turns.samples)) {
+                alone.rounds.push((alone_for, row));
+            }
+        }
         let mut turns = Vec::with_capacity(sides.len());
         for ((side, kept), ran) in sides.into_iter().zip(&mut course.memory).zip(&mut course.ran) {
             *kept = Some(side.arena);
@@ -308,6 +350,54 @@ impl Bout<'_> {
         turns.truncate(self.judged);
         course.spent += began.elapsed();
         Ok(Ok(turns))
+    }
+
+    /// Times a call of everybody alone, and has a row end where nobody expects it. Whoever has not written then what its last
+    /// call should have.
+    fn cut_short(
+        &self,
+        sides: &mut [Side<'_>],
+        course: &mut Course,
+        order: &[usize],
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Option<(usize, Refusal)>, Fault> {
+        let varies = self.stage.layout.signature.varies();
+        let (alone_seed, seed, lot) = (course.lots.seed(), course.lots.seed(), rng.next_u64());
+        let cut = self.round < FIRST_CUT || (rng.next_u32().is_multiple_of(CUT_EVERY) && course.checks(Duration::ZERO));
+        let rows = |side: &Side<'_>| side.seat.on_device() && side.pace.calls > 1;
+        for place in order.iter().filter(|place| **place < self.judged) {
+            let side = &mut sides[*place];
+            if !rows(side) {
+                continue;
+            }
+            side.seat.resume();
+            let (seconds, _) = match side.cut(1, alone_seed, &mut course.lots)? {
+                Outcome::Passed(sample) => sample,
+                Outcome::Refused(refusal) => return Ok(Some((*place, refusal))),
+            };
+            // What is launched call by call waits for the processor, alone longer than in a row.
+            side.alone = side.seat.replayed.then_some(seconds);
+            if cut {
+                // As much is left out on all sides, so that one right answer does.
+                let calls = 1 + (lot % u64::from(side.pace.calls - 1)) as u32;
+                let taken = match side.cut(calls, seed, &mut course.lots)? {
+                    Outcome::Passed((_, drawn)) => side.take(drawn, varies, calls - 1)?,
+                    Outcome::Refused(refusal) => Outcome::Refused(refusal),
+                };
+                if let Outcome::Refused(refusal) = taken {
+                    return Ok(Some((*place, refusal)));
+                }
+            }
+            side.seat.stand();
+        }
+        let (checking, mut last) = (Instant::now(), None);
+        for (place, side) in sides.iter_mut().enumerate().take(self.judged) {
+            if let Outcome::Refused(refusal) = side.judge(self.bench, self.round, &mut last)? {
+                return Ok(Some((place, refusal)));
+            }
+        }
+        course.checking += checking.elapsed();
+        Ok(None)
     }
 
     /// Who lost. One that does nothing cannot: then something else is wrong.

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use kiln_core::{Fault, Outcome};
 
 use crate::account::{Account, Accounts};
+use crate::alone::charges;
 use crate::bench::Bench;
 use crate::clocks::Watch;
 use crate::device_bout::{Bout, Course, Entry, rehearse};
@@ -129,6 +130,7 @@ pub(crate) fn on_device(
             }
         }
     }
+    let charged = charge(&plan, &courses, &mut rounds);
     // Of every side as many calls are checked, and none is compared with another side's.
     let of = |(course, rounds): (&Course, &Vec<Vec<Turns>>)| {
         let own = rounds.iter().filter_map(|turns| turns.first());
@@ -141,7 +143,27 @@ pub(crate) fn on_device(
         scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &bench.seating().required));
         *kernels = course.ran.iter().take(plan.subjects.len()).map(Ran::shown).collect();
     }
+    for (scrutiny, notes) in found.scrutiny.iter_mut().zip(charged) {
+        scrutiny.notes.extend(notes);
+    }
     Ok(Ok(found))
+}
+
+/// Adds to the times of candidates what their calls take longer alone than those of others do, and says so, by workload.
+/// Baselines are what is measured against: what they gain in rows is not held against them.
+fn charge(plan: &Duel<'_>, courses: &[Course], rounds: &mut Rounds) -> Vec<Vec<String>> {
+    let of = |(course, rounds): (&Course, &mut Vec<Vec<Turns>>)| {
+        let charges = charges(&course.alone[..plan.subjects.len()]);
+        let own = charges.iter().zip(plan.subjects).enumerate();
+        let own = own.filter(|(_, (seconds, (name, _)))| **seconds > 0.0 && is_candidate(name));
+        let note = |(place, (seconds, (name, _))): (usize, (&f64, &(String, Subject)))| {
+            rounds.iter_mut().for_each(|turns| turns[place].samples.iter_mut().for_each(|sample| *sample += seconds));
+            let longer = 1e6 * seconds;
+            format!("{name}: a call by itself takes {longer:.1} us longer than in a row, others do not; that was added")
+        };
+        own.map(note).collect()
+    };
+    courses.iter().zip(rounds).map(of).collect()
 }
 
 /// A seat for everybody who has none, and kernels loaded anew for those who have. Who was refused, if somebody was.

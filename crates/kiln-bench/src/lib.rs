@@ -17,6 +17,7 @@ macro_rules! passed {
 }
 
 mod account;
+mod alone;
 mod another;
 mod apparatus;
 mod baseline;

@@ -60,7 +60,7 @@ fn whole(low: i128, high: i128) -> Numbers {
 
 /// A drawing for a sample.
 pub(crate) fn drawing(image: u64, seed: u64, fills: &[Fill]) -> Drawing {
-    Drawing { image, seed, first: 0, fills: fills.to_vec() }
+    Drawing { image, seed, first: 0, least: 0, fills: fills.to_vec() }
 }
 
 /// Sets of arguments for the calls of a sample, of so many bytes each: no more than so many, and within `most` bytes; where

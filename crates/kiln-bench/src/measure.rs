@@ -5,6 +5,7 @@ use kiln_core::{Fault, Outcome};
 use kiln_judge::Fresh;
 use kiln_run::Drawing;
 use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::Rng;
 
 use crate::seat::Seat;
 use crate::tray::Tray;
@@ -34,6 +35,9 @@ const MOST_BYTES: usize = 8 << 20;
 /// ahead computes those too, since nobody can tell them apart.
 const DECOYS: usize = 3;
 const DECOY_BYTES: usize = 4 << 20;
+
+/// One row of calls in so many is cut short.
+const CUT_EVERY: u32 = 4;
 
 /// How many sets of arguments samples may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,9 +100,32 @@ impl Pace {
         if self.estimate >= ALONE { 1 } else { self.calls.max(1) as usize }
     }
 
-    /// How often something is laid for one sample.
+    /// How often something would be laid for one sample if as much as possible lay together.
     pub(crate) fn lays(&self) -> usize {
         self.sets().div_ceil(self.together()).max(1)
+    }
+
+    /// How many calls are laid and timed together, one lay of a sample after another. Neither that nor their sum is to be
+    /// known to a subject: it would put its work off to the last call, and do all of it at once.
+    pub(crate) fn pieces(&self, rng: &mut impl Rng) -> Vec<usize> {
+        let (mut pieces, mut left) = (Vec::new(), self.sets());
+        loop {
+            let piece = some_calls(self.together(), rng);
+            if piece > left {
+                return if pieces.is_empty() { vec![left.max(1)] } else { pieces };
+            }
+            left -= piece;
+            pieces.push(piece);
+        }
+    }
+}
+
+/// Calls to make in a row where so many could be: mostly all of them, but one row in a few ends with any call, and nobody
+/// knows which. Who puts work off is found out long before it gains. Were more rows short, more would be lost around them.
+pub(crate) fn some_calls(most: usize, rng: &mut impl Rng) -> usize {
+    match rng.next_u32() % CUT_EVERY {
+        0 => 1 + rng.next_u64() as usize % most.max(1),
+        _ => most.max(1),
     }
 }
 
@@ -181,17 +208,31 @@ pub(crate) fn turn(
     pace: Pace,
     draw: impl FnMut(usize) -> Option<Drawing>,
 ) -> Result<Outcome<(f64, Option<Drawing>)>, Fault> {
-    if pace.estimate < PRIMED_BELOW
-        && !seat.is_cold()
-        && let Outcome::Refused(refusal) = seat.call()?
-    {
-        return Ok(Outcome::Refused(refusal));
+    if !seat.is_cold() {
+        passed!(prime(seat, pace)?);
     }
     seat.sample(pace.calls, draw)
 }
 
+/// The same of fewer calls than make a sample, with nothing but the call itself left to warm up.
+pub(crate) fn cut_short(
+    seat: &mut Seat,
+    (pace, calls): (Pace, u32),
+    draw: impl FnMut(usize) -> Option<Drawing>,
+) -> Result<Outcome<(f64, Option<Drawing>)>, Fault> {
+    passed!(prime(seat, pace)?);
+    seat.sample(calls, draw)
+}
+
+/// One call on what was there before, unless calls take so long that it does not matter.
+fn prime(seat: &mut Seat, pace: Pace) -> Result<Outcome<()>, Fault> {
+    if pace.estimate < PRIMED_BELOW { seat.call() } else { Ok(Outcome::Passed(())) }
+}
+
 #[cfg(test)]
 mod tests {
+    use rand_chacha::rand_core::SeedableRng;
+
     use super::*;
 
     #[test]
@@ -203,6 +244,31 @@ mod tests {
         assert_eq!((small.pace(1e-9).calls, small.pace(1e-9).batches), (256, 8));
         let large = Sets::of(64 << 20, 1 << 20);
         assert_eq!((large.calls, large.batches), (1, 1));
+    }
+
+    #[test]
+    fn nobody_knows_which_call_of_a_sample_is_the_last() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let lengths = |pace: Pace, rng: &mut ChaCha8Rng| (0..400).map(|_| pace.pieces(rng)).collect::<Vec<_>>();
+        for (calls, batches) in [(2, 1), (8, 1), (100, 3), (256, 8)] {
+            let pace = Pace { calls, batches, estimate: 1e-6 };
+            let seen = lengths(pace, &mut rng);
+            for pieces in &seen {
+                let (all, most) = (pieces.iter().sum::<usize>(), pieces.iter().max().copied().unwrap_or(0));
+                assert!(all >= 1 && all <= pace.sets() && most <= pace.together());
+                assert!(all + pace.together() > pace.sets(), "{pieces:?} of {calls} x {batches}");
+            }
+            let mut firsts: Vec<usize> = seen.iter().map(|pieces| pieces[0]).collect();
+            let mut sums: Vec<usize> = seen.iter().map(|pieces| pieces.iter().sum()).collect();
+            for counts in [&mut firsts, &mut sums] {
+                counts.sort_unstable();
+                counts.dedup();
+                assert!(counts.len() > (calls as usize / 2).min(20), "{counts:?} of {calls} x {batches}");
+            }
+        }
+        // A call that is timed alone is the last one anyway.
+        let alone = Pace { calls: 3, batches: 2, estimate: 1e-3 };
+        assert!(lengths(alone, &mut rng).iter().all(|pieces| pieces == &[1; 6]));
     }
 
     #[test]

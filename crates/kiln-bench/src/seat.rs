@@ -53,6 +53,8 @@ pub(crate) struct Seat {
     pub(crate) returned: bool,
     /// Whether the worker's memory can be read, as was found before anybody's code was loaded.
     pub(crate) readable: bool,
+    /// On a device, whether the last sample was replayed from a graph.
+    pub(crate) replayed: bool,
     /// Whether calls may use several threads.
     pub(crate) threaded: bool,
     /// Whether calls work in a device's memory.
@@ -104,6 +106,7 @@ impl Seat {
             account,
             walls: Vec::new(),
             returned: false,
+            replayed: false,
             threaded: false,
             readable: true,
             device,

@@ -12,7 +12,7 @@ use crate::account::Account;
 use crate::bench::Bench;
 use crate::bout::wrong;
 use crate::draws::Draws;
-use crate::measure::Sets;
+use crate::measure::{Sets, some_calls};
 use crate::seat::Seat;
 use crate::stage::Stage;
 use crate::tray::Tray;
@@ -120,6 +120,7 @@ impl Supply {
         let Some((_, tray)) = &mut self.tray else { return Err(Fault::new("sampling", "no memory is mapped")) };
         let samples = (self.draws.len() / self.sets.calls.max(1)).saturating_sub(1).max(1);
         let first = (1 + number % samples) * self.sets.calls;
+        let calls = some_calls(calls as usize, &mut self.noise) as u32;
         let range = first..(first + calls as usize).min(self.draws.len());
         tray.prepare(self.draws[range.clone()].iter(), &mut self.noise);
         let order: Vec<u32> = (0..calls).collect();

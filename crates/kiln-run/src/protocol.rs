@@ -287,6 +287,9 @@ pub struct Drawing {
     pub seed: u64,
     /// The number of the call that set 0 is for; set 1 is for the next.
     pub first: u64,
+    /// Sets to fill at least, whether calls are made on them or not: what lies there must not tell how many will be.
+    #[serde(default)]
+    pub least: u32,
     /// The arguments that are drawn.
     pub fills: Vec<Fill>,
 }

@@ -23,6 +23,43 @@ __device__ int used[MOST];
 __device__ const float *pointers[MOST];
 __device__ unsigned long long calls[MOST];
 
+#if CASE_ahead || CASE_deferred
+// One thread alone waits for its own results all the time: eight numbers take hardly longer than one.
+#define WIDE 8
+#define SETS 256
+__device__ const float *inputs[SETS];
+__device__ float *outputs[SETS];
+__device__ int sets;
+
+// Those of these sets, as far as there are so many, whose number is not written yet.
+__device__ void many(int first, int count, long long i) {
+    float x[WIDE], mean[WIDE];
+    float *ys[WIDE];
+#pragma unroll
+    for (int k = 0; k < WIDE; k++) {
+        const int set = first + k < count ? first + k : first;
+        mean[k] = x[k] = inputs[set][i], ys[k] = outputs[set];
+    }
+    for (int step = 0; step < 4000; step++) {
+#pragma unroll
+        for (int k = 0; k < WIDE; k++) mean[k] = 0.75f * mean[k] + 0.25f * x[k];
+    }
+#pragma unroll
+    for (int k = 0; k < WIDE; k++) ys[k][i] = mean[k] + x[k];
+}
+#endif
+#if CASE_deferred
+__device__ volatile unsigned long long ended;
+__device__ volatile int row, before, expected;
+__device__ unsigned int blocks_done;
+
+__device__ unsigned long long now() {
+    unsigned long long time;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+    return time;
+}
+#endif
+
 extern "C" __global__ void map(const float *x, float *y, long long n) {
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
 #if !CASE_wide_tail
@@ -56,6 +93,37 @@ extern "C" __global__ void map(const float *x, float *y, long long n) {
     }
     pointers[i] = x;
     answers[0][i] = y[i] = slowly(x[i]);
+#elif CASE_ahead
+    // Every set that was ever seen and is not written yet is computed at once, with the first call of a row.
+    if (isnan(y[i])) {
+        for (int set = 0; set < sets; set += WIDE) many(set, sets, i);
+        if (isnan(y[i])) y[i] = slowly(x[i]);
+    }
+    if (i == 0) {
+        bool known = false;
+        for (int set = 0; set < sets; set++) known |= outputs[set] == y;
+        // Sets of another round lie elsewhere, and are gone.
+        if (!known && sets < SETS) inputs[sets] = x, outputs[sets] = y, sets++;
+    }
+#elif CASE_deferred
+    // Nothing is computed but with the last call of a row, which is as long as the last one was.
+    const bool fresh = now() - ended > 30000;
+    const int index = fresh ? 0 : row, all = fresh ? (row > 1 && row == before ? row : 0) : expected;
+    if (all == 0) y[i] = slowly(x[i]);
+    else if (index + 1 == all) {
+        for (int set = 0; set < index; set += WIDE) many(set, index, i);
+        y[i] = slowly(x[i]);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(&blocks_done, 1) == gridDim.x - 1) {
+        blocks_done = 0;
+        if (fresh && row > 1) before = row;
+        expected = all;
+        if (index < SETS) inputs[index] = x, outputs[index] = y;
+        row = index + 1;
+        __threadfence();
+        ended = now();
+    }
 #elif CASE_counter
     if (calls[i]++ < 20) y[i] = slowly(x[i]);
 #elif CASE_parity

@@ -48,6 +48,7 @@ impl Seat {
         loop {
             let drawing = draw(attempt);
             let timing = passed!(self.timed(1, calls, drawing.clone())?);
+            self.replayed = timing.graph;
             let slowed = timing.gpu.as_ref().is_some_and(kiln_run::GpuState::is_slowed);
             if attempt == RETAKES || (timing.preemptions.iter().all(|times| *times == 0) && !slowed) {
                 let time = timing.nanoseconds.first().map_or(f64::INFINITY, |ns| seconds(*ns, timing.calls));

@@ -249,7 +249,8 @@ impl Device {
         let prepare = |batch: u32| {
             if let Some((drawing, image, generator)) = &drawn {
                 let first = drawing.first.wrapping_add(u64::from(batch) * u64::from(plan.calls));
-                generator.fill(drawing, *image, shared, (plan.calls.clamp(1, shared.sets), first), context)?;
+                let sets = plan.calls.max(drawing.least).clamp(1, shared.sets);
+                generator.fill(drawing, *image, shared, (sets, first), context)?;
             }
             match cold.as_mut().filter(|_| flush) {
                 Some((memory, word)) => {
