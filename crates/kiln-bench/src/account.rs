@@ -24,15 +24,10 @@ const UNNOTICED: f64 = 0.05;
 /// What the threads of a parallel region may spin after it, in seconds, each.
 const SPINNING: f64 = 4e-3;
 /// What a thread that was waited for may do after the call has returned, in seconds: it goes back to sleep, and the processor
-/// from one thread to another. In most rounds that is below 5 us, beside other work up to three times as much. As many as
-/// are counted at most.
+/// from one thread to another. In most rounds that is below 5 us, beside other work up to three times as much. It is let pass
+/// for as many at most; for more of them it is added to the times, but nobody is refused for it.
 const GOING_TO_SLEEP: f64 = 15e-6;
 const MOST_OTHERS: usize = 4;
-
-/// After real work caches are colder than after an empty function, on a machine that others use much colder: what everything
-/// around the calls takes may grow by this share, and by this share of the claims, before anybody is refused.
-const COLD_AROUND: f64 = 0.4;
-const COLD_SHARE: f64 = 0.03;
 
 /// Time beyond the claim that is let pass.
 #[derive(Debug, Clone, Copy)]
@@ -45,11 +40,26 @@ struct Slack {
     each: f64,
 }
 
+impl Slack {
+    const NONE: Slack = Slack { share: 0.0, around: 0.0, each: 0.0 };
+
+    /// Of a claim, and what everything around it takes.
+    fn of(self, claimed: f64, around: f64) -> f64 {
+        self.share * claimed + self.around * around + self.each
+    }
+}
+
 /// Of processor time: in some thirty honest kernels the medians of rounds were apart from an empty function's by 2 us at most
 /// where calls took up to half a millisecond, and by a tenth of a per cent where they took more.
 const OF_PROCESSOR: Slack = Slack { share: 0.02, around: 0.04, each: 3e-6 };
-/// Where time is what the parent waited: waking up takes a while, and on a device longer.
-const OF_PARENT: Slack = Slack { share: 0.08, around: 0.15, each: 30e-6 };
+/// After real work caches are colder than after an empty function, on a machine that others use much colder: so much more
+/// before anybody is refused.
+const OF_COLD: Slack = Slack { share: 0.03, around: 0.4, each: 0.0 };
+/// Where time is what the parent waited: waking up takes a while. Several threads do not wake up at once: so much more before
+/// anybody is refused.
+const OF_PARENT: Slack = Slack { share: 0.02, around: 0.05, each: 10e-6 };
+const OF_WAKING: Slack = Slack { share: 0.06, around: 0.1, each: 20e-6 };
+/// On a device that takes longer.
 const ON_DEVICE: Slack = Slack { share: 0.08, around: 0.15, each: 100e-6 };
 
 /// Claims and processor time of one worker, in seconds.
@@ -65,17 +75,27 @@ pub(crate) struct Account {
     pub(crate) open: Option<Duration>,
     /// Threads the worker has beside its first.
     pub(crate) others: usize,
+    /// What was left out of the time that the parent waited, because threads had no processor. Who had it is not known.
+    pub(crate) left_out: f64,
+}
+
+/// One sample: its claim, what the parent waited until all was over, and what was left out of that, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Wall {
+    pub(crate) claimed: f64,
+    pub(crate) waited: f64,
+    pub(crate) left_out: f64,
 }
 
 impl Account {
-    /// Of every sample the claim, and what the parent waited until all was over. A host that is busy makes some of them wait
-    /// longer, so that the one in the middle counts.
-    pub(crate) fn waited(samples: &[(f64, f64)]) -> Account {
-        let rests: Vec<f64> = samples.iter().map(|(claimed, waited)| waited - claimed).collect();
-        let claimed = samples.iter().map(|(claimed, _)| claimed).sum();
+    /// Of samples. A host that is busy makes some of them wait longer, so that the one in the middle counts.
+    pub(crate) fn waited(samples: &[Wall]) -> Account {
+        let rests: Vec<f64> = samples.iter().map(|wall| wall.waited - wall.claimed).collect();
+        let claimed = samples.iter().map(|wall| wall.claimed).sum();
+        let left_out = samples.iter().map(|wall| wall.left_out).sum();
         let questions = u32::try_from(samples.len()).unwrap_or(u32::MAX);
         let spent = claimed + median(&rests).unwrap_or(0.0) * f64::from(questions);
-        Account { claimed, spent, questions, open: None, others: 0 }
+        Account { claimed, spent, questions, open: None, others: 0, left_out }
     }
 
     /// Settles the last question with the processor time of now.
@@ -97,6 +117,8 @@ impl Account {
 pub(crate) struct Accounts {
     pub(crate) rounds: Vec<(Account, Account)>,
     slack: Slack,
+    /// What more is let pass before anybody is refused; it is added to the times.
+    more: Slack,
     /// Whether time is what the parent waited, and not what the system accounts.
     waited: bool,
 }
@@ -104,23 +126,23 @@ pub(crate) struct Accounts {
 impl Accounts {
     /// Those of processor time.
     pub(crate) fn of_processor() -> Accounts {
-        Accounts { rounds: Vec::new(), slack: OF_PROCESSOR, waited: false }
+        Accounts { rounds: Vec::new(), slack: OF_PROCESSOR, more: OF_COLD, waited: false }
     }
 
     /// Those of what the parent waited: where several threads may work, processor time says little about how long.
     pub(crate) fn of_parent() -> Accounts {
-        Accounts { rounds: Vec::new(), slack: OF_PARENT, waited: true }
+        Accounts { rounds: Vec::new(), slack: OF_PARENT, more: OF_WAKING, waited: true }
     }
 
     /// The same of foreign code on a device.
     pub(crate) fn on_device() -> Accounts {
-        Accounts { rounds: Vec::new(), slack: ON_DEVICE, waited: true }
+        Accounts { rounds: Vec::new(), slack: ON_DEVICE, more: Slack::NONE, waited: true }
     }
 
     /// Why the claims are not believed.
     pub(crate) fn doubt(&self, threads: usize) -> Option<Refusal> {
         let books = self.books(threads)?;
-        if books.middle <= books.room + books.cold + STANDS_OUT * books.error {
+        if books.middle <= books.room + books.more + STANDS_OUT * books.error {
             return None;
         }
         let against = books.unexplained.iter().filter(|unexplained| **unexplained > books.room).count();
@@ -165,13 +187,16 @@ impl Accounts {
     /// The share of the claims that could be hidden without being noticed; none where that is little.
     pub(crate) fn hidden(&self, threads: usize) -> f64 {
         let Some(books) = self.books(threads) else { return 0.0 };
-        let hidden = (books.room + STANDS_OUT * books.error) / (books.own * threads.max(1) as f64).max(1e-9);
+        let hidden = books.room + STANDS_OUT * books.error + books.left_out;
+        let hidden = hidden / (books.own * threads.max(1) as f64).max(1e-9);
         if hidden > UNNOTICED { hidden } else { 0.0 }
     }
 
     /// What the rounds say together; none while there are too few.
     fn books(&self, threads: usize) -> Option<Books> {
-        let known: Vec<&(Account, Account)> = self.rounds.iter().filter(|(own, _)| own.spent > 0.0).collect();
+        // Processor time of 0 was not told. What was waited may be that little when all of it was left out.
+        let told = |(own, _): &&(Account, Account)| own.questions > 0 && (self.waited || own.spent > 0.0);
+        let known: Vec<&(Account, Account)> = self.rounds.iter().filter(told).collect();
         if known.len() < LEAST_ROUNDS {
             return None;
         }
@@ -185,17 +210,19 @@ impl Accounts {
         .ok()?;
         let spinning = if threads > 1 { SPINNING * threads as f64 } else { 0.0 };
         // A thread in every second round is none that calls wait for.
-        let others = median(&each(&|(own, _)| own.others.min(MOST_OTHERS) as f64)).ok()?.floor();
-        let asleep = if self.waited { 0.0 } else { GOING_TO_SLEEP * others };
-        let room = self.slack.share * claimed + self.slack.around * around + self.slack.each + spinning + asleep;
-        let cold = if self.waited { 0.0 } else { COLD_AROUND * around + COLD_SHARE * claimed };
+        let others = median(&each(&|(own, _)| own.others as f64)).ok()?.floor();
+        let (few, rest) = (others.min(MOST_OTHERS as f64), (others - MOST_OTHERS as f64).max(0.0));
+        let asleep = |threads: f64| if self.waited { 0.0 } else { GOING_TO_SLEEP * threads };
+        let room = self.slack.of(claimed, around) + spinning + asleep(few);
+        let more = self.more.of(claimed, around) + asleep(rest);
+        let left_out = median(&each(&|(own, _)| own.left_out / f64::from(own.questions.max(1)))).ok()?;
         let unexplained = each(&|(own, empty)| own.rest(threads) - empty.rest(1));
         let middle = median(&unexplained).ok()?;
         let apart: Vec<f64> = unexplained.iter().map(|one| (one - middle).abs()).collect();
         // Of a normal distribution, the median's distance is 0.67 deviations, and a median's error 1.25 of a mean's.
         let deviation = median(&apart).ok()? / 0.6745;
         let error = 1.25 * deviation / (unexplained.len() as f64).sqrt();
-        Some(Books { unexplained, middle, deviation, error, claimed, own, room, cold })
+        Some(Books { unexplained, middle, deviation, error, claimed, own, room, more, left_out })
     }
 }
 
@@ -212,7 +239,9 @@ struct Books {
     own: f64,
     /// What may be unexplained; and what more may be before anybody is refused.
     room: f64,
-    cold: f64,
+    more: f64,
+    /// What was left out of what the parent waited.
+    left_out: f64,
 }
 
 fn shown(seconds: f64) -> String {
@@ -227,9 +256,9 @@ mod tests {
     fn accounts(claimed: f64, spent: f64, rounds: usize, scatter: f64) -> Accounts {
         let round = |number: usize| {
             let noise = scatter * (number % 5) as f64;
-            let own = Account { claimed, spent: spent + 5e-4 + noise, questions: 5, open: None, others: 0 };
+            let own = Account { claimed, spent: spent + 5e-4 + noise, questions: 5, ..Account::default() };
             let noise = scatter * ((number + 2) % 5) as f64;
-            let empty = Account { claimed: 1e-6, spent: 6.51e-4 + noise, questions: 5, open: None, others: 0 };
+            let empty = Account { claimed: 1e-6, spent: 6.51e-4 + noise, questions: 5, ..Account::default() };
             (own, empty)
         };
         Accounts { rounds: (0..rounds).map(round).collect(), ..Accounts::of_processor() }
@@ -262,6 +291,37 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_of_many_threads_is_slower_but_not_refused() {
+        // 64 threads that take 4 us each to go back to sleep.
+        let mut pool = accounts(5e-4, 5e-4 + 1.5e-4 + 5.0 * 64.0 * 4e-6, 20, 0.0);
+        assert!(pool.doubt(1).is_some());
+        pool.rounds.iter_mut().for_each(|(own, _)| own.others = 64);
+        assert_eq!(pool.doubt(1), None);
+        assert!(pool.weights(1)[3] > 1.5, "{:?}", pool.weights(1));
+    }
+
+    #[test]
+    fn what_is_left_out_for_want_of_a_processor_could_be_hidden() {
+        let of = |claim: f64, left_out: f64| {
+            let wall = |claimed: f64, waited: f64, left_out: f64| Wall { claimed, waited: waited - left_out, left_out };
+            let own = Account::waited(&[wall(1e-3 * claim, 1.05e-3, left_out); 5]);
+            let empty = Account::waited(&[wall(1e-6, 5e-5, 0.0); 5]);
+            Accounts { rounds: vec![(own, empty); 10], ..Accounts::of_parent() }
+        };
+        let honest = of(1.0, 0.0);
+        assert!(honest.doubt(1).is_none() && honest.hidden(1) < 0.06 && honest.weights(1)[0] == 1.0);
+        // A quarter of what it takes: refused, unless its own threads seem to have waited for a processor all the time.
+        assert!(of(0.25, 0.0).doubt(1).is_some());
+        let queued = of(0.25, 0.75e-3);
+        assert!(queued.doubt(1).is_none() && queued.hidden(1) > 3.0, "{}", queued.hidden(1));
+        // Even where nothing is left.
+        assert!(of(0.25, 1.05e-3).hidden(1) > 4.0);
+        // A tenth less is not refused, but counts.
+        let little = of(0.93, 0.0);
+        assert!(little.doubt(1).is_none() && little.weights(1)[0] > 1.02, "{:?}", little.weights(1));
+    }
+
+    #[test]
     fn a_few_rounds_decide_nothing() {
         assert_eq!(accounts(1e-4, 5e-3, 4, 0.0).doubt(1), None);
         let mut some = accounts(1e-3, 1.1e-3, 20, 0.0);
@@ -272,10 +332,11 @@ mod tests {
     #[test]
     fn on_a_device_what_the_parent_waited_counts() {
         // 400 us around every sample of 1.5 ms, sometimes much more.
-        let samples = |claim: f64| -> Vec<(f64, f64)> {
-            (0..5).map(|i| (1.5e-3 * claim, 1.9e-3 + if i == 3 { 9e-3 } else { i as f64 * 1e-5 })).collect()
+        let wall = |claimed: f64, waited: f64| Wall { claimed, waited, left_out: 0.0 };
+        let samples = |claim: f64| -> Vec<Wall> {
+            (0..5).map(|i| wall(1.5e-3 * claim, 1.9e-3 + if i == 3 { 9e-3 } else { i as f64 * 1e-5 })).collect()
         };
-        let empty = Account::waited(&[(2e-4, 6e-4), (2e-4, 6.1e-4), (2e-4, 30e-3)]);
+        let empty = Account::waited(&[wall(2e-4, 6e-4), wall(2e-4, 6.1e-4), wall(2e-4, 30e-3)]);
         assert!((empty.rest(1) - 4.1e-4).abs() < 1e-9);
         let of = |claim: f64| {
             let rounds = vec![(Account::waited(&samples(claim)), empty); 6];

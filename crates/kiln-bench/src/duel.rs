@@ -210,7 +210,9 @@ fn on_processor(
                 }
                 Some(_) => {}
                 None => {
-                    for (turns, weight) in found.iter_mut().zip(account.weights(threads)) {
+                    // Of several threads processor time tells less than what was waited.
+                    let weights = if threads > 1 { waited.weights(1) } else { account.weights(threads) };
+                    for (turns, weight) in found.iter_mut().zip(weights) {
                         turns[place].samples.iter_mut().for_each(|seconds| *seconds *= weight);
                     }
                 }
@@ -218,14 +220,23 @@ fn on_processor(
         }
     }
     let mut found = fought(bench, stages, rounds, checked);
-    // What several threads could hide is not known so well: processor time is not how long they took.
-    for (scrutiny, accounts) in found.scrutiny.iter_mut().zip(&accounts).filter(|_| threads == 1) {
-        scrutiny.hidden = accounts.first().map_or(0.0, |(account, _)| account.hidden(threads));
+    for (scrutiny, accounts) in found.scrutiny.iter_mut().zip(&accounts) {
+        let hidden = |(account, waited): &(Accounts, Accounts)| match threads {
+            1 => account.hidden(1),
+            _ => waited.hidden(1),
+        };
+        scrutiny.hidden = accounts.first().map_or(0.0, hidden);
         if scrutiny.hidden > 0.0 {
             let share = 100.0 * scrutiny.hidden;
-            scrutiny.notes.push(format!(
-                "what so short calls take is known to the system to {share:.0} %: gains below that are not called faster"
-            ));
+            scrutiny.notes.push(match threads {
+                1 => format!(
+                    "what so short calls take is known to the system to {share:.0} %: gains below that are not called faster"
+                ),
+                _ => format!(
+                    "what these threads take is known to {share:.0} %, since they waited for processors or calls are short: \
+                     gains below that are not called faster"
+                ),
+            });
         }
     }
     Ok(Ok(found))

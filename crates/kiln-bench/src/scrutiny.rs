@@ -64,6 +64,14 @@ pub(crate) fn notes(bench: &Bench<'_>, stage: &Stage<'_>) -> Vec<String> {
     if !signature.varies() {
         notes.push("no input is drawn at random: every call sees the same numbers".into());
     }
+    let fixed = signature.slots.iter().filter(|slot| slot.is_fixed()).map(|slot| slot.name.as_str());
+    let fixed: Vec<&str> = fixed.collect();
+    if !fixed.is_empty() && signature.varies() {
+        let (names, have) = (fixed.join(", "), if fixed.len() == 1 { "has" } else { "have" });
+        notes.push(format!(
+            "{names} {have} the same numbers in every call, as declared: a kernel that ignores them passes"
+        ));
+    }
     let functions = signature.slots.iter().any(|slot| slot.is_input() && slot.function.is_some());
     match (functions, bench.kernel.on_gpu()) {
         (false, _) => {}

@@ -14,7 +14,7 @@ use kiln_build::SHIM_SYMBOL;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Launch, Slot};
 
-use crate::account::Account;
+use crate::account::{Account, Wall};
 use crate::idle::{Idle, Rested};
 use crate::keeper::Keeper;
 use crate::layout::Layout;
@@ -47,8 +47,8 @@ pub(crate) struct Seat {
     sets: u32,
     /// Claims about times, and what the system says.
     account: Account,
-    /// Of every sample its claim, and what the parent waited for it, in seconds. On a device that is kept of foreign code.
-    pub(crate) walls: Vec<(f64, f64)>,
+    /// Every sample as the parent saw it. On a device that is kept of foreign code.
+    pub(crate) walls: Vec<Wall>,
     /// Whether calls return their answers; of an empty function, whether to act so.
     pub(crate) returned: bool,
     /// Whether the worker's memory can be read, as was found before anybody's code was loaded.

@@ -6,7 +6,7 @@ use kiln_core::Fault;
 use kiln_spec::{Dtype, Init};
 
 use crate::allowed::{Allowed, Bound, Source};
-use crate::derive::{derive, from_plain};
+use crate::derive::{derive, from_plain, roundings};
 use crate::distribution::Distribution;
 use crate::element::{is_float, round_to};
 use crate::elementwise::elementwise;
@@ -172,7 +172,7 @@ fn fetched(
         let assumed = || {
             let terms = inputs.tensors().map(|(_, tensor)| tensor.data.len()).max().unwrap_or(1);
             let found = plain.and_then(|plain| from_plain(slot.dtype, &expected, plain, terms));
-            found.unwrap_or_else(|| assume(slot.dtype, &expected, inputs.distribution))
+            found.unwrap_or_else(|| assume(slot.dtype, &expected, inputs.distribution, terms))
         };
         let bound = bound(rules.stated(&slot.name), inputs.distribution, assumed);
         Ok(Answer { name: slot.name.clone(), expected, bound, outside: false, projection: None })
@@ -187,9 +187,12 @@ fn is_declared(distribution: Distribution) -> bool {
 }
 
 /// By type. Of inputs the file does not declare, answers may be of any size, and errors are relative to the largest.
-fn assume(dtype: Dtype, expected: &Expected, distribution: Distribution) -> Bound {
+fn assume(dtype: Dtype, expected: &Expected, distribution: Distribution, terms: usize) -> Bound {
     let mut allowed = Allowed::by_default(dtype);
-    if !is_declared(distribution) {
+    if is_declared(distribution) {
+        // An element near zero is made of large ones: it is off by as much as they are rounded.
+        allowed.abs = allowed.abs.max(roundings(dtype, terms) * expected.largest());
+    } else {
         // Where all is small on purpose, an absolute part would let anything pass.
         let least = if distribution == Distribution::Tiny { 0.0 } else { allowed.abs };
         allowed.abs = least.max(allowed.rel * expected.largest());

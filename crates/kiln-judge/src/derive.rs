@@ -72,10 +72,15 @@ pub(crate) fn from_plain(dtype: Dtype, expected: &Expected, plain: &Tensor, term
         beyond |= error > 1.01 * unit * right.abs();
         worst = worst.max(if error.is_finite() { error } else { 0.0 });
     }
-    // Narrow types are rounded to once, whatever the order of a sum.
-    let roundings = if unit > 1e-5 { 2.0 } else { (16.0 + (terms as f64).sqrt()).min(512.0) };
-    let allowed = Allowed { abs: 4.0 * worst + roundings * unit * expected.largest(), rel: 0.0 };
+    let allowed = Allowed { abs: 4.0 * worst + roundings(dtype, terms) * expected.largest(), rel: 0.0 };
     beyond.then_some(Bound { allowed, rel_l2: None, source: Source::Derived })
+}
+
+/// What a sum of so many terms may be off, taken in any order, as a share of the largest one. Narrow types are rounded to once,
+/// whatever the order.
+pub(crate) fn roundings(dtype: Dtype, terms: usize) -> f64 {
+    let unit = roundoff(dtype);
+    unit * if unit > 1e-5 { 2.0 } else { (16.0 + (terms as f64).sqrt()).min(512.0) }
 }
 
 /// The largest error of the plain program.

@@ -32,7 +32,8 @@ pub enum Distribution {
     Large,
     /// So small that products come near the smallest normal numbers.
     Tiny,
-    /// As declared, but one element in 1024 is as large as in [`Distribution::Large`].
+    /// As declared, but one element in 1024 is as large as in [`Distribution::Large`], the first and the last one among them:
+    /// what is left over at an end is easily forgotten, and does not show where it is one of many.
     Spike,
     /// Exponents evenly from a wide range, positive and negative.
     Mixed,
@@ -145,7 +146,8 @@ impl Distribution {
                 let mut values = declared(1.0);
                 let first = if values.is_empty() { 0 } else { rng.next_u64() as usize % values.len() };
                 for (i, value) in values.iter_mut().enumerate() {
-                    *value *= if i == first || rng.next_u32().is_multiple_of(1024) { 2f64.powi(power) } else { 1.0 };
+                    let sure = i == first || i == 0 || i + 1 == count;
+                    *value *= if sure || rng.next_u32().is_multiple_of(1024) { 2f64.powi(power) } else { 1.0 };
                 }
                 values
             }
@@ -180,6 +182,12 @@ impl Distribution {
 }
 
 impl Slot {
+    /// Whether it is an input that is filled with the same numbers for every question.
+    pub fn is_fixed(&self) -> bool {
+        let drawn = self.range.is_some() || self.function.is_some();
+        self.is_input() && !drawn && matches!(self.init, Init::Zeros | Init::Ones | Init::Arange)
+    }
+
     /// Whether it holds plain floating-point data, which may look like anything.
     pub(crate) fn is_plain(&self) -> bool {
         let drawn =

@@ -51,7 +51,9 @@ impl Signature {
         match distribution {
             Distribution::Declared | Distribution::Small => true,
             Distribution::Lowest | Distribution::Highest => self.slots.iter().any(Slot::has_ends),
-            Distribution::Few => self.slots.iter().any(|slot| slot.is_plain() || slot.has_real_range()),
+            Distribution::Few => {
+                self.slots.iter().any(|slot| slot.is_plain() || slot.has_real_range() || slot.is_ranged_integer())
+            }
             _ => self.slots.iter().any(Slot::is_plain),
         }
     }

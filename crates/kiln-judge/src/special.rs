@@ -1,4 +1,4 @@
-//! Numbers that kernels forget: zeros of both signs, a row of zeros, the ends of stated ranges. In: a signature and a
+//! Numbers that kernels forget: zeros of both signs, a row of zeros, one integer everywhere, the ends of stated ranges. In: a signature and a
 //! distribution. Out: the special numbers that belong to it, and inputs with them in place.
 
 use kiln_spec::{Init, Role};
@@ -28,6 +28,7 @@ pub(crate) struct Special {
 enum Kind {
     Zeros,
     ZeroRow,
+    Same,
     Lowest,
     Highest,
 }
@@ -36,7 +37,7 @@ impl Special {
     /// All that a distribution has for these arguments.
     pub(crate) fn all(signature: &Signature, distribution: Distribution) -> Vec<Special> {
         let kinds: &[Kind] = match distribution {
-            Distribution::Few => &[Kind::Zeros, Kind::ZeroRow],
+            Distribution::Few => &[Kind::Zeros, Kind::ZeroRow, Kind::Same],
             Distribution::Lowest => &[Kind::Lowest],
             Distribution::Highest => &[Kind::Highest],
             _ => &[],
@@ -44,6 +45,7 @@ impl Special {
         let fits = |slot: &Slot, kind: Kind| match kind {
             Kind::Zeros => slot.may_be_zero() && slot.elements() >= FEWEST,
             Kind::ZeroRow => slot.may_be_zero() && slot.shape.len() > 1 && slot.elements() > width(slot),
+            Kind::Same => slot.is_ranged_integer(),
             Kind::Lowest | Kind::Highest => slot.has_ends(),
         };
         let slots = signature.slots.iter().enumerate();
@@ -69,6 +71,18 @@ impl Special {
                 let width = width(slot).max(1);
                 let rows = (tensor.data.len() / width).max(1);
                 tensor.data.chunks_mut(width).nth(rng.next_u64() as usize % rows).into_iter().for_each(|r| r.fill(0.0));
+            }
+            // Counters and tables that hold a few of each key do not hold all of one.
+            Kind::Same => {
+                let one = rng.next_u64() as usize % tensor.data.len().max(1);
+                if let Some(value) = tensor.data.get(one).copied() {
+                    tensor.data.fill(value);
+                }
+                if let Some(all) = &mut tensor.exact
+                    && let Some(value) = all.get(one).copied()
+                {
+                    all.fill(value);
+                }
             }
             Kind::Lowest | Kind::Highest => {
                 if let Some((value, exact)) = self.end(slot) {
@@ -115,6 +129,11 @@ impl Slot {
     /// Whether it is an input with fractions, drawn from a stated range.
     pub(crate) fn has_real_range(&self) -> bool {
         self.is_input() && self.function.is_none() && matches!(self.range, Some(Interval::Real(..)))
+    }
+
+    /// Whether it is an input with integers, drawn from a stated range.
+    pub(crate) fn is_ranged_integer(&self) -> bool {
+        self.is_input() && self.function.is_none() && matches!(self.range, Some(Interval::Whole(..)))
     }
 
     /// Whether zero is as good a number as any for it.

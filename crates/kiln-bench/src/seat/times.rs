@@ -9,6 +9,7 @@ use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_run::{Answer, Ask, Drawing, Timing, work_on};
 
 use super::Seat;
+use crate::account::Wall;
 use crate::ran::wrong_kernel;
 use crate::tray::Tray;
 
@@ -146,8 +147,10 @@ impl Seat {
         let (open, queued, asked) = (self.processor_time(), self.queued(), Instant::now());
         self.resume();
         let answer = self.ask(ask)?;
-        // Time in which others had the processor is nobody's claim.
-        let waited = (asked.elapsed().as_secs_f64() - (self.queued() - queued)).max(0.0);
+        // Time in which others had the processor is nobody's claim; nor is it known that it was others.
+        let elapsed = asked.elapsed().as_secs_f64();
+        let left_out = (self.queued() - queued).clamp(0.0, elapsed);
+        let waited = elapsed - left_out;
         Ok(match answer {
             Outcome::Passed(Answer::Times(timing)) if timing.nanoseconds.len() == batches as usize => {
                 self.account.open = open;
@@ -156,7 +159,7 @@ impl Seat {
                 self.account.claimed += claimed;
                 self.returned |= !timing.returned.is_empty();
                 if !self.on_device() {
-                    self.walls.push((claimed, waited));
+                    self.walls.push(Wall { claimed, waited, left_out });
                 }
                 self.saw(&timing.kernels).map(|()| timing)
             }
@@ -179,7 +182,8 @@ impl Seat {
                     // What the subject left undone on the device is done before its keeper gets there, or never.
                     passed!(self.kept(Ask::Fetch { set: 0, parts: vec![FENCE] })?);
                     let claimed = nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum();
-                    self.walls.push((claimed, asked.elapsed().as_secs_f64()));
+                    let waited = asked.elapsed().as_secs_f64();
+                    self.walls.push(Wall { claimed, waited, left_out: 0.0 });
                     // What calls returned is copied off the clock: it was there when the device had come to its end.
                     passed!(self.done(Ask::Take)?);
                     all.nanoseconds.extend(nanoseconds);
