@@ -32,8 +32,32 @@ pub(crate) struct Cli {
     /// Show less: no progress and no notes; warnings and results stay
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Colour verdicts and headings [default: auto, on a terminal and unless NO_COLOR is set]
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto, hide_default_value = true)]
+    pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) verb: Verb,
+}
+
+/// When text is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal; NO_COLOR turns it off, CLICOLOR_FORCE on
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl From<Color> for kiln_show::Colour {
+    fn from(color: Color) -> kiln_show::Colour {
+        match color {
+            Color::Auto => kiln_show::Colour::Auto,
+            Color::Always => kiln_show::Colour::Always,
+            Color::Never => kiln_show::Colour::Never,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -72,6 +96,18 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    /// Whether what it prints is for people: everything but JSON, tables for spreadsheets, lists and scripts.
+    pub(crate) fn for_people(&self) -> bool {
+        let machines = match self {
+            Verb::Space(args) => args.list,
+            Verb::History(args) => args.export.is_some(),
+            Verb::Show(args) => args.csv,
+            Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
+            _ => false,
+        };
+        !machines && !self.json()
+    }
+
     pub(crate) fn json(&self) -> bool {
         match self {
             Verb::Space(args) => args.json,

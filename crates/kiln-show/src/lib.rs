@@ -3,6 +3,7 @@
 
 mod bench;
 mod check;
+mod colour;
 mod command;
 mod doctor;
 mod event;
@@ -34,6 +35,7 @@ mod warnings;
 
 pub use bench::BenchView;
 pub use check::CheckView;
+pub use colour::{Colour, painted};
 pub use command::{Command, quoted};
 pub use doctor::DoctorView;
 pub use event::{event_line, remark};

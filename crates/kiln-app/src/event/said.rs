@@ -38,6 +38,9 @@ impl From<&kiln_study::Event<'_>> for What {
                     recorded: *recorded,
                 }
             }
+            Said::FirstLook { baseline, workload, ratio } => {
+                What::FirstLook { baseline: (*baseline).into(), workload: (*workload).into(), ratio: *ratio }
+            }
             Said::Step { phase, done, planned } => {
                 What::Step { phase: (*phase).into(), done: *done, planned: *planned }
             }

@@ -37,7 +37,7 @@ pub(crate) enum Export {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show 7f3a9c21 --json"
+    after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show last --csv > trials.csv\n  kiln show 7f3a9c21 --json"
 )]
 pub(crate) struct ShowArgs {
     /// A study's or benchmark's id or a piece of it, `last` for the last study, or a kernel's name for its newest
@@ -49,6 +49,9 @@ pub(crate) struct ShowArgs {
     /// List every trial instead
     #[arg(long, conflicts_with = "refusals")]
     pub(crate) trials: bool,
+    /// Print every trial as a row of a CSV table instead: phase, state, gate, time, tunables as columns
+    #[arg(long, conflicts_with_all = ["refusals", "trials", "importance", "json"])]
+    pub(crate) csv: bool,
     /// Tell which tunables mattered, which act together, and what values are worth adding instead
     #[arg(long, conflicts_with_all = ["refusals", "trials"])]
     pub(crate) importance: bool,
