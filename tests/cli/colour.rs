@@ -5,7 +5,8 @@ use std::process::Command;
 use crate::run::{kiln, root};
 
 const ESCAPE: char = '\x1b';
-const GATE: &str = "gate fixtures/attention_original --arch sm_80 --static --config SWIZZLE=1,BLOCK_M=64,BLOCK_K=32";
+const GATE: &str = "gate fixtures/attention_original --arch sm_80 --static \
+                    --config BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,NUM_WARPS=4,STAGES=2,UNROLL=1,CP_ASYNC=1,SWIZZLE=1,HALF2=0";
 
 #[test]
 fn without_a_terminal_there_are_no_escape_codes() {

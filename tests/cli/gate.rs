@@ -41,6 +41,30 @@ fn shared_memory_is_held_against_the_architecture() {
     assert_eq!(verdict("sm_90a"), "holds");
 }
 
+#[test]
+fn every_architecture_has_a_row_and_says_which_gate_refuses() {
+    let large = "BLOCK_M=128,BLOCK_N=128,WARPS=8,STAGES=2,Q_IN_REGS=false,KV_BUFFER=split";
+    let ran = kiln(&format!("gate kernels/attention --arch all --config {large}"));
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let row = |arch: &str| {
+        let of = |line: &&str| line.split_whitespace().next() == Some(arch);
+        ran.out.lines().find(of).unwrap_or_else(|| panic!("{arch}: {}", ran.out)).to_string()
+    };
+    assert!(row("sm_89").contains("refuses") && row("sm_89").contains("smem_overflow"), "{}", ran.out);
+    assert!(row("sm_80").contains("passes") && row("sm_90a").contains("passes"), "{}", ran.out);
+    let object = json(&format!("gate kernels/attention --arch all --config {large} --json"));
+    let rows = object["architectures"].as_array().unwrap();
+    assert_eq!((&object["passed"], rows.len()), (&Value::from(false), 13));
+    let of = |arch: &str| rows.iter().find(|row| row["arch"] == arch).unwrap();
+    assert!(of("sm_89")["gates"].as_array().unwrap().contains(&Value::from("smem_overflow")), "{object:#}");
+    assert_eq!(
+        (&of("sm_80")["passed"], &of("sm_80")["gates"]),
+        (&Value::from(true), &Value::from(Vec::<String>::new()))
+    );
+    // A file without a CUDA target has no architectures.
+    assert_eq!(kiln("gate tests/hostile --arch all").code, 2);
+}
+
 /// The other one of the original kernel's two mistakes needs a GPU to show.
 #[test]
 fn the_gallerys_odd_padding_is_refused_by_its_rule() {

@@ -18,6 +18,8 @@ mod run;
 mod simulate;
 mod space;
 mod store;
+mod studies;
 mod twice;
+mod variants;
 mod whose;
 mod words;

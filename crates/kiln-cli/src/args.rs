@@ -13,7 +13,7 @@ pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
 pub(crate) use selecting::{HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
-pub(crate) use studies::{HistoryArgs, ShowArgs};
+pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
 pub(crate) use tune::TuneArgs;
 
 /// Makes GPU kernels fast and proves it.
@@ -76,6 +76,8 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Tell a study's story: what was asked, how the search went, what it came to, what was refused and why; or a benchmark
     Show(ShowArgs),
+    /// Name, tag or delete recorded studies
+    Studies(StudiesArgs),
     /// Replay recorded spaces to see how few evaluations a search strategy needs, without a GPU
     Simulate(SimulateArgs),
     /// Examine this machine: compiler, Python, disk, memory, load, workers; each finding with why it matters and the fix
@@ -121,7 +123,7 @@ impl Verb {
             Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
-            Verb::Init(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => false,
+            Verb::Init(_) | Verb::Studies(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => false,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! One configuration up the ladder: the static rules, then build, launch, check and a first measurement. In: a kernel file and
 //! a configuration. Out: every rule with its numbers, and how far it came.
 
+mod everywhere;
+
 use kiln_core::{Config, Outcome, Report};
 use kiln_space::{Judgement, Problem, Rule};
 use kiln_spec::{Selection, TargetKind};
@@ -13,6 +15,7 @@ use crate::operation::forge;
 use crate::project::{Project, program};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
+pub use everywhere::{GatedEverywhere, gate_everywhere};
 
 /// What is to be judged.
 #[derive(Debug, Clone, Default)]

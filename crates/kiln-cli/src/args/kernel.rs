@@ -27,7 +27,7 @@ pub(crate) struct SpaceArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln gate kernels/attention --config \"BLOCK_M=64,WARPS=4\"\n  kiln gate kernels/matmul --arch sm_89 --until build"
+    after_help = "Examples:\n  kiln gate kernels/attention --config \"BLOCK_M=64,WARPS=4\"\n  kiln gate kernels/matmul --arch sm_89 --until build\n  kiln gate kernels/attention --arch all"
 )]
 pub(crate) struct GateArgs {
     #[command(flatten)]

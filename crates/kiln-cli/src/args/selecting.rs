@@ -12,7 +12,7 @@ pub(crate) struct SelectingArgs {
     /// Target: cuda, cpu or python [default: the file's first; where something is run, its first that can be]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// GPU architecture, such as sm_80, sm_89 or sm_90a [default: this machine's GPU, else the target's first, else sm_80]
+    /// GPU architecture, such as sm_80, sm_89 or sm_90a; for `gate` also `all`, a row for each without running anything [default: this machine's GPU, else the target's first, else sm_80]
     #[arg(long, value_name = "SM")]
     pub(crate) arch: Option<String>,
     /// Workload, or `all` for what is valid on every tuned workload at once [default: all]
