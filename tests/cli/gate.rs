@@ -88,3 +88,16 @@ fn values_left_out_come_from_the_default() {
     assert_eq!(object["config"]["BLOCK_M"], 128);
     assert_eq!(object["defaulted"].as_array().unwrap().len(), 8);
 }
+
+#[test]
+fn a_build_beyond_its_limit_is_refused() {
+    let folder = crate::history::tiny("gate_build_limit");
+    let gate =
+        |limit: &str| crate::run::kiln_in(&folder, &["gate", "tiny", "--build-limit", limit, "--until", "build"]);
+    let refused = gate("0.000001");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert!(refused.out.contains("build_timeout"), "{}", refused.out);
+    assert_eq!(gate("600").code, 0);
+    let wrong = gate("0");
+    assert!(wrong.code == 2 && wrong.err.contains("expected seconds above 0"), "{}", wrong.err);
+}

@@ -133,8 +133,10 @@ pub enum What {
         /// Time with the default over time without; none when it could not be tried.
         worth: Option<f64>,
     },
-    /// A build says nothing for long.
+    /// A build or a check says nothing for long.
     Silence {
+        /// What is being done, such as `compiling LANES=8`.
+        doing: String,
         /// Seconds since it began.
         seconds: f64,
     },

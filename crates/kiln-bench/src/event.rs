@@ -72,8 +72,10 @@ pub enum Event<'a> {
         /// Time with the default over time without; none when it could not be tried.
         worth: Option<f64>,
     },
-    /// A build says nothing for long.
+    /// A build or a check says nothing for long.
     Silence {
+        /// What is being done, such as `compiling LANES=8`.
+        doing: &'a str,
         /// Seconds since it began.
         seconds: f64,
     },

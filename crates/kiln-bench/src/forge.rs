@@ -50,13 +50,13 @@ pub fn forge(
     kernel: &Kernel<'_>,
     toolchain: Toolchain,
     cache: &Cache,
-    stopped: &AtomicBool,
+    (stopped, limits): (&AtomicBool, Limits),
     configs: Vec<Config>,
     mut heard: impl FnMut(Forged),
 ) -> Result<(), Fault> {
     kernel.check_files()?;
     let threads = Machine::look().cpus.len().max(1);
-    let pool = Pool::new(threads, toolchain, cache.clone(), Limits::default(), || ());
+    let pool = Pool::new(threads, toolchain, cache.clone(), limits, || ());
     let mut asked: Vec<(Config, Ticket)> = Vec::with_capacity(configs.len());
     for config in configs {
         let request = request(kernel, &config)?;

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
-pub(crate) use selecting::{HearingArgs, MeasuringArgs, SelectingArgs, Until};
+pub(crate) use selecting::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
 pub(crate) use tune::TuneArgs;
@@ -98,6 +98,17 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    /// Seconds a build may take, for verbs that build.
+    pub(crate) fn build_limit(&self) -> Option<f64> {
+        match self {
+            Verb::Gate(args) => args.building.build_limit,
+            Verb::Check(args) => args.building.build_limit,
+            Verb::Bench(args) => args.building.build_limit,
+            Verb::Tune(args) => args.building.build_limit,
+            _ => None,
+        }
+    }
+
     /// Whether what it prints is for people: everything but JSON, tables for spreadsheets, lists and scripts.
     pub(crate) fn for_people(&self) -> bool {
         let machines = match self {

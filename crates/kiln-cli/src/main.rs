@@ -18,5 +18,7 @@ fn main() -> std::process::ExitCode {
     output::set_tone(cli.verbose, cli.quiet);
     output::set_colour(cli.color.into(), cli.verb.for_people());
     let project = Project::here(place::chosen(cli.store.as_ref()), interrupt::stop(&cli.verb));
-    exit::code(verb::run(&project, &cli.verb), cli.verb.json(), &project)
+    let limited = project.clone().limited(cli.verb.build_limit());
+    let ended = limited.and_then(|project| verb::run(&project, &cli.verb));
+    exit::code(ended, cli.verb.json(), &project)
 }

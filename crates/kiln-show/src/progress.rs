@@ -83,10 +83,9 @@ impl Progress {
                 };
                 self.line(&mut state, &format!("study {study}, seed {seed}{from}"));
             }
-            What::Warning { .. } | What::Note { .. } => {
+            What::Warning { .. } | What::Note { .. } | What::Silence { .. } => {
                 self.line(&mut state, &remark(event).unwrap_or_default());
             }
-            What::Silence { seconds } => self.line(&mut state, &format!("still compiling after {seconds:.0} s")),
             What::Baseline { name, workload, median_ms, roofline } => {
                 let share = roofline.map_or(String::new(), |s| format!(", {:.0} % of this machine's limit", 100.0 * s));
                 self.line(&mut state, &format!("baseline {name} on {workload}: {}{share}", duration(median_ms / 1e3)));

@@ -45,7 +45,7 @@ impl From<&kiln_study::Event<'_>> for What {
                 What::Step { phase: (*phase).into(), done: *done, planned: *planned }
             }
             Said::Ablation { tunable, worth } => What::Ablation { tunable: (*tunable).into(), worth: *worth },
-            Said::Silence { seconds } => What::Silence { seconds: *seconds },
+            Said::Silence { doing, seconds } => What::Silence { doing: (*doing).into(), seconds: *seconds },
         }
     }
 }

@@ -68,7 +68,8 @@ pub(crate) fn surroundings<'a>(
     card: Option<&Card>,
 ) -> Result<Surroundings<'a>, Failure> {
     let gpu = card.map(|card| card.uuid.clone());
-    Ok(Surroundings { program: program()?, cache: project.cache(), listener, stopped: project.stopped(), gpu, live })
+    let (cache, stopped, build_limit) = (project.cache(), project.stopped(), project.build_limit());
+    Ok(Surroundings { program: program()?, cache, listener, stopped, gpu, live, build_limit })
 }
 
 /// Refuses to start on an environment that cannot work, with what to do about it, and warns of one that disturbs.

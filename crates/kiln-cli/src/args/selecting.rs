@@ -71,6 +71,14 @@ impl From<&MeasuringArgs> for Measuring {
     }
 }
 
+/// How long compilers may take.
+#[derive(Debug, Args)]
+pub(crate) struct BuildingArgs {
+    /// Refuse a build that takes longer [default: 120; 300 with --until build]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) build_limit: Option<f64>,
+}
+
 /// Who else is told what happens.
 #[derive(Debug, Args)]
 pub(crate) struct HearingArgs {

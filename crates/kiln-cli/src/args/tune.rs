@@ -3,7 +3,7 @@
 use clap::Args;
 use kiln_app::Utf8PathBuf;
 
-use super::{HearingArgs, MeasuringArgs, SelectingArgs, Until};
+use super::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 
 #[derive(Debug, Args)]
 #[command(
@@ -73,6 +73,8 @@ pub(crate) struct TuneArgs {
     /// Tune every variant of the kernel, one after another, and show a table last; the exit code is the worst
     #[arg(long, conflicts_with_all = ["variant", "resume", "replay", "until"])]
     pub(crate) all_variants: bool,
+    #[command(flatten)]
+    pub(crate) building: BuildingArgs,
     #[command(flatten)]
     pub(crate) hearing: HearingArgs,
     /// Print one JSON object at the end instead
