@@ -73,9 +73,13 @@ pub fn forge(
         };
         heard(match built {
             Outcome::Passed(artifact) => {
-                let (seconds, warnings) = (artifact.built_in.map(|d| d.as_secs_f64()), artifact.warnings.clone());
+                let (seconds, mut warnings) = (artifact.built_in.map(|d| d.as_secs_f64()), artifact.warnings.clone());
                 let subject = subject_of(kernel, kernel.selection.target.host, artifact, config.clone());
-                Forged { config, outcome: judge_resources(kernel, &subject)?, seconds, warnings }
+                let outcome = judge_resources(kernel, &subject)?;
+                if let Outcome::Passed(resources) = &outcome {
+                    warnings.extend(resources.iter().filter_map(|r| r.warning.clone()));
+                }
+                Forged { config, outcome, seconds, warnings }
             }
             Outcome::Refused(refusal) => {
                 Forged { config, outcome: Outcome::Refused(refusal), seconds: None, warnings: Vec::new() }

@@ -451,10 +451,19 @@ pub struct Callable {
 }
 
 /// The gates that only warn unless the file says otherwise.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SoftGates {
     /// Refuse kernels that spill registers.
     pub spills: bool,
-    /// Refuse kernels below this occupancy.
-    pub occupancy: Option<f64>,
+    /// What occupancy is asked for; none when any will do.
+    pub occupancy: Option<LeastOccupancy>,
+}
+
+/// The occupancy that is asked for.
+#[derive(Debug, Clone)]
+pub struct LeastOccupancy {
+    /// A share of the warps there can be, from 0 to 1.
+    pub least: Formula,
+    /// Refuse kernels below it, instead of warning of them.
+    pub refuses: bool,
 }

@@ -221,6 +221,7 @@ fn campaign<A: Apparatus>(
 
     run(bench, record, budget, &mut line, 1, &mut search, &mut attempts)?;
     bench.quiet();
+    warned_of(bench, &attempts);
 
     // A default that was refused is nothing to be measured against.
     let opponent = match (baseline, sound) {
@@ -241,6 +242,18 @@ fn campaign<A: Apparatus>(
     };
     let (verdict, reason) = judge(&workloads, target);
     Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late })
+}
+
+/// What the file asks to be warned of, once, with a count.
+fn warned_of<A: Apparatus>(bench: &A, attempts: &Attempts) {
+    let warning = |tried: &Tried| tried.evaluation.resources.iter().find_map(|r| r.warning.clone());
+    let mut warned = attempts.all.iter().filter_map(|tried| Some((&tried.config, warning(tried)?)));
+    if let Some((config, words)) = warned.next() {
+        let (count, all) = (1 + warned.count(), attempts.all.len());
+        bench.note(format!(
+            "{count} of {all} configurations have less occupancy than asked for, such as {config}: {words}"
+        ));
+    }
 }
 
 /// The default beside the baseline on the smallest workload, for whoever waits. Both have few samples, and not in turns.
