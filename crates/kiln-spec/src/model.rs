@@ -1,6 +1,7 @@
 //! What a kernel file says, checked and typed: the nouns the rest of kiln works from. Every expression in it has been
 //! parsed and its names are known to resolve; every name is unique where it must be.
 
+use crate::environment::Requirement;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct KernelSpec {
     pub reference: Option<Reference>,
     /// Which of the soft gates refuse.
     pub gates: SoftGates,
+    /// Which versions of what it is made for.
+    pub environment: Vec<Requirement>,
 }
 
 /// A file's name and text.

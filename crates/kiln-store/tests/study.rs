@@ -199,7 +199,7 @@ fn studies_have_names_and_tags_and_are_deleted_whole() {
     assert_eq!(store.trials(&one.id).unwrap().len(), 1);
     store.delete(&store.find(&one.id).unwrap()).unwrap();
     assert!(store.trials(&one.id).is_err() && store.find("before-fix").is_err());
-    assert_eq!(store.studies(&Filter::default()).unwrap(), [two.clone()]);
+    assert_eq!(store.studies(&Filter::default()).unwrap()[0].id, two.id);
     // The name is free again.
     store.rename(&two.id, Some("before-fix")).unwrap();
     store.rename(&two.id, None).unwrap();

@@ -78,11 +78,11 @@ pub fn tune<A: Apparatus>(
 /// The baseline's median on each workload, in seconds.
 type Paces = Vec<(String, f64)>;
 
+/// A baseline, if there is one, and how fast it is.
+type Paced<S> = (Option<Baseline<S>>, Paces);
+
 /// The baseline to beat, checked and measured; none when the file names none that can be run here.
-fn baseline<A: Apparatus>(
-    bench: &mut A,
-    record: &Record<'_>,
-) -> Result<(Option<Baseline<A::Subject>>, Paces), Trouble> {
+fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Paced<A::Subject>, Trouble> {
     if record.is_replay() {
         // Nothing is run: its name is all that is needed.
         let stated = &bench.kernel().selection.target.baselines;

@@ -12,7 +12,7 @@ use kiln_study::{Kernel, Surroundings};
 use crate::doctor::{self, Health};
 use crate::failure::Failure;
 use crate::kernel::runnable::runnable;
-use crate::kernel::{KernelFile, Selecting, devices};
+use crate::kernel::{KernelFile, Selecting, devices, environment};
 use crate::project::{Project, program};
 use crate::teller::Teller;
 
@@ -34,6 +34,7 @@ impl<'a> Opened<'a> {
         let opened = Opened::unexamined(file, selecting)?;
         preflight(project, &opened.kernel.selection, selecting, teller)?;
         packages(&opened.kernel.selection)?;
+        environment::refuse(&opened.kernel, opened.card.as_ref())?;
         Ok(opened)
     }
 
