@@ -173,3 +173,28 @@ fn fixing_makes_the_folder_and_sweeps_what_killed_builds_left() {
     // Nothing of the doctor's own is left behind either.
     assert_eq!(std::fs::read_dir(folder.join(".kiln/cache/tmp")).unwrap().count(), 0);
 }
+
+#[test]
+fn a_kernel_that_asks_for_other_versions_is_refused_with_what_was_found() {
+    let folder = crate::history::tiny("doctor_environment");
+    let file = folder.join("tiny/kernel.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let ask = |lines: &str| std::fs::write(&file, format!("{text}\n[environment]\n{lines}\n")).unwrap();
+    ask("compiler = \">=1,<999\"\npython = \">=3\"");
+    assert_eq!(kiln_in(&folder, &["check", "tiny"]).code, 0);
+    let (object, code) = findings(&folder, &["doctor", "tiny"], ("KILN_TEST", ""));
+    let asked = object["findings"].as_array().unwrap().iter().filter(|f| f["id"] == "environment");
+    assert_eq!((code, asked.count()), (0, 2), "{object}");
+    ask("compiler = \">=999\"");
+    for words in [["check", "tiny"], ["tune", "tiny"], ["gate", "tiny"], ["bench", "tiny"]] {
+        let ran = kiln_in(&folder, &words);
+        assert_eq!(ran.code, 1, "{words:?}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains("the file asks for >=999") && ran.err.contains("set CC"), "{}", ran.err);
+    }
+    let (object, code) = findings(&folder, &["doctor", "tiny"], ("KILN_TEST", ""));
+    assert_eq!((code, of(&object, "environment").0), (1, "fail"), "{object}");
+    ask("compiler = \"latest\"\nnumpi = \">=1\"");
+    let wrong = kiln_in(&folder, &["space", "tiny"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("expected versions, such as") && wrong.err.contains("numpy"), "{}", wrong.err);
+}

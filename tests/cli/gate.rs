@@ -41,6 +41,30 @@ fn shared_memory_is_held_against_the_architecture() {
     assert_eq!(verdict("sm_90a"), "holds");
 }
 
+#[test]
+fn every_architecture_has_a_row_and_says_which_gate_refuses() {
+    let large = "BLOCK_M=128,BLOCK_N=128,WARPS=8,STAGES=2,Q_IN_REGS=false,KV_BUFFER=split";
+    let ran = kiln(&format!("gate kernels/attention --arch all --config {large}"));
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let row = |arch: &str| {
+        let of = |line: &&str| line.split_whitespace().next() == Some(arch);
+        ran.out.lines().find(of).unwrap_or_else(|| panic!("{arch}: {}", ran.out)).to_string()
+    };
+    assert!(row("sm_89").contains("refuses") && row("sm_89").contains("smem_overflow"), "{}", ran.out);
+    assert!(row("sm_80").contains("passes") && row("sm_90a").contains("passes"), "{}", ran.out);
+    let object = json(&format!("gate kernels/attention --arch all --config {large} --json"));
+    let rows = object["architectures"].as_array().unwrap();
+    assert_eq!((&object["passed"], rows.len()), (&Value::from(false), 13));
+    let of = |arch: &str| rows.iter().find(|row| row["arch"] == arch).unwrap();
+    assert!(of("sm_89")["gates"].as_array().unwrap().contains(&Value::from("smem_overflow")), "{object:#}");
+    assert_eq!(
+        (&of("sm_80")["passed"], &of("sm_80")["gates"]),
+        (&Value::from(true), &Value::from(Vec::<String>::new()))
+    );
+    // A file without a CUDA target has no architectures.
+    assert_eq!(kiln("gate tests/hostile --arch all").code, 2);
+}
+
 /// The other one of the original kernel's two mistakes needs a GPU to show.
 #[test]
 fn the_gallerys_odd_padding_is_refused_by_its_rule() {
@@ -63,4 +87,17 @@ fn values_left_out_come_from_the_default() {
     assert_eq!(object["config"]["BLOCK_N"], 128);
     assert_eq!(object["config"]["BLOCK_M"], 128);
     assert_eq!(object["defaulted"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn a_build_beyond_its_limit_is_refused() {
+    let folder = crate::history::tiny("gate_build_limit");
+    let gate =
+        |limit: &str| crate::run::kiln_in(&folder, &["gate", "tiny", "--build-limit", limit, "--until", "build"]);
+    let refused = gate("0.000001");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert!(refused.out.contains("build_timeout"), "{}", refused.out);
+    assert_eq!(gate("600").code, 0);
+    let wrong = gate("0");
+    assert!(wrong.code == 2 && wrong.err.contains("expected seconds above 0"), "{}", wrong.err);
 }

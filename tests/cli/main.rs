@@ -3,6 +3,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod colour;
 mod compilers;
 mod doctor;
 mod errors;
@@ -17,6 +18,8 @@ mod run;
 mod simulate;
 mod space;
 mod store;
+mod studies;
 mod twice;
+mod variants;
 mod whose;
 mod words;

@@ -105,6 +105,37 @@ fn a_refusal_after_the_build_has_its_numbers() {
     }
 }
 
+/// The least occupancy may be an expression, and may be worth a warning alone.
+#[test]
+fn the_least_occupancy_is_an_expression_that_refuses_or_warns() {
+    if !toolkit() {
+        return;
+    }
+    let folder = empty_folder("planted_occupancy");
+    let original = root().join("tests/planted_cuda");
+    let text = std::fs::read_to_string(original.join("kernel.toml")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("occupancy")).unwrap();
+    let gate = |occupancy: &str| {
+        let kernel = folder.join("planted");
+        let _ = std::fs::remove_dir_all(&kernel);
+        std::fs::create_dir_all(&kernel).unwrap();
+        for file in std::fs::read_dir(&original).unwrap().map(|file| file.unwrap()) {
+            std::fs::copy(file.path(), kernel.join(file.file_name())).unwrap();
+        }
+        std::fs::write(kernel.join("kernel.toml"), text.replace(line, &format!("occupancy = {occupancy}"))).unwrap();
+        said(&folder, "gate", &kernel, "--arch sm_90a --until build --config CASE=sparse")
+    };
+    let (object, code) = gate("\"0.5 if CASE == 'sparse' else 0\"");
+    assert_eq!((code, &object["build"]["refusal"]["gate"]), (3, &json!("occupancy")), "{object}");
+    assert_eq!(gate("\"0.5 if CASE == 'fits' else 0\"").1, 0);
+    let (object, code) = gate("{ least = \"1 / 2\", gate = \"warn\" }");
+    assert_eq!(code, 0, "{object}");
+    let warnings = object["build"]["warnings"].to_string();
+    assert!(warnings.contains("occupancy is 12 % of the warps") && warnings.contains("asks for 50 %"), "{warnings}");
+    let (object, code) = gate("\"2 * 3\"");
+    assert!(code != 0 && object.to_string().contains("the least occupancy is 6"), "{code} {object}");
+}
+
 #[test]
 fn launches_no_gpu_can_make_are_refused_by_the_rules() {
     for (case, gate) in expected("hostile_cuda")["static"].as_object().unwrap() {

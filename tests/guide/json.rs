@@ -85,11 +85,15 @@ fn the_json_reference_names_every_key() {
     // What is compiled for a GPU has more to say than what is compiled for the processor.
     let target = if cuda() { "cuda" } else { "cpu" };
     let built = format!("kiln gate sample --target {target} --until build --json");
+    let until = if cuda() { " --until build" } else { "" };
+    let built_everywhere = format!("kiln gate sample --arch all --json{until}");
     let all_built = format!("kiln tune sample --target {target} --until build --trials 2 --json");
     let runs = [
         ("space", "kiln space sample --sample 2 --json"),
         ("gate", "kiln gate sample --json"),
         ("gate", &built),
+        ("gate --arch all", "kiln gate sample --arch all --json"),
+        ("gate --arch all", &built_everywhere),
         ("check", "kiln check sample --json"),
         ("bench", "kiln bench sample --samples 25 --max-samples 25 --json"),
         ("bench --baselines", "kiln bench sample --baselines --samples 25 --max-samples 25 --json"),

@@ -28,9 +28,12 @@ mod worker;
 
 use std::thread;
 
+use camino::{Utf8Path, Utf8PathBuf};
 use kiln_run::{Card, cards, find_python};
 
 use crate::ending::{Ending, Ends};
+use crate::failure::Failure;
+use crate::kernel::{KernelFile, Opened, Selecting, environment};
 use crate::project::Project;
 pub use finding::{Finding, Health};
 pub(crate) use quick::quick;
@@ -50,12 +53,18 @@ impl Ends for Examined {
     }
 }
 
-/// Examines this machine and folder; with `fix`, what can safely be done is done first.
-pub fn doctor(project: &Project, fix: bool) -> Examined {
+/// Examines this machine and folder, and with a path whether it has what the kernel there asks for; with `fix`, what can
+/// safely be done is done first.
+pub fn doctor(project: &Project, fix: bool, path: Option<&Utf8Path>) -> Result<Examined, Failure> {
+    let file = path.map(KernelFile::read).transpose()?;
+    let selecting =
+        Selecting { path: path.map_or_else(Utf8PathBuf::new, Utf8Path::to_path_buf), ..Selecting::default() };
+    let opened = file.as_ref().map(|file| Opened::unexamined(file, &selecting)).transpose()?;
     let fix::Fixed { done: fixed, failed } = if fix { fix::fix(project) } else { fix::Fixed::default() };
     let mut findings = examine(project);
     findings.extend(failed);
-    Examined { findings, fixed }
+    findings.extend(opened.map_or_else(Vec::new, |opened| environment::required(&opened.kernel, opened.card.as_ref())));
+    Ok(Examined { findings, fixed })
 }
 
 /// What a long command needs to know before it starts: room for its records and buffers, and a compiler. Nothing is built

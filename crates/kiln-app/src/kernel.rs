@@ -3,6 +3,7 @@
 
 mod config;
 mod devices;
+pub(crate) mod environment;
 mod load;
 mod open;
 mod runnable;

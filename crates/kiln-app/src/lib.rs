@@ -3,7 +3,7 @@
 //! result, and on the way [`Event`]s for whoever listens. Nothing here prints, parses arguments or ends the process.
 //!
 //! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`bench`], [`baselines`],
-//! [`history`], [`show`], [`explain`], [`importance`], [`export`], [`simulate`], [`doctor`], [`init`], [`cache`], and [`worker`], the
+//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`simulate`], [`doctor`], [`init`], [`cache`], and [`worker`], the
 //! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
 //! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
 
@@ -25,10 +25,11 @@ pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
 pub use operation::{
     Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, Convergence, Explained, ForgeRequest,
-    Forgings, GateRequest, Gated, History, HistoryRequest, Important, Shown, SimulateRequest, Simulated,
-    SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, TuneRequest, Tuned, Way,
-    WorkerKind, baselines, bench, cache, check, explain, explained, export, forge, gate, history, importance, init,
-    show, simulate, space, tune, worker,
+    Forgings, GateRequest, Gated, GatedEverywhere, History, HistoryRequest, Important, Labelled, Shown,
+    SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story,
+    TuneRequest, Tuned, Way, WorkerKind, baselines, bench, cache, check, deletable, delete, explain, explained, export,
+    forge, gate, gate_everywhere, history, importance, init, rename, retag, show, simulate, space, tune, variants,
+    worker,
 };
 pub use project::{Project, Stop};
 pub use record::StudyNow;

@@ -13,6 +13,7 @@ mod init;
 mod show;
 mod simulate;
 mod space;
+mod studies;
 mod tune;
 mod worker;
 
@@ -22,7 +23,7 @@ pub use check::{CheckRequest, Checked, check};
 pub use explain::{Explained, explain, explained};
 pub use export::export;
 pub use forge::{ForgeRequest, Forgings, forge};
-pub use gate::{GateRequest, Gated, Way, gate};
+pub use gate::{GateRequest, Gated, GatedEverywhere, Way, gate, gate_everywhere};
 pub use history::{History, HistoryRequest, history};
 pub use importance::{Important, importance};
 pub use init::init;
@@ -31,5 +32,6 @@ pub use simulate::{
     Convergence, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, simulate,
 };
 pub use space::{SpaceRequest, Spaced, space};
-pub use tune::{TuneRequest, Tuned, tune};
+pub use studies::{Labelled, deletable, delete, rename, retag};
+pub use tune::{TuneRequest, Tuned, tune, variants};
 pub use worker::{WorkerKind, worker};

@@ -3,10 +3,11 @@
 //! opened or made before that.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_build::Cache;
-use kiln_core::Fault;
+use kiln_core::{Fault, Report};
 use kiln_store::Store;
 
 use crate::failure::Failure;
@@ -46,6 +47,7 @@ pub struct Project {
     folder: Utf8PathBuf,
     store: String,
     stop: Stop,
+    build_limit: Option<Duration>,
 }
 
 impl Project {
@@ -55,7 +57,24 @@ impl Project {
     /// The project of the current folder. `store` is the file to record studies in; without one it is `.kiln/kiln.db`.
     pub fn here(store: Option<String>, stop: Stop) -> Project {
         let store = store.unwrap_or_else(|| Project::USUAL_STORE.into());
-        Project { folder: FOLDER.into(), store, stop }
+        Project { folder: FOLDER.into(), store, stop, build_limit: None }
+    }
+
+    /// The same, where a build that takes longer than so many seconds is refused. Refuses what is no time.
+    pub fn limited(mut self, seconds: Option<f64>) -> Result<Project, Failure> {
+        self.build_limit = match seconds.map(Duration::try_from_secs_f64).transpose() {
+            Ok(limit) if limit.is_none_or(|limit| !limit.is_zero()) => limit,
+            _ => {
+                let report = Report::error(format!("--build-limit {}", seconds.unwrap_or_default()));
+                return Err(report.label("expected seconds above 0").into());
+            }
+        };
+        Ok(self)
+    }
+
+    /// How long a build may take; none for the usual limit.
+    pub(crate) fn build_limit(&self) -> Option<Duration> {
+        self.build_limit
     }
 
     /// The folder of everything that is not chosen to lie elsewhere.

@@ -64,6 +64,7 @@ pub struct Bench<'a> {
     pub listener: Listener<'a>,
     oracle: Option<Oracle>,
     pub(crate) stopped: &'a AtomicBool,
+    pub(crate) build_limit: Option<Duration>,
     pub(crate) pool: Option<Pool>,
     pub(crate) seating: Seating,
     pub(crate) others: Vec<Another<'a>>,
@@ -83,6 +84,8 @@ pub struct Surroundings<'a> {
     pub gpu: Option<String>,
     /// False when nothing will be run, and no questions are needed.
     pub live: bool,
+    /// A build that takes longer is refused; the settings' own limit when none.
+    pub build_limit: Option<Duration>,
 }
 
 impl<'a> Bench<'a> {
@@ -114,6 +117,7 @@ impl<'a> Bench<'a> {
             stages: Vec::new(),
             cache: around.cache,
             listener: around.listener,
+            build_limit: around.build_limit,
             oracle: None,
             stopped: around.stopped,
             pool: None,

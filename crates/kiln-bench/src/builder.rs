@@ -52,7 +52,8 @@ fn held_up(builders: usize, busy: f64) -> Option<String> {
 
 impl Bench<'_> {
     pub(crate) fn build_limits(&self) -> Limits {
-        Limits { timeout: Duration::from_secs_f64(self.settings.build_timeout), ..Limits::default() }
+        let usual = || Duration::from_secs_f64(self.settings.build_timeout);
+        Limits { timeout: self.build_limit.unwrap_or_else(usual), ..Limits::default() }
     }
 
     /// Asks for a candidate's build.
@@ -114,7 +115,8 @@ impl Bench<'_> {
             }
             self.go_on()?;
             if started.elapsed() > alarm {
-                (self.listener)(&Event::Silence { seconds: started.elapsed().as_secs_f64() });
+                let (doing, seconds) = (&format!("compiling {config}"), started.elapsed().as_secs_f64());
+                (self.listener)(&Event::Silence { doing, seconds });
                 alarm += silence;
             }
         }
@@ -122,7 +124,8 @@ impl Bench<'_> {
 
     /// Builds something that is no candidate, at once.
     pub(crate) fn build_now(&self, toolchain: &Toolchain, request: &Request) -> Result<Outcome<Subject>, Fault> {
-        let silent = |time: Duration| (self.listener)(&Event::Silence { seconds: time.as_secs_f64() });
+        let doing = &format!("compiling {}", request.entries.join(", "));
+        let silent = |time: Duration| (self.listener)(&Event::Silence { doing, seconds: time.as_secs_f64() });
         let built = self.cache.build_until(toolchain, request, self.build_limits(), &silent, self.stopped)?;
         Ok(built.map(|artifact| match toolchain {
             Toolchain::C(_) => {

@@ -11,6 +11,7 @@ use crate::ran::{Ran, unchecked};
 use crate::seat::Seat;
 use crate::stage::{Stage, Trouble};
 use crate::subject::Subject;
+use crate::watch::{PAUSE, watched};
 
 /// One question's outcome.
 #[derive(Debug, Clone)]
@@ -113,7 +114,8 @@ fn on_one(
     let asked: Vec<Distribution> = stage.exams.iter().map(|exam| exam.distribution()).collect();
     for (which, distribution) in asked.into_iter().enumerate() {
         bench.go_on()?;
-        let outcome = question(stage, &mut seat, which, reruns)?;
+        let doing = format!("checking {} on {}, inputs {distribution}", subject.config(), stage.name());
+        let outcome = watched(bench.listener, PAUSE, &doing, || question(stage, &mut seat, which, reruns))?;
         let report = CheckReport {
             workload: stage.name().into(),
             distribution: distribution.to_string(),

@@ -47,6 +47,15 @@ pub enum Event<'a> {
         /// True when it was taken from the record.
         recorded: bool,
     },
+    /// The default configuration beside the baseline, on the smallest workload: a first look, measured one after the other.
+    FirstLook {
+        /// The baseline's name.
+        baseline: &'a str,
+        /// The workload.
+        workload: &'a str,
+        /// The baseline's time over the default's: above 1 the default is faster.
+        ratio: f64,
+    },
     /// One of several equal steps of a phase that has no trials.
     Step {
         /// The phase.
@@ -63,8 +72,10 @@ pub enum Event<'a> {
         /// Time with the default over time without; none when it could not be tried.
         worth: Option<f64>,
     },
-    /// A build says nothing for long.
+    /// A build or a check says nothing for long.
     Silence {
+        /// What is being done, such as `compiling LANES=8`.
+        doing: &'a str,
         /// Seconds since it began.
         seconds: f64,
     },

@@ -50,13 +50,13 @@ pub fn forge(
     kernel: &Kernel<'_>,
     toolchain: Toolchain,
     cache: &Cache,
-    stopped: &AtomicBool,
+    (stopped, limits): (&AtomicBool, Limits),
     configs: Vec<Config>,
     mut heard: impl FnMut(Forged),
 ) -> Result<(), Fault> {
     kernel.check_files()?;
     let threads = Machine::look().cpus.len().max(1);
-    let pool = Pool::new(threads, toolchain, cache.clone(), Limits::default(), || ());
+    let pool = Pool::new(threads, toolchain, cache.clone(), limits, || ());
     let mut asked: Vec<(Config, Ticket)> = Vec::with_capacity(configs.len());
     for config in configs {
         let request = request(kernel, &config)?;
@@ -73,9 +73,13 @@ pub fn forge(
         };
         heard(match built {
             Outcome::Passed(artifact) => {
-                let (seconds, warnings) = (artifact.built_in.map(|d| d.as_secs_f64()), artifact.warnings.clone());
+                let (seconds, mut warnings) = (artifact.built_in.map(|d| d.as_secs_f64()), artifact.warnings.clone());
                 let subject = subject_of(kernel, kernel.selection.target.host, artifact, config.clone());
-                Forged { config, outcome: judge_resources(kernel, &subject)?, seconds, warnings }
+                let outcome = judge_resources(kernel, &subject)?;
+                if let Outcome::Passed(resources) = &outcome {
+                    warnings.extend(resources.iter().filter_map(|r| r.warning.clone()));
+                }
+                Forged { config, outcome, seconds, warnings }
             }
             Outcome::Refused(refusal) => {
                 Forged { config, outcome: Outcome::Refused(refusal), seconds: None, warnings: Vec::new() }

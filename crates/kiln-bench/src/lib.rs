@@ -70,6 +70,7 @@ mod supply;
 mod toolchain;
 mod tray;
 mod versus;
+mod watch;
 mod whole_range;
 
 pub use apparatus::{Apparatus, Staged};

@@ -5,7 +5,7 @@
 use kiln_build::Usage;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_device::{Arch, Demand};
-use kiln_judge::{Geometry, geometry};
+use kiln_judge::{Geometry, geometry, least_occupancy};
 use kiln_run::Gpu;
 use serde::Serialize;
 
@@ -33,6 +33,9 @@ pub struct Resources {
     pub limited_by: String,
     /// Whether the compiler made matrix instructions wait for each other.
     pub wgmma_serialized: bool,
+    /// What the file asks to be warned of, in words; part of the warnings elsewhere.
+    #[serde(skip)]
+    pub warning: Option<String>,
 }
 
 /// What a subject takes, under the workload where it takes most.
@@ -48,10 +51,12 @@ pub fn judge_resources(kernel: &Kernel<'_>, subject: &Subject) -> Result<Outcome
     for workload in workloads {
         let launches = geometry(&kernel.selection, workload, config)
             .map_err(|report| Fault::new(format!("laying out the launches of {config}"), report))?;
+        let least = least_occupancy(&kernel.selection, workload, config)
+            .map_err(|report| Fault::new(format!("judging the occupancy of {config}"), report))?;
         for launch in launches {
             let symbol = symbols.iter().find(|(entry, _)| *entry == launch.entry).map(|(_, symbol)| symbol);
             let Some(usage) = usage.iter().find(|u| Some(&u.symbol) == symbol) else { continue };
-            let resources = passed!(judge(kernel, arch, &launch, usage));
+            let resources = passed!(judge(kernel, arch, &launch, usage, least));
             match found.iter_mut().find(|r| r.kernel == resources.kernel) {
                 Some(known) if known.occupancy <= resources.occupancy => {}
                 Some(known) => *known = resources,
@@ -76,7 +81,7 @@ pub(crate) fn oom_risk(gpu: &Gpu, bytes: usize, questions: usize) -> Option<Refu
     })
 }
 
-fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage) -> Outcome<Resources> {
+fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage, least: Option<f64>) -> Outcome<Resources> {
     let limits = arch.limits();
     let refuse = |gate: Gate, measured: String, limit: String, hint: &str| {
         let (rule, evidence) = (launch.entry.clone(), format!("{} by the compiler, for {arch}", usage.symbol));
@@ -101,7 +106,7 @@ fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage) -> O
             "__launch_bounds__ tells the compiler how many threads there are",
         );
     }
-    let gates = kernel.selection.spec.gates;
+    let gates = &kernel.selection.spec.gates;
     let spilled = usage.spill_stores + usage.spill_loads;
     if gates.spills && spilled > 0 {
         let measured =
@@ -113,14 +118,14 @@ fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage) -> O
             "smaller tiles, or fewer threads, leave more registers",
         );
     }
-    if let Some(least) = gates.occupancy.filter(|least| occupancy.fraction < *least) {
+    let mut warning = None;
+    if let Some(least) = least.filter(|least| occupancy.fraction < *least) {
         let measured = format!("{:.0} % of the warps, limited by {}", 100.0 * occupancy.fraction, occupancy.limiter);
-        return refuse(
-            Gate::Occupancy,
-            measured,
-            format!("{:.0} %", 100.0 * least),
-            "less of what limits it lets more blocks in",
-        );
+        let limit = format!("{:.0} %", 100.0 * least);
+        if gates.occupancy.as_ref().is_some_and(|asked| asked.refuses) {
+            return refuse(Gate::Occupancy, measured, limit, "less of what limits it lets more blocks in");
+        }
+        warning = Some(format!("{}: occupancy is {measured}; the file asks for {limit}", launch.entry));
     }
     Outcome::Passed(Resources {
         kernel: launch.entry.clone(),
@@ -132,6 +137,7 @@ fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage) -> O
         occupancy: occupancy.fraction,
         limited_by: occupancy.limiter.to_string(),
         wgmma_serialized: usage.wgmma_serialized,
+        warning,
     })
 }
 

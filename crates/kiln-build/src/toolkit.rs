@@ -28,7 +28,7 @@ impl Toolkit {
     }
 
     /// Every toolkit there is, the preferred one first: `$CUDA_HOME`, `$CUDA_PATH`, that of the nvcc on the path,
-    /// `/usr/local/cuda`, the wheels of `$VIRTUAL_ENV` and of the interpreter `$KILN_PYTHON`.
+    /// `/usr/local/cuda`, the wheels of `$VIRTUAL_ENV`, of `.kiln/venv` and of the interpreter `$KILN_PYTHON`.
     pub fn all() -> Vec<Toolkit> {
         let mut found: Vec<Toolkit> = Vec::new();
         for toolkit in roots().iter().filter_map(|root| Toolkit::at(root)) {
@@ -60,6 +60,7 @@ fn roots() -> Vec<Utf8PathBuf> {
     roots.extend(nvcc.and_then(|path| Some(path.parent()?.parent()?.to_owned())));
     roots.push("/usr/local/cuda".into());
     roots.extend(named("VIRTUAL_ENV").iter().flat_map(|prefix| wheels(prefix)));
+    roots.extend(wheels(Utf8Path::new(".kiln/venv")));
     // Not resolved: a virtual environment's interpreter is a link out of it.
     let python =
         named("KILN_PYTHON").and_then(|python| if python.is_file() { Some(python) } else { on_path(python.as_str()) });

@@ -11,9 +11,9 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
-pub(crate) use selecting::{HearingArgs, MeasuringArgs, SelectingArgs, Until};
+pub(crate) use selecting::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
-pub(crate) use studies::{HistoryArgs, ShowArgs};
+pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
 pub(crate) use tune::TuneArgs;
 
 /// Makes GPU kernels fast and proves it.
@@ -32,8 +32,32 @@ pub(crate) struct Cli {
     /// Show less: no progress and no notes; warnings and results stay
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Colour verdicts and headings [default: auto, on a terminal and unless NO_COLOR is set]
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto, hide_default_value = true)]
+    pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) verb: Verb,
+}
+
+/// When text is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal; NO_COLOR turns it off, CLICOLOR_FORCE on
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl From<Color> for kiln_show::Colour {
+    fn from(color: Color) -> kiln_show::Colour {
+        match color {
+            Color::Auto => kiln_show::Colour::Auto,
+            Color::Always => kiln_show::Colour::Always,
+            Color::Never => kiln_show::Colour::Never,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -52,6 +76,8 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Tell a study's story: what was asked, how the search went, what it came to, what was refused and why; or a benchmark
     Show(ShowArgs),
+    /// Name, tag or delete recorded studies
+    Studies(StudiesArgs),
     /// Replay recorded spaces to see how few evaluations a search strategy needs, without a GPU
     Simulate(SimulateArgs),
     /// Examine this machine: compiler, Python, disk, memory, load, workers; each finding with why it matters and the fix
@@ -72,6 +98,29 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    /// Seconds a build may take, for verbs that build.
+    pub(crate) fn build_limit(&self) -> Option<f64> {
+        match self {
+            Verb::Gate(args) => args.building.build_limit,
+            Verb::Check(args) => args.building.build_limit,
+            Verb::Bench(args) => args.building.build_limit,
+            Verb::Tune(args) => args.building.build_limit,
+            _ => None,
+        }
+    }
+
+    /// Whether what it prints is for people: everything but JSON, tables for spreadsheets, lists and scripts.
+    pub(crate) fn for_people(&self) -> bool {
+        let machines = match self {
+            Verb::Space(args) => args.list,
+            Verb::History(args) => args.export.is_some(),
+            Verb::Show(args) => args.csv,
+            Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
+            _ => false,
+        };
+        !machines && !self.json()
+    }
+
     pub(crate) fn json(&self) -> bool {
         match self {
             Verb::Space(args) => args.json,
@@ -85,7 +134,7 @@ impl Verb {
             Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
-            Verb::Init(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => false,
+            Verb::Init(_) | Verb::Studies(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => false,
         }
     }
 }

@@ -81,7 +81,7 @@ impl Hearing {
     /// Prints a result: on stdout, unless that belongs to events.
     pub(crate) fn data(&self, text: &str) -> io::Result<()> {
         if self.takes_stdout {
-            return io::stderr().lock().write_all(text.as_bytes());
+            return output::beside(text);
         }
         output::data(text)
     }

@@ -16,6 +16,9 @@ use args::Cli;
 fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
     output::set_tone(cli.verbose, cli.quiet);
+    output::set_colour(cli.color.into(), cli.verb.for_people());
     let project = Project::here(place::chosen(cli.store.as_ref()), interrupt::stop(&cli.verb));
-    exit::code(verb::run(&project, &cli.verb), cli.verb.json(), &project)
+    let limited = project.clone().limited(cli.verb.build_limit());
+    let ended = limited.and_then(|project| verb::run(&project, &cli.verb));
+    exit::code(ended, cli.verb.json(), &project)
 }

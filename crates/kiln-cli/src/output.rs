@@ -1,18 +1,33 @@
-//! Data on stdout, everything else on stderr.
+//! Data on stdout, everything else on stderr; each in colour where it is for people and colour is wanted.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_app::Report;
+use kiln_show::{Colour, painted};
 
 /// Set once, from the command line.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 static QUIET: AtomicBool = AtomicBool::new(false);
+static PAINT_OUT: AtomicBool = AtomicBool::new(false);
+static PAINT_ERR: AtomicBool = AtomicBool::new(false);
 
 /// How much is said beside results.
 pub(crate) fn set_tone(verbose: bool, quiet: bool) {
     VERBOSE.store(verbose, Ordering::Relaxed);
     QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether there is colour; what is for machines never has any on stdout.
+pub(crate) fn set_colour(colour: Colour, for_people: bool) {
+    let variable = |name: &str| std::env::var(name).ok();
+    PAINT_OUT.store(for_people && colour.wanted(io::stdout().is_terminal(), variable), Ordering::Relaxed);
+    PAINT_ERR.store(colour.wanted(io::stderr().is_terminal(), variable), Ordering::Relaxed);
+}
+
+/// The text as a stream takes it.
+fn dressed(text: &str, paint: &AtomicBool) -> String {
+    if paint.load(Ordering::Relaxed) { painted(text) } else { text.into() }
 }
 
 /// Whether more is to be shown.
@@ -28,7 +43,7 @@ pub(crate) fn quiet() -> bool {
 /// Prints data; a closed pipe is passed on as an error for the exit code to judge.
 pub(crate) fn data(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(dressed(text, &PAINT_OUT).as_bytes())?;
     out.flush()
 }
 
@@ -52,7 +67,12 @@ pub(crate) fn failure(object: Option<serde_json::Value>, words: &str) {
     complain(words);
 }
 
+/// Prints a result on stderr, where stdout belongs to something else.
+pub(crate) fn beside(text: &str) -> io::Result<()> {
+    io::stderr().lock().write_all(dressed(text, &PAINT_ERR).as_bytes())
+}
+
 /// A line on stderr; where even that fails, there is nobody left to tell.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", dressed(line, &PAINT_ERR));
 }

@@ -14,7 +14,9 @@ mod man;
 mod show;
 mod simulate;
 mod space;
+mod studies;
 mod tune;
+mod variants;
 mod worker;
 
 use kiln_app::{Ending, Failure, Project};
@@ -26,11 +28,13 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
     match verb {
         Verb::Space(args) => space::run(args),
         Verb::Gate(args) => gate::run(project, args),
+        Verb::Tune(args) if args.all_variants => variants::run(project, args),
         Verb::Tune(args) => tune::run(project, args),
         Verb::Check(args) => check::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
+        Verb::Studies(args) => studies::run(project, args),
         Verb::Simulate(args) => simulate::run(project, args),
         Verb::Doctor(args) => doctor::run(project, args),
         Verb::Init(args) => init::run(args),

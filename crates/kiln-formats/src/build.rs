@@ -156,6 +156,7 @@ impl Builder {
             objective: Objective { per_workload: false, target_speedup: 1.10 },
             reference: None,
             gates: SoftGates { spills: false, occupancy: None },
+            environment: vec![],
         };
         Ok((spec, self.warnings))
     }

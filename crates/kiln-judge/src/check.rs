@@ -7,6 +7,7 @@ use std::ops::Range;
 use kiln_core::{Gate, Outcome, Refusal};
 use kiln_spec::{Dtype, Role};
 
+use crate::allowed::Bound;
 use crate::answer::Answer;
 use crate::element::{decode, decode_into, encode, is_float, surely_finite};
 use crate::memory::poison;
@@ -36,6 +37,10 @@ pub struct Mark {
     pub worst: f64,
     /// The largest error.
     pub max_abs: f64,
+    /// The mean error of the elements that were compared.
+    pub mean_abs: f64,
+    /// What it was held to.
+    pub bound: Bound,
     /// The length of the error over the length of the right answer.
     pub rel_l2: f64,
 }
@@ -72,13 +77,15 @@ pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
             return Outcome::Refused(refusal);
         }
     }
-    let mark = |(slot, tally): (&Slot, &Tally)| Mark {
+    let mark = |((slot, _, answer), tally): (&Output<'_>, &Tally)| Mark {
         name: slot.name.clone(),
         worst: tally.worst,
         max_abs: tally.max_abs,
+        mean_abs: tally.mean_abs(),
+        bound: answer.bound,
         rel_l2: tally.rel_l2(),
     };
-    let outputs: Vec<Mark> = outputs.iter().map(|(slot, ..)| *slot).zip(&tallies).map(mark).collect();
+    let outputs: Vec<Mark> = outputs.iter().zip(&tallies).map(mark).collect();
     let worst = |of: fn(&Mark) -> f64| outputs.iter().map(of).fold(0.0, f64::max);
     Outcome::Passed(Marks { worst: worst(|m| m.worst), rel_l2: worst(|m| m.rel_l2), outputs })
 }

@@ -58,6 +58,20 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// A share, from 0 to 1.
+    pub(crate) fn share(&self, formula: &Formula, what: &str) -> Result<f64, Report> {
+        let value = self.value(formula, what)?;
+        let share = match &value {
+            Value::Int(v) => Some(*v as f64),
+            Value::Float(v) => Some(*v),
+            Value::Bool(_) | Value::Str(_) => None,
+        };
+        share.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
+            let report = self.at(Report::error(format!("{what} is {value}")), formula);
+            report.label("expected a number from 0 to 1")
+        })
+    }
+
     /// A scalar as its type holds it.
     pub(crate) fn scalar(&self, formula: &Formula, dtype: Dtype, name: &str) -> Result<f64, Report> {
         let value = self.value(formula, &format!("the value of {name}"))?;

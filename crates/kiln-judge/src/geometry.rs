@@ -80,6 +80,16 @@ fn number(names: &Names<'_>, formula: &Formula, what: &str) -> Result<u32, Repor
     })
 }
 
+/// The occupancy that the file asks for, as a share of the warps there can be; none when any will do.
+pub fn least_occupancy(
+    selection: &Selection<'_>,
+    workload: Option<&Workload>,
+    config: &Config,
+) -> Result<Option<f64>, Report> {
+    let Some(asked) = &selection.spec.gates.occupancy else { return Ok(None) };
+    Names::new(selection, workload, Some(config)).share(&asked.least, "the least occupancy").map(Some)
+}
+
 /// The boxes of the kernel's descriptors: each argument's name and the box copied at a time, outermost first.
 pub fn boxes(
     selection: &Selection<'_>,

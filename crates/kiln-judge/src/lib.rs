@@ -47,7 +47,7 @@ pub use element::{decode, encode};
 pub use exam::{Exam, Outside, Precision};
 pub use expected::Expected;
 pub use fresh::{Drawn, Fresh, Key};
-pub use geometry::{Geometry, boxes, geometry};
+pub use geometry::{Geometry, boxes, geometry, least_occupancy};
 pub use inputs::{Filler, Inputs};
 pub use instance::entries;
 pub use interval::Interval;

@@ -13,6 +13,9 @@ pub(crate) struct Tally {
     pub(crate) at: usize,
     /// The largest error.
     pub(crate) max_abs: f64,
+    /// The sum of errors, and of how many elements.
+    total: f64,
+    elements: usize,
     /// The sums of the squares of error and right answer.
     error: f64,
     right: f64,
@@ -22,12 +25,27 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(allowed: Allowed) -> Tally {
-        Tally { allowed, worst: 0.0, at: 0, max_abs: 0.0, error: 0.0, right: 0.0, nonfinite: None }
+        Tally {
+            allowed,
+            worst: 0.0,
+            at: 0,
+            max_abs: 0.0,
+            total: 0.0,
+            elements: 0,
+            error: 0.0,
+            right: 0.0,
+            nonfinite: None,
+        }
     }
 
     /// The length of the error over the length of the right answer.
     pub(crate) fn rel_l2(&self) -> f64 {
         if self.error == 0.0 { 0.0 } else { (self.error / self.right).sqrt() }
+    }
+
+    /// The mean error of an element; 0 where none was compared.
+    pub(crate) fn mean_abs(&self) -> f64 {
+        if self.elements == 0 { 0.0 } else { self.total / self.elements as f64 }
     }
 
     /// Both together; `other` was seen after this.
@@ -36,6 +54,8 @@ impl Tally {
             (self.worst, self.at) = (other.worst, other.at);
         }
         self.max_abs = self.max_abs.max(other.max_abs);
+        self.total += other.total;
+        self.elements += other.elements;
         self.error += other.error;
         self.right += other.right;
         self.nonfinite = self.nonfinite.or(other.nonfinite);
@@ -48,12 +68,14 @@ impl Tally {
         let Allowed { abs, rel } = self.allowed;
         // What an element must exceed to be the worst so far.
         let (abs, rel) = (abs * self.worst, rel * self.worst);
-        let (mut errors, mut rights, mut most, mut over) = ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut totals, mut errors, mut rights) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut most, mut over) = ([0.0; LANES], [0.0; LANES]);
         let ((found_chunks, found_rest), (right_chunks, right_rest)) =
             (found.as_chunks::<LANES>(), right.as_chunks::<LANES>());
         for (found, right) in found_chunks.iter().zip(right_chunks) {
             for i in 0..LANES {
                 let error = (found[i] - right[i]).abs();
+                totals[i] += error;
                 errors[i] += error * error;
                 rights[i] += right[i] * right[i];
                 most[i] = if error > most[i] { error } else { most[i] };
@@ -66,6 +88,8 @@ impl Tally {
         if !(error.is_finite() && square.is_finite()) {
             return self.look(found, right, base);
         }
+        self.total += totals.iter().sum::<f64>();
+        self.elements += tail;
         self.error += error;
         self.right += square;
         self.max_abs = most.into_iter().fold(self.max_abs, f64::max);
@@ -102,6 +126,8 @@ impl Tally {
                 continue;
             }
             self.max_abs = self.max_abs.max((found - right).abs());
+            self.total += (found - right).abs();
+            self.elements += 1;
             self.error += (found - right).powi(2);
             self.right += right * right;
             self.seek(&[*found], &[*right], base + i);
@@ -113,6 +139,8 @@ impl Tally {
         for (i, (found, right)) in found.iter().zip(right).enumerate() {
             let (error, right) = ((found - right).unsigned_abs() as f64, *right as f64);
             self.max_abs = self.max_abs.max(error);
+            self.total += error;
+            self.elements += 1;
             self.error += error * error;
             self.right += right * right;
             if error > self.worst * self.allowed.at(right) {
@@ -157,6 +185,7 @@ mod tests {
             let tally = tally(&found, &right, 0.1, 0.0);
             assert_eq!(tally.at, at);
             assert!((tally.worst - 5.1).abs() < 1e-9 && (tally.max_abs - 0.51).abs() < 1e-9);
+            assert!((tally.mean_abs() - (0.01 + 0.5 / 37.0)).abs() < 1e-9);
             found[at] = f64::NAN;
             assert_eq!(self::tally(&found, &right, 0.1, 0.0).nonfinite, Some(at));
         }
@@ -170,6 +199,7 @@ mod tests {
         assert_eq!(tally(&[1.0, 1e300, 3.0], &right, 1.0, 1.0).worst, f64::INFINITY);
         assert_eq!(tally(&[1.0, f64::NEG_INFINITY, 3.0], &right, 1.0, 1.0).nonfinite, Some(1));
         let half = tally(&[1.0, 2.0, 3.0, 4.2], &[1.0, 2.0, 3.0, 4.0], 0.0, 0.1);
+        assert!((half.mean_abs() - 0.05).abs() < 1e-9);
         assert!((half.worst - 0.5).abs() < 1e-9 && (half.rel_l2() - 0.2 / 30f64.sqrt()).abs() < 1e-9);
     }
 }

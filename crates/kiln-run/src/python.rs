@@ -1,6 +1,7 @@
 //! Python workers: which interpreter, what it has, and the command that makes a worker of it. The worker's source is part
 //! of this program; the interpreter needs nothing but its standard library to run it.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use kiln_core::Fault;
@@ -24,6 +25,8 @@ const SOURCE: &str = concat!(
 );
 /// Names the interpreter to use.
 const VARIABLE: &str = "KILN_PYTHON";
+/// An environment of kiln's own, under the folder it is run in.
+const OWN_ENVIRONMENT: &str = ".kiln/venv";
 /// Packages are looked for but not imported: importing some takes seconds.
 const LOOK: &str = r#"
 import sys
@@ -94,10 +97,19 @@ pub fn python_command(interpreter: &str) -> Command {
     command
 }
 
-/// The interpreter that `$KILN_PYTHON` names, else `python3`.
+/// The interpreter that `$KILN_PYTHON` names, else that of the activated environment (`$VIRTUAL_ENV`), else that of
+/// `.kiln/venv`, else `python3`.
 pub fn find_python() -> Result<Python, Fault> {
-    let named = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty());
-    look_at(named.unwrap_or_else(|| "python3".into()))
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    look_at(chosen(variable, |path| Path::new(path).is_file()))
+}
+
+/// The one place that decides which interpreter it is.
+fn chosen(variable: impl Fn(&str) -> Option<String>, is_there: impl Fn(&str) -> bool) -> String {
+    let within = |folder: String| Some(format!("{folder}/bin/python")).filter(|path| is_there(path));
+    let activated = || variable("VIRTUAL_ENV").and_then(within);
+    let own = || within(OWN_ENVIRONMENT.into());
+    variable(VARIABLE).or_else(activated).or_else(own).unwrap_or_else(|| "python3".into())
 }
 
 fn look_at(interpreter: String) -> Result<Python, Fault> {
@@ -152,6 +164,21 @@ mod tests {
             assert_eq!(looked.torch_cuda.as_deref(), cuda, "{line}");
         }
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_named_goes_before_what_is_activated_and_that_before_kilns_own() {
+        let named = |name: &str| match name {
+            "KILN_PYTHON" => Some("mine".to_string()),
+            _ => Some("/env".to_string()),
+        };
+        let activated = |name: &str| (name == "VIRTUAL_ENV").then(|| "/env".to_string());
+        assert_eq!(chosen(named, |_| true), "mine");
+        assert_eq!(chosen(activated, |_| true), "/env/bin/python");
+        // An environment that is gone is none.
+        assert_eq!(chosen(activated, |path| path.starts_with(".kiln")), ".kiln/venv/bin/python");
+        assert_eq!(chosen(|_| None, |_| true), ".kiln/venv/bin/python");
+        assert_eq!(chosen(|_| None, |_| false), "python3");
     }
 
     #[test]

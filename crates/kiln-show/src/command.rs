@@ -142,6 +142,8 @@ mod tests {
             replay: None,
             out: None,
             adopt: false,
+            name: None,
+            tags: vec![],
         }
     }
 

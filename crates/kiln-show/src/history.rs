@@ -64,10 +64,15 @@ impl fmt::Display for HistoryView<'_> {
         };
         let titles = ["when", "study", "kernel", "target", "state", "verdict", "speedup", "trials", "took", "device"];
         let mut rows = vec![titles.map(String::from).to_vec()];
+        // Only where some have them.
+        let named = self.studies.iter().any(|past| past.labels.name.is_some());
+        let tagged = self.studies.iter().any(|past| !past.labels.tags.is_empty());
+        let more = |name: String, tags: String| named.then_some(name).into_iter().chain(tagged.then_some(tags));
+        rows[0].extend(more("name".into(), "tags".into()));
         for past in self.studies {
             let study = &past.study;
             let speedup = past.speedup().map(|(value, [low, high])| format!("{value:.2}x [{low:.2}, {high:.2}]"));
-            rows.push(vec![
+            let mut row = vec![
                 moment(study.started_ms, &past.zone),
                 study.short_id().into(),
                 study.kernel.clone(),
@@ -78,10 +83,12 @@ impl fmt::Display for HistoryView<'_> {
                 grouped(past.trials as u128),
                 stretch(past.seconds),
                 past.device().into(),
-            ]);
+            ];
+            row.extend(more(past.labels.name.clone().unwrap_or("-".into()), past.labels.tags.join(", ")));
+            rows.push(row);
         }
         if rows.len() > 1 {
-            f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Right, Left]))?;
+            f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Right, Left, Left, Left]))?;
         }
         if !self.runs.is_empty() {
             let rows: Vec<Vec<String>> =
@@ -135,6 +142,12 @@ mod tests {
         assert_eq!(object["studies"][1]["state"], "interrupted");
         assert_eq!(object["studies"][2]["speedup_ci95"], json!([1.45, 1.55]));
         assert_eq!(object["studies"][0]["speedup"], Value::Null);
+        let labels = kiln_store::Labels { name: Some("before-fix".into()), tags: vec!["a".into(), "b".into()] };
+        let named = [Past { labels, ..studies[2].clone() }];
+        let named = HistoryView { studies: &named, more: false, ..view };
+        let words = named.to_string();
+        let rows: Vec<&str> = words.lines().collect();
+        assert!(rows[0].ends_with("name        tags") && rows[1].ends_with("before-fix  a, b"), "{words}");
     }
 
     #[test]

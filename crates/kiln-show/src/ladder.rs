@@ -65,7 +65,10 @@ impl fmt::Display for LadderView<'_> {
                     let samples = format!("{} median of {} samples", duration(w.median()), w.samples.len());
                     rows.push(vec!["passes".into(), w.workload.clone(), samples]);
                 }
-                write!(f, "\n{}\npasses every gate\n", lines(&rows, &[Align::Left, Align::Left, Align::Left]))
+                write!(f, "\n{}", lines(&rows, &[Align::Left, Align::Left, Align::Left]))?;
+                let warnings = way.resources.iter().filter_map(|r| r.warning.as_ref());
+                warnings.into_iter().try_for_each(|warning| writeln!(f, "warning: {warning}"))?;
+                writeln!(f, "\npasses every gate")
             }
         }
     }

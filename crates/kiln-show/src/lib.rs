@@ -3,9 +3,11 @@
 
 mod bench;
 mod check;
+mod colour;
 mod command;
 mod doctor;
 mod event;
+mod everywhere;
 mod explain;
 mod figure;
 mod forge;
@@ -30,13 +32,16 @@ mod study;
 mod summary;
 mod table;
 mod time;
+mod variants;
 mod warnings;
 
 pub use bench::BenchView;
 pub use check::CheckView;
+pub use colour::{Colour, painted};
 pub use command::{Command, quoted};
 pub use doctor::DoctorView;
 pub use event::{event_line, remark};
+pub use everywhere::EverywhereView;
 pub use explain::{explanation, explanations};
 pub use figure::ConvergenceFigure;
 pub use forge::{BuiltView, ForgeView};
@@ -54,3 +59,4 @@ pub use space::SpaceView;
 pub use standing::StandingView;
 pub use study::{StudyView, repeat};
 pub use summary::SummaryView;
+pub use variants::{VariantRow, VariantsView};

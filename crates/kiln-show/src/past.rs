@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use kiln_app::StudyNow;
-use kiln_store::{State, Study, Trial};
+use kiln_store::{Labels, State, Study, Trial};
 use serde_json::{Value, json};
 
 use crate::number::json_count;
@@ -21,6 +21,8 @@ pub struct Past {
     pub seconds: f64,
     /// Where the reader is.
     pub zone: TimeZone,
+    /// Its name and tags.
+    pub labels: Labels,
 }
 
 impl Past {
@@ -33,12 +35,13 @@ impl Past {
         // While it runs the record does not say; what its trials took is known.
         let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();
         let seconds = if study.state == State::Running { recorded } else { study.seconds };
-        Past { study, state, trials: trials_tried, seconds, zone }
+        Past { study, state, trials: trials_tried, seconds, zone, labels: Labels::default() }
     }
 
     /// A study as it stands now, where the reader is here.
     pub fn of(now: &StudyNow) -> Past {
-        Past::new(now.study.clone(), now.gone, &now.trials, TimeZone::system())
+        let past = Past::new(now.study.clone(), now.gone, &now.trials, TimeZone::system());
+        Past { labels: now.labels.clone(), ..past }
     }
 
     /// What it ran on.
@@ -57,6 +60,8 @@ impl Past {
         json!({
             "id": study.id,
             "short_id": study.short_id(),
+            "name": self.labels.name,
+            "tags": self.labels.tags,
             "started": stamp(study.started_ms),
             "started_ms": study.started_ms,
             "ended_ms": study.ended_ms,

@@ -83,10 +83,9 @@ impl Progress {
                 };
                 self.line(&mut state, &format!("study {study}, seed {seed}{from}"));
             }
-            What::Warning { .. } | What::Note { .. } => {
+            What::Warning { .. } | What::Note { .. } | What::Silence { .. } => {
                 self.line(&mut state, &remark(event).unwrap_or_default());
             }
-            What::Silence { seconds } => self.line(&mut state, &format!("still compiling after {seconds:.0} s")),
             What::Baseline { name, workload, median_ms, roofline } => {
                 let share = roofline.map_or(String::new(), |s| format!(", {:.0} % of this machine's limit", 100.0 * s));
                 self.line(&mut state, &format!("baseline {name} on {workload}: {}{share}", duration(median_ms / 1e3)));
@@ -117,6 +116,10 @@ impl Progress {
                     state.best = cost;
                 }
                 self.refresh(&mut state, false);
+            }
+            What::FirstLook { baseline, workload, ratio } => {
+                self.close(&mut state);
+                self.line(&mut state, &first_look(baseline, workload, *ratio));
             }
             What::Step { done, planned, .. } => {
                 (state.done, state.planned) = (*done, *planned);
@@ -198,6 +201,13 @@ impl State {
     }
 }
 
+/// The default beside the baseline. Few samples, not in turns: said so, lest it be taken for a verdict.
+fn first_look(baseline: &str, workload: &str, ratio: f64) -> String {
+    let digits = if ratio < 0.1 { 4 } else { 2 };
+    let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
+    format!("{:<10} {ratio:.digits$}x of {baseline}{on} (a first look, not a verdict)", "default")
+}
+
 /// A line that a terminal of this width does not break, which could not be wiped any more.
 fn fitted(words: String, width: usize) -> String {
     let room = width.saturating_sub(1);
@@ -211,6 +221,13 @@ fn fitted(words: String, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_first_look_says_that_it_is_one() {
+        let words = "default    0.82x of naive on small (a first look, not a verdict)";
+        assert_eq!(first_look("naive", "small", 0.8201), words);
+        assert_eq!(first_look("naive", "", 0.0123), "default    0.0123x of naive (a first look, not a verdict)");
+    }
 
     #[test]
     fn a_line_that_is_rewritten_fits_the_terminal() {

@@ -3,6 +3,7 @@
 
 mod campaign;
 mod convergence;
+mod csv;
 mod headline;
 mod json;
 mod phases;
@@ -51,6 +52,11 @@ impl StudyView<'_> {
     /// Every refusal with its reason, after one line that says of what; with `verbose` compilers' commands, too.
     pub fn refusals(&self, verbose: bool) -> String {
         format!("{}\n{}", headline::line(self.past), refusals::all(self.trials, verbose))
+    }
+
+    /// Every trial as a row of a CSV table.
+    pub fn csv(&self) -> String {
+        csv::table(self.trials)
     }
 
     /// Every trial, after one line that says of what.

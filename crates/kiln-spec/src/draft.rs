@@ -6,6 +6,7 @@ use toml::de::DeTable;
 
 use crate::argument::{ArgumentDraft, check_zeroed, read_arguments};
 use crate::callable::read_baselines;
+use crate::environment::{Requirement, read_environment};
 use crate::filling::check_ranges;
 use crate::kernel::{Kernel, read_kernel};
 use crate::layer::{Layer, read_layer};
@@ -18,7 +19,7 @@ use crate::target::{TargetDraft, read_targets};
 use crate::tensormap::resolve_tensormaps;
 use crate::workload::{WorkloadDraft, read_workloads};
 
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "kernel",
     "tunables",
     "default",
@@ -32,6 +33,7 @@ const TABLES: [&str; 13] = [
     "reference",
     "baselines",
     "gates",
+    "environment",
 ];
 
 /// Every table of the file.
@@ -48,6 +50,7 @@ pub(crate) struct Draft {
     pub(crate) reference: Option<Reference>,
     pub(crate) baselines: Vec<Baseline>,
     pub(crate) gates: SoftGates,
+    pub(crate) environment: Vec<Requirement>,
 }
 
 pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
@@ -79,6 +82,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
         reference: root.get("reference").and_then(|i| read_reference(i, &arguments)),
         baselines: root.get("baselines").map(read_baselines).unwrap_or_default(),
         gates: read_gates(&root),
+        environment: read_environment(&root),
         workloads_incomplete: root.misspells("workloads") || (root.get("workloads").is_some() && workloads.is_empty()),
         kernel,
         shared,

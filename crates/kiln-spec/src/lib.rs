@@ -10,6 +10,7 @@ mod coverage;
 mod default;
 mod draft;
 mod dtype;
+mod environment;
 mod file;
 mod filling;
 mod formula;
@@ -38,6 +39,7 @@ mod tunable;
 mod tuned;
 mod workload;
 
+pub use environment::{Part, Requirement, VersionRange};
 pub use file::{LARGEST_FILE, too_large};
 pub use model::*;
 pub use parse::parse;

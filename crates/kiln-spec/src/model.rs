@@ -1,6 +1,7 @@
 //! What a kernel file says, checked and typed: the nouns the rest of kiln works from. Every expression in it has been
 //! parsed and its names are known to resolve; every name is unique where it must be.
 
+use crate::environment::Requirement;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct KernelSpec {
     pub reference: Option<Reference>,
     /// Which of the soft gates refuse.
     pub gates: SoftGates,
+    /// Which versions of what it is made for.
+    pub environment: Vec<Requirement>,
 }
 
 /// A file's name and text.
@@ -451,10 +454,19 @@ pub struct Callable {
 }
 
 /// The gates that only warn unless the file says otherwise.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SoftGates {
     /// Refuse kernels that spill registers.
     pub spills: bool,
-    /// Refuse kernels below this occupancy.
-    pub occupancy: Option<f64>,
+    /// What occupancy is asked for; none when any will do.
+    pub occupancy: Option<LeastOccupancy>,
+}
+
+/// The occupancy that is asked for.
+#[derive(Debug, Clone)]
+pub struct LeastOccupancy {
+    /// A share of the warps there can be, from 0 to 1.
+    pub least: Formula,
+    /// Refuse kernels below it, instead of warning of them.
+    pub refuses: bool,
 }

@@ -46,5 +46,6 @@ fn read_spec(log: &Log, source: Source) -> Option<KernelSpec> {
         objective: draft.objective,
         reference: draft.reference,
         gates: draft.gates,
+        environment: draft.environment,
     })
 }

@@ -5,7 +5,7 @@ use kiln_core::Report;
 use toml::de::DeValue;
 
 use crate::item::Item;
-use crate::model::{Cost, Objective, SoftGates};
+use crate::model::{Cost, Formula, LeastOccupancy, Objective, SoftGates};
 use crate::section::Section;
 use crate::workload::read_positive;
 
@@ -33,10 +33,29 @@ pub(crate) fn read_gates(root: &Section) -> SoftGates {
     }
 }
 
-fn read_occupancy(item: &Item) -> Option<f64> {
-    let expected = "expected \"warn\", or a number above 0 and at most 1 below which a kernel is refused";
+/// `"warn"`, a share or an expression below which a kernel is refused, or a table of the latter with what happens then.
+fn read_occupancy(item: &Item) -> Option<LeastOccupancy> {
+    match item.raw() {
+        DeValue::String(text) if text == "warn" => None,
+        DeValue::Table(_) => {
+            let section = Section::open(item, &["least", "gate"])?;
+            let refuses = section.get("gate").and_then(|i| i.word(&[("warn", false), ("refuse", true)]));
+            let Some(least) = section.get("least") else {
+                item.error(Report::error(format!("{} has no `least`", item.path)).label("expected { least = 0.25 }"));
+                return None;
+            };
+            Some(LeastOccupancy { least: read_share(least)?, refuses: refuses.unwrap_or(true) })
+        }
+        _ => Some(LeastOccupancy { least: read_share(item)?, refuses: true }),
+    }
+}
+
+/// A number above 0 and at most 1, or an expression of one.
+fn read_share(item: &Item) -> Option<Formula> {
+    let expected =
+        "expected \"warn\", a number above 0 and at most 1 below which a kernel is refused, or an expression";
     let value = match item.raw() {
-        DeValue::String(text) if text == "warn" => return None,
+        DeValue::String(_) => return item.formula(),
         DeValue::Integer(_) | DeValue::Float(_) => item.number()?,
         _ => {
             item.error(Report::error(format!("{} is {}", item.path, item.spelling())).label(expected));
@@ -44,7 +63,7 @@ fn read_occupancy(item: &Item) -> Option<f64> {
         }
     };
     if value > 0.0 && value <= 1.0 {
-        return Some(value);
+        return item.formula();
     }
     let percent = (value > 1.0 && value <= 100.0).then(|| format!("{value} % is {}", value / 100.0));
     item.error(Report::error(format!("{} is {value}", item.path)).label(expected).maybe_hint(percent));

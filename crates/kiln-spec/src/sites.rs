@@ -2,7 +2,7 @@
 
 use crate::argument::ArgumentDraft;
 use crate::draft::Draft;
-use crate::model::{ElementType, Formula, Role};
+use crate::model::{ElementType, Formula, Role, TargetKind};
 use crate::resolve::{Reach, Site, Wants};
 use crate::target::TargetDraft;
 
@@ -46,6 +46,10 @@ pub(crate) fn of_target<'a>(draft: &'a Draft, target: &'a TargetDraft) -> Vec<Si
         sites.extend(counts(&launch.block, &path("block"), Reach::Configuration));
         sites.extend(counts(&launch.cluster, &path("cluster"), Reach::Configuration));
         sites.extend(counts(launch.shared.as_slice(), &path("shared"), Reach::Configuration));
+    }
+    // Only there is an occupancy.
+    if let (TargetKind::Cuda, Some(asked)) = (target.kind, &draft.gates.occupancy) {
+        sites.push(site(&asked.least, "gates.occupancy".into(), Reach::Configuration, Wants::Number));
     }
     for argument in &draft.arguments {
         sites.extend(storage(argument, Reach::Configuration));

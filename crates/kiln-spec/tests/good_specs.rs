@@ -181,7 +181,8 @@ fn every_key_is_read() {
     assert!(!reference.deterministic);
     assert_eq!(spec.targets[0].baselines[1].callable.file, "base/baseline.so");
     assert!(spec.gates.spills);
-    assert_eq!(spec.gates.occupancy, Some(0.25));
+    let asked = spec.gates.occupancy.as_ref().unwrap();
+    assert_eq!((asked.least.expression.text(), asked.refuses), ("0.25", true));
 }
 
 #[test]
@@ -192,7 +193,16 @@ fn other_ways_to_write_it() {
     let kernel = ATTENTION.replace("builtin = \"attention\"", "kernel = \"../other\"");
     assert_eq!(read(&kernel).reference.unwrap().origin, Origin::Kernel("../other".into()));
     let soft = format!("{ATTENTION}[gates]\nspills = \"warn\"\noccupancy = \"warn\"\n");
-    assert_eq!(read(&soft).gates.occupancy, None);
+    assert!(read(&soft).gates.occupancy.is_none());
+    for (text, least, refuses) in [
+        ("\"0.5 if BLOCK_M > 64 else 0.25\"", "0.5 if BLOCK_M > 64 else 0.25", true),
+        ("{ least = 0.5, gate = \"warn\" }", "0.5", false),
+        ("{ least = \"8 / device.warps_per_sm\" }", "8 / device.warps_per_sm", true),
+    ] {
+        let spec = read(&format!("{ATTENTION}[gates]\noccupancy = {text}\n"));
+        let asked = spec.gates.occupancy.unwrap();
+        assert_eq!((asked.least.expression.text(), asked.refuses), (least, refuses), "{text}");
+    }
     let wide = "kernel.name = 'k'\ntarget.cuda = {}\n[tunables]\n\
                 A = { from = -9223372036854775808, to = 9223372036854775807, step = 9223372036854775807 }\n\
                 B = { from = 1, to = 9223372036854775807, times = 4294967296 }\n";

@@ -1,4 +1,4 @@
-//! The study a user means. In: an id or a piece of one, `last`, or a kernel's name. Out: that study. Refuses what fits
+//! The study a user means. In: an id or a piece of one, a study's name, `last`, or a kernel's name. Out: that study. Refuses what fits
 //! none, with the nearest name there is, and a piece that fits more than one, with those.
 
 use kiln_core::{Fault, nearest};
@@ -13,7 +13,7 @@ const SHOWN: usize = 5;
 const NEWEST: i64 = 500;
 
 impl Store {
-    /// The study of that full id, the newest of all for `last`, the newest of the kernel of that name, or the one whose
+    /// The study of that full id or name, the newest of all for `last`, the newest of the kernel of that name, or the one whose
     /// id begins or ends so (at least 4 characters). A kernel goes before a piece of an id: otherwise its name would
     /// come to mean something else on the day a random id happens to end like it.
     pub fn find(&self, name: &str) -> Result<Study, Fault> {
@@ -21,6 +21,7 @@ impl Store {
         let id = name.to_ascii_lowercase();
         let exact = [
             select_studies!("WHERE id = $1").bind(&id),
+            select_studies!("WHERE id = (SELECT study FROM study_names WHERE name = $1)").bind(name),
             match name {
                 "last" => select_studies!("ORDER BY started_ms DESC, id DESC LIMIT 1"),
                 _ => select_studies!("WHERE kernel = $1 ORDER BY started_ms DESC, id DESC LIMIT 1").bind(name),
@@ -58,7 +59,7 @@ impl Store {
         let kernels = self.read(what, sqlx::query("SELECT DISTINCT kernel FROM studies ORDER BY kernel"), |row| {
             row.get::<String>("kernel")
         })?;
-        let fault = Fault::new(what, "no study has that id, and no kernel of that name has a study");
+        let fault = Fault::new(what, "no study has that id or name, and no kernel of that name has a study");
         if let Some(kernel) = nearest(name, kernels.iter().map(String::as_str)) {
             return Err(fault.hint(format!("did you mean `{kernel}`?")));
         }

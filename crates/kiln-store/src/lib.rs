@@ -19,6 +19,7 @@ mod engine;
 mod fault;
 mod find;
 mod insert;
+mod label;
 mod measurement;
 mod migration;
 mod note;
@@ -32,6 +33,7 @@ mod study;
 mod trial;
 mod write;
 
+pub use label::{Labels, NAME, TAG, check_label};
 pub use measurement::Measurement;
 pub use note::Note;
 pub use phase::PhaseId;

@@ -166,3 +166,42 @@ fn what_a_record_says_is_read_whichever_kiln_wrote_it() {
     new.environment["gpu"] = json!({"name": "a GPU"});
     assert_eq!(new.device(), Some("a GPU"));
 }
+
+#[test]
+fn studies_have_names_and_tags_and_are_deleted_whole() {
+    let (store, _folder) = store();
+    let (one, two) = (study("softmax", 1000), study("softmax", 2000));
+    store.begin(&one).unwrap();
+    store.begin(&two).unwrap();
+    store.rename(&one.id, Some("before-fix")).unwrap();
+    assert_eq!(store.find("before-fix").unwrap().id, one.id);
+    let taken = store.rename(&two.id, Some("before-fix")).unwrap_err();
+    assert!(taken.why.contains("another study is called `before-fix`"), "{taken}");
+    for bad in ["", "last", "0abc", "dead-beef", "a b", "a=b", "-x", "a/b"] {
+        assert!(store.rename(&two.id, Some(bad)).is_err(), "{bad}");
+    }
+    assert!(store.rename("nobody", Some("x-ray")).is_err());
+    for tag in ["b", "a", "a"] {
+        store.tag(&one.id, tag).unwrap();
+    }
+    let labels = store.labels().unwrap();
+    let of = &labels[&one.id];
+    assert_eq!((of.name.as_deref(), &of.tags[..]), (Some("before-fix"), &["a".to_string(), "b".into()][..]));
+    assert!(!labels.contains_key(&two.id));
+    assert!(store.untag(&one.id, "a").unwrap() && !store.untag(&one.id, "a").unwrap());
+
+    let first = trial("search", 0);
+    store.record(&one.id, &first, &[measurement(&first, 0, vec![1e-6])]).unwrap();
+    store.note(&one.id, 1, "load", "0.3").unwrap();
+    // It was read as running; now it has ended, so that what is deleted is not what was looked at.
+    store.finish(&one.id, State::Finished, None, None, 2000, 1.0).unwrap();
+    assert!(store.delete(&one).unwrap_err().why.contains("changed"));
+    assert_eq!(store.trials(&one.id).unwrap().len(), 1);
+    store.delete(&store.find(&one.id).unwrap()).unwrap();
+    assert!(store.trials(&one.id).is_err() && store.find("before-fix").is_err());
+    assert_eq!(store.studies(&Filter::default()).unwrap()[0].id, two.id);
+    // The name is free again.
+    store.rename(&two.id, Some("before-fix")).unwrap();
+    store.rename(&two.id, None).unwrap();
+    assert!(store.find("before-fix").is_err());
+}

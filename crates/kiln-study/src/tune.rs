@@ -50,7 +50,7 @@ pub fn tune<A: Apparatus>(
     spent: f64,
 ) -> Result<Summary, Trouble> {
     let target = bench.settings().target_speedup.unwrap_or(bench.kernel().selection.spec.objective.target_speedup);
-    let baseline = baseline(bench, record)?;
+    let (baseline, paces) = baseline(bench, record)?;
     let apart = bench.kernel().selection.spec.objective.per_workload && bench.stages().len() > 1;
     let mut campaigns = Vec::new();
     if apart {
@@ -60,10 +60,11 @@ pub fn tune<A: Apparatus>(
             let workload = stage.name().to_string();
             bench.exchange_stages(vec![stage]);
             let course = Course { record, budget: &budget.of(place + 1, all), workload: Some(&workload) };
-            campaigns.push(campaign(bench, course, baseline.as_ref(), target)?);
+            campaigns.push(campaign(bench, course, (baseline.as_ref(), &paces), target)?);
         }
     } else {
-        campaigns.push(campaign(bench, Course { record, budget, workload: None }, baseline.as_ref(), target)?);
+        let course = Course { record, budget, workload: None };
+        campaigns.push(campaign(bench, course, (baseline.as_ref(), &paces), target)?);
     }
     let name = baseline.map(|b| b.name);
     let mut summary = summarise(campaigns, apart, target, name)?;
@@ -74,14 +75,20 @@ pub fn tune<A: Apparatus>(
     Ok(summary)
 }
 
+/// The baseline's median on each workload, in seconds.
+type Paces = Vec<(String, f64)>;
+
+/// A baseline, if there is one, and how fast it is.
+type Paced<S> = (Option<Baseline<S>>, Paces);
+
 /// The baseline to beat, checked and measured; none when the file names none that can be run here.
-fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Option<Baseline<A::Subject>>, Trouble> {
+fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Paced<A::Subject>, Trouble> {
     if record.is_replay() {
         // Nothing is run: its name is all that is needed.
         let stated = &bench.kernel().selection.target.baselines;
         let chosen = bench.settings().baseline.as_ref().or(record.baseline_name());
         let name = chosen.filter(|name| stated.iter().any(|b| b.name == **name)).cloned();
-        return Ok(name.map(|name| Baseline { name, subject: A::nothing() }));
+        return Ok((name.map(|name| Baseline { name, subject: A::nothing() }), Vec::new()));
     }
     let wanted = bench.settings().baseline.clone();
     let found = bench.baselines(wanted.as_deref())?;
@@ -91,19 +98,20 @@ fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Option<B
             return Err(Fault::new(format!("using the baseline {name}"), why).into());
         }
     }
-    let Some(chosen) = found.ready.into_iter().next() else { return Ok(None) };
+    let Some(chosen) = found.ready.into_iter().next() else { return Ok((None, Vec::new())) };
     bench.tell(&Event::Phase { phase: "baseline", planned: 1 });
     let way = bench.measure_baseline(&chosen)?;
-    let mut slowest: f64 = 0.0;
+    let (mut slowest, mut paces) = (0.0_f64, Vec::new());
     for (stage, measured) in bench.stages().iter().zip(way.measured()) {
         let seconds = measured.median();
         slowest = slowest.max(seconds);
+        paces.push((stage.name().to_string(), seconds));
         let roofline = bench.share_of_limit(stage, seconds);
         bench.tell(&Event::Baseline { name: &chosen.name, workload: stage.name(), seconds, roofline });
     }
     bench.expect_calls_of(slowest);
     record.note("baseline", &chosen.name)?;
-    Ok(Some(chosen))
+    Ok((Some(chosen), paces))
 }
 
 /// A strategy that is told.
@@ -138,7 +146,7 @@ fn observation(evaluation: &Evaluation) -> Observation {
 fn campaign<A: Apparatus>(
     bench: &mut A,
     course: Course<'_>,
-    baseline: Option<&Baseline<A::Subject>>,
+    (baseline, paces): (Option<&Baseline<A::Subject>>, &Paces),
     target: f64,
 ) -> Result<Campaign, Trouble> {
     let Course { record, budget, .. } = course;
@@ -168,6 +176,9 @@ fn campaign<A: Apparatus>(
             bench.note(format!("the default configuration is refused by {}: {}", refusal.gate, refusal.measured));
         } else {
             sound = Some(default);
+            if let (Some(baseline), false) = (baseline, recorded) {
+                first_look(bench, &baseline.name, paces, &evaluation);
+            }
         }
     }
     let space = Arc::clone(&bench.kernel().space);
@@ -210,6 +221,7 @@ fn campaign<A: Apparatus>(
 
     run(bench, record, budget, &mut line, 1, &mut search, &mut attempts)?;
     bench.quiet();
+    warned_of(bench, &attempts);
 
     // A default that was refused is nothing to be measured against.
     let opponent = match (baseline, sound) {
@@ -230,6 +242,28 @@ fn campaign<A: Apparatus>(
     };
     let (verdict, reason) = judge(&workloads, target);
     Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late })
+}
+
+/// What the file asks to be warned of, once, with a count.
+fn warned_of<A: Apparatus>(bench: &A, attempts: &Attempts) {
+    let warning = |tried: &Tried| tried.evaluation.resources.iter().find_map(|r| r.warning.clone());
+    let mut warned = attempts.all.iter().filter_map(|tried| Some((&tried.config, warning(tried)?)));
+    if let Some((config, words)) = warned.next() {
+        let (count, all) = (1 + warned.count(), attempts.all.len());
+        bench.note(format!(
+            "{count} of {all} configurations have less occupancy than asked for, such as {config}: {words}"
+        ));
+    }
+}
+
+/// The default beside the baseline on the smallest workload, for whoever waits. Both have few samples, and not in turns.
+fn first_look<A: Apparatus>(bench: &A, baseline: &str, paces: &Paces, evaluation: &Evaluation) {
+    let Some(ours) = evaluation.measured().first() else { return };
+    let Some((workload, theirs)) = paces.iter().find(|(workload, _)| *workload == ours.workload) else { return };
+    let ratio = theirs / ours.median();
+    if ratio.is_finite() {
+        bench.tell(&Event::FirstLook { baseline, workload, ratio });
+    }
 }
 
 /// The default configuration as an opponent; none when it is refused.

@@ -38,11 +38,14 @@ impl From<&kiln_study::Event<'_>> for What {
                     recorded: *recorded,
                 }
             }
+            Said::FirstLook { baseline, workload, ratio } => {
+                What::FirstLook { baseline: (*baseline).into(), workload: (*workload).into(), ratio: *ratio }
+            }
             Said::Step { phase, done, planned } => {
                 What::Step { phase: (*phase).into(), done: *done, planned: *planned }
             }
             Said::Ablation { tunable, worth } => What::Ablation { tunable: (*tunable).into(), worth: *worth },
-            Said::Silence { seconds } => What::Silence { seconds: *seconds },
+            Said::Silence { doing, seconds } => What::Silence { doing: (*doing).into(), seconds: *seconds },
         }
     }
 }

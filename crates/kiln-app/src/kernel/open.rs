@@ -12,7 +12,7 @@ use kiln_study::{Kernel, Surroundings};
 use crate::doctor::{self, Health};
 use crate::failure::Failure;
 use crate::kernel::runnable::runnable;
-use crate::kernel::{KernelFile, Selecting, devices};
+use crate::kernel::{KernelFile, Selecting, devices, environment};
 use crate::project::{Project, program};
 use crate::teller::Teller;
 
@@ -34,6 +34,7 @@ impl<'a> Opened<'a> {
         let opened = Opened::unexamined(file, selecting)?;
         preflight(project, &opened.kernel.selection, selecting, teller)?;
         packages(&opened.kernel.selection)?;
+        environment::refuse(&opened.kernel, opened.card.as_ref())?;
         Ok(opened)
     }
 
@@ -68,7 +69,8 @@ pub(crate) fn surroundings<'a>(
     card: Option<&Card>,
 ) -> Result<Surroundings<'a>, Failure> {
     let gpu = card.map(|card| card.uuid.clone());
-    Ok(Surroundings { program: program()?, cache: project.cache(), listener, stopped: project.stopped(), gpu, live })
+    let (cache, stopped, build_limit) = (project.cache(), project.stopped(), project.build_limit());
+    Ok(Surroundings { program: program()?, cache, listener, stopped, gpu, live, build_limit })
 }
 
 /// Refuses to start on an environment that cannot work, with what to do about it, and warns of one that disturbs.

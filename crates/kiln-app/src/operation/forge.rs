@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use kiln_build::Toolchain;
+use kiln_build::{Limits, Toolchain};
 use kiln_core::{Config, Gate, Outcome, Report};
 use kiln_study::{Forged, Kernel, toolchain};
 
@@ -75,7 +75,7 @@ fn run<'a>(
     let (compiler, planned) = (toolchain.title(), configs.len());
     let mut forged: Vec<Forged> = Vec::with_capacity(planned);
     teller.tell(What::Phase { phase: PHASE.into(), planned });
-    kiln_study::forge(&kernel, toolchain, &project.cache(), project.stopped(), configs, |one| {
+    kiln_study::forge(&kernel, toolchain, &project.cache(), (project.stopped(), limits(project)), configs, |one| {
         forged.push(one);
         teller.tell(What::Step { phase: PHASE.into(), done: forged.len(), planned });
     })?;
@@ -105,6 +105,12 @@ fn chosen(kernel: &Kernel<'_>, wanted: usize, seed: u64) -> Vec<Config> {
     default.into_iter().chain(others).take(wanted.max(1)).collect()
 }
 
+/// How long a build may take.
+fn limits(project: &Project) -> Limits {
+    let usual = Limits::default();
+    Limits { timeout: project.build_limit().unwrap_or(usual.timeout), ..usual }
+}
+
 /// One configuration, on the way up the ladder.
 pub(crate) fn one(
     project: &Project,
@@ -114,6 +120,13 @@ pub(crate) fn one(
 ) -> Result<Forged, Failure> {
     let mut found = None;
     let keep = |one| found = Some(one);
-    kiln_study::forge(kernel, toolchain, &project.cache(), project.stopped(), vec![config.clone()], keep)?;
+    kiln_study::forge(
+        kernel,
+        toolchain,
+        &project.cache(),
+        (project.stopped(), limits(project)),
+        vec![config.clone()],
+        keep,
+    )?;
     found.ok_or_else(|| Report::error("nothing was built").into())
 }

@@ -1,6 +1,8 @@
 //! One configuration up the ladder: the static rules, then build, launch, check and a first measurement. In: a kernel file and
 //! a configuration. Out: every rule with its numbers, and how far it came.
 
+mod everywhere;
+
 use kiln_core::{Config, Outcome, Report};
 use kiln_space::{Judgement, Problem, Rule};
 use kiln_spec::{Selection, TargetKind};
@@ -8,11 +10,14 @@ use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, toolchain};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Opened, Selecting, complete, for_this_gpu, kernel, packages, runnable, surroundings};
+use crate::kernel::{
+    KernelFile, Opened, Selecting, complete, environment, for_this_gpu, kernel, packages, runnable, surroundings,
+};
 use crate::operation::forge;
 use crate::project::{Project, program};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
+pub use everywhere::{GatedEverywhere, gate_everywhere};
 
 /// What is to be judged.
 #[derive(Debug, Clone, Default)]
@@ -174,6 +179,7 @@ fn climb(
     };
     packages(&selected)?;
     let opened = Opened { kernel: kernel(selected, &request.selecting.path)?, card };
+    environment::refuse(&opened.kernel, opened.card.as_ref())?;
     let cache = if opened.card.is_some() { CacheState::Cold } else { CacheState::Warm };
     let settings = Settings { seed: seed(None)?, cache, ..Settings::default() };
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);

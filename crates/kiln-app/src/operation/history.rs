@@ -2,7 +2,7 @@
 //! for has none, the kernels that have.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_store::{Filter, Run, Store};
+use kiln_store::{Filter, Run, Store, Study};
 
 use crate::failure::Failure;
 use crate::kernel::KernelFile;
@@ -14,6 +14,8 @@ use crate::record::{StudyNow, Whose, as_they_stand};
 pub struct HistoryRequest {
     /// Only those of this kernel: its folder, its kernel.toml or its name.
     pub kernel: Option<Utf8PathBuf>,
+    /// Only studies with this tag.
+    pub tag: Option<String>,
     /// The newest so many.
     pub limit: u32,
 }
@@ -38,9 +40,21 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
     let (mut studies, mut runs, mut others) = (Vec::new(), Vec::new(), Vec::new());
     if let Some(store) = project.recorded()? {
         // One more than is shown tells whether there are older ones.
-        let filter = Filter { kernel: kernel.clone(), limit: Some(request.limit.saturating_add(1)) };
-        studies = as_they_stand(&store, store.studies(&filter)?)?;
-        runs = store.runs(&filter)?;
+        let limit = Some(request.limit.saturating_add(1));
+        let filter = Filter { kernel: kernel.clone(), limit };
+        match &request.tag {
+            None => {
+                studies = as_they_stand(&store, store.studies(&filter)?)?;
+                runs = store.runs(&filter)?;
+            }
+            // Benchmarks have no tags.
+            Some(tag) => {
+                let labels = store.labels()?;
+                let has = |study: &Study| labels.get(&study.id).is_some_and(|labels| labels.tags.contains(tag));
+                let all = store.studies(&Filter { limit: None, ..filter })?;
+                studies = as_they_stand(&store, all.into_iter().filter(has).collect())?;
+            }
+        }
         // A path means the kernel there, not another one of its name.
         let at = request.kernel.as_deref().filter(|words| is_path(words)).zip(kernel.as_deref());
         if let Some((path, name)) = at {

@@ -33,6 +33,7 @@ pub fn show(project: &Project, name: &str) -> Result<Shown, Failure> {
             return Ok(Shown::Run(Box::new(run.ok_or(fault)?)));
         }
     };
+    let labels = store.labels()?.remove(&study.id).unwrap_or_default();
     let (trials, notes) = (store.trials(&study.id)?, store.notes(&study.id)?);
-    Ok(Shown::Study(Box::new(Story { now: StudyNow::new(study, trials), notes })))
+    Ok(Shown::Study(Box::new(Story { now: StudyNow::new(study, trials, labels), notes })))
 }

@@ -5,6 +5,7 @@
 mod begin;
 mod request;
 mod settings;
+mod variants;
 
 use std::time::Instant;
 
@@ -19,12 +20,14 @@ use serde_json::json;
 use crate::event::{Count, What};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, lock, others, split, surroundings};
+use crate::operation::studies::fit;
 use crate::project::Project;
 use crate::record::{Whose, prior, resume};
 use crate::teller::{Listener, Teller};
 pub(crate) use begin::{git_commit, spec_hash};
 use begin::{new_study, owner};
 pub use request::{TuneRequest, Tuned};
+pub use variants::variants;
 
 /// Runs a study, goes on with one or replays one.
 pub fn tune(project: &Project, request: &TuneRequest, listener: Listener<'_>) -> Result<Tuned, Failure> {
@@ -53,6 +56,7 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
         Some(study) => resume::settings(study, kernel, &spec_hash(kernel), &request.selecting)?,
         None => settings::settings(request, &opened, &store, &whose)?,
     };
+    fit(&store, request.name.as_deref(), &request.tags, begun.as_ref().map(|study| study.id.as_str()))?;
     let priors = prior::read(project, &settings.priors, teller)?;
     let folder = request.out.clone().unwrap_or_else(|| whose.best(project));
     if request.adopt {
@@ -78,6 +82,10 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     };
     if bench.peaks.is_none() && live {
         bench.peaks = peaks(&bench).ok();
+    }
+    if live {
+        request.name.iter().try_for_each(|name| store.rename(&study.id, Some(name)))?;
+        request.tags.iter().try_for_each(|tag| store.tag(&study.id, tag))?;
     }
     let record = if live {
         store.reopen(&study.id, &owner(&bench))?;

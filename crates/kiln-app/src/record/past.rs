@@ -3,7 +3,7 @@
 
 use camino::Utf8Path;
 use kiln_core::Fault;
-use kiln_store::{Store, Study, Trial};
+use kiln_store::{Labels, Store, Study, Trial};
 use kiln_study::Machine;
 
 /// A study as it stands now.
@@ -14,22 +14,25 @@ pub struct StudyNow {
     pub gone: bool,
     /// Its trials, in the order recorded; a list has them only of studies without a summary.
     pub trials: Vec<Trial>,
+    /// Its name and tags.
+    pub labels: Labels,
 }
 
 impl StudyNow {
-    pub(crate) fn new(study: Study, trials: Vec<Trial>) -> StudyNow {
+    pub(crate) fn new(study: Study, trials: Vec<Trial>, labels: Labels) -> StudyNow {
         let gone = is_gone(&study.owner, &Machine::look().host);
-        StudyNow { study, gone, trials }
+        StudyNow { study, gone, trials, labels }
     }
 }
 
 /// Studies as they stand now, for a list.
 pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<StudyNow>, Fault> {
-    let mut now = Vec::with_capacity(studies.len());
+    let (mut now, mut labels) = (Vec::with_capacity(studies.len()), store.labels()?);
     for study in studies {
         // What has a summary needs no trials to be counted.
         let trials = if study.summary.is_some() { Vec::new() } else { store.trials(&study.id)? };
-        now.push(StudyNow::new(study, trials));
+        let called = labels.remove(&study.id).unwrap_or_default();
+        now.push(StudyNow::new(study, trials, called));
     }
     Ok(now)
 }

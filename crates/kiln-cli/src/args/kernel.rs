@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{HearingArgs, MeasuringArgs, SelectingArgs, Until};
+use super::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 
 #[derive(Debug, Args)]
 #[command(
@@ -27,7 +27,7 @@ pub(crate) struct SpaceArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln gate kernels/attention --config \"BLOCK_M=64,WARPS=4\"\n  kiln gate kernels/matmul --arch sm_89 --until build"
+    after_help = "Examples:\n  kiln gate kernels/attention --config \"BLOCK_M=64,WARPS=4\"\n  kiln gate kernels/matmul --arch sm_89 --until build\n  kiln gate kernels/attention --arch all"
 )]
 pub(crate) struct GateArgs {
     #[command(flatten)]
@@ -41,6 +41,8 @@ pub(crate) struct GateArgs {
     /// Stop after this step; needs no GPU
     #[arg(long, value_enum, conflicts_with = "static")]
     pub(crate) until: Option<Until>,
+    #[command(flatten)]
+    pub(crate) building: BuildingArgs,
     #[command(flatten)]
     pub(crate) hearing: HearingArgs,
     /// Print one JSON object instead
@@ -67,6 +69,8 @@ pub(crate) struct CheckArgs {
     /// Seed of the inputs [default: a new one, printed]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) building: BuildingArgs,
     #[command(flatten)]
     pub(crate) hearing: HearingArgs,
     /// Print one JSON object instead
@@ -110,6 +114,8 @@ pub(crate) struct BenchArgs {
     /// Include holdout workloads
     #[arg(long)]
     pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) building: BuildingArgs,
     #[command(flatten)]
     pub(crate) hearing: HearingArgs,
     /// Print one JSON object instead

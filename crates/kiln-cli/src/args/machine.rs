@@ -5,6 +5,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code 1 when something fails; warnings alone give 0.")]
 pub(crate) struct DoctorArgs {
+    /// A kernel's folder or its kernel.toml: whether this machine has the versions its [environment] asks for
+    pub(crate) path: Option<kiln_app::Utf8PathBuf>,
     /// Do what is safe: make .kiln, trim the build cache, remove what killed builds left behind
     #[arg(long)]
     pub(crate) fix: bool,

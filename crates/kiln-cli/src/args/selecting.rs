@@ -12,7 +12,7 @@ pub(crate) struct SelectingArgs {
     /// Target: cuda, cpu or python [default: the file's first; where something is run, its first that can be]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// GPU architecture, such as sm_80, sm_89 or sm_90a [default: this machine's GPU, else the target's first, else sm_80]
+    /// GPU architecture, such as sm_80, sm_89 or sm_90a; for `gate` also `all`, a row for each without running anything [default: this machine's GPU, else the target's first, else sm_80]
     #[arg(long, value_name = "SM")]
     pub(crate) arch: Option<String>,
     /// Workload, or `all` for what is valid on every tuned workload at once [default: all]
@@ -69,6 +69,14 @@ impl From<&MeasuringArgs> for Measuring {
         let MeasuringArgs { samples, cold, warm, threads, no_pin, seed } = *args;
         Measuring { samples, cold, warm, threads, pin: !no_pin, seed }
     }
+}
+
+/// How long compilers may take.
+#[derive(Debug, Args)]
+pub(crate) struct BuildingArgs {
+    /// Refuse a build that takes longer [default: 120; 300 with --until build]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) build_limit: Option<f64>,
 }
 
 /// Who else is told what happens.

@@ -1,7 +1,48 @@
 //! Flags of the verbs about recorded studies.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use kiln_app::Utf8PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A name stands for its study wherever an id does: `kiln show NAME`, `kiln bench PATH --study NAME`.\n\nExamples:\n  kiln studies rename last before-fix\n  kiln studies tag before-fix h200 paper\n  kiln studies tag before-fix paper --remove\n  kiln studies delete before-fix --yes"
+)]
+pub(crate) struct StudiesArgs {
+    #[command(subcommand)]
+    pub(crate) verb: StudiesVerb,
+}
+
+/// What to do with studies.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudiesVerb {
+    /// Give a study a name, which then stands for it
+    Rename {
+        /// The study: an id or a piece of it, a name, `last`, or a kernel's name for its newest
+        study: String,
+        /// Its new name [default: none, the study loses the one it has]
+        name: Option<String>,
+    },
+    /// Add tags to a study, to list it by with `kiln history --tag`
+    Tag {
+        /// The study
+        study: String,
+        /// Tags
+        #[arg(required = true, value_name = "TAG")]
+        tags: Vec<String>,
+        /// Take them away instead
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Delete studies with all their trials and samples; files of their winners stay
+    Delete {
+        /// The studies
+        #[arg(required = true, value_name = "STUDY")]
+        studies: Vec<String>,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -20,6 +61,9 @@ pub(crate) struct HistoryArgs {
     /// Of a study that tuned each workload apart: the workload meant
     #[arg(long, value_name = "NAME", requires = "export")]
     pub(crate) workload: Option<String>,
+    /// Only studies with this tag
+    #[arg(long, value_name = "TAG", conflicts_with = "export")]
+    pub(crate) tag: Option<String>,
     /// The newest N
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
@@ -37,10 +81,10 @@ pub(crate) enum Export {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show 7f3a9c21 --json"
+    after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show last --csv > trials.csv\n  kiln show 7f3a9c21 --json"
 )]
 pub(crate) struct ShowArgs {
-    /// A study's or benchmark's id or a piece of it, `last` for the last study, or a kernel's name for its newest
+    /// A study's name, a study's or benchmark's id or a piece of it, `last` for the last study, or a kernel's name for its newest
     #[arg(default_value = "last")]
     pub(crate) study: String,
     /// List every refusal with its reason instead
@@ -49,6 +93,9 @@ pub(crate) struct ShowArgs {
     /// List every trial instead
     #[arg(long, conflicts_with = "refusals")]
     pub(crate) trials: bool,
+    /// Print every trial as a row of a CSV table instead: phase, state, gate, time, tunables as columns
+    #[arg(long, conflicts_with_all = ["refusals", "trials", "importance", "json"])]
+    pub(crate) csv: bool,
     /// Tell which tunables mattered, which act together, and what values are worth adding instead
     #[arg(long, conflicts_with_all = ["refusals", "trials"])]
     pub(crate) importance: bool,

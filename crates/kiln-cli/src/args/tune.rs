@@ -3,11 +3,11 @@
 use clap::Args;
 use kiln_app::Utf8PathBuf;
 
-use super::{HearingArgs, MeasuringArgs, SelectingArgs, Until};
+use super::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Phases: the default configuration, a seed of 20, a search of 100, finals (full check on fresh inputs, run against each other), confirmation against the baseline, ablation. Everything is recorded under .kiln as it happens.\n\nExamples:\n  kiln tune kernels/attention\n  kiln tune kernels/softmax --trials 60 --minutes 2 --baseline numpy\n  kiln tune kernels/attention --resume\n  kiln tune kernels/matmul --arch sm_90a --until build"
+    after_help = "Phases: the default configuration, a seed of 20, a search of 100, finals (full check on fresh inputs, run against each other), confirmation against the baseline, ablation. Everything is recorded under .kiln as it happens.\n\nExamples:\n  kiln tune kernels/attention\n  kiln tune kernels/softmax --trials 60 --minutes 2 --baseline numpy\n  kiln tune kernels/attention --resume\n  kiln tune kernels/attention --name before-fix --tag h200\n  kiln tune kernels/attention --all-variants\n  kiln tune kernels/matmul --arch sm_90a --until build"
 )]
 pub(crate) struct TuneArgs {
     #[command(flatten)]
@@ -64,6 +64,17 @@ pub(crate) struct TuneArgs {
     /// begins with it from then on
     #[arg(long, conflicts_with_all = ["replay", "until"])]
     pub(crate) adopt: bool,
+    /// Name of the study, which then stands for it wherever an id does
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["replay", "until", "all_variants"])]
+    pub(crate) name: Option<String>,
+    /// Tag to list the study by with `kiln history --tag`; may be given several times
+    #[arg(long, value_name = "TAG", conflicts_with_all = ["replay", "until"])]
+    pub(crate) tag: Vec<String>,
+    /// Tune every variant of the kernel, one after another, and show a table last; the exit code is the worst
+    #[arg(long, conflicts_with_all = ["variant", "resume", "replay", "until"])]
+    pub(crate) all_variants: bool,
+    #[command(flatten)]
+    pub(crate) building: BuildingArgs,
     #[command(flatten)]
     pub(crate) hearing: HearingArgs,
     /// Print one JSON object at the end instead

@@ -7,7 +7,7 @@ use crate::args::DoctorArgs;
 use crate::output;
 
 pub(crate) fn run(project: &Project, args: &DoctorArgs) -> Result<Ending, Failure> {
-    let examined = doctor(project, args.fix);
+    let examined = doctor(project, args.fix, args.path.as_deref())?;
     let view = DoctorView { findings: &examined.findings, fixed: &examined.fixed };
     output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
     Ok(examined.ending())

@@ -1,12 +1,15 @@
 //! `kiln gate`: one configuration up the ladder.
 
-use kiln_app::{Ending, Ends, Failure, GateRequest, Gated, KernelFile, Project, Way, gate};
-use kiln_show::{BuiltView, GateView, LadderView};
+use kiln_app::{Ending, Ends, Failure, GateRequest, Gated, KernelFile, Project, Way, gate, gate_everywhere};
+use kiln_show::{BuiltView, EverywhereView, GateView, LadderView};
 use serde_json::Value;
 
 use crate::args::{GateArgs, Until};
 use crate::hearing::Hearing;
 use crate::output;
+
+/// The architecture that stands for all of them.
+const EVERY: &str = "all";
 
 pub(crate) fn run(project: &Project, args: &GateArgs) -> Result<Ending, Failure> {
     let hearing = Hearing::remarks(&args.hearing, args.json)?;
@@ -18,6 +21,15 @@ pub(crate) fn run(project: &Project, args: &GateArgs) -> Result<Ending, Failure>
         only_rules: args.r#static,
         until_build: args.until == Some(Until::Build),
     };
+    if args.selecting.arch.as_deref() == Some(EVERY) {
+        let found = gate_everywhere(project, &file, &request, &hear)?;
+        let view = EverywhereView { rows: &found.rows };
+        if !args.json {
+            output::warnings(found.rows.first().map_or(&[], |row| row.warnings));
+        }
+        hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+        return Ok(found.ending());
+    }
     let gated = gate(project, &file, &request, &hear)?;
     let judgements = gated.judgements();
     let view = GateView {

@@ -11,7 +11,8 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
     if let (Some(_), Some(study)) = (args.export, &args.kernel) {
         return written(project, study.as_str(), args.workload.as_deref(), args.output.as_deref());
     }
-    let found = history(project, &HistoryRequest { kernel: args.kernel.clone(), limit: args.limit })?;
+    let found =
+        history(project, &HistoryRequest { kernel: args.kernel.clone(), tag: args.tag.clone(), limit: args.limit })?;
     let studies: Vec<Past> = found.studies.iter().map(Past::of).collect();
     let runs: Vec<RunView<'_>> = found.runs.iter().map(RunView::of).collect();
     let view = HistoryView {

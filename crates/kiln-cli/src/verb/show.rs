@@ -1,6 +1,6 @@
 //! `kiln show`: a study's story or a benchmark, from its record.
 
-use kiln_app::{Ending, Failure, Important, LEAST_TIMED, Project, Shown, importance, show};
+use kiln_app::{Ending, Failure, Important, LEAST_TIMED, Project, Report, Shown, importance, show};
 use kiln_show::{ImportanceView, Past, RunView, StudyView, repeat};
 use serde_json::json;
 
@@ -14,6 +14,13 @@ pub(crate) fn run(project: &Project, args: &ShowArgs) -> Result<Ending, Failure>
     }
     let story = match show(project, &args.study)? {
         Shown::Study(story) => story,
+        Shown::Run(run) if args.csv => {
+            let report = Report::error(format!("--csv with benchmark {}", run.short_id()));
+            return Err(report
+                .label("expected a study: a benchmark has no trials")
+                .hint("--json has its figures")
+                .into());
+        }
         Shown::Run(run) => {
             let view = RunView::of(&run);
             output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
@@ -25,6 +32,7 @@ pub(crate) fn run(project: &Project, args: &ShowArgs) -> Result<Ending, Failure>
     let view = StudyView { past: &past, trials: &story.now.trials, notes: &story.notes, repeat: &repeat, kiln: &kiln };
     output::data(&match args {
         ShowArgs { json: true, .. } => format!("{}\n", view.json()),
+        ShowArgs { csv: true, .. } => view.csv(),
         ShowArgs { refusals: true, .. } => view.refusals(output::verbose()),
         ShowArgs { trials: true, .. } => view.every_trial(),
         _ => view.to_string(),

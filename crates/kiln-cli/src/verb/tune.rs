@@ -18,31 +18,50 @@ pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure>
         return forge::run(project, args);
     }
     let hearing = Hearing::progress(&args.hearing, args.json)?;
-    let request = request(args);
-    let tuned = tune(project, &request, &|event| hearing.hear(event))?;
+    let (ending, summary) = study(project, args, &hearing, &request(args))?;
+    if let (true, Some(summary)) = (args.json, summary) {
+        output::data(&format!("{}\n", json!(summary)))?;
+    }
+    Ok(ending)
+}
+
+/// One study, told to its end but for the object that `--json` asks for.
+pub(super) fn study(
+    project: &Project,
+    args: &TuneArgs,
+    hearing: &Hearing,
+    request: &TuneRequest,
+) -> Result<(Ending, Option<Box<Summary>>), Failure> {
+    let tuned = tune(project, request, &|event| hearing.hear(event))?;
     let ending = tuned.ending();
     let kiln = place::kiln(project);
-    let go_on = |study: &str| Command::tune(&kiln, &request, |request| request.resume = Some(study.into())).to_string();
+    let go_on = |study: &str| Command::tune(&kiln, request, |request| request.resume = Some(study.into())).to_string();
     match tuned {
         Tuned::Ended { summary, files, not_adopted, short_id, exhausted } => {
-            if args.json {
-                output::data(&format!("{}\n", json!(summary)))?;
-            } else {
+            if !args.json {
                 let files: Vec<String> = files.into_iter().map(Into::into).collect();
-                let next = next(&kiln, &request, &summary, &short_id, exhausted);
+                let next = next(&kiln, request, &summary, &short_id, exhausted);
                 hearing.data(&SummaryView { summary: &summary, files: &files, next: &next }.to_string())?;
             }
             // After what was found is told.
-            not_adopted.map_or(Ok(ending), Err)
+            match (not_adopted, args.json) {
+                (None, _) => Ok((ending, Some(summary))),
+                (Some(failure), json) => {
+                    if json && !args.all_variants {
+                        output::data(&format!("{}\n", json!(summary)))?;
+                    }
+                    Err(failure)
+                }
+            }
         }
         Tuned::Interrupted { study, short_id } => {
             let next = go_on(&short_id);
             output::complain(&format!("interrupted; go on with: {next}"));
-            if args.json {
+            if args.json && !args.all_variants {
                 let report = Report::error("interrupted").hint(next);
                 output::data(&format!("{}\n", json!({ "errors": [report], "study": study })))?;
             }
-            Ok(ending)
+            Ok((ending, None))
         }
         Tuned::Failed { failure, saved } => {
             if let Some(short_id) = saved {
@@ -53,7 +72,7 @@ pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure>
     }
 }
 
-fn request(args: &TuneArgs) -> TuneRequest {
+pub(super) fn request(args: &TuneArgs) -> TuneRequest {
     TuneRequest {
         selecting: (&args.selecting).into(),
         measuring: (&args.measuring).into(),
@@ -72,6 +91,8 @@ fn request(args: &TuneArgs) -> TuneRequest {
         replay: args.replay.clone(),
         out: args.out.clone(),
         adopt: args.adopt,
+        name: args.name.clone(),
+        tags: args.tag.clone(),
     }
 }
 

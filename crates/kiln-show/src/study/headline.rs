@@ -23,7 +23,7 @@ pub(crate) fn facts(past: &Past, repeat: &str) -> String {
         Some(clean) => format!("{clean}, with changes"),
         None => commit.into(),
     });
-    let rows = [
+    let mut rows = vec![
         ("when", format!("{}, for {}", moment(study.started_ms, &past.zone), stretch(past.seconds))),
         ("device", past.device().into()),
         ("id", study.id.clone()),
@@ -33,6 +33,10 @@ pub(crate) fn facts(past: &Past, repeat: &str) -> String {
         ("kiln", study.kiln_version.clone()),
         ("repeat", repeat.into()),
     ];
+    // Where it has some, behind the id.
+    let labels = &past.labels;
+    let tags = (!labels.tags.is_empty()).then(|| ("tags", labels.tags.join(", ")));
+    rows.splice(3..3, labels.name.clone().map(|name| ("name", name)).into_iter().chain(tags));
     format!("\n{}", table(&rows))
 }
 

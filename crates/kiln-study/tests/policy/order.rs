@@ -30,6 +30,18 @@ fn phases_come_in_order_and_the_best_wins() {
 }
 
 #[test]
+fn the_default_is_held_against_the_baseline_before_the_search() {
+    let played = Script::new("").play();
+    let at = |words: &str| played.told.iter().position(|line| line.starts_with(words));
+    let look = at("first look plain ").unwrap();
+    assert!(at("trial default ") < Some(look) && Some(look) < at("phase seed "), "{:?}", played.told);
+    // Without a baseline there is nothing to look at.
+    let mut alone = Script::new("");
+    alone.baseline = None;
+    assert!(!alone.play().told.iter().any(|line| line.starts_with("first look")));
+}
+
+#[test]
 fn no_configuration_is_tried_twice_and_none_beyond_the_space() {
     for (seed_trials, search_trials) in [(8, 12), (1, 1), (128, 0), (0, 128), (200, 200)] {
         let mut script = Script::new("");

@@ -314,6 +314,7 @@ impl Apparatus for Scripted<'_> {
             Event::Step { phase, done, .. } => format!("step {phase} {done}"),
             Event::Ablation { tunable, worth } => format!("ablation {tunable} {}", worth.unwrap_or(0.0)),
             Event::Baseline { name, workload, .. } => format!("baseline {name} {workload}"),
+            Event::FirstLook { baseline, workload, ratio } => format!("first look {baseline} {workload} {ratio:.2}"),
             Event::Finished => "finished".into(),
             other => format!("{other:?}"),
         };

@@ -42,6 +42,10 @@ pub struct TuneRequest {
     pub replay: Option<String>,
     /// The folder for best.toml and the header; one under `.kiln/best` when none.
     pub out: Option<Utf8PathBuf>,
+    /// What the study is to be called.
+    pub name: Option<String>,
+    /// Tags to find it by.
+    pub tags: Vec<String>,
     /// Write the winner into the kernel's table of tuned configurations.
     pub adopt: bool,
 }

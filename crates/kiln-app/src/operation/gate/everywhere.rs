@@ -1,0 +1,46 @@
+//! One configuration on every architecture that kiln knows limits of. In: a kernel file and a configuration. Out: for each
+//! architecture its way up the static rules, and with `until_build` through the compiler. Nothing is run, so that no GPU is
+//! needed. Refuses a file without a CUDA target.
+
+use kiln_device::Arch;
+use kiln_spec::TargetKind;
+
+use super::{GateRequest, Gated, run};
+use crate::ending::{Ending, Ends};
+use crate::failure::Failure;
+use crate::kernel::{KernelFile, Selecting};
+use crate::project::Project;
+use crate::teller::{Listener, Teller};
+
+/// A configuration, judged for every architecture, oldest first.
+pub struct GatedEverywhere<'a> {
+    /// One for each architecture.
+    pub rows: Vec<Gated<'a>>,
+}
+
+impl Ends for GatedEverywhere<'_> {
+    fn ending(&self) -> Ending {
+        if self.rows.iter().all(Gated::passed) { Ending::Done } else { Ending::Refused }
+    }
+}
+
+/// Judges a configuration for every architecture.
+pub fn gate_everywhere<'a>(
+    project: &Project,
+    file: &'a KernelFile,
+    request: &GateRequest,
+    listener: Listener<'_>,
+) -> Result<GatedEverywhere<'a>, Failure> {
+    let teller = Teller::new(listener);
+    // The target that has architectures, where none was asked for.
+    let cuda = file.spec.targets.iter().any(|target| target.kind == TargetKind::Cuda);
+    let target = request.selecting.target.clone().or_else(|| cuda.then(|| TargetKind::Cuda.name().into()));
+    let on = |arch: &Arch| {
+        let arch = Some(arch.name().to_string());
+        let selecting = Selecting { arch, target: target.clone(), ..request.selecting.clone() };
+        let request = GateRequest { selecting, only_rules: !request.until_build, ..request.clone() };
+        run(project, file, &request, &teller)
+    };
+    let rows: Result<Vec<Gated<'a>>, Failure> = Arch::all().iter().map(on).collect();
+    teller.end(rows.map(|rows| GatedEverywhere { rows }))
+}

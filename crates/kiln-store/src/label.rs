@@ -1,0 +1,117 @@
+//! Names and tags of studies, and their removal. In: a study and what it is to be called. Out: the same again, with the study.
+//! Refuses a name that is taken, one that could be mistaken for an id or for `last`, and a study that is not as it was read.
+
+use std::collections::BTreeMap;
+
+use kiln_core::Fault;
+
+use crate::fault::{fault, is_double};
+use crate::{Store, Study};
+
+/// How a study is called, beside its id.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Labels {
+    /// Its name, which no other study has.
+    pub name: Option<String>,
+    /// Its tags, in alphabetical order.
+    pub tags: Vec<String>,
+}
+
+/// Refuses what cannot be the name or the tag of a study.
+pub fn check_label(noun: &str, label: &str) -> Result<(), Fault> {
+    let what = &format!("the {noun} `{label}`");
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+    if label.is_empty() || label.starts_with('-') || !label.chars().all(plain) {
+        let hint = format!("a {noun} has letters, digits, `-`, `_`, `.` and `+`, and does not begin with `-`");
+        return Err(Fault::new(what, "it has characters that cannot be typed everywhere").hint(hint));
+    }
+    if noun == NAME && (label == "last" || label.chars().all(|c| c.is_ascii_hexdigit() || c == '-')) {
+        let hint = "give it a letter beyond f, such as `run-1`";
+        return Err(Fault::new(what, "it could be mistaken for an id, or for `last`").hint(hint));
+    }
+    Ok(())
+}
+
+/// What [`check_label`] calls a name.
+pub const NAME: &str = "name";
+/// What [`check_label`] calls a tag.
+pub const TAG: &str = "tag";
+
+impl Store {
+    /// Names a study, or takes its name away.
+    pub fn rename(&self, study: &str, name: Option<&str>) -> Result<(), Fault> {
+        let what = &format!("naming study {study}");
+        name.map_or(Ok(()), |name| check_label(NAME, name))?;
+        self.transaction(what, |session| {
+            let old = sqlx::query("DELETE FROM study_names WHERE study = $1").bind(study);
+            session.change(old).map_err(|e| fault(what, &e))?;
+            let Some(name) = name else { return Ok(()) };
+            let new = sqlx::query("INSERT INTO study_names (study, name) VALUES ($1, $2)").bind(study).bind(name);
+            match session.change(new) {
+                Err(e) if is_double(&e) => Err(Fault::new(what, format!("another study is called `{name}`"))
+                    .hint(format!("`kiln show {name}` shows it; choose another name, or rename that one"))),
+                done => done.map(|_| ()).map_err(|e| fault(what, &e)),
+            }
+        })
+    }
+
+    /// Tags a study; a tag it has stays.
+    pub fn tag(&self, study: &str, tag: &str) -> Result<(), Fault> {
+        let what = &format!("tagging study {study}");
+        check_label(TAG, tag)?;
+        let new = sqlx::query("INSERT INTO study_tags (study, tag) VALUES ($1, $2)").bind(study).bind(tag);
+        self.transaction(what, |session| match session.change(new) {
+            Err(e) if is_double(&e) => Ok(()),
+            done => done.map(|_| ()).map_err(|e| fault(what, &e)),
+        })
+    }
+
+    /// Takes a tag away; whether the study had it.
+    pub fn untag(&self, study: &str, tag: &str) -> Result<bool, Fault> {
+        let what = &format!("taking a tag from study {study}");
+        let old = sqlx::query("DELETE FROM study_tags WHERE study = $1 AND tag = $2").bind(study).bind(tag);
+        self.transaction(what, |session| session.change(old).map(|rows| rows > 0).map_err(|e| fault(what, &e)))
+    }
+
+    /// The labels of all studies that have some, by id.
+    pub fn labels(&self) -> Result<BTreeMap<String, Labels>, Fault> {
+        let mut labels: BTreeMap<String, Labels> = BTreeMap::new();
+        let what = "reading the names of studies";
+        let pair = |row: crate::column::Columns<'_>| Ok((row.get::<String>("study")?, row.get::<String>("label")?));
+        for (study, name) in self.read(what, sqlx::query("SELECT study, name AS label FROM study_names"), pair)? {
+            labels.entry(study).or_default().name = Some(name);
+        }
+        let tags = sqlx::query("SELECT study, tag AS label FROM study_tags ORDER BY study, tag");
+        for (study, tag) in self.read(what, tags, pair)? {
+            labels.entry(study).or_default().tags.push(tag);
+        }
+        Ok(labels)
+    }
+
+    /// Removes a study with its trials, samples, remarks and labels: all of it, or nothing. Refuses one that is no longer as
+    /// it was read: somebody may have begun to run it.
+    pub fn delete(&self, study: &Study) -> Result<(), Fault> {
+        let what = &format!("deleting study {}", study.id);
+        self.transaction(what, |session| {
+            // What refers to others goes first.
+            let parts = [
+                sqlx::query("DELETE FROM measurements WHERE study = $1"),
+                sqlx::query("DELETE FROM trials WHERE study = $1"),
+                sqlx::query("DELETE FROM notes WHERE study = $1"),
+                sqlx::query("DELETE FROM study_names WHERE study = $1"),
+                sqlx::query("DELETE FROM study_tags WHERE study = $1"),
+            ];
+            for part in parts {
+                session.change(part.bind(study.id.as_str())).map_err(|e| fault(what, &e))?;
+            }
+            let itself = sqlx::query("DELETE FROM studies WHERE id = $1 AND state = $2 AND owner = $3")
+                .bind(study.id.as_str())
+                .bind(study.state.name())
+                .bind(study.owner.as_str());
+            match session.change(itself).map_err(|e| fault(what, &e))? {
+                0 => Err(Fault::new(what, "it has changed in the meantime, or is gone").hint("try again")),
+                _ => Ok(()),
+            }
+        })
+    }
+}

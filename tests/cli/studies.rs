@@ -1,0 +1,46 @@
+//! Names, tags and removal of studies: `kiln tune --name --tag`, `kiln studies`, `kiln history --tag`.
+
+use serde_json::json;
+
+use crate::history::{json, tiny, tune};
+use crate::run::kiln_in;
+
+#[test]
+fn a_study_is_named_tagged_found_and_deleted() {
+    let folder = tiny("studies_named");
+    let ran = tune(&folder, &["--name", "before-fix", "--tag", "h200", "--tag", "paper"]);
+    assert!(matches!(ran.code, 0 | 4), "{}{}", ran.out, ran.err);
+    // The name stands for the study wherever an id does.
+    let shown = json(&folder, &["show", "before-fix", "--json"]);
+    assert_eq!((&shown["study"]["name"], &shown["study"]["tags"]), (&json!("before-fix"), &json!(["h200", "paper"])));
+    assert_eq!(kiln_in(&folder, &["check", "tiny", "--study", "before-fix"]).code, 0);
+    let replay = kiln_in(&folder, &["tune", "tiny", "--replay", "before-fix", "--json"]);
+    assert_eq!(replay.code, ran.code, "{}", replay.err);
+    assert!(kiln_in(&folder, &["show", "before-fix"]).out.contains("tags    h200, paper"));
+    let csv = kiln_in(&folder, &["show", "before-fix", "--csv"]).out;
+    assert!(csv.starts_with("phase,number,state,gate,cost_ms,LANES,KEEP,POLY,"), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + shown["trials"].as_array().unwrap().len());
+
+    // Names are taken once, and before any work is done.
+    let again = tune(&folder, &["--name", "before-fix"]);
+    assert_eq!(again.code, 2, "{}", again.err);
+    assert!(again.err.contains("the name `before-fix` is taken"), "{}", again.err);
+    assert_eq!(tune(&folder, &["--name", "last"]).code, 2);
+    assert_eq!(json(&folder, &["history", "--json"])["studies"].as_array().unwrap().len(), 1);
+
+    let tagged = |tag: &str| json(&folder, &["history", "--tag", tag, "--json"])["studies"].as_array().unwrap().len();
+    assert_eq!((tagged("h200"), tagged("none")), (1, 0));
+    let ran = kiln_in(&folder, &["studies", "tag", "before-fix", "h200", "--remove"]);
+    assert_eq!((ran.code, tagged("h200"), tagged("paper")), (0, 0, 1), "{}", ran.err);
+    assert!(kiln_in(&folder, &["studies", "rename", "before-fix", "after-fix"]).out.contains("after-fix; paper"));
+    assert_eq!(kiln_in(&folder, &["show", "before-fix"]).code, 1);
+    assert!(kiln_in(&folder, &["history"]).out.contains("after-fix"));
+
+    // Nobody can be asked here.
+    let refused = kiln_in(&folder, &["studies", "delete", "after-fix"]);
+    assert_eq!(refused.code, 2, "{}", refused.out);
+    assert!(refused.err.contains("deleting needs --yes"), "{}", refused.err);
+    let deleted = kiln_in(&folder, &["studies", "delete", "after-fix", "last", "--yes"]);
+    assert_eq!((deleted.code, deleted.out.as_str()), (0, "deleted 1 study\n"), "{}", deleted.err);
+    assert_eq!(json(&folder, &["history", "--json"])["studies"], json!([]));
+}
