@@ -47,6 +47,10 @@ fn kernels_of_one_name_in_two_folders_share_no_studies_and_no_winners() {
     twice::tune(&folder, "./a/twice/kernel.toml", &["--seed", "2", "--no-prior"]);
     let studies = |path: &str| json(&folder, &["history", path, "--json"])["studies"].as_array().unwrap().len();
     assert_eq!((studies("a/twice"), studies("b/twice"), studies("twice")), (2, 1, 3));
+    let ran = kiln_in(&folder, &["bench", "b/twice", "--samples", "25", "--max-samples", "25"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let runs = |path: &str| json(&folder, &["history", path, "--json"])["runs"].as_array().unwrap().len();
+    assert_eq!((runs("a/twice"), runs("b/twice"), runs("twice")), (0, 1, 1));
     let mut paths: Vec<String> = std::fs::read_dir(folder.join(".kiln/best"))
         .unwrap()
         .map(|entry| std::fs::read_to_string(entry.unwrap().path().join("best.toml")).unwrap())

@@ -50,7 +50,6 @@ gates! {
     BelowRoofline "below_roofline" "faster than the hardware allows, so not believed",
     ForbiddenCall "forbidden_call" "the kernel made a system call it has no business making",
     WrongKernel "wrong_kernel" "other kernels ran than the file names",
-    TooSlow "too_slow" "hopeless after a few samples",
 }
 
 impl fmt::Display for Gate {

@@ -4,15 +4,15 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_bench::Kernel;
-use kiln_core::{Config, Fault, Value};
+use kiln_core::{Config, Fault};
 use kiln_stats::Verdict;
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table};
 
-use crate::best::{toml_string, toml_value};
+use crate::best::compared;
+use crate::document::{inline, parse, rounded, value};
 use crate::summary::{Ablated, Confirmed, Summary};
 use crate::write::write_whole;
 
-/// How every entry begins.
-const HEADING: &str = "[[tuned]]";
 /// Above the first entry of a new table.
 const PREFACE: &str = "# Winners by architecture, variant and shape, written by `kiln tune --adopt`. kiln begins with the one for the nearest\n\
                        # shape instead of [default]. `why`: how much slower it is with one value set back to the default.\n";
@@ -36,9 +36,15 @@ pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, device: &str) -> Result<Opt
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => PREFACE.to_string(),
         read => read.map_err(fault)?,
     };
+    let mut document = parse(table.as_str(), &text)?;
     for (confirmed, config) in tuned {
-        text = with(&text, &key(kernel, &confirmed.name), &rest(kernel, summary, confirmed, config, device));
+        let new = entry(kernel, summary, (confirmed, config), device);
+        put(&mut document, new).map_err(|why| {
+            Fault::new(format!("writing the winner into {table}"), why)
+                .hint("write its entries under [[tuned]] headings")
+        })?;
     }
+    text = document.to_string();
     // A table by another hand may be written in ways that lines do not show: it is not replaced by one that cannot be read.
     kiln_spec::read_tuned(table.as_str(), text.as_bytes(), kernel.selection.target).map_err(|reports| {
         let why = reports.first().map_or_else(String::new, |report| report.message.clone());
@@ -65,55 +71,44 @@ pub fn table(kernel: &Kernel<'_>) -> Result<Utf8PathBuf, Fault> {
     Ok(table)
 }
 
-/// What tells entries apart: the lines an entry begins with.
-fn key(kernel: &Kernel<'_>, workload: &str) -> String {
-    let mut text = String::new();
-    if let Some(arch) = kernel.selection.arch {
-        text.push_str(&format!("arch = \"{arch}\"\n"));
-    }
-    let variant: Vec<String> =
-        kernel.selection.variant.iter().map(|(name, dtype)| format!("{name} = \"{}\"", dtype.name())).collect();
-    if !variant.is_empty() {
-        text.push_str(&format!("variant = {{ {} }}\n", variant.join(", ")));
-    }
-    if !workload.is_empty() {
-        text.push_str(&format!("workload = \"{workload}\"\n"));
-    }
-    text
-}
+/// What tells entries apart.
+const KEY: [&str; 3] = ["arch", "variant", "workload"];
 
-/// The rest of an entry.
-fn rest(kernel: &Kernel<'_>, summary: &Summary, confirmed: &Confirmed, config: &Config, device: &str) -> String {
-    let pairs = |pairs: &mut dyn Iterator<Item = (&str, &Value)>| {
-        pairs.map(|(name, value)| format!("{name} = {}", toml_value(value))).collect::<Vec<_>>().join(", ")
-    };
-    let mut text = String::new();
-    let workload = kernel.selection.workloads.iter().find(|w| *w.name == *confirmed.name);
-    if let Some(workload) = workload {
-        text.push_str(&format!("dims = {{ {} }}\n", pairs(&mut workload.dims.iter().map(|(n, v)| (&**n, v)))));
+/// The entry of a workload's winner.
+fn entry(kernel: &Kernel<'_>, summary: &Summary, (confirmed, config): (&Confirmed, &Config), device: &str) -> Table {
+    let mut entry = Table::new();
+    if let Some(arch) = kernel.selection.arch {
+        entry["arch"] = arch.to_string().into();
     }
-    text.push_str(&format!("config = {{ {} }}\n", pairs(&mut config.iter().map(|(n, v)| (&**n, v)))));
+    let variant = kernel.selection.variant.iter();
+    let variant: Vec<(&str, toml_edit::Value)> = variant.map(|(name, dtype)| (&**name, dtype.name().into())).collect();
+    if !variant.is_empty() {
+        entry["variant"] = inline(variant);
+    }
+    if !confirmed.name.is_empty() {
+        entry["workload"] = confirmed.name.as_str().into();
+    }
+    if let Some(workload) = kernel.selection.workloads.iter().find(|w| *w.name == *confirmed.name) {
+        entry["dims"] = inline(workload.dims.iter().map(|(name, size)| (&**name, value(size))));
+    }
+    entry["config"] = inline(config.iter().map(|(name, chosen)| (&**name, value(chosen))));
     let apart = confirmed.config.is_some();
     let ours = |entry: &&Ablated| !apart || entry.workload.as_deref() == Some(&*confirmed.name);
-    let why: Vec<String> = summary.ablation.iter().filter(ours).filter_map(reason).collect();
+    let mut why: Array = summary.ablation.iter().filter(ours).filter_map(reason).collect();
     if !why.is_empty() {
-        text.push_str(&format!(
-            "why = [\n{}]\n",
-            why.iter().map(|w| format!("  {},\n", toml_string(w))).collect::<String>()
-        ));
+        why.iter_mut().for_each(|line| line.decor_mut().set_prefix("\n  "));
+        why.set_trailing_comma(true);
+        why.set_trailing("\n");
+        entry["why"] = why.into();
     }
-    let baseline = summary.baseline.as_deref().unwrap_or("the default configuration");
-    text.push_str(&format!("device = {}\nbaseline = {}\n", toml_string(device), toml_string(baseline)));
-    let Confirmed { best_ms, baseline_ms, speedup, speedup_ci95: ci, .. } = confirmed;
-    text.push_str(&format!(
-        "best_ms = {best_ms:.6}\nbaseline_ms = {baseline_ms:.6}\nspeedup = {speedup:.4}\nspeedup_ci95 = [{:.4}, {:.4}]\n\
-         study = {}\nkiln = {:?}\n",
-        ci.low,
-        ci.high,
-        toml_string(&summary.study),
-        env!("CARGO_PKG_VERSION")
-    ));
-    text
+    entry["device"] = device.into();
+    entry["baseline"] = summary.baseline.as_deref().unwrap_or("the default configuration").into();
+    entry["best_ms"] = rounded(confirmed.best_ms, 6).into();
+    entry["baseline_ms"] = rounded(confirmed.baseline_ms, 6).into();
+    compared(&mut entry, confirmed.speedup, confirmed.speedup_ci95);
+    entry["study"] = summary.study.as_str().into();
+    entry["kiln"] = env!("CARGO_PKG_VERSION").into();
+    entry
 }
 
 /// What a value is worth, in words; none when nothing is known.
@@ -126,68 +121,75 @@ fn reason(entry: &Ablated) -> Option<String> {
     }
 }
 
-/// The table with this entry in place of the one with the same key, or behind all others.
-fn with(text: &str, key: &str, rest: &str) -> String {
-    let entry = format!("{HEADING}\n{key}{rest}");
-    let mut starts: Vec<usize> = Vec::new();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if line.trim() == HEADING {
-            starts.push(at);
-        }
-        at += line.len();
+/// Puts an entry in place of the one with the same key, with the remarks above that, or behind all others.
+fn put(document: &mut DocumentMut, mut new: Table) -> Result<(), &'static str> {
+    // Remarks at the end of a table without entries belong above the first one.
+    let preface = document.trailing().as_str().unwrap_or("").trim().to_string();
+    let entries = document.entry("tuned").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+    let entries = entries.as_array_of_tables_mut().ok_or("its entries are written otherwise")?;
+    let key = |entry: &Table| KEY.map(|name| entry.get(name).map(read));
+    let wanted = key(&new);
+    if let Some(old) = entries.iter_mut().find(|entry| key(entry) == wanted) {
+        *new.decor_mut() = old.decor().clone();
+        new.set_position(old.position());
+        *old = new;
+        return Ok(());
     }
-    let end_of = |place: usize| starts.get(place + 1).copied().unwrap_or(text.len());
-    let same = |place: &usize| {
-        let body = text[starts[*place]..end_of(*place)].trim_start().strip_prefix(HEADING).unwrap_or("");
-        let lines = |text: &str, names: &[&str]| -> Vec<String> {
-            let named =
-                |line: &&str| names.iter().any(|name| line.split('=').next().is_some_and(|n| n.trim() == *name));
-            text.lines().filter(named).map(|line| line.split_whitespace().collect()).collect()
-        };
-        let names = ["arch", "variant", "workload"];
-        lines(body, &names) == lines(key, &names)
+    let first = entries.is_empty() && !preface.is_empty();
+    if first {
+        new.decor_mut().set_prefix(format!("{preface}\n\n"));
+    }
+    entries.push(new);
+    if first {
+        document.set_trailing("");
+    }
+    Ok(())
+}
+
+/// What a key's value says, however it is written.
+fn read(item: &Item) -> Vec<(String, String)> {
+    let text = |item: &toml_edit::Value| item.as_str().map_or_else(|| item.to_string(), String::from);
+    let mut pairs: Vec<(String, String)> = match (item.as_value(), item.as_table_like()) {
+        (_, Some(table)) => {
+            table.iter().filter_map(|(name, item)| Some((name.into(), text(item.as_value()?)))).collect()
+        }
+        (Some(value), None) => vec![(String::new(), text(value))],
+        (None, None) => Vec::new(),
     };
-    match (0..starts.len()).find(same) {
-        None if text.trim().is_empty() => entry,
-        None => format!("{}\n\n{entry}", text.trim_end()),
-        Some(place) => {
-            let (before, old, after) =
-                (&text[..starts[place]], &text[starts[place]..end_of(place)], &text[end_of(place)..]);
-            // Remarks at the end of the old entry belong to the next one.
-            let kept = old.lines().rev().take_while(|l| l.trim().is_empty() || l.trim().starts_with('#')).count();
-            let kept: Vec<&str> = old.lines().skip(old.lines().count() - kept).collect();
-            let remarks = if kept.is_empty() { String::new() } else { format!("{}\n", kept.join("\n")) };
-            format!("{before}{entry}{remarks}{after}")
-        }
-    }
+    pairs.sort();
+    pairs
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A table with an entry put in.
+    fn with(text: &str, workload: &str, x: i64) -> String {
+        let mut document = parse("tuned.toml", text).unwrap();
+        let mut entry = Table::new();
+        entry["arch"] = "sm_80".into();
+        entry["workload"] = workload.into();
+        entry["config"] = inline([("X", x.into())]);
+        put(&mut document, entry).unwrap();
+        document.to_string()
+    }
+
     #[test]
     fn an_entry_takes_the_place_of_its_like_and_nothing_else_changes() {
-        let (a, b) = ("arch = \"sm_80\"\nworkload = \"a\"\n", "arch = \"sm_80\"\nworkload = \"b\"\n");
-        let first = with("# about it\n", a, "config = { X = 1 }\n");
-        assert_eq!(first, format!("# about it\n\n[[tuned]]\n{a}config = {{ X = 1 }}\n"));
-        let both = with(&first, b, "config = { X = 2 }\n");
-        assert_eq!(both, format!("{first}\n[[tuned]]\n{b}config = {{ X = 2 }}\n"));
-        let remarked = both.replace(
-            "\n[[tuned]]\narch = \"sm_80\"\nworkload = \"b\"",
-            "\n# by hand\n[[tuned]]\narch= \"sm_80\"\nworkload = \"b\"",
-        );
-        let again = with(&remarked, a, "config = { X = 3 }\n");
-        assert_eq!(again, remarked.replace("X = 1", "X = 3"));
-        let again = with(&again, b, "config = { X = 4 }\n");
-        assert_eq!(
-            again,
-            both.replace("X = 1", "X = 3").replace("X = 2", "X = 4").replace(
-                "\n[[tuned]]\narch = \"sm_80\"\nworkload = \"b\"",
-                "\n# by hand\n[[tuned]]\narch = \"sm_80\"\nworkload = \"b\""
-            )
-        );
+        let of = |workload: &str, x: i64| {
+            format!("[[tuned]]\narch = \"sm_80\"\nworkload = \"{workload}\"\nconfig = {{ X = {x} }}\n")
+        };
+        let first = with("# about it\n", "a", 1);
+        assert_eq!(first, format!("# about it\n\n{}", of("a", 1)));
+        let both = with(&first, "b", 2);
+        assert_eq!(both, format!("{first}\n{}", of("b", 2)));
+        // By hand: a remark, and spaces.
+        let remarked = format!("{first}\n# by hand\n{}", of("b", 2).replace("arch = \"sm_80\"", "arch  ='sm_80'"));
+        assert_eq!(with(&remarked, "a", 3), remarked.replace("X = 1", "X = 3"));
+        assert_eq!(with(&remarked, "b", 4), format!("{first}\n# by hand\n{}", of("b", 4)));
+        let mut document = parse("tuned.toml", "tuned = [{ workload = \"a\" }]\n").unwrap();
+        assert!(put(&mut document, Table::new()).is_err());
     }
 
     #[test]

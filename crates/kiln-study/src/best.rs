@@ -4,7 +4,10 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_bench::Kernel;
 use kiln_core::{Config, Fault, Value};
+use kiln_stats::Interval;
+use toml_edit::{Array, DocumentMut, Item, Table};
 
+use crate::document::{below, parse, rounded, value};
 use crate::summary::{Confirmed, Summary};
 use crate::write::write_whole;
 
@@ -67,9 +70,11 @@ pub fn write_best(kernel: &Kernel<'_>, summary: &Summary, place: Place<'_>) -> R
     {
         return Ok(Some(Best::Kept { toml: written.toml, study, slower }));
     }
-    let mut text = others(&old, kernel.target(), &variant);
-    text.push_str(&table(kernel, summary, (device, path, &sources), &winners));
-    write_whole(&written.toml, text.as_bytes())?;
+    let mut document = parse(written.toml.as_str(), &old)?;
+    place_for(&mut document, (kernel.target(), &variant), written.toml.as_str(), |table| {
+        *table = entry(kernel, summary, (device, path, &sources), &winners);
+    })?;
+    write_whole(&written.toml, document.to_string().trim_start().as_bytes())?;
     write_whole(&written.header, header(kernel, summary, device, &winners).as_bytes())?;
     Ok(Some(Best::Written(written)))
 }
@@ -93,14 +98,6 @@ fn header_name(target: &str, variant: &str) -> String {
     match variant {
         "" => format!("best_{target}.h"),
         variant => format!("best_{target}_{}.h", variant.replace(|c: char| !c.is_ascii_alphanumeric(), "_")),
-    }
-}
-
-/// The name of a target's and variant's table.
-fn table_name(target: &str, variant: &str) -> String {
-    match variant {
-        "" => target.to_string(),
-        variant => format!("{target}.{}", toml_string(variant)),
     }
 }
 
@@ -131,89 +128,87 @@ fn better(
     (slower > 1.0).then(|| (text("study").unwrap_or_default().to_string(), slower))
 }
 
-/// What the file says of other targets and variants: every line that is not in one of this one's tables.
-fn others(old: &str, target: &str, variant: &str) -> String {
-    let name = table_name(target, variant);
-    // Older kilns wrote no variants: whose the target's own tables were is not known.
-    let unnamed = [target.to_string(), format!("{target}.config"), format!("{target}.workloads")];
-    let below = |table: &str, name: &str| table == name || table.strip_prefix(name).is_some_and(|t| t.starts_with('.'));
-    let replaced = |table: &str| match variant {
-        "" => below(table, &name),
-        _ => below(table, &name) || table == unnamed[0] || unnamed[1..].iter().any(|n| below(table, n)),
-    };
-    let mut kept = String::new();
-    let mut ours = false;
-    for line in old.lines() {
-        if let Some(table) = line.trim().strip_prefix('[') {
-            ours = replaced(table.trim_end_matches(']'));
-        }
-        if !ours && !line.starts_with("# Written by kiln") {
-            kept.push_str(line);
-            kept.push('\n');
-        }
+/// Has the table of a target and a variant written anew, behind all others, which stay as they are.
+fn place_for(
+    document: &mut DocumentMut,
+    (target, variant): (&str, &str),
+    file: &str,
+    write: impl FnOnce(&mut Table),
+) -> Result<(), Fault> {
+    let mut new = Table::new();
+    write(&mut new);
+    if variant.is_empty() {
+        document.remove(target);
+        document.insert(target, Item::Table(new));
+    } else {
+        let target = below(document, target, file)?;
+        // Older kilns wrote no variants: whose the target's own values were is not known.
+        target.retain(|name, item| item.is_table() && !UNNAMED.contains(&name));
+        target.set_implicit(true);
+        target.insert(variant, Item::Table(new));
     }
-    let kept = kept.trim();
-    if kept.is_empty() { String::new() } else { format!("{kept}\n\n") }
+    Ok(())
 }
 
-fn table(
+/// What a target's own table holds besides those of variants.
+const UNNAMED: [&str; 2] = ["config", "workloads"];
+
+/// The table of a winner.
+fn entry(
     kernel: &Kernel<'_>,
     summary: &Summary,
     (device, path, sources): (&str, &str, &str),
     winners: &[(Option<&Confirmed>, &Config)],
-) -> String {
+) -> Table {
     let variant = kernel.variant();
-    let target = table_name(kernel.target(), &variant);
-    let mut text = format!("[{target}]\nkernel = {}\npath = {}\n", toml_string(kernel.name()), toml_string(path));
+    let mut table = Table::new();
+    let mut say = |name: &str, text: &str| table[name] = text.into();
+    say("kernel", kernel.name());
+    say("path", path);
     if !variant.is_empty() {
-        text.push_str(&format!("variant = {}\n", toml_string(&variant)));
+        say("variant", &variant);
     }
-    text.push_str(&format!(
-        "device = {}\nverdict = {:?}\nstudy = {:?}\nsources = {sources:?}\nkiln = {:?}\n",
-        toml_string(device),
-        summary.verdict.name(),
-        summary.study,
-        env!("CARGO_PKG_VERSION"),
-    ));
+    say("device", device);
+    say("verdict", summary.verdict.name());
+    say("study", &summary.study);
+    say("sources", sources);
+    say("kiln", env!("CARGO_PKG_VERSION"));
     if let (Some(speedup), Some(interval), Some(baseline)) = (summary.speedup, summary.speedup_ci95, &summary.baseline)
     {
-        text.push_str(&format!(
-            "baseline = {baseline:?}\nspeedup = {speedup:.4}\nspeedup_ci95 = [{:.4}, {:.4}]\n",
-            interval.low, interval.high
-        ));
+        say("baseline", baseline);
+        compared(&mut table, speedup, interval);
     }
+    let of = |config: &Config| {
+        let mut chosen = Table::new();
+        config.iter().for_each(|(name, chose)| chosen[name] = Item::Value(value(chose)));
+        chosen
+    };
+    let (mut apart, mut workloads) = (Table::new(), Table::new());
+    apart.set_implicit(true);
+    workloads.set_implicit(true);
     for (workload, config) in winners {
-        let name = workload.map_or(format!("{target}.config"), |w| format!("{target}.config.{:?}", w.name));
-        text.push_str(&format!("\n[{name}]\n"));
-        for (name, value) in config.iter() {
-            text.push_str(&format!("{name} = {}\n", toml_value(value)));
+        match workload {
+            None => apart = of(config),
+            Some(workload) => apart[&workload.name] = Item::Table(of(config)),
         }
     }
     for w in &summary.workloads {
-        text.push_str(&format!(
-            "\n[{target}.workloads.{:?}]\nbest_ms = {:.6}\nbaseline_ms = {:.6}\nspeedup = {:.4}\nspeedup_ci95 = [{:.4}, {:.4}]\nsamples = {}\n",
-            w.name, w.best_ms, w.baseline_ms, w.speedup, w.speedup_ci95.low, w.speedup_ci95.high, w.samples
-        ));
+        let mut confirmed = Table::new();
+        confirmed["best_ms"] = rounded(w.best_ms, 6).into();
+        confirmed["baseline_ms"] = rounded(w.baseline_ms, 6).into();
+        compared(&mut confirmed, w.speedup, w.speedup_ci95);
+        confirmed["samples"] = i64::try_from(w.samples).unwrap_or(i64::MAX).into();
+        workloads[&w.name] = Item::Table(confirmed);
     }
-    text
+    table["config"] = Item::Table(apart);
+    table["workloads"] = Item::Table(workloads);
+    table
 }
 
-/// Text as TOML has it.
-pub(crate) fn toml_string(text: &str) -> String {
-    let escaped = text.chars().map(|c| match c {
-        '"' | '\\' => format!("\\{c}"),
-        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
-        c => c.to_string(),
-    });
-    format!("\"{}\"", escaped.collect::<String>())
-}
-
-pub(crate) fn toml_value(value: &Value) -> String {
-    match value {
-        Value::Str(text) => toml_string(text),
-        Value::Float(v) if v.fract() == 0.0 && v.is_finite() => format!("{v:.1}"),
-        other => other.to_string(),
-    }
+/// A speedup and its interval.
+pub(crate) fn compared(table: &mut Table, speedup: f64, interval: Interval) {
+    table["speedup"] = rounded(speedup, 4).into();
+    table["speedup_ci95"] = Array::from_iter([rounded(interval.low, 4), rounded(interval.high, 4)]).into();
 }
 
 /// Defines as the kernel was built with, and the evidence beside them.
@@ -261,27 +256,27 @@ fn header(kernel: &Kernel<'_>, summary: &Summary, device: &str, winners: &[(Opti
 mod tests {
     use super::*;
 
-    #[test]
-    fn odd_texts_are_read_back_as_they_were() {
-        for text in ["plain", "a \"b\" \\c", "tab\tbell\u{7}", "z\u{200B}w", "del\u{7f}", "\u{85}"] {
-            let file = format!("[kernel]\nname = \"k\"\n[target.cpu]\n[tunables]\nX = [{}]\n", toml_string(text));
-            let (spec, _) = kiln_spec::parse("k", file.as_bytes()).unwrap();
-            assert_eq!(spec.targets[0].tunables[0].values, [Value::Str(text.into())]);
-        }
+    /// A file after a table was written into it.
+    fn with(old: &str, target: &str, variant: &str) -> String {
+        let mut document = parse("best.toml", old).unwrap();
+        place_for(&mut document, (target, variant), "best.toml", |table| table["new"] = 1.into()).unwrap();
+        document.to_string().trim_start().to_string()
     }
 
     #[test]
     fn tables_of_other_targets_are_kept() {
-        let old = "[cpu]\na = 1\n\n[cpu.config]\nb = 2\n\n[cuda]\nc = 3\n\n[cuda.config]\nd = 4\n";
-        assert_eq!(others(old, "cpu", ""), "[cuda]\nc = 3\n\n[cuda.config]\nd = 4\n\n");
-        assert_eq!(others("", "cpu", ""), "");
+        let old = "[cpu]\na = 1\n\n[cpu.config]\nb = 2\n\n# by hand\n[cuda]\nc = 3\n\n[cuda.config]\nd = 4\n";
+        assert_eq!(with(old, "cpu", ""), "# by hand\n[cuda]\nc = 3\n\n[cuda.config]\nd = 4\n\n[cpu]\nnew = 1\n");
+        assert_eq!(with("", "cpu", ""), "[cpu]\nnew = 1\n");
     }
 
     #[test]
     fn tables_of_other_variants_are_kept() {
         let of = |variant: &str| format!("[cpu.\"{variant}\"]\na = 1\n\n[cpu.\"{variant}\".config]\nb = 2\n");
         let old = format!("[cpu]\nx = 0\n\n[cpu.config]\ny = 1\n\n{}\n{}", of("T=f16"), of("T=f32"));
-        assert_eq!(others(&old, "cpu", "T=f32"), format!("{}\n", of("T=f16")));
+        let new = with(&old, "cpu", "T=f32");
+        assert!(new.contains(&of("T=f16")) && new.ends_with("[cpu.\"T=f32\"]\nnew = 1\n"), "{new}");
+        assert!(!new.contains("x = 0") && !new.contains("y = 1") && new.matches("T=f32").count() == 1, "{new}");
         assert_eq!(header_name("cpu", "T=f16"), "best_cpu_T_f16.h");
         assert_eq!(header_name("cpu", ""), "best_cpu.h");
     }

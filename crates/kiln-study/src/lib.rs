@@ -12,6 +12,7 @@ mod best;
 mod budget;
 mod confirm;
 mod course;
+mod document;
 mod face;
 mod finals;
 mod promise;

@@ -141,9 +141,6 @@ fn of_gate(gate: Gate) -> &'static str {
             "`kernels` in the target names what must run on the GPU, and a timed sample ran none of that name: the function fell \
              back to something else. The names that ran are printed."
         }
-        Gate::TooSlow => {
-            "So far behind the best one that measuring it further is not worth the time. It may still be right."
-        }
     }
 }
 

@@ -39,27 +39,26 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
     let kernel = request.kernel.as_deref().map(kernel_name).transpose()?;
     let (mut studies, mut runs, mut others) = (Vec::new(), Vec::new(), Vec::new());
     if let Some(store) = project.recorded()? {
-        // One more than is shown tells whether there are older ones.
-        let limit = Some(request.limit.saturating_add(1));
-        let filter = Filter { kernel: kernel.clone(), limit };
-        match &request.tag {
-            None => {
-                studies = as_they_stand(&store, store.studies(&filter)?)?;
-                runs = store.runs(&filter)?;
-            }
-            // Benchmarks have no tags.
-            Some(tag) => {
-                let labels = store.labels()?;
-                let has = |study: &Study| labels.get(&study.id).is_some_and(|labels| labels.tags.contains(tag));
-                let all = store.studies(&Filter { limit: None, ..filter })?;
-                studies = as_they_stand(&store, all.into_iter().filter(has).collect())?;
-            }
-        }
         // A path means the kernel there, not another one of its name.
         let at = request.kernel.as_deref().filter(|words| is_path(words)).zip(kernel.as_deref());
-        if let Some((path, name)) = at {
-            let whose = Whose::at(name, path);
-            studies.retain(|study| whose.is(&study.study));
+        let whose = at.map(|(path, name)| Whose::at(name, path));
+        // One more than is shown tells whether there are older ones. What is looked through for some is read whole.
+        let whole = whose.is_some() || request.tag.is_some();
+        let limit = (!whole).then_some(request.limit.saturating_add(1));
+        let filter = Filter { kernel: kernel.clone(), limit };
+        let labels = store.labels()?;
+        let tagged = |study: &Study| {
+            let has = |tag| labels.get(&study.id).is_some_and(|labels| labels.tags.contains(tag));
+            request.tag.as_ref().is_none_or(has)
+        };
+        let mut found = store.studies(&filter)?;
+        found.retain(|study| tagged(study) && whose.as_ref().is_none_or(|whose| whose.is(study)));
+        found.truncate(request.limit as usize + 1);
+        studies = as_they_stand(&store, found)?;
+        // Benchmarks have no tags.
+        if request.tag.is_none() {
+            runs = store.runs(&filter)?;
+            runs.retain(|run| whose.as_ref().is_none_or(|whose| whose.ran(run)));
         }
         if studies.is_empty() && runs.is_empty() {
             others = kernels(&store)?;

@@ -107,7 +107,7 @@ fn invalidity(gate: Gate) -> Invalidity {
         | Gate::WorkerProtocol
         | Gate::ForbiddenCall
         | Gate::WrongKernel => Invalidity::Runtime,
-        Gate::Timeout | Gate::TooSlow => Invalidity::Timeout,
+        Gate::Timeout => Invalidity::Timeout,
         Gate::UnwrittenOutput
         | Gate::OutOfBounds
         | Gate::InputModified

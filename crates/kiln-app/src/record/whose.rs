@@ -3,7 +3,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
-use kiln_store::{Filter, State, Store, Study};
+use kiln_store::{Filter, Run, State, Store, Study};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::project::Project;
@@ -29,10 +30,19 @@ impl Whose {
 
     /// Whether a study is of this kernel. One whose folder is not known by now counts: kernels are moved.
     pub(crate) fn is(&self, study: &Study) -> bool {
-        let recorded = study.environment[FOLDER].as_str().map(Utf8PathBuf::from).filter(|folder| folder.is_dir());
-        let theirs = recorded.or_else(|| folder_of(Utf8Path::new(&study.path)));
+        self.has(&study.kernel, &study.path, &study.environment)
+    }
+
+    /// The same of a benchmark.
+    pub(crate) fn ran(&self, run: &Run) -> bool {
+        self.has(&run.kernel, &run.path, &run.environment)
+    }
+
+    fn has(&self, kernel: &str, path: &str, environment: &Value) -> bool {
+        let recorded = environment[FOLDER].as_str().map(Utf8PathBuf::from).filter(|folder| folder.is_dir());
+        let theirs = recorded.or_else(|| folder_of(Utf8Path::new(path)));
         let elsewhere = self.folder.as_ref().zip(theirs).is_some_and(|(ours, theirs)| *ours != theirs);
-        study.kernel == self.name && !elsewhere
+        kernel == self.name && !elsewhere
     }
 
     /// Where its winner goes unless told otherwise: a folder by its name, and where another kernel of that name has it, one by
