@@ -156,6 +156,32 @@ fn a_damaged_store_fails() {
 }
 
 #[test]
+fn fixing_gives_python_an_environment_with_numpy() {
+    let folder = empty_folder("doctor_venv");
+    let bare = folder.join("bare");
+    // An interpreter without any package, as a fresh machine has it.
+    let made = Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&bare).status().unwrap();
+    assert!(made.success());
+    let path = format!("{}:{}", bare.join("bin").display(), std::env::var("PATH").unwrap());
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+        command.args(words).arg("--json").current_dir(&folder).env("PATH", &path);
+        let output = command.env_remove("KILN_PYTHON").env_remove("VIRTUAL_ENV").output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    assert!(of(&run(&["doctor"]), "python").1.contains("no NumPy"));
+    let object = run(&["doctor", "--fix"]);
+    let venv = folder.join(".kiln/venv");
+    if object["fixed"].as_array().unwrap().iter().any(|done| done == "installed NumPy into .kiln/venv") {
+        assert!(of(&object, "python").1.contains("NumPy ") && venv.is_dir(), "{object}");
+    } else {
+        // Without a network: said, with what to do, and nothing is left half made.
+        let failed = object["findings"].as_array().unwrap().iter().find(|f| f["id"] == "fix").unwrap();
+        assert!(failed["fix"].as_str().unwrap().contains("pip install numpy") && !venv.exists(), "{object}");
+    }
+}
+
+#[test]
 fn fixing_makes_the_folder_and_sweeps_what_killed_builds_left() {
     let folder = empty_folder("doctor_fix");
     let (object, _) = findings(&folder, &["doctor", "--fix"], ("KILN_TEST", ""));

@@ -24,6 +24,7 @@ mod spot;
 mod store;
 mod tools;
 mod torch;
+mod venv;
 mod worker;
 
 use std::thread;

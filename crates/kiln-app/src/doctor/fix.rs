@@ -4,6 +4,7 @@ use crate::doctor::Finding;
 use kiln_core::{grouped, size};
 
 use crate::doctor::cache::abandoned;
+use crate::doctor::venv;
 use crate::project::Project;
 
 const ID: &str = "fix";
@@ -16,7 +17,8 @@ pub(crate) struct Fixed {
     pub(crate) failed: Vec<Finding>,
 }
 
-/// Makes `.kiln`, trims the build cache, removes what killed builds left behind.
+/// Makes `.kiln`, trims the build cache, removes what killed builds left behind, and gives Python an environment with NumPy
+/// where it has none.
 pub(crate) fn fix(project: &Project) -> Fixed {
     let mut fixed = Fixed::default();
     let folder = project.folder();
@@ -41,6 +43,11 @@ pub(crate) fn fix(project: &Project) -> Fixed {
     match before.saturating_sub(abandoned(project).len()) {
         0 => {}
         swept => fixed.done.push(format!("removed {swept} left by builds that were killed")),
+    }
+    match venv::make(project) {
+        Some(Ok(made)) => fixed.done.push(made),
+        Some(Err(finding)) => fixed.failed.push(finding),
+        None => {}
     }
     if fixed.done.is_empty() && fixed.failed.is_empty() {
         fixed.done.push("nothing needed it".into());

@@ -7,7 +7,8 @@ use clap::Args;
 pub(crate) struct DoctorArgs {
     /// A kernel's folder or its kernel.toml: whether this machine has the versions its [environment] asks for
     pub(crate) path: Option<kiln_app::Utf8PathBuf>,
-    /// Do what is safe: make .kiln, trim the build cache, remove what killed builds left behind
+    /// Do what is safe: make .kiln, trim the build cache, remove what killed builds left behind, and where Python has no NumPy
+    /// make .kiln/venv with it (pip fetches it)
     #[arg(long)]
     pub(crate) fix: bool,
     /// Print one JSON object instead
