@@ -88,12 +88,11 @@ mod tests {
 
     #[test]
     fn the_closed_list_is_in_ladder_order_and_without_doubles() {
-        assert_eq!(Gate::ALL.len(), 23);
         assert!(Gate::ALL.windows(2).all(|w| w[0] < w[1]));
         let mut names: Vec<_> = Gate::ALL.iter().map(|g| g.name()).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 23);
+        assert_eq!(names.len(), Gate::ALL.len());
     }
 
     #[test]
