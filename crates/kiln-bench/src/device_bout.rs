@@ -352,8 +352,8 @@ impl Bout<'_> {
         Ok(Ok(turns))
     }
 
-    /// Times a call of everybody alone, and has a row end where nobody expects it. Whoever has not written then what its last
-    /// call should have.
+    /// Times a call of everybody alone, and has a row end where nobody expects it. Who has then not written what its last call
+    /// should have, if somebody has not.
     fn cut_short(
         &self,
         sides: &mut [Side<'_>],

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use kiln_core::{Fault, Outcome, Refusal};
-use kiln_judge::Distribution;
+use kiln_judge::{Distribution, Key};
 use kiln_stats::{Block, Comparison, Thresholds, Verdict, median};
 
 use crate::account::Accounts;
@@ -65,7 +65,7 @@ pub struct Duel<'a, S = Subject> {
     pub rounds: usize,
     /// Samples of each subject in a round.
     pub samples: usize,
-    /// What it is for: decides the order of turns together with the seed.
+    /// What it is for, in words.
     pub purpose: &'a str,
     /// After this no round is begun, once there are [`LEAST_ROUNDS`].
     pub deadline: Option<Instant>,
@@ -154,8 +154,10 @@ fn on_processor(
     let (mut tally, mut checked) = (Tally::default(), vec![Checked::default(); stages.len()]);
     let threads = bench.settings.threads;
     let (mut planned, mut round) = (plan.rounds, 0);
+    // Who knows the seed must not know which call is the last of its row, nor which sets are called.
+    let unknown = Key::secret()?.number(0);
     while round < planned {
-        let mut rng = generator(bench.settings.seed, &["turns", plan.purpose], round as u64);
+        let mut rng = generator(bench.settings.seed ^ unknown, &["turns", plan.purpose], round as u64);
         let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
         for (place, (_, subject)) in plan.subjects.iter().enumerate() {
             match bench.seating().take(subject)? {
