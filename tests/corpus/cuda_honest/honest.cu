@@ -60,8 +60,8 @@ extern "C" __global__ void honest(const float *x, float *y, long long n) {
     long long at = i;
     float none = 0;
     for (int step = 0; step < 200; step++) {
-        at = (at * 1664525 + 1013904223 + (long long)(fabsf(x[at]) * 1000)) % n;
-        none += x[at] > 1e30f ? 1 : 0;
+        at = (at * 1664525 + 1013904223 + (long long)(fminf(fabsf(x[at]), 1e9f) * 1000)) % n;
+        none += isnan(x[at]) ? 1 : 0;
     }
     y[i] = 2 * x[i] + none;
 #elif CASE_waits

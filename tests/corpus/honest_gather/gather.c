@@ -36,7 +36,7 @@ void gather(const float *table, const float *keys, float *y, int64_t n, int64_t 
     int64_t zero = 0;
     for (int64_t i = 0; i < m; i++) {
         const float found = table[place(keys[i], n) + zero];
-        zero = found > 1e30f;
+        zero = found != found;
         y[i] = found;
     }
 #else

@@ -1,6 +1,7 @@
 """A softmax in PyTorch on a GPU in honest but unusual ways. CASE names the function that is called."""
 
 import functools
+import math
 import time
 
 import torch
@@ -66,7 +67,7 @@ def plans(inputs, scalars, outputs):
 
 def looks_at_numbers(inputs, scalars, outputs):
     """Reads a number back to the host, which cannot be captured."""
-    if float(inputs["x"][0, 0]) > 1e30:
+    if math.isnan(float(inputs["x"][0, 0])):
         raise ValueError("no such inputs")
     honest(inputs, scalars, outputs)
 
