@@ -21,7 +21,7 @@ fn start() -> Worker {
 fn describe(worker: &mut Worker) -> Result<Gpu, String> {
     match passed(worker.ask_within(Ask::Describe, FIRST)) {
         Answer::Device(gpu) => Ok(*gpu),
-        Answer::Failed(why) => Err(why),
+        Answer::Failed(failed) => Err(failed.words),
         other => panic!("{other:?}"),
     }
 }

@@ -34,7 +34,7 @@ fn passed(outcome: Result<Outcome<Answer>, Fault>) -> Answer {
 
 fn failed(outcome: Result<Outcome<Answer>, Fault>) -> String {
     match passed(outcome) {
-        Answer::Failed(why) => why,
+        Answer::Failed(failed) => failed.words,
         other => panic!("{other:?}"),
     }
 }

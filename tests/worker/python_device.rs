@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use kiln_run::{Answer, Ask, Lent, Python, Worker, python_command};
+use kiln_run::{Answer, Ask, Failed, Lent, Python, Worker, python_command};
 
 use super::interpreter;
 use crate::kernel::memory;
@@ -48,7 +48,9 @@ fn the_devices_code_works_without_one() {
 fn a_file_for_the_device_must_work_with_its_tensors() {
     let Some(python) = interpreter() else { return };
     let mut worker = start(&python);
-    let Answer::Failed(why) = load(&mut worker, "def f(inputs, scalars, outputs): pass\n") else { panic!() };
+    let Answer::Failed(Failed { words: why, .. }) = load(&mut worker, "def f(inputs, scalars, outputs): pass\n") else {
+        panic!()
+    };
     assert!(why.contains("imports neither torch nor triton") && why.contains("hint: write `import torch`"), "{why}");
     // Nothing is loaded for a device, so nothing can be lent there; and who keeps memory is another process.
     let Ask::Map { arena, slots, launches, sets, stride, holes, elsewhere, gone, .. } = Ask::map(&memory().0, vec![])
@@ -65,10 +67,12 @@ fn a_file_for_the_device_must_work_with_its_tensors() {
     if python.torch.is_none() {
         // Whatever comes out of Triton says so.
         let text = "import types\ntl = types.ModuleType('triton.language')\ndef f(inputs, scalars, outputs): pass\n";
-        let Answer::Failed(why) = load(&mut worker, text) else { panic!() };
+        let Answer::Failed(Failed { words: why, .. }) = load(&mut worker, text) else { panic!() };
         assert!(why.contains("tensors on the GPU need PyTorch, which"), "{why}");
     } else if python.torch_cuda.is_none() {
-        let Answer::Failed(why) = load(&mut worker, "import torch\ndef f(inputs, scalars, outputs): pass\n") else {
+        let Answer::Failed(Failed { words: why, .. }) =
+            load(&mut worker, "import torch\ndef f(inputs, scalars, outputs): pass\n")
+        else {
             panic!()
         };
         assert!(why.contains("PyTorch sees no GPU: this PyTorch ("), "{why}");

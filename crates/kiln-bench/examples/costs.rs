@@ -46,7 +46,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 
 fn answer(outcome: Outcome<Answer>) -> Result<Answer> {
     match outcome {
-        Outcome::Passed(Answer::Failed(why)) => Err(why.into()),
+        Outcome::Passed(Answer::Failed(failed)) => Err(failed.words.into()),
         Outcome::Passed(answer) => Ok(answer),
         Outcome::Refused(refusal) => Err(refusal.measured.into()),
     }

@@ -210,7 +210,7 @@ mod tests {
     /// A worker whose samples run these kernels: a shell that answers every question with them.
     fn seat(kernels: &str, required: &[&str]) -> Seat {
         let script = format!(
-            r#"echo '{{"id":0,"answer":{{"ready":7}}}}'
+            r#"echo '{{"id":0,"answer":{{"ready":8}}}}'
             while read -r line; do
                 id=${{line#*:}}; id=${{id%%,*}}
                 echo '{{"id":'$id',"answer":{{"times":{{"nanoseconds":[9],"calls":1,"wall_nanoseconds":9,"untimed_nanoseconds":0,"kernels":{kernels}}}}}}}'

@@ -1,7 +1,7 @@
 //! A worker with a subject loaded, and memory mapped. In: a subject. Out: calls and times, or a refusal after which the
 //! worker is gone.
 
-mod faulted;
+mod failure;
 mod images;
 mod tighten;
 mod times;
@@ -21,7 +21,7 @@ use crate::layout::Layout;
 use crate::ran::Ran;
 use crate::subject::Subject;
 use crate::tray::Tray;
-use faulted::faulted;
+use failure::failure;
 
 /// A worker with a device may take this long to load and map: the first question makes its context, and PyTorch is large.
 pub(crate) const FIRST: Duration = Duration::from_secs(120);
@@ -390,15 +390,16 @@ impl Seat {
     /// What the worker said instead of doing it. Whatever it was, this worker gets no other subject.
     fn unexpected(&mut self, answer: Answer) -> Refusal {
         self.home = None;
-        let (gate, measured) = match answer {
-            Answer::Failed(why) => {
-                (if self.device && faulted(&why) { Gate::RuntimeFailed } else { Gate::LaunchFailed }, why)
-            }
-            other => (Gate::WorkerProtocol, format!("the worker answered {other:?}")),
-        };
-        let hint = measured.split_once("undefined symbol: ").map(|(_, symbol)| {
-            format!("no source defines `{symbol}`; in C++ it is declared extern \"C\", and [kernel] entry names it")
-        });
-        Refusal { gate, rule: String::new(), measured, limit: "done".into(), evidence: String::new(), hint }
+        match answer {
+            Answer::Failed(failed) => failure(failed),
+            other => Refusal {
+                gate: Gate::WorkerProtocol,
+                rule: String::new(),
+                measured: format!("the worker answered {other:?}"),
+                limit: "done".into(),
+                evidence: String::new(),
+                hint: None,
+            },
+        }
     }
 }

@@ -152,7 +152,7 @@ impl Seating {
                 self.idle.put(KERNELS.into(), Rested::new(worker));
                 Ok(*gpu)
             }
-            Outcome::Passed(Answer::Failed(why)) => Err(fault(why)),
+            Outcome::Passed(Answer::Failed(failed)) => Err(fault(failed.words)),
             Outcome::Passed(other) => Err(fault(format!("it answered {other:?}"))),
             Outcome::Refused(refusal) => Err(fault(format!("{} {}", refusal.measured, refusal.evidence))),
         }
@@ -310,8 +310,8 @@ mod tests {
             for ask in [load, Ask::map(&arena, vec![])] {
                 assert!(matches!(worker.ask(ask).unwrap(), Outcome::Passed(Answer::Done)));
             }
-            let Outcome::Passed(Answer::Failed(why)) = worker.ask(Ask::Call).unwrap() else { panic!() };
-            assert!(why.ends_with(cache.compilers(&file).unwrap().join("triton").as_str()), "{why}");
+            let Outcome::Passed(Answer::Failed(failed)) = worker.ask(Ask::Call).unwrap() else { panic!() };
+            assert!(failed.words.ends_with(cache.compilers(&file).unwrap().join("triton").as_str()), "{failed:?}");
             parents.push(seating.forks.server(&python.interpreter, || panic!("one server is enough")).unwrap().pid());
         }
         assert!(parents[0].is_some() && parents[0] == parents[1]);

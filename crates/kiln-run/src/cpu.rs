@@ -10,7 +10,7 @@ use crate::handle::Handle;
 use crate::mapping::Mapping;
 use crate::pin::pin;
 use crate::preemption::Waits;
-use crate::protocol::{Answer, Ask, Slot, Timing};
+use crate::protocol::{About, Answer, Ask, Failed, Slot, Timing};
 use crate::serve::{flush_c_streams, private_stdout, serve};
 use crate::stopwatch::{Plan, measure};
 
@@ -50,17 +50,20 @@ pub fn serve_cpu() -> io::Result<()> {
 
 impl Backend {
     fn answer(&mut self, ask: Ask) -> Answer {
-        let done = |result: Result<(), String>| result.map_or_else(Answer::Failed, |()| Answer::Done);
+        let failed = |words: String| Answer::Failed(words.into());
+        let done = |result: Result<(), String>| result.map_or_else(failed, |()| Answer::Done);
         match ask {
             Ask::Pin { cpus } => done(pin(&cpus)),
             Ask::Confine(_) => Answer::Done,
-            Ask::Load { library, symbol, .. } => done(self.load(&library, &symbol)),
+            Ask::Load { library, symbol, .. } => {
+                self.load(&library, &symbol).map_or_else(Answer::Failed, |()| Answer::Done)
+            }
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
             Ask::Call => done(self.call()),
             Ask::Prepare { order } => done(self.prepare(&order)),
-            Ask::Go { .. } => self.go().map_or_else(Answer::Failed, Answer::Times),
+            Ask::Go { .. } => self.go().map_or_else(failed, Answer::Times),
             Ask::Time { batches, calls, draw: None, .. } => {
-                self.time(&Plan { batches, calls }).map_or_else(Answer::Failed, Answer::Times)
+                self.time(&Plan { batches, calls }).map_or_else(failed, Answer::Times)
             }
             Ask::Upload { .. }
             | Ask::Lay { .. }
@@ -72,11 +75,11 @@ impl Backend {
             | Ask::Take
             | Ask::Scalars { .. }
             | Ask::Cool
-            | Ask::Describe => Answer::Failed("no device here".into()),
+            | Ask::Describe => failed("no device here".into()),
         }
     }
 
-    fn load(&mut self, path: &str, symbol: &str) -> Result<(), String> {
+    fn load(&mut self, path: &str, symbol: &str) -> Result<(), Failed> {
         if path.is_empty() {
             self.entry = Some(nothing);
             return Ok(());
@@ -84,11 +87,11 @@ impl Backend {
         // Every symbol is looked up now: one that is missing is named here, and does not end the process in a call.
         // SAFETY: loading runs the library's initialisers, foreign code that may do anything. That is the purpose of this
         // process, which holds nothing of value and is thrown away when it misbehaves.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| words(path, &e))?;
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| unloadable(path, &e))?;
         // SAFETY: the library was built with the generated function of exactly this type; the pointer is kept only as
         // long as the library, which is never closed.
         let found: Result<Symbol<Entry>, _> = unsafe { library.get(symbol.as_bytes()) };
-        self.entry = Some(*found.map_err(|e| words(path, &e))?);
+        self.entry = Some(*found.map_err(|e| unloadable(path, &e))?);
         // One loaded earlier may have threads that still run its code.
         if let Some(earlier) = self.library.replace(library) {
             std::mem::forget(earlier);
@@ -232,8 +235,15 @@ unsafe extern "C" fn nothing(arguments: *mut *mut c_void) {
 }
 
 /// What the loader says lies one level below what the error says.
-pub(crate) fn words(path: &str, error: &libloading::Error) -> String {
-    std::error::Error::source(error).map_or_else(|| format!("{path}: {error}"), |source| source.to_string())
+pub(crate) fn unloadable(path: &str, error: &libloading::Error) -> Failed {
+    let words =
+        std::error::Error::source(error).map_or_else(|| format!("{path}: {error}"), |source| source.to_string());
+    // The loader has no other way to name it.
+    let about = match words.split_once("undefined symbol: ") {
+        Some((_, symbol)) => About::Symbol(symbol.split_whitespace().next().unwrap_or_default().into()),
+        None => About::Other,
+    };
+    Failed { about, words }
 }
 
 /// Whether a range lies in the shared memory.

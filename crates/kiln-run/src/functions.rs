@@ -43,7 +43,7 @@ pub(crate) fn load(worker: &mut Worker, body: &str) -> TempDir {
 pub(crate) fn says(worker: &mut Worker, expression: &str) -> String {
     let _folder = load(worker, &format!("raise ValueError({expression})"));
     match worker.ask(Ask::Call).unwrap() {
-        Outcome::Passed(Answer::Failed(why)) => why.split("ValueError: ").last().unwrap().to_string(),
+        Outcome::Passed(Answer::Failed(failed)) => failed.words.split("ValueError: ").last().unwrap().to_string(),
         other => panic!("{other:?}"),
     }
 }

@@ -53,7 +53,7 @@ pub use pad::Pad;
 pub use pin::{pin_thread, step_back, work_on};
 pub use prefault::prefault;
 pub use protocol::{
-    Answer, Ask, Drawing, Fill, Gpu, GpuState, Launch, Lent, Numbers, PROTOCOL, Slot, TensorMap, Timing,
+    About, Answer, Ask, Drawing, Failed, Fill, Gpu, GpuState, Launch, Lent, Numbers, PROTOCOL, Slot, TensorMap, Timing,
 };
 pub use python::{Python, find_python, python_command};
 pub use visible::visible;

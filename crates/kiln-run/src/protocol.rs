@@ -21,7 +21,7 @@ use crate::confine::{Confined, Rules};
 use crate::handle::Handle;
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// What the parent asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -347,7 +347,38 @@ pub enum Answer {
     /// Where the mirror is.
     Lent(Lent),
     /// It could not be done; the worker is still there.
-    Failed(String),
+    Failed(Failed),
+}
+
+/// Why something could not be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// What it was about.
+    pub about: About,
+    /// What was said of it, in words.
+    pub words: String,
+}
+
+/// What failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// A library lacks this symbol.
+    Symbol(String),
+    /// The driver would not load or launch a kernel.
+    Launch,
+    /// What ran on the device came to a bad end.
+    Running,
+    /// The device does not hold this image any more.
+    Image,
+    /// Anything else: a function raised an error, a question made no sense.
+    Other,
+}
+
+impl From<String> for Failed {
+    fn from(words: String) -> Failed {
+        Failed { about: About::Other, words }
+    }
 }
 
 /// Measured times.

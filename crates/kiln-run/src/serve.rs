@@ -27,7 +27,7 @@ pub(crate) fn serve(mut out: impl Write, mut answer: impl FnMut(Ask) -> Answer) 
                 other => Reply { id, answer: other },
             },
             Ok(question) => Reply { id: question.id, answer: answer(question.ask.with(file)) },
-            Err(e) => Reply { id: 0, answer: Answer::Failed(format!("not a question: {e}")) },
+            Err(e) => Reply { id: 0, answer: Answer::Failed(format!("not a question: {e}").into()) },
         };
         say(&mut out, &reply)?;
         line.clear();

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PROTOCOL = 7
+PROTOCOL = 8
 
 
 def pin(cpus):
@@ -43,6 +43,13 @@ def tie():
         prctl(set_parent_death_signal, int(signal.SIGKILL), 0, 0, 0)
     except (ImportError, OSError, AttributeError):
         pass
+
+
+def about(error):
+    """What an error is about: something that ran on the device, or anything else. PyTorch and Triton say so in words alone."""
+    words = str(error)
+    ran = isinstance(error, RuntimeError) and ("CUDA error" in words or "illegal memory access" in words)
+    return "running" if ran else "other"
 
 
 def describe(error, path):
@@ -133,10 +140,10 @@ def serve():
             if ask["do"] == "confine":
                 answer = confined(ask, channel)
         except Failed as failed:
-            answer = {"failed": str(failed)}
+            answer = {"failed": {"about": failed.about, "words": str(failed)}}
         # Also what is meant to end a process: a function has no say in that.
         except BaseException as error:
-            answer = {"failed": describe(error, backend.path)}
+            answer = {"failed": {"about": about(error), "words": describe(error, backend.path)}}
         if file is not None:
             os.close(file)
         say(number, answer)

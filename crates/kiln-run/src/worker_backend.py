@@ -40,7 +40,7 @@ class Backend:
 
     def answer(self, ask):
         if self.broken:
-            raise Failed(self.broken)
+            raise Failed(self.broken, "running")
         try:
             return self.attempt(ask)
         except Exception as error:
@@ -49,7 +49,7 @@ class Backend:
             if not why:
                 raise
             self.broken = describe(error if is_of_device(error) else why, self.path)
-            raise Failed(self.broken)
+            raise Failed(self.broken, "running")
 
     def attempt(self, ask):
         do = ask["do"]

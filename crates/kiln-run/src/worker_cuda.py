@@ -65,7 +65,7 @@ class Cuda(Device):
 
     def check(self, call, code):
         if code != 0:
-            raise Failed("%s: error %d of CUDA" % (call, code))
+            raise Failed("%s: error %d of CUDA" % (call, code), "running")
 
     def forget_graphs(self):
         self.graphs, self.eager = {}, False

@@ -34,7 +34,11 @@ BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, 
 
 
 class Failed(Exception):
-    """What could not be done, in words for the user."""
+    """What could not be done, in words for the user, and what it is about."""
+
+    def __init__(self, words, about="other"):
+        super().__init__(words)
+        self.about = about
 
 
 def check_range(what, offset, size, length):

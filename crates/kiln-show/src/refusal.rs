@@ -20,11 +20,11 @@ pub fn refusal(refusal: &Refusal, verbose: bool) -> String {
     text
 }
 
-/// What happened, as exactly as the refusal says: only a driver's own complaint begins with the name of its call.
+/// What happened, as exactly as the refusal says.
 pub(crate) fn meaning(refusal: &Refusal) -> &'static str {
     match refusal.gate {
-        Gate::LaunchFailed if refusal.measured.contains("undefined symbol") => "its library cannot be loaded",
-        Gate::LaunchFailed if refusal.measured.starts_with("cu") => "the driver refused the launch",
+        Gate::LaunchFailed if refusal.rule == "missing_symbol" => "its library cannot be loaded",
+        Gate::LaunchFailed if refusal.rule == "driver" => "the driver refused the launch",
         Gate::LaunchFailed => "the function failed with an error",
         gate => gate.meaning(),
     }
@@ -36,14 +36,18 @@ mod tests {
 
     #[test]
     fn a_function_that_fails_is_no_driver_that_refuses() {
-        let shown = |measured: &str| {
-            let (rule, limit) = (String::new(), "done".into());
+        let shown = |rule: &str, measured: &str| {
+            let (rule, limit) = (rule.into(), "done".into());
             let measured = measured.into();
             let (gate, evidence, hint) = (Gate::LaunchFailed, String::new(), None);
             super::refusal(&Refusal { gate, rule, measured, limit, evidence, hint }, false)
         };
-        assert!(shown("f.py:4: ValueError: not today").contains("launch_failed: the function failed with an error"));
-        assert!(shown("library.so: undefined symbol: f").contains("launch_failed: its library cannot be loaded"));
-        assert!(shown("cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE").contains("the driver refused the launch\n"));
+        assert!(
+            shown("", "f.py:4: ValueError: not today").contains("launch_failed: the function failed with an error")
+        );
+        assert!(shown("missing_symbol", "library.so: undefined symbol: f").contains(": its library cannot be loaded"));
+        assert!(
+            shown("driver", "cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE").contains("the driver refused the launch\n")
+        );
     }
 }

@@ -39,7 +39,7 @@ fn answered(built: Option<&Built>) -> Result<&'static str, Fault> {
     for ask in [load, Ask::map(&arena, slots), Ask::Call] {
         match worker.ask(ask)? {
             Outcome::Passed(Answer::Done) => {}
-            Outcome::Passed(Answer::Failed(why)) => return Err(fault(why)),
+            Outcome::Passed(Answer::Failed(failed)) => return Err(fault(failed.words)),
             Outcome::Passed(other) => return Err(fault(format!("it answered {other:?}"))),
             Outcome::Refused(refusal) => return Err(fault(format!("{} {}", refusal.measured, refusal.evidence))),
         }

@@ -3,7 +3,7 @@
 
 use kiln_core::{Fault, Outcome};
 use kiln_judge::Exam;
-use kiln_run::{Answer, Arena, Ask, Slot};
+use kiln_run::{About, Answer, Arena, Ask, Slot};
 
 use super::Seat;
 use crate::idle::{Rested, Scalars};
@@ -79,7 +79,9 @@ impl Seat {
         }
         match self.ask_keeper(Ask::Lay { image })? {
             // Memory on the device was needed for others.
-            Outcome::Passed(Answer::Failed(why)) if why.starts_with("no image") => return Ok(Outcome::Passed(false)),
+            Outcome::Passed(Answer::Failed(failed)) if failed.about == About::Image => {
+                return Ok(Outcome::Passed(false));
+            }
             answer => passed!(self.is_done(answer)),
         }
         self.tell_scalars(image).map(|told| told.map(|()| true))

@@ -43,7 +43,7 @@ fn works(worker: &mut Worker, body: &str) {
 
 fn is_denied(worker: &mut Worker, body: &str) {
     match call(worker, body) {
-        Outcome::Passed(Answer::Failed(why)) => assert!(why.contains("PermissionError"), "{body}: {why}"),
+        Outcome::Passed(Answer::Failed(why)) => assert!(why.words.contains("PermissionError"), "{body}: {why:?}"),
         other => panic!("{body}: {other:?}"),
     }
 }

@@ -185,7 +185,7 @@ mod tests {
     fn a_map_of_nothing_is_said() {
         let mut map = slot("m", "tensormap", 0, 0);
         map.tensormap = Some(TensorMap { tensor: "gone".into(), ..TensorMap::default() });
-        let words = Arguments::of(&[map], 0, |_| vec![]).err().map(|trouble| trouble.words);
+        let words = Arguments::of(&[map], 0, |_| vec![]).err().map(|trouble| trouble.failed.words);
         assert_eq!(words.as_deref(), Some("cuTensorMapEncodeTiled: `m`: there is no tensor `gone`"));
     }
 }

@@ -74,7 +74,7 @@ impl Buffer {
         let mut allocated = 0;
         // SAFETY: fills in one address; the memory is freed once, when this is dropped.
         check("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&mut allocated, wanted) }).map_err(|mut trouble| {
-            trouble.words = words(trouble.words.trim_start_matches("cuMemAlloc: "));
+            trouble.failed.words = words(trouble.failed.words.trim_start_matches("cuMemAlloc: "));
             trouble
         })?;
         let begin = allocated.next_multiple_of(MOST_ALIGNMENT as u64) + shift as u64;

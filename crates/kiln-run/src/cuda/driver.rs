@@ -5,11 +5,13 @@ use std::ffi::CStr;
 
 use cudarc::driver::sys::{self, CUresult};
 
+use crate::protocol::{About, Failed};
+
 /// Something could not be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Trouble {
     /// The call and what the driver said of it, or what was wrong with the question.
-    pub(super) words: String,
+    pub(super) failed: Failed,
     /// Whether every later call in this process fails too.
     pub(super) sticky: bool,
     /// Whether there was too little memory on the device.
@@ -18,7 +20,13 @@ pub(super) struct Trouble {
 
 impl From<String> for Trouble {
     fn from(words: String) -> Trouble {
-        Trouble { words, sticky: false, full: false }
+        Failed::from(words).into()
+    }
+}
+
+impl From<Failed> for Trouble {
+    fn from(failed: Failed) -> Trouble {
+        Trouble { failed, sticky: false, full: false }
     }
 }
 
@@ -27,6 +35,9 @@ impl From<&str> for Trouble {
         words.to_string().into()
     }
 }
+
+/// Beginnings of the calls whose failure is about loading or launching a kernel, not about what runs.
+const LAUNCHING: [&str; 5] = ["cuLaunch", "cuFunc", "cuModule", "cuTensorMap", "cuOccupancy"];
 
 /// Calls that a driver may be too old to have. The bindings panic on a missing one, so they are asked for first.
 const YOUNG: [&str; 9] = [
@@ -63,14 +74,16 @@ pub(super) fn check(call: &str, code: CUresult) -> Result<(), Trouble> {
     if code == CUresult::CUDA_SUCCESS {
         return Ok(());
     }
-    let words = format!("{call}: {}", said(code));
-    Err(Trouble { words, sticky: is_sticky(code), full: code == CUresult::CUDA_ERROR_OUT_OF_MEMORY })
+    let at_launch = LAUNCHING.iter().any(|prefix| call.starts_with(prefix));
+    let about = if at_launch { About::Launch } else { About::Running };
+    let failed = Failed { about, words: format!("{call}: {}", said(code)) };
+    Err(Trouble { failed, sticky: is_sticky(code), full: code == CUresult::CUDA_ERROR_OUT_OF_MEMORY })
 }
 
 /// The outcome of a launch. What earlier work did wrong may come to light here, and is not the launch's fault.
 pub(super) fn check_launch(call: &str, kernel: &str, code: CUresult) -> Result<(), Trouble> {
     check(if is_sticky(code) { "cuCtxSynchronize" } else { call }, code).map_err(|mut trouble| {
-        trouble.words = format!("{} in `{kernel}`", trouble.words);
+        trouble.failed.words = format!("{} in `{kernel}`", trouble.failed.words);
         trouble
     })
 }
@@ -134,7 +147,7 @@ mod tests {
     fn a_missing_driver_is_said_and_not_panicked_about() {
         // Where there is one, it is either new enough or said to be too old.
         if let Err(trouble) = present() {
-            assert!(trouble.words.contains("CUDA driver here"), "{}", trouble.words);
+            assert!(trouble.failed.words.contains("CUDA driver here"), "{}", trouble.failed.words);
         }
     }
 }

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_drawn_is_said() {
-        let why = |fill: Fill| fillings(&[fill], 1000).unwrap_err().words;
+        let why = |fill: Fill| fillings(&[fill], 1000).unwrap_err().failed.words;
         assert!(why(fill(0, "c64", &[1], Numbers::Normal)).contains("`c64`"));
         assert!(why(fill(992, "f32", &[3], Numbers::Normal)).contains("outside"));
         assert!(why(fill(0, "i32", &[3], Numbers::Normal)).contains("integers"));

@@ -8,6 +8,7 @@ use super::draw::Generator;
 use super::driver::Trouble;
 use super::memory::Shared;
 use super::recent::Recent;
+use crate::protocol::{About, Failed};
 
 #[derive(Default)]
 pub(super) struct Images {
@@ -73,7 +74,8 @@ impl Images {
 
     /// An image of the length that is wanted.
     pub(super) fn get(&mut self, number: u64, length: usize) -> Result<&Buffer, Trouble> {
-        let image = self.kept.touch(&number).ok_or_else(|| format!("no image {number}"))?;
+        let missing = || Failed { about: About::Image, words: format!("no image {number}") };
+        let image = self.kept.touch(&number).ok_or_else(missing)?;
         if image.bytes.len() != length {
             let held = image.bytes.len();
             return Err(format!("image {number} holds {held} bytes, the shared memory {length}").into());
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn an_image_that_was_never_sent_is_missing_by_its_number() {
-        let words = Images::default().get(7, 64).err().map(|trouble| trouble.words);
-        assert_eq!(words.as_deref(), Some("no image 7"));
+        let failed = Images::default().get(7, 64).err().map(|trouble| trouble.failed);
+        assert_eq!(failed, Some(Failed { about: About::Image, words: "no image 7".into() }));
     }
 }

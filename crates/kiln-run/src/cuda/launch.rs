@@ -142,7 +142,7 @@ fn allow_shared(function: CUfunction, symbol: &str, dynamic: u32, limit: u32) ->
     set(function, attribute, dynamic).map_err(|mut trouble| {
         let most = limit.saturating_sub(fixed);
         let words = format!("`{symbol}` wants {dynamic} bytes of dynamic shared memory, there are {most}");
-        trouble.words = format!("{}: {words}", trouble.words);
+        trouble.failed.words = format!("{}: {words}", trouble.failed.words);
         trouble
     })
 }
@@ -154,7 +154,8 @@ fn allow_cluster(function: CUfunction, launch: &Launch) -> Result<(), Trouble> {
     }
     let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
     set(function, attribute, 1).map_err(|mut trouble| {
-        trouble.words = format!("{}: `{}` wants clusters of {blocks} blocks", trouble.words, launch.symbol);
+        trouble.failed.words =
+            format!("{}: `{}` wants clusters of {blocks} blocks", trouble.failed.words, launch.symbol);
         trouble
     })
 }
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn arguments_are_held_against_what_the_kernel_takes() {
-        let words = |parameters: &[usize]| fits("k", parameters, &slots(), &[8, 4]).err().map(|t| t.words);
+        let words = |parameters: &[usize]| fits("k", parameters, &slots(), &[8, 4]).err().map(|t| t.failed.words);
         assert_eq!(words(&[8, 4]), None);
         // A second kernel may need only the first ones.
         assert_eq!(words(&[8]), None);
@@ -216,6 +217,6 @@ mod tests {
     fn slots_to_be_zeroed_are_found_by_name() {
         let launch = |name: &str| Launch { zero: vec![name.into()], ..Launch::default() };
         assert_eq!(zeroed(&launch("x"), &slots()), Ok(vec![(64, 400)]));
-        assert!(zeroed(&launch("y"), &slots()).is_err_and(|t| t.words.contains("`y`")));
+        assert!(zeroed(&launch("y"), &slots()).is_err_and(|t| t.failed.words.contains("`y`")));
     }
 }

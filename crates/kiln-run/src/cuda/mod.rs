@@ -32,7 +32,7 @@ use device::Device;
 use driver::Trouble;
 
 use crate::pin::pin;
-use crate::protocol::{Answer, Ask};
+use crate::protocol::{Answer, Ask, Failed};
 use crate::serve::{private_stdout, serve};
 use crate::stopwatch::Plan;
 
@@ -47,16 +47,16 @@ struct Backend {
     /// Opened by the first question that needs it.
     device: Option<Device>,
     /// Why nothing works any more.
-    spent: Option<String>,
+    spent: Option<Failed>,
 }
 
 impl Backend {
     fn answer(&mut self, ask: Ask) -> Answer {
         if let Ask::Pin { cpus } = ask {
-            return pin(&cpus).map_or_else(Answer::Failed, |()| Answer::Done);
+            return pin(&cpus).map_or_else(|words| Answer::Failed(words.into()), |()| Answer::Done);
         }
-        if let Some(words) = &self.spent {
-            return Answer::Failed(words.clone());
+        if let Some(failed) = &self.spent {
+            return Answer::Failed(failed.clone());
         }
         self.act(ask).unwrap_or_else(|trouble| self.fail(trouble))
     }
@@ -105,8 +105,8 @@ impl Backend {
             trouble = Trouble { sticky: true, ..cause };
         }
         if trouble.sticky {
-            self.spent = Some(trouble.words.clone());
+            self.spent = Some(trouble.failed.clone());
         }
-        Answer::Failed(trouble.words)
+        Answer::Failed(trouble.failed)
     }
 }

@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUfunction, CUmodule, CUstream};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
 use super::driver::{Trouble, check};
-use crate::cpu::words;
+use crate::cpu::unloadable;
 
 /// The generated function of a library of host launchers: pointers and a stream, 0 or the number of an error.
 type Entry = unsafe extern "C" fn(*mut *mut c_void, *mut c_void) -> c_int;
@@ -56,7 +56,7 @@ impl Cubin {
         // SAFETY: the module is loaded, the name ends with a null byte, one handle is filled in.
         let code = unsafe { sys::cuModuleGetFunction(&mut function, self.module, name.as_ptr()) };
         check("cuModuleGetFunction", code).map_err(|mut trouble| {
-            trouble.words = format!("{}: `{symbol}`", trouble.words);
+            trouble.failed.words = format!("{}: `{symbol}`", trouble.failed.words);
             trouble
         })?;
         Ok(function)
@@ -81,11 +81,11 @@ impl Launcher {
     fn load(path: &str, symbol: &str) -> Result<Launcher, Trouble> {
         // SAFETY: loading runs the library's initialisers, foreign code that may do anything. That is the purpose of this
         // process, which holds nothing of value and is thrown away when it misbehaves.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| words(path, &e))?;
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| unloadable(path, &e))?;
         // SAFETY: the library was built with the generated function of exactly this type; the pointer stays good, since
         // the library is never closed.
         let found: Result<Symbol<Entry>, _> = unsafe { library.get(symbol.as_bytes()) };
-        let entry = *found.map_err(|e| words(path, &e))?;
+        let entry = *found.map_err(|e| unloadable(path, &e))?;
         // The CUDA runtime inside it and threads it started may run until the process ends.
         std::mem::forget(library);
         Ok(Launcher { entry, symbol: symbol.into() })

@@ -52,7 +52,7 @@ pub(super) fn encode(slot: &Slot, address: CUdeviceptr) -> Result<CUtensorMap, T
         )
     };
     check(CALL, code).map_err(|mut trouble| {
-        trouble.words = format!("{} for `{}`: {tiling:?}", trouble.words, slot.name);
+        trouble.failed.words = format!("{} for `{}`: {tiling:?}", trouble.failed.words, slot.name);
         trouble
     })?;
     Ok(map)

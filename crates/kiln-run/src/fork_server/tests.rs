@@ -61,7 +61,7 @@ fn nothing_is_left_of_workers_and_server() {
     raise ValueError(' '.join(str(i.pid) for i in p))";
     let _folder = load(&mut worker, body);
     let Outcome::Passed(Answer::Failed(why)) = worker.ask(Ask::Call).unwrap() else { panic!() };
-    let started = why.split("ValueError: ").last().unwrap().split(' ').map(|pid| pid.parse().unwrap());
+    let started = why.words.split("ValueError: ").last().unwrap().split(' ').map(|pid| pid.parse().unwrap());
     let started: Vec<u32> = started.chain([worker.pid(), server.pid().unwrap()]).collect();
     let all: Vec<Known> = started.iter().copied().map(known).collect();
     assert!(all.iter().all(Known::runs));
