@@ -1,7 +1,7 @@
 //! The command that repeats a study: its seed, and every setting that is not the default.
 
 use kiln_store::Study;
-use kiln_study::{CacheState, Settings};
+use kiln_study::{CacheState, Settings, settings_of};
 
 use crate::command::quoted;
 
@@ -14,7 +14,7 @@ pub fn repeat(kiln: &str, study: &Study) -> String {
     }
     words.push(format!("--seed {}", study.seed));
     // The settings of another kiln may not be readable; the seed is what matters most.
-    if let Ok(settings) = serde_json::from_value::<Settings>(study.options.clone()) {
+    if let Ok(settings) = settings_of(study) {
         words.extend(flags(&settings));
     }
     words.join(" ")
