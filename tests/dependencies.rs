@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-judge", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-space", &["kiln-core", "kiln-device", "kiln-expr", "kiln-spec"]),
     ("kiln-search", &["kiln-core", "kiln-space"]),
-    ("kiln-store", &["kiln-core"]),
+    ("kiln-store", &["kiln-core", "kiln-stats"]),
     (
         "kiln-bench",
         &[

@@ -11,4 +11,4 @@ mod winner;
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;
 pub(crate) use recording::results;
-pub(crate) use whose::{FOLDER, Whose};
+pub(crate) use whose::Whose;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kiln_core::{Config, Refusal};
-use kiln_study::{Kernel, Settings, Versus};
+use kiln_study::{Kernel, Settings, Versus, checked_calls};
 use serde_json::{Value, json};
 
 use crate::kernels::kernels;
@@ -112,7 +112,7 @@ impl fmt::Display for BenchView<'_> {
             if let Some(line) = kernels(&w.kernels, others) {
                 writeln!(f, "  {line}")?;
             }
-            writeln!(f, "  {}", checked(&w.scrutiny.checked))?;
+            writeln!(f, "  {}", checked(&checked_calls(&w.scrutiny.checked)))?;
             for note in &w.scrutiny.notes {
                 writeln!(f, "  {note}")?;
             }

@@ -97,7 +97,7 @@ impl Command {
         let selecting = Selecting {
             path: study.path.as_str().into(),
             target: Some(study.target.clone()),
-            workload: study.workload().map(String::from),
+            workload: study.workload(),
             variant: Some(study.variant.clone()).filter(|variant| !variant.is_empty()),
             ..Selecting::default()
         };

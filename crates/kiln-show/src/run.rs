@@ -28,7 +28,7 @@ impl<'a> RunView<'a> {
     /// One object; times in seconds.
     pub fn json(&self) -> Value {
         let mut run = self.about();
-        run["environment"] = self.run.environment.clone();
+        run["environment"] = json!(self.run.environment);
         run["spec_hash"] = json!(self.run.spec_hash);
         json!({ "run": run, "workloads": self.run.result })
     }

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use kiln_core::{Gate, Refusal};
-use kiln_store::{State, Study, Trial, TrialState};
+use kiln_store::{Kept, State, Study, Trial, TrialState};
 use serde_json::json;
 
 use crate::past::Past;
@@ -25,18 +25,18 @@ pub(crate) fn study() -> Study {
         variant: "T=f32".into(),
         seed: 7,
         strategy: "tpe".into(),
-        options: json!({}),
-        environment: json!({
+        options: Kept::found(json!({})),
+        environment: Kept::found(json!({
             "processor": "A Processor", "cpus": [0, 1, 2, 3], "measuring_on": [3], "load": 0.25, "megahertz": 2999.6,
             "governor": "performance", "compiler": "cc 13.3", "memory_available": 8u64 << 30, "system": "6.1",
             "python": { "version": "3.12.1", "numpy": "2.1.0", "torch": null },
-        }),
+        })),
         git_commit: Some("0123abc+".into()),
         spec_hash: "00ff".into(),
         spec_text: "[kernel]\n".into(),
         kiln_version: "0.1.0".into(),
         verdict: Some("reached".into()),
-        summary: Some(json!({
+        summary: Some(Kept::found(json!({
             "verdict": "reached", "reason": "confirmed 1.50x (target 1.10x)",
             "workloads": [{
                 "name": "small", "best_ms": 2.0, "best_ci95_ms": [1.9, 2.1], "baseline_ms": 3.0,
@@ -47,7 +47,7 @@ pub(crate) fn study() -> Study {
             "target_speedup": 1.1, "baseline": "numpy", "trials": 5, "refused": { "numerics": 1 },
             "ablation": [{ "tunable": "FUSED", "from": "true", "to": "false", "worth": 1.2 }],
             "seed": 7, "seconds": 83.0, "study": "019caa00-1111-7222-8333-4444abcd0123",
-        })),
+        }))),
         seconds: 83.0,
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn trial(phase: &str, number: u64, config: &str, cost: f64) -> Trial 
         check_s: 0.2,
         measure_s: 0.3,
         wall_s: 0.75,
-        details: json!({}),
+        details: Kept::found(json!({})),
     }
 }
 

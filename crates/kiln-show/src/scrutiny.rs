@@ -1,12 +1,13 @@
 //! How much a verdict's timed calls were checked, in words.
 
-use kiln_study::{Checked, Confirmed};
+use kiln_store::CheckedCalls;
+use kiln_study::Confirmed;
 
 use crate::number::grouped;
 
 /// One line: calls compared with other sides, calls held against the reference, and the share of wrong calls that finds.
-pub(crate) fn checked(found: &Checked) -> String {
-    let Checked { timed, compared, reference, detects } = *found;
+pub(crate) fn checked(found: &CheckedCalls) -> String {
+    let CheckedCalls { timed, compared, reference, detects } = *found;
     let number = |count: u64| grouped(count.into());
     let finds = match detects {
         Some(share) => format!(" (finds {} wrong calls with 99.9 % confidence)", three_digits(share)),
@@ -63,18 +64,18 @@ mod tests {
 
     #[test]
     fn counts_and_what_they_find_stand_in_one_line() {
-        let found = Checked { timed: 12_800, compared: 12_700, reference: 7, detects: Some(0.627_2) };
+        let found = CheckedCalls { timed: 12_800, compared: 12_700, reference: 7, detects: Some(0.627_2) };
         assert_eq!(
             checked(&found),
             "12,700 of 12,800 timed calls compared with other sides, 7 checked against the reference (finds 62.7 % wrong \
              calls with 99.9 % confidence)"
         );
-        let alone = Checked { timed: 6_400, compared: 0, reference: 100, detects: Some(0.066_7) };
+        let alone = CheckedCalls { timed: 6_400, compared: 0, reference: 100, detects: Some(0.066_7) };
         assert_eq!(
             checked(&alone),
             "100 of 6,400 timed calls checked against the reference (finds 6.67 % wrong calls with 99.9 % confidence)"
         );
-        let nothing = Checked { timed: 5, compared: 0, reference: 0, detects: None };
+        let nothing = CheckedCalls { timed: 5, compared: 0, reference: 0, detects: None };
         assert_eq!(checked(&nothing), "0 of 5 timed calls checked against the reference");
     }
 }

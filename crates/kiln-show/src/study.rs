@@ -16,8 +16,6 @@ mod tests;
 use std::fmt;
 
 use kiln_store::{Note, State, Trial};
-use kiln_study::Summary;
-use serde::Deserialize;
 use serde_json::Value;
 
 pub use repeat::repeat;
@@ -81,8 +79,8 @@ impl StudyView<'_> {
     fn write_end(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let study = &self.past.study;
         let Some(recorded) = &study.summary else { return writeln!(f, "\n{}", self.unfinished()) };
-        match Summary::deserialize(recorded) {
-            Ok(summary) => write!(f, "\n{}", OutcomeView { summary: &summary }),
+        match recorded.read() {
+            Ok(summary) => write!(f, "\n{}", OutcomeView { summary }),
             // Another kiln's summary: its verdict is still worth telling.
             Err(why) => {
                 let verdict = study.verdict.as_deref().unwrap_or("no verdict");
@@ -119,7 +117,7 @@ impl fmt::Display for StudyView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&headline::line(self.past))?;
         f.write_str(&headline::facts(self.past, self.repeat))?;
-        f.write_str(&headline::environment(&self.past.study.environment))?;
+        f.write_str(&self.past.study.environment.read().map_or_else(|_| String::new(), headline::environment))?;
         f.write_str(&phases::table(self.trials))?;
         let campaigns = campaign::campaigns(self.trials);
         campaigns.iter().try_for_each(|c| f.write_str(&convergence::text(c)))?;

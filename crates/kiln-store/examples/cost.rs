@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kiln_core::Fault;
-use kiln_store::{Filter, Measurement, State, Store, Study, Trial, TrialState};
+use kiln_store::{Filter, Kept, Measurement, State, Store, Study, Trial, TrialState};
 use serde_json::json;
 
 const TRIALS: u64 = 2000;
@@ -79,8 +79,8 @@ fn study() -> Study {
         variant: String::new(),
         seed: 1,
         strategy: "random".into(),
-        options: json!({}),
-        environment: json!({}),
+        options: Kept::found(json!({})),
+        environment: Kept::found(json!({})),
         git_commit: None,
         spec_hash: String::new(),
         spec_text: "x".repeat(3000),
@@ -106,7 +106,7 @@ fn trial(phase: &str, number: u64, workloads: u64, samples: u64) -> (Trial, Vec<
         check_s: 0.1,
         measure_s: 0.1,
         wall_s: 0.3,
-        details: json!({"registers": 64}),
+        details: Kept::found(json!({"registers": 64})),
     };
     let measurement = |block| Measurement {
         phase: phase.into(),

@@ -6,6 +6,8 @@ use serde_json::Value;
 use sqlx::any::{Any, AnyRow};
 use sqlx::{Decode, Row, Type};
 
+use crate::Kept;
+
 /// The parser gives up at 128 levels; a record that can be written must be readable.
 const DEEPEST: usize = 100;
 
@@ -29,8 +31,9 @@ pub(crate) fn samples(what: &str, values: &[f64]) -> Result<String, Fault> {
     serde_json::to_string(values).map_err(|e| Fault::new(what, e))
 }
 
-/// A JSON value as text.
-pub(crate) fn json(what: &str, name: &str, value: &Value) -> Result<String, Fault> {
+/// A record as JSON text. One of another kiln is copied as it is, understood or not.
+pub(crate) fn json<T>(what: &str, name: &str, record: &Kept<T>) -> Result<String, Fault> {
+    let value = record.json().map_err(|why| Fault::new(what, format!("{name} cannot be written: {why}")))?;
     if depth(value) > DEEPEST {
         return Err(Fault::new(what, format!("{name} is nested more than {DEEPEST} levels deep")));
     }
@@ -98,7 +101,7 @@ mod tests {
         assert!(finite("x", "cost", f64::NEG_INFINITY).unwrap_err().why.contains("cost is -inf"));
         assert!(count("x", "number", u64::MAX).is_err());
         let deep = (0..200).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
-        assert!(json("x", "details", &deep).is_err());
+        assert!(json("x", "details", &Kept::<crate::Details>::found(deep)).is_err());
     }
 
     #[test]

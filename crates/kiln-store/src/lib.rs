@@ -15,14 +15,19 @@
 //! that fit no study or more than one.
 
 mod column;
+mod details;
 mod engine;
+mod environment;
 mod fault;
 mod find;
 mod insert;
+mod kept;
 mod label;
 mod measurement;
 mod migration;
 mod note;
+mod options;
+mod outline;
 mod phase;
 mod place;
 mod read;
@@ -30,15 +35,21 @@ mod run;
 mod session;
 mod store;
 mod study;
+mod summary;
 mod trial;
 mod write;
 
+pub use details::{ByWorkload, CallChecks, CheckedCalls, Details};
+pub use environment::{Environment, NamedGpu, Packages};
+pub use kept::{Kept, Printed};
 pub use label::{Labels, NAME, TAG, check_label};
 pub use measurement::Measurement;
 pub use note::Note;
+pub use options::Options;
 pub use phase::PhaseId;
 pub use place::exists;
 pub use run::{Run, RunSide};
 pub use store::Store;
 pub use study::{Filter, State, Study};
+pub use summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 pub use trial::{Trial, TrialState};

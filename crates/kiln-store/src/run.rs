@@ -2,11 +2,10 @@
 //! Refuses one that is already there, and numbers that would not read back.
 
 use kiln_core::{Fault, Refusal};
-use serde_json::Value;
 
 use crate::column::{Columns, count, finite, json};
 use crate::fault::fault;
-use crate::{Filter, Store};
+use crate::{Environment, Filter, Kept, Printed, Store};
 
 /// A benchmark.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +37,7 @@ pub struct Run {
     /// The GPU or processor.
     pub device: String,
     /// What it ran on: machine, compiler, versions.
-    pub environment: Value,
+    pub environment: Kept<Environment>,
     /// The commit of the kernel's repository.
     pub git_commit: Option<String>,
     /// The hash of the kernel file.
@@ -46,7 +45,7 @@ pub struct Run {
     /// The kiln that ran it.
     pub kiln_version: String,
     /// Every figure, as it is printed for machines.
-    pub result: Value,
+    pub result: Printed,
     /// The figures of each side.
     pub sides: Vec<RunSide>,
 }

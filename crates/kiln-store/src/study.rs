@@ -2,8 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
 use uuid::{NoContext, Timestamp, Uuid};
+
+use crate::{Environment, Kept, Options, Summary};
 
 /// A study without its trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,9 +34,9 @@ pub struct Study {
     /// The search strategy.
     pub strategy: String,
     /// What was asked for: budgets, limits, thresholds.
-    pub options: Value,
+    pub options: Kept<Options>,
     /// What it ran on: machine, compiler, versions.
-    pub environment: Value,
+    pub environment: Kept<Environment>,
     /// The commit of the kernel's repository.
     pub git_commit: Option<String>,
     /// The hash of the kernel file.
@@ -47,7 +48,7 @@ pub struct Study {
     /// The verdict, once there is one.
     pub verdict: Option<String>,
     /// The result in figures, once there is one.
-    pub summary: Option<Value>,
+    pub summary: Option<Kept<Summary>>,
     /// How long it has run, all its runs together.
     pub seconds: f64,
 }
@@ -69,31 +70,6 @@ fn id_at(now: SystemTime) -> Uuid {
     match now.duration_since(UNIX_EPOCH) {
         Ok(_) => Uuid::now_v7(),
         Err(_) => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
-    }
-}
-
-/// What lies in the record as JSON, in the form of whichever kiln wrote it: what is not there is none.
-impl Study {
-    /// The workload that was asked for; none when all were.
-    pub fn workload(&self) -> Option<&str> {
-        self.options["workload"].as_str()
-    }
-
-    /// What it ran on: the GPU, else the processor.
-    pub fn device(&self) -> Option<&str> {
-        self.environment["gpu"]["name"].as_str().or(self.environment["processor"].as_str())
-    }
-
-    /// Configurations tried, once it has ended.
-    pub fn tried(&self) -> Option<usize> {
-        self.summary.as_ref()?["trials"].as_u64().map(|trials| trials as usize)
-    }
-
-    /// The speedup and its interval, where one was confirmed.
-    pub fn speedup(&self) -> Option<(f64, [f64; 2])> {
-        let summary = self.summary.as_ref()?;
-        let end = |i: usize| summary["speedup_ci95"][i].as_f64();
-        Some((summary["speedup"].as_f64()?, [end(0)?, end(1)?]))
     }
 }
 

@@ -1,9 +1,9 @@
 //! A trial: one configuration taken up the ladder of gates, and what became of it.
 
 use kiln_core::Refusal;
-use serde_json::Value;
 
 use crate::phase::PhaseId;
+use crate::{Details, Kept};
 
 /// One configuration tried.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +34,8 @@ pub struct Trial {
     pub measure_s: f64,
     /// Seconds from its begin to its end.
     pub wall_s: f64,
-    /// Whatever else is worth keeping.
-    pub details: Value,
+    /// What else there is to know of a duel.
+    pub details: Kept<Details>,
 }
 
 impl Trial {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::column::{finite, json};
 use crate::fault::fault;
 use crate::insert::{insert_measurement, insert_study, insert_trial};
-use crate::{Measurement, State, Store, Study, Trial};
+use crate::{Kept, Measurement, State, Store, Study, Summary, Trial};
 
 impl Store {
     /// A new study, as it stands.
@@ -26,7 +26,7 @@ impl Store {
         id: &str,
         state: State,
         verdict: Option<&str>,
-        summary: Option<&serde_json::Value>,
+        summary: Option<&Summary>,
         ended_ms: i64,
         seconds: f64,
     ) -> Result<(), Fault> {
@@ -40,7 +40,7 @@ impl Store {
         )
         .bind(state.name())
         .bind(verdict)
-        .bind(summary.map(|s| json(what, "summary", s)).transpose()?)
+        .bind(summary.map(|s| json(what, "summary", &Kept::new(s))).transpose()?)
         .bind(ended_ms)
         .bind(finite(what, "seconds", seconds)?)
         .bind(id);

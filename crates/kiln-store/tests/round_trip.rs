@@ -5,7 +5,7 @@
 mod example;
 
 use kiln_core::{Gate, Refusal};
-use kiln_store::{Filter, Measurement, Note, State, Store, Study, Trial, TrialState};
+use kiln_store::{Filter, Kept, Measurement, Note, State, Store, Study, Trial, TrialState};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -61,14 +61,14 @@ fn study() -> impl Strategy<Value = Study> {
                 variant: text(),
                 seed,
                 strategy: text(),
-                options,
-                environment,
+                options: Kept::found(options),
+                environment: Kept::found(environment),
                 git_commit: maybe(),
                 spec_hash: text(),
                 spec_text: text(),
                 kiln_version: text(),
                 verdict: maybe(),
-                summary,
+                summary: summary.map(Kept::found),
                 seconds,
             }
         },
@@ -107,7 +107,7 @@ fn trial() -> impl Strategy<Value = (Trial, Vec<Measurement>)> {
                 check_s: times[1],
                 measure_s: times[2],
                 wall_s: times[3],
-                details,
+                details: Kept::found(details),
             };
             let measurements = measurements.into_iter().map(|(texts, block, samples, calls)| Measurement {
                 phase: phase.clone(),

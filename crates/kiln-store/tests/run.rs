@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use kiln_core::{Gate, Refusal};
-use kiln_store::{Filter, Run, RunSide, Store, Study};
+use kiln_store::{Filter, Kept, Run, RunSide, Store, Study};
 use serde_json::json;
 
 fn run(kernel: &str, started_ms: i64) -> Run {
@@ -40,11 +40,11 @@ fn run(kernel: &str, started_ms: i64) -> Run {
         threads: 2,
         seed: u64::MAX,
         device: "a processor".into(),
-        environment: json!({ "host": "here" }),
+        environment: Kept::found(json!({ "host": "here" })),
         git_commit: Some("abc+".into()),
         spec_hash: "0123".into(),
         kiln_version: "0.1.0".into(),
-        result: json!([{ "workload": "w" }]),
+        result: Kept::found(json!([{ "workload": "w" }])),
         sides: vec![own, against, failed],
     }
 }

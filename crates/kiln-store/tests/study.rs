@@ -5,7 +5,7 @@
 mod example;
 
 use example::{measurement, store, study, trial};
-use kiln_store::{Filter, State, Study};
+use kiln_store::{Filter, Kept, State, Study};
 use serde_json::json;
 
 #[test]
@@ -16,14 +16,14 @@ fn a_study_ends_and_runs_again() {
     assert_eq!(store.unfinished("softmax", "cpu").unwrap(), Some(begun.clone()));
     assert_eq!(store.unfinished("softmax", "cuda").unwrap(), None);
 
-    let summary = json!({"speedup": 1.3});
+    let summary = example::summary();
     store.finish(&begun.id, State::Finished, Some("faster"), Some(&summary), 2000, 1.5).unwrap();
     let ended = store.find("last").unwrap();
     let expected = Study {
         ended_ms: Some(2000),
         state: State::Finished,
         verdict: Some("faster".into()),
-        summary: Some(summary),
+        summary: Some(Kept::new(summary)),
         seconds: 1.5,
         ..begun.clone()
     };
@@ -155,15 +155,15 @@ fn what_a_record_says_is_read_whichever_kiln_wrote_it() {
     let mut old = study("old", 1);
     // A kiln that recorded none of it, or something else under the name.
     assert_eq!((old.workload(), old.device(), old.tried(), old.speedup()), (None, None, None, None));
-    old.summary = Some(json!({"trials": "many", "speedup": 2.0}));
+    old.summary = Some(Kept::found(json!({"trials": "many", "speedup": 2.0})));
     assert_eq!((old.tried(), old.speedup()), (None, None));
     let mut new = study("new", 2);
-    new.options = json!({"workload": "s128"});
-    new.environment = json!({"processor": "a CPU", "gpu": null});
-    new.summary = Some(json!({"trials": 17, "speedup": 2.0, "speedup_ci95": [1.5, 2.5]}));
-    assert_eq!((new.workload(), new.device(), new.tried()), (Some("s128"), Some("a CPU"), Some(17)));
+    new.options = Kept::found(json!({"workload": "s128"}));
+    new.environment = Kept::found(json!({"processor": "a CPU", "gpu": null}));
+    new.summary = Some(Kept::found(json!({"trials": 17, "speedup": 2.0, "speedup_ci95": [1.5, 2.5]})));
+    assert_eq!((new.workload().as_deref(), new.device(), new.tried()), (Some("s128"), Some("a CPU"), Some(17)));
     assert_eq!(new.speedup(), Some((2.0, [1.5, 2.5])));
-    new.environment["gpu"] = json!({"name": "a GPU"});
+    new.environment = Kept::found(json!({"processor": "a CPU", "gpu": {"name": "a GPU"}}));
     assert_eq!(new.device(), Some("a GPU"));
 }
 

@@ -1,7 +1,7 @@
 //! The proof: the winner against the baseline on inputs nobody has seen, with a pair of fresh workers for every block, on the
 //! tuned workloads and on holdouts.
 
-use kiln_bench::{Apparatus, Baseline, Duel, Fought, Scrutiny, Staged, Trouble, Turns, believed, derive, limits};
+use kiln_bench::{Apparatus, Baseline, Duel, Fought, Staged, Trouble, Turns, believed, derive, limits};
 use kiln_core::{Config, Fault};
 use kiln_stats::{Block, Thresholds, compare_blocks};
 
@@ -9,7 +9,7 @@ use crate::course::Course;
 use crate::face::{Match, face};
 use crate::finals::{Finalist, medians};
 use crate::record::Record;
-use crate::summary::{Confirmed, Late};
+use crate::summary::{Confirmed, Late, confirmed};
 
 /// Rounds and samples of a quick look.
 const GLANCE: (usize, usize) = (3, 3);
@@ -69,7 +69,7 @@ impl<'c, A: Apparatus> Confirmation<'c, A> {
             Ok(fought) => fought,
             Err(defeat) => return Ok(Err(Late::new(&self.phase, &finalist.config, &defeat.refusal))),
         };
-        let mut confirmed = Vec::with_capacity(used);
+        let mut rows = Vec::with_capacity(used);
         for (place, (stage, rounds)) in self.stages.iter().zip(&rounds).enumerate() {
             let seed = derive(bench.settings().seed, &["bootstrap", stage.name()], 0);
             let blocks = blocks(rounds);
@@ -78,16 +78,13 @@ impl<'c, A: Apparatus> Confirmation<'c, A> {
             let found = compare_blocks(&blocks, &limits, seed)
                 .map_err(|e| Fault::new(format!("comparing on {}", stage.name()), e))?;
             let found = believed(found, hidden);
-            let mut row = Confirmed::new(stage.name(), stage.weight(), place >= self.tuned, &found);
-            if let Some(Scrutiny { checked, notes, .. }) = scrutiny.get(place) {
-                (row.checked, row.notes) = (Some(*checked), notes.clone());
-            }
+            let mut row = confirmed(stage.name(), stage.weight(), place >= self.tuned, &found, scrutiny.get(place));
             if let Some([candidate, baseline]) = kernels.get(place).map(Vec::as_slice) {
                 (row.kernels, row.baseline_kernels) = (candidate.clone(), baseline.clone());
             }
-            confirmed.push(row);
+            rows.push(row);
         }
-        Ok(Ok(confirmed))
+        Ok(Ok(rows))
     }
 }
 

@@ -19,6 +19,7 @@ mod promise;
 mod proof;
 mod proposals;
 mod record;
+mod recorded;
 mod summary;
 mod tune;
 mod write;
@@ -34,6 +35,7 @@ pub use kiln_bench::{
     peaks, standing, toolchain, versus,
 };
 pub use record::Record;
+pub use recorded::{checked_calls, options, settings_of};
 pub use summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 pub use tune::tune;
 pub use write::write_whole;

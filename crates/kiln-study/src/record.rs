@@ -6,10 +6,10 @@ use std::collections::HashMap;
 
 use kiln_bench::{CacheState, Ended, Evaluation, Fought, Measured, Rounds, Turns};
 use kiln_core::{Config, Fault, Refusal};
-use kiln_store::{Measurement, Trial, TrialState};
-use serde_json::json;
+use kiln_store::{ByWorkload, Details, Kept, Measurement, Trial, TrialState};
 
 use crate::archive::Archive;
+use crate::recorded::{call_checks, scrutiny};
 
 /// The kind of note that says where a phase ran out of time.
 pub(crate) const ENDED: &str = "ended";
@@ -176,7 +176,7 @@ impl<'a> Record<'a> {
             check_s: way.check_s,
             measure_s: way.measure_s,
             wall_s: way.wall_s,
-            details: json!({}),
+            details: Kept::new(Details::default()),
         };
         let row = |m: &Measured| Measurement {
             phase: phase.into(),
@@ -201,9 +201,10 @@ impl<'a> Record<'a> {
         subjects: &[&str],
     ) -> Result<Option<Result<Fought, Defeat>>, Fault> {
         let Some(trial) = self.trial(phase, number, &config.to_string())? else { return Ok(None) };
+        let details = trial.details.read().cloned().unwrap_or_default();
         if let Some(refusal) = &trial.refusal {
-            let subject = trial.details.get(SUBJECT).and_then(serde_json::Value::as_u64).unwrap_or(0) as usize;
-            return Ok(Some(Err(Defeat { subject, refusal: refusal.clone(), workload: trial.workload.clone() })));
+            let (subject, workload) = (details.subject.unwrap_or(0), trial.workload.clone());
+            return Ok(Some(Err(Defeat { subject, refusal: refusal.clone(), workload })));
         }
         let found = self.measurements.get(&(phase.to_string(), number)).map_or(&[][..], Vec::as_slice);
         let blocks = found.iter().map(|m| m.block as usize + 1).max().unwrap_or(0);
@@ -217,16 +218,10 @@ impl<'a> Record<'a> {
             }
         }
         // A record of before they were kept has none.
-        let scrutiny = |workload: &&str| {
-            let found = trial.details.get(SCRUTINY)?.get(workload)?;
-            serde_json::from_value(found.clone()).ok()
-        };
-        let scrutiny = workloads.iter().map(scrutiny).collect::<Option<_>>().unwrap_or_default();
-        let kernels = |workload: &&str| {
-            let found = trial.details.get(KERNELS)?.get(workload)?;
-            serde_json::from_value(found.clone()).ok()
-        };
-        let kernels = workloads.iter().map(|workload| kernels(workload).unwrap_or_default()).collect();
+        let checks = |workload: &&str| Some(scrutiny(details.scrutiny.as_ref()?.get(workload)?));
+        let scrutiny = workloads.iter().map(checks).collect::<Option<_>>().unwrap_or_default();
+        let ran = |workload: &&str| details.kernels.as_ref()?.get(workload).cloned();
+        let kernels = workloads.iter().map(|workload| ran(workload).unwrap_or_default()).collect();
         Ok(Some(Ok(Fought { rounds, scrutiny, kernels })))
     }
 
@@ -240,19 +235,19 @@ impl<'a> Record<'a> {
     ) -> Result<(), Fault> {
         let (defeat, rounds) = (fought.err(), fought.map_or(&[][..], |fought| &fought.rounds));
         let scrutiny = fought.map_or(&[][..], |fought| &fought.scrutiny);
-        let scrutiny: serde_json::Map<_, _> =
-            workloads.iter().zip(scrutiny).map(|(workload, found)| (workload.to_string(), json!(found))).collect();
+        let checks = workloads.iter().zip(scrutiny).map(|(workload, found)| (workload.to_string(), call_checks(found)));
         let kernels = fought.map_or(&[][..], |fought| &fought.kernels);
-        let kernels: serde_json::Map<_, _> = workloads
+        let kernels: ByWorkload<_> = workloads
             .iter()
             .zip(kernels)
             .filter(|(_, found)| found.iter().any(|names| !names.is_empty()))
-            .map(|(workload, found)| (workload.to_string(), json!(found)))
+            .map(|(workload, found)| (workload.to_string(), found.clone()))
             .collect();
-        let mut details = defeat.map_or(json!({ SCRUTINY: scrutiny }), |d| json!({ SUBJECT: d.subject }));
-        if !kernels.is_empty() {
-            details[KERNELS] = json!(kernels);
-        }
+        let details = Details {
+            subject: defeat.map(|d| d.subject),
+            scrutiny: defeat.is_none().then(|| checks.collect()),
+            kernels: Some(kernels).filter(|kernels| !kernels.is_empty()),
+        };
         let (refusal, workload) = (defeat.map(|d| d.refusal.clone()), defeat.and_then(|d| d.workload.clone()));
         let trial = Trial {
             number: entry.number,
@@ -268,7 +263,7 @@ impl<'a> Record<'a> {
             check_s: 0.0,
             measure_s: entry.wall_s,
             wall_s: entry.wall_s,
-            details,
+            details: Kept::new(details),
         };
         let mut rows = Vec::new();
         for (workload, rounds) in workloads.iter().zip(rounds) {
@@ -303,11 +298,6 @@ impl<'a> Record<'a> {
         }
     }
 }
-
-/// Where the details of a duel's record say who was refused, what was checked on each workload, and which kernels ran there.
-const SUBJECT: &str = "subject";
-const SCRUTINY: &str = "scrutiny";
-const KERNELS: &str = "kernels";
 
 /// A duel that ended with a refusal.
 #[derive(Debug, Clone, PartialEq)]

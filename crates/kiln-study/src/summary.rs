@@ -1,215 +1,41 @@
-//! The end of a study, in numbers: for people, for machines, for the record.
+//! Rows of the end of a study. In: a comparison, and what it rests on. Out: what the record, people and machines are told of it. The types are
+//! the record's.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use kiln_bench::Scrutiny;
+use kiln_stats::{Comparison, Interval};
+pub use kiln_store::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 
-use kiln_bench::Checked;
-use kiln_core::{Config, Gate, Refusal};
-use kiln_stats::{Comparison, Interval, Verdict};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use crate::recorded::call_checks;
 
-/// How a study ended: one closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TuneVerdict {
-    /// The speedup aimed at was reached, and confirmed.
-    Reached,
-    /// The best configuration is confirmed, and short of the aim.
-    NotReached,
-    /// Nothing passed every gate.
-    NoValidCandidate,
-    /// Ended early on purpose.
-    Stopped,
-}
-
-impl TuneVerdict {
-    /// All of them.
-    pub const ALL: [TuneVerdict; 4] =
-        [TuneVerdict::Reached, TuneVerdict::NotReached, TuneVerdict::NoValidCandidate, TuneVerdict::Stopped];
-
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            TuneVerdict::Reached => "reached",
-            TuneVerdict::NotReached => "not_reached",
-            TuneVerdict::NoValidCandidate => "no_valid_candidate",
-            TuneVerdict::Stopped => "stopped",
-        }
+/// The winner on one workload, and what its times rest on.
+pub(crate) fn confirmed(
+    name: &str,
+    weight: f64,
+    holdout: bool,
+    found: &Comparison,
+    scrutiny: Option<&Scrutiny>,
+) -> Confirmed {
+    let ms = |i: Interval| Interval { low: i.low * 1e3, high: i.high * 1e3 };
+    let checks = scrutiny.map(call_checks);
+    Confirmed {
+        name: name.into(),
+        best_ms: found.candidate.median * 1e3,
+        best_ci95_ms: ms(found.candidate_ci95),
+        baseline_ms: found.baseline.median * 1e3,
+        baseline_ci95_ms: ms(found.baseline_ci95),
+        speedup: found.speedup,
+        speedup_ci95: found.speedup_ci95,
+        cliffs_delta: found.cliffs_delta,
+        p_value: found.p_value,
+        verdict: found.verdict,
+        samples: found.candidate.n,
+        warnings: found.warnings.iter().map(ToString::to_string).collect(),
+        checked: checks.as_ref().map(|checks| checks.checked),
+        notes: checks.map(|checks| checks.notes).unwrap_or_default(),
+        kernels: Vec::new(),
+        baseline_kernels: Vec::new(),
+        weight,
+        holdout,
+        config: None,
     }
-}
-
-impl fmt::Display for TuneVerdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl Serialize for TuneVerdict {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for TuneVerdict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let found = TuneVerdict::ALL.into_iter().find(|v| v.name() == name);
-        found.ok_or_else(|| de::Error::custom(format_args!("there is no verdict `{name}`")))
-    }
-}
-
-/// A recorded verdict, by its name in the closed list.
-fn verdict_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verdict, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    let found = Verdict::ALL.into_iter().find(|v| v.name() == name);
-    found.ok_or_else(|| de::Error::custom(format_args!("there is no verdict `{name}`")))
-}
-
-/// The winner on one workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Confirmed {
-    /// The workload.
-    pub name: String,
-    /// The winner's median, in milliseconds.
-    pub best_ms: f64,
-    /// Its interval.
-    pub best_ci95_ms: Interval,
-    /// The baseline's median.
-    pub baseline_ms: f64,
-    /// Its interval.
-    pub baseline_ci95_ms: Interval,
-    /// Baseline over winner.
-    pub speedup: f64,
-    /// Its interval.
-    pub speedup_ci95: Interval,
-    /// Effect size.
-    pub cliffs_delta: f64,
-    /// Mann-Whitney U, two-sided.
-    pub p_value: f64,
-    /// `faster`, `slower`, `same` or `too_noisy`.
-    #[serde(deserialize_with = "verdict_name")]
-    pub verdict: Verdict,
-    /// Samples on each side.
-    pub samples: usize,
-    /// What else to know.
-    pub warnings: Vec<String>,
-    /// How many of the winner's timed calls were checked; not known of old studies.
-    #[serde(default)]
-    pub checked: Option<Checked>,
-    /// What to know about the inputs of timed calls and the caches they met.
-    #[serde(default)]
-    pub notes: Vec<String>,
-    /// Names of the kernels that the winner's samples ran on a GPU; empty where they are not known.
-    #[serde(default)]
-    pub kernels: Vec<String>,
-    /// The same of the baseline's.
-    #[serde(default)]
-    pub baseline_kernels: Vec<String>,
-    /// Its weight in the overall speedup.
-    #[serde(skip)]
-    pub weight: f64,
-    /// True for a holdout, which the search does not see.
-    pub holdout: bool,
-    /// The configuration, where workloads have their own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config: Option<Config>,
-}
-
-impl Confirmed {
-    pub(crate) fn new(name: &str, weight: f64, holdout: bool, found: &Comparison) -> Confirmed {
-        let ms = |i: Interval| Interval { low: i.low * 1e3, high: i.high * 1e3 };
-        Confirmed {
-            name: name.into(),
-            best_ms: found.candidate.median * 1e3,
-            best_ci95_ms: ms(found.candidate_ci95),
-            baseline_ms: found.baseline.median * 1e3,
-            baseline_ci95_ms: ms(found.baseline_ci95),
-            speedup: found.speedup,
-            speedup_ci95: found.speedup_ci95,
-            cliffs_delta: found.cliffs_delta,
-            p_value: found.p_value,
-            verdict: found.verdict,
-            samples: found.candidate.n,
-            warnings: found.warnings.iter().map(ToString::to_string).collect(),
-            checked: None,
-            notes: Vec::new(),
-            kernels: Vec::new(),
-            baseline_kernels: Vec::new(),
-            weight,
-            holdout,
-            config: None,
-        }
-    }
-}
-
-/// A configuration that the search would have chosen, and that was refused when it was looked at more closely.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Late {
-    /// In which phase.
-    pub phase: String,
-    /// The configuration.
-    pub config: Config,
-    /// Why.
-    pub refusal: Refusal,
-}
-
-impl Late {
-    pub(crate) fn new(phase: &str, config: &Config, refusal: &Refusal) -> Late {
-        Late { phase: phase.into(), config: config.clone(), refusal: refusal.clone() }
-    }
-}
-
-/// What one tunable is worth: the winner with it set back to its default.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ablated {
-    /// The workload, where each has its own winner.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workload: Option<String>,
-    /// The tunable.
-    pub tunable: String,
-    /// Its value in the winner.
-    pub from: String,
-    /// Its default.
-    pub to: String,
-    /// Time with the default over time without: above 1 the winner's value is worth that much. None when it could not be
-    /// tried.
-    pub worth: Option<f64>,
-    /// Why not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
-/// Everything said at the end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// How it ended.
-    pub verdict: TuneVerdict,
-    /// Why, in a sentence.
-    pub reason: String,
-    /// What was measured, smallest workload first, holdouts last.
-    pub workloads: Vec<Confirmed>,
-    /// The winner; none without one, or when every workload has its own.
-    pub config: Option<Config>,
-    /// Over all tuned workloads, weighted.
-    pub speedup: Option<f64>,
-    /// Its interval.
-    pub speedup_ci95: Option<Interval>,
-    /// The speedup aimed at.
-    pub target_speedup: f64,
-    /// The baseline measured against.
-    pub baseline: Option<String>,
-    /// Configurations tried.
-    pub trials: usize,
-    /// Refusals by gate.
-    pub refused: BTreeMap<Gate, usize>,
-    /// Finalists that were refused, in order.
-    #[serde(default)]
-    pub late: Vec<Late>,
-    /// What the winner's choices are worth, most first.
-    pub ablation: Vec<Ablated>,
-    /// Everything random came from it.
-    pub seed: u64,
-    /// How long it took.
-    pub seconds: f64,
-    /// The study's id.
-    pub study: String,
 }

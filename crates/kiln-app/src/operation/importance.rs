@@ -29,10 +29,11 @@ pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Importan
     let trials = store.trials(&study.id)?;
     let spec = spec(&study)?;
     let variant = Some(study.variant.as_str()).filter(|variant| !variant.is_empty());
+    let workload = study.workload();
     let selection = spec.select(Choice {
         target: Some(&study.target),
         arch: study.arch.as_deref(),
-        workload: study.workload(),
+        workload: workload.as_deref(),
         variant,
     })?;
     let problem = Problem::from_selection(&selection).map_err(|e| Fault::new(reading(&study), e))?;

@@ -15,7 +15,6 @@ use kiln_store::{State, Store, Study};
 use kiln_study::{
     Bench, Best, Budget, Kernel, Place, Record, Settings, Summary, Trouble, adopt, peaks, table, write_best,
 };
-use serde_json::json;
 
 use crate::event::{Count, What};
 use crate::failure::Failure;
@@ -54,7 +53,7 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     };
     let settings = match &begun {
         Some(study) => resume::settings(study, kernel, &spec_hash(kernel), &request.selecting)?,
-        None => settings::settings(request, &opened, &store, &whose)?,
+        None => settings::settings(project, request, &opened, &store, &whose)?,
     };
     fit(&store, request.name.as_deref(), &request.tags, begun.as_ref().map(|study| study.id.as_str()))?;
     let priors = prior::read(project, &settings.priors, teller)?;
@@ -150,8 +149,8 @@ fn end(
 ) -> Result<Tuned, Failure> {
     let (mut files, mut not_adopted) = (Vec::new(), None);
     if live {
-        let (object, verdict) = (json!(summary), summary.verdict.name());
-        store.finish(&study.id, State::Finished, Some(verdict), Some(&object), now(), seconds)?;
+        let verdict = summary.verdict.name();
+        store.finish(&study.id, State::Finished, Some(verdict), Some(&summary), now(), seconds)?;
         let (path, keeps_best) = (request.selecting.path.as_str(), request.out.is_none());
         match write_best(bench.kernel, &summary, Place { folder, path, device: bench.hardware(), keeps_best })? {
             Some(Best::Written(written)) => files.extend([written.toml, written.header]),

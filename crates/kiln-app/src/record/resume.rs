@@ -3,9 +3,9 @@
 //! times would be mixed with those of something else.
 
 use camino::Utf8Path;
-use kiln_core::{Fault, Report};
+use kiln_core::Report;
 use kiln_store::{Filter, State, Store, Study};
-use kiln_study::{Kernel, Settings};
+use kiln_study::{Kernel, Settings, settings_of};
 
 use crate::failure::Failure;
 use crate::kernel::Selecting;
@@ -67,8 +67,7 @@ pub(crate) fn settings(
             })
             .into());
     }
-    let settings: Settings = serde_json::from_value(study.options.clone())
-        .map_err(|e| Fault::new(format!("reading the settings of study {}", study.id), e))?;
+    let settings = settings_of(study)?;
     if settings.workload != selecting.workload {
         let hint = match &settings.workload {
             Some(name) => format!("add --workload {name}"),

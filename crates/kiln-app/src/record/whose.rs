@@ -3,14 +3,11 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
-use kiln_store::{Filter, Run, State, Store, Study};
-use serde_json::Value;
+use kiln_store::{Environment, Filter, Kept, Run, State, Store, Study};
 
 use crate::failure::Failure;
 use crate::project::Project;
 
-/// The key of a study's environment under which its kernel's folder is recorded.
-pub(crate) const FOLDER: &str = "folder";
 /// Studies looked through for the last of a folder.
 const NEWEST: u32 = 200;
 
@@ -38,8 +35,13 @@ impl Whose {
         self.has(&run.kernel, &run.path, &run.environment)
     }
 
-    fn has(&self, kernel: &str, path: &str, environment: &Value) -> bool {
-        let recorded = environment[FOLDER].as_str().map(Utf8PathBuf::from).filter(|folder| folder.is_dir());
+    fn has(&self, kernel: &str, path: &str, environment: &Kept<Environment>) -> bool {
+        let recorded = environment
+            .read()
+            .ok()
+            .and_then(|e| e.folder.as_ref())
+            .map(Utf8PathBuf::from)
+            .filter(|folder| folder.is_dir());
         let theirs = recorded.or_else(|| folder_of(Utf8Path::new(path)));
         let elsewhere = self.folder.as_ref().zip(theirs).is_some_and(|(ours, theirs)| *ours != theirs);
         kernel == self.name && !elsewhere

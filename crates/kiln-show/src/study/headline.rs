@@ -1,6 +1,6 @@
 //! What was asked, when, of which sources, on what machine.
 
-use serde_json::Value;
+use kiln_store::Environment;
 
 use crate::number::{grouped, stretch};
 use crate::past::Past;
@@ -41,33 +41,28 @@ pub(crate) fn facts(past: &Past, repeat: &str) -> String {
 }
 
 /// What it ran on, as far as the record says.
-pub(crate) fn environment(environment: &Value) -> String {
-    let text = |key: &str| environment[key].as_str().map(String::from);
-    let number = |key: &str| environment[key].as_f64();
-    let list = |key: &str| environment[key].as_array().map(Vec::len);
-    let python = &environment["python"];
-    let mut packages: Vec<String> = python["version"].as_str().map(String::from).into_iter().collect();
-    packages.extend(python["numpy"].as_str().map(|v| format!("NumPy {v}")));
-    packages.extend(python["torch"].as_str().map(|v| format!("PyTorch {v}")));
-    let clock = number("megahertz").map(|mhz| match text("governor") {
+pub(crate) fn environment(on: &Environment) -> String {
+    let python = on.python.clone().unwrap_or_default();
+    let mut packages: Vec<String> = python.version.into_iter().collect();
+    packages.extend(python.numpy.map(|v| format!("NumPy {v}")));
+    packages.extend(python.torch.map(|v| format!("PyTorch {v}")));
+    let clock = on.megahertz.map(|mhz| match &on.governor {
         Some(governor) => format!("{mhz:.0} MHz, governor {governor}"),
         None => format!("{mhz:.0} MHz"),
     });
-    let measuring: Vec<String> =
-        environment["measuring_on"].as_array().into_iter().flatten().map(ToString::to_string).collect();
-    let cpus = list("cpus").map(|count| match measuring.is_empty() {
+    let measuring: Vec<String> = on.measuring_on.iter().flatten().map(ToString::to_string).collect();
+    let cpus = on.cpus.as_ref().map(Vec::len).map(|count| match measuring.is_empty() {
         true => format!("{count}, measured on any of them"),
         false => format!("{count}, measured on number {}", measuring.join(", ")),
     });
-    let memory = number("memory_available").map(|bytes| format!("{} MiB free", grouped((bytes / 1048576.0) as u128)));
     let rows: Vec<(&str, String)> = [
         ("processors", cpus),
         ("clock", clock),
-        ("load", number("load").map(|load| format!("{load:.2}"))),
-        ("memory", memory),
-        ("compiler", text("compiler")),
+        ("load", on.load.map(|load| format!("{load:.2}"))),
+        ("memory", on.memory_available.map(|bytes| format!("{} MiB free", grouped(u128::from(bytes >> 20))))),
+        ("compiler", on.compiler.clone()),
         ("python", Some(packages.join(", ")).filter(|p| !p.is_empty())),
-        ("system", text("system")),
+        ("system", on.system.clone()),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))

@@ -1,7 +1,7 @@
 //! The command that repeats a study: its seed, and every setting that is not the default.
 
 use kiln_store::Study;
-use kiln_study::{CacheState, Settings};
+use kiln_study::{CacheState, Settings, settings_of};
 
 use crate::command::quoted;
 
@@ -14,7 +14,7 @@ pub fn repeat(kiln: &str, study: &Study) -> String {
     }
     words.push(format!("--seed {}", study.seed));
     // The settings of another kiln may not be readable; the seed is what matters most.
-    if let Ok(settings) = serde_json::from_value::<Settings>(study.options.clone()) {
+    if let Ok(settings) = settings_of(study) {
         words.extend(flags(&settings));
     }
     words.join(" ")
@@ -35,6 +35,7 @@ fn flags(set: &Settings) -> Vec<String> {
     add(set.cache == CacheState::Cold, "--cold".into());
     add(set.threads != usual.threads, format!("--threads {}", set.threads));
     add(!set.pin, "--no-pin".into());
+    add(set.build_timeout != usual.build_timeout, format!("--build-limit {}", set.build_timeout));
     add(!set.stop_rule, "--no-stop".into());
     add(!set.ablation, "--no-ablation".into());
     if let Some(name) = &set.workload {
@@ -60,10 +61,14 @@ mod tests {
             seed_trials: 5,
             search_trials: 0,
             pairs: 4,
+            build_timeout: 2.5,
             ablation: false,
             baseline: Some("my own".into()),
             ..Settings::default()
         };
-        assert_eq!(flags(&set).join(" "), "--trials 5 --samples 20 --no-prior --no-ablation --baseline 'my own'");
+        assert_eq!(
+            flags(&set).join(" "),
+            "--trials 5 --samples 20 --no-prior --build-limit 2.5 --no-ablation --baseline 'my own'"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Stories of hand-made studies.
 
-use kiln_store::{Note, State, Study};
+use kiln_store::{Kept, Note, State, Study};
 use serde_json::json;
 
 use crate::StudyView;
@@ -45,7 +45,7 @@ fn an_unfinished_study_is_told_as_far_as_it_goes() {
 
 #[test]
 fn a_summary_of_another_kiln_costs_only_its_figures() {
-    let strange = Study { summary: Some(json!({ "verdict": "splendid" })), ..study() };
+    let strange = Study { summary: Some(Kept::found(json!({ "verdict": "splendid" }))), ..study() };
     let text = view(&past(strange, false, &[]), &[], &[]).to_string();
     assert!(text.contains("reached; the figures cannot be read by this kiln"), "{text}");
 }

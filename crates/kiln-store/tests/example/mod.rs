@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use kiln_core::{Gate, Refusal};
-use kiln_store::{Measurement, State, Store, Study, Trial, TrialState};
+use kiln_store::{Kept, Measurement, State, Store, Study, Summary, Trial, TrialState, TuneVerdict};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -32,8 +32,8 @@ pub(crate) fn study(kernel: &str, started_ms: i64) -> Study {
         variant: "T=f32".into(),
         seed: u64::MAX,
         strategy: "anneal".into(),
-        options: json!({"trials": 200, "z": 0.1, "a": [1, null, "x"]}),
-        environment: json!({"cores": 2}),
+        options: Kept::found(json!({"trials": 200, "z": 0.1, "a": [1, null, "x"]})),
+        environment: Kept::found(json!({"cores": 2})),
         git_commit: Some("0123abc".into()),
         spec_hash: "hash".into(),
         spec_text: "[kernel]\nname = \"ünïcode\"\n".into(),
@@ -66,7 +66,7 @@ pub(crate) fn trial(phase: &str, number: u64) -> Trial {
         check_s: 0.25,
         measure_s: 1.0 / 3.0,
         wall_s: 1.1,
-        details: json!({"registers": 64}),
+        details: Kept::found(json!({"registers": 64})),
     }
 }
 
@@ -80,5 +80,26 @@ pub(crate) fn measurement(trial: &Trial, block: u64, samples: Vec<f64>) -> Measu
         samples,
         calls: 100,
         cache: "warm".into(),
+    }
+}
+
+/// The end of a study that found nothing.
+pub(crate) fn summary() -> Summary {
+    Summary {
+        verdict: TuneVerdict::NoValidCandidate,
+        reason: "nothing passed".into(),
+        workloads: vec![],
+        config: None,
+        speedup: None,
+        speedup_ci95: None,
+        target_speedup: 1.1,
+        baseline: None,
+        trials: 3,
+        refused: [(Gate::Numerics, 3)].into(),
+        late: vec![],
+        ablation: vec![],
+        seed: u64::MAX,
+        seconds: 1.5,
+        study: "id".into(),
     }
 }

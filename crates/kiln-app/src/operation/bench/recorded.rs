@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use camino::Utf8Path;
 use kiln_core::Config;
-use kiln_store::{Run, RunSide, Study};
+use kiln_store::{Kept, Run, RunSide, Study};
 use kiln_study::{Bench, Standing, Unmeasured, Versus, environment};
 use serde::Serialize;
 use serde_json::json;
@@ -49,11 +49,11 @@ impl Setting<'_, '_> {
             threads: settings.threads as u64,
             seed: settings.seed,
             device: bench.hardware().into(),
-            environment: environment(bench),
+            environment: Kept::found(environment(bench)),
             git_commit: git_commit(kernel),
             spec_hash: spec_hash(kernel),
             kiln_version: env!("CARGO_PKG_VERSION").into(),
-            result: json!(figures),
+            result: Kept::found(json!(figures)),
             sides,
         }
     }

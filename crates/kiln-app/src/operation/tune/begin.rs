@@ -1,10 +1,9 @@
 //! The record of a study that begins: what was asked for, of which file, on which machine.
 
-use kiln_store::{State, Study};
-use kiln_study::{Bench, Kernel, Settings, environment};
+use kiln_store::{Environment, Kept, State, Study};
+use kiln_study::{Bench, Kernel, Settings, environment, options};
+use serde::Serialize;
 use serde_json::{Value, json};
-
-use crate::record::FOLDER;
 
 /// A new study.
 pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, bench: &Bench<'_>) -> Study {
@@ -21,7 +20,7 @@ pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, be
         variant: kernel.variant(),
         seed: settings.seed,
         strategy: settings.strategy.clone(),
-        options: json!(settings),
+        options: Kept::new(options(settings)),
         environment: environment_of(kernel, bench),
         git_commit: git_commit(kernel),
         spec_hash: spec_hash(kernel),
@@ -34,10 +33,14 @@ pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, be
 }
 
 /// What it runs on, and the folder that kernels of one name are distinguished by.
-fn environment_of(kernel: &Kernel<'_>, bench: &Bench<'_>) -> Value {
-    let mut environment = environment(bench);
-    environment[FOLDER] = kernel.folder.as_str().into();
-    environment
+fn environment_of(kernel: &Kernel<'_>, bench: &Bench<'_>) -> Kept<Environment> {
+    #[derive(Serialize)]
+    struct InFolder<'k> {
+        #[serde(flatten)]
+        environment: Value,
+        folder: &'k str,
+    }
+    Kept::found(json!(InFolder { environment: environment(bench), folder: kernel.folder.as_str() }))
 }
 
 /// A hash of the kernel file.

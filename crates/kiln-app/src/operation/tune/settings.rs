@@ -8,11 +8,13 @@ use kiln_study::{Budget, Machine, Settings};
 use super::TuneRequest;
 use crate::failure::Failure;
 use crate::kernel::Opened;
+use crate::project::Project;
 use crate::record::{Whose, prior};
 use crate::seed::seed;
 
 /// The settings of a new study.
 pub(crate) fn settings(
+    project: &Project,
     request: &TuneRequest,
     opened: &Opened<'_>,
     store: &Store,
@@ -47,6 +49,7 @@ pub(crate) fn settings(
         ahead: if card.is_some() { Machine::look().cpus.len().max(defaults.ahead) } else { defaults.ahead },
         threads: measuring.checked_threads()?,
         pin: measuring.pin,
+        build_timeout: project.build_limit().map_or(defaults.build_timeout, |limit| limit.as_secs_f64()),
         ablation: request.ablation,
         target_speedup: request.target_speedup,
         ..defaults

@@ -1,0 +1,191 @@
+//! The end of a study, in numbers: for people, for machines, for the record. In: what the loop came to. Out: the same, as far as
+//! an older kiln recorded it. Refuses verdicts and gates that this kiln does not know.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use kiln_core::{Config, Gate, Refusal};
+use kiln_stats::{Interval, Verdict};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::CheckedCalls;
+
+/// How a study ended: one closed list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TuneVerdict {
+    /// The speedup aimed at was reached, and confirmed.
+    Reached,
+    /// The best configuration is confirmed, and short of the aim.
+    NotReached,
+    /// Nothing passed every gate.
+    NoValidCandidate,
+    /// Ended early on purpose.
+    Stopped,
+}
+
+impl TuneVerdict {
+    /// All of them.
+    pub const ALL: [TuneVerdict; 4] =
+        [TuneVerdict::Reached, TuneVerdict::NotReached, TuneVerdict::NoValidCandidate, TuneVerdict::Stopped];
+
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TuneVerdict::Reached => "reached",
+            TuneVerdict::NotReached => "not_reached",
+            TuneVerdict::NoValidCandidate => "no_valid_candidate",
+            TuneVerdict::Stopped => "stopped",
+        }
+    }
+}
+
+impl fmt::Display for TuneVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for TuneVerdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for TuneVerdict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let found = TuneVerdict::ALL.into_iter().find(|v| v.name() == name);
+        found.ok_or_else(|| de::Error::custom(format_args!("there is no verdict `{name}`")))
+    }
+}
+
+/// A recorded verdict, by its name in the closed list.
+fn verdict_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verdict, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let found = Verdict::ALL.into_iter().find(|v| v.name() == name);
+    found.ok_or_else(|| de::Error::custom(format_args!("there is no verdict `{name}`")))
+}
+
+/// The winner on one workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Confirmed {
+    /// The workload.
+    pub name: String,
+    /// The winner's median, in milliseconds.
+    pub best_ms: f64,
+    /// Its interval.
+    pub best_ci95_ms: Interval,
+    /// The baseline's median.
+    pub baseline_ms: f64,
+    /// Its interval.
+    pub baseline_ci95_ms: Interval,
+    /// Baseline over winner.
+    pub speedup: f64,
+    /// Its interval.
+    pub speedup_ci95: Interval,
+    /// Effect size.
+    pub cliffs_delta: f64,
+    /// Mann-Whitney U, two-sided.
+    pub p_value: f64,
+    /// `faster`, `slower`, `same` or `too_noisy`.
+    #[serde(deserialize_with = "verdict_name")]
+    pub verdict: Verdict,
+    /// Samples on each side.
+    pub samples: usize,
+    /// What else to know.
+    pub warnings: Vec<String>,
+    /// How many of the winner's timed calls were checked; not known of old studies.
+    #[serde(default)]
+    pub checked: Option<CheckedCalls>,
+    /// What to know about the inputs of timed calls and the caches they met.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Names of the kernels that the winner's samples ran on a GPU; empty where they are not known.
+    #[serde(default)]
+    pub kernels: Vec<String>,
+    /// The same of the baseline's.
+    #[serde(default)]
+    pub baseline_kernels: Vec<String>,
+    /// Its weight in the overall speedup; not recorded.
+    #[serde(skip)]
+    pub weight: f64,
+    /// True for a holdout, which the search does not see.
+    pub holdout: bool,
+    /// The configuration, where workloads have their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<Config>,
+}
+
+/// A configuration that the search would have chosen, and that was refused when it was looked at more closely.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Late {
+    /// In which phase.
+    pub phase: String,
+    /// The configuration.
+    pub config: Config,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+impl Late {
+    /// A configuration refused in a phase.
+    pub fn new(phase: &str, config: &Config, refusal: &Refusal) -> Late {
+        Late { phase: phase.into(), config: config.clone(), refusal: refusal.clone() }
+    }
+}
+
+/// What one tunable is worth: the winner with it set back to its default.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ablated {
+    /// The workload, where each has its own winner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// The tunable.
+    pub tunable: String,
+    /// Its value in the winner.
+    pub from: String,
+    /// Its default.
+    pub to: String,
+    /// Time with the default over time without: above 1 the winner's value is worth that much. None when it could not be
+    /// tried.
+    pub worth: Option<f64>,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// Everything said at the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How it ended.
+    pub verdict: TuneVerdict,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// What was measured, smallest workload first, holdouts last.
+    pub workloads: Vec<Confirmed>,
+    /// The winner; none without one, or when every workload has its own.
+    pub config: Option<Config>,
+    /// Over all tuned workloads, weighted.
+    pub speedup: Option<f64>,
+    /// Its interval.
+    pub speedup_ci95: Option<Interval>,
+    /// The speedup aimed at.
+    pub target_speedup: f64,
+    /// The baseline measured against.
+    pub baseline: Option<String>,
+    /// Configurations tried.
+    pub trials: usize,
+    /// Refusals by gate.
+    pub refused: BTreeMap<Gate, usize>,
+    /// Finalists that were refused, in order.
+    #[serde(default)]
+    pub late: Vec<Late>,
+    /// What the winner's choices are worth, most first.
+    pub ablation: Vec<Ablated>,
+    /// Everything random came from it.
+    pub seed: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// The study's id.
+    pub study: String,
+}
