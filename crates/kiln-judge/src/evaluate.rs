@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kiln_core::{Config, Report, Value, Workload};
-use kiln_spec::{Argument, Dtype, Formula, Limits, Selection};
+use kiln_spec::{Argument, Dtype, Formula, Selection, ValueRange};
 
 use crate::element::{is_float, round_to};
 use crate::interval::Interval;
@@ -96,7 +96,7 @@ impl<'a> Names<'a> {
     }
 
     /// What numbers are drawn from, as their type holds its ends.
-    pub(crate) fn interval(&self, limits: &Limits, dtype: Dtype, name: &str) -> Result<Interval, Report> {
+    pub(crate) fn interval(&self, range: &ValueRange, dtype: Dtype, name: &str) -> Result<Interval, Report> {
         let end = |formula: &Formula| {
             let value = self.value(formula, &format!("the range of {name}"))?;
             let fits = match (&value, extremes(dtype)) {
@@ -115,10 +115,10 @@ impl<'a> Names<'a> {
                 Value::Str(_) => Err(report().label("expected a number")),
             }
         };
-        let (low, high) = (end(&limits.low)?, end(&limits.high)?);
+        let (low, high) = (end(&range.low)?, end(&range.high)?);
         if low.1 > high.1 || low.0 > high.0 {
             let report = Report::error(format!("the range of {name} goes from {} to {}", low.1, high.1));
-            return Err(self.at(report, &limits.high).label("expected no less than the lowest"));
+            return Err(self.at(report, &range.high).label("expected no less than the lowest"));
         }
         Ok(if is_float(dtype) { Interval::Real(low.1, high.1) } else { Interval::Whole(low.0, high.0) })
     }

@@ -188,7 +188,7 @@ fn slot(names: &Names<'_>, argument: &Argument) -> Result<Slot, Report> {
     };
     let alignment = argument.alignment.unwrap_or(dtype.bytes()) as usize;
     let (role, init, layout) = (argument.role, argument.init, argument.layout.clone());
-    let range = argument.range.as_ref().map(|limits| names.interval(limits, dtype, name)).transpose()?;
+    let range = argument.range.as_ref().map(|range| names.interval(range, dtype, name)).transpose()?;
     let (name, function) = (name.to_owned(), argument.function.clone());
     let slot = Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment, layout };
     match slot.is_output() && crate::strides::overlap(&slot) {
