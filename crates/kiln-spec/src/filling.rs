@@ -8,8 +8,8 @@ use crate::callable::{PYTHON, read_callable};
 use crate::item::Item;
 use crate::log::Log;
 use crate::model::{Callable, Dtype, ElementType, Formula, Init, Role, ValueRange};
-use crate::resolve::each_name;
 use crate::section::Section;
+use crate::usage::each_name;
 
 /// What `init` and `range` say.
 pub(crate) struct Filling {

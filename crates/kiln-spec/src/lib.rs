@@ -27,7 +27,6 @@ mod order;
 mod parse;
 mod reference;
 mod required;
-mod resolve;
 mod section;
 mod select;
 mod settings;
@@ -37,6 +36,7 @@ mod target;
 mod tensormap;
 mod tunable;
 mod tuned;
+mod usage;
 mod workload;
 
 pub use environment::{Part, Requirement, VersionRange};
