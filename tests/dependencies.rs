@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-build", &["kiln-core"]),
     ("kiln-run", &["kiln-core"]),
     ("kiln-judge", &["kiln-core", "kiln-expr", "kiln-spec"]),
-    ("kiln-space", &["kiln-core", "kiln-device", "kiln-expr", "kiln-spec"]),
+    ("kiln-space", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-search", &["kiln-core", "kiln-space"]),
     ("kiln-store", &["kiln-core", "kiln-stats"]),
     (

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Fault, Refusal, Report, Value, Workload};
-use kiln_space::{Constants, Problem, Space};
-use kiln_spec::{Origin, Selection, TargetKind};
+use kiln_space::{Problem, Space};
+use kiln_spec::{Constants, Origin, Selection, TargetKind};
 
 /// A kernel, one target of it, and the configurations that target allows.
 #[derive(Debug, Clone)]

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
 use kiln_judge::{Bound, Distribution, Exam, Geometry, Marks, Rules, Signature, boxes, geometry};
 use kiln_run::{Arena, Launch, Slot, TensorMap};
-use kiln_space::Constants;
-use kiln_spec::{Formula, Selection};
+use kiln_spec::{Constants, Formula, Selection};
 
 use crate::drawing::derive;
 use crate::exams::{Helpers, exam, exams};

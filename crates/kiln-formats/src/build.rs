@@ -14,7 +14,7 @@ use kiln_spec::{
 pub(crate) struct Builder {
     source: Source,
     target: Target,
-    types: Names,
+    types: ParameterTypes,
     pub(crate) errors: Vec<Report>,
     pub(crate) warnings: Vec<Report>,
 }
@@ -44,7 +44,7 @@ impl Builder {
                 kernels: vec![],
                 baselines: vec![],
             },
-            types: Names::default(),
+            types: ParameterTypes::default(),
             errors: vec![],
             warnings: vec![],
         })
@@ -177,12 +177,12 @@ const FEW: usize = 64;
 
 /// The names defined so far with their types.
 #[derive(Default)]
-struct Names {
+struct ParameterTypes {
     few: Vec<(Arc<str>, Type)>,
     more: FxHashMap<Arc<str>, Type>,
 }
 
-impl Names {
+impl ParameterTypes {
     /// Defines a name; false when it was defined before, and then has its new type.
     fn insert(&mut self, name: Arc<str>, kind: Type) -> bool {
         if let Some((_, known)) = self.few.iter_mut().find(|(known, _)| *known == name) {
@@ -197,7 +197,7 @@ impl Names {
     }
 }
 
-impl Scope for Names {
+impl Scope for ParameterTypes {
     fn type_of(&self, name: &str) -> Option<Type> {
         let few = self.few.iter().find(|(known, _)| **known == *name).map(|(_, kind)| *kind);
         few.or_else(|| if self.more.is_empty() { None } else { self.more.get(name).copied() })
@@ -218,16 +218,16 @@ mod tests {
 
     #[test]
     fn names_beyond_the_few_are_found_and_defined_once_too() {
-        let mut names = Names::default();
+        let mut types = ParameterTypes::default();
         for i in 0..2 * FEW {
-            assert!(names.insert(format!("T{i}").into(), Type::Int));
+            assert!(types.insert(format!("T{i}").into(), Type::Int));
         }
         for i in [0, FEW - 1, FEW, 2 * FEW - 1] {
-            assert_eq!(names.type_of(&format!("T{i}")), Some(Type::Int));
-            assert!(!names.insert(format!("T{i}").into(), Type::Any), "T{i}");
-            assert_eq!(names.type_of(&format!("T{i}")), Some(Type::Any));
+            assert_eq!(types.type_of(&format!("T{i}")), Some(Type::Int));
+            assert!(!types.insert(format!("T{i}").into(), Type::Any), "T{i}");
+            assert_eq!(types.type_of(&format!("T{i}")), Some(Type::Any));
         }
-        assert_eq!(names.type_of("T"), None);
-        assert_eq!(names.names().len(), 2 * FEW);
+        assert_eq!(types.type_of("T"), None);
+        assert_eq!(types.names().len(), 2 * FEW);
     }
 }

@@ -1,10 +1,8 @@
 //! The numbers of a kernel file under a workload. In: formulas and the names' values. Out: sizes and scalars. Refuses what
 //! cannot be evaluated, what is no size, and what a type cannot hold, each at its place in the file.
 
-use std::sync::Arc;
-
 use kiln_core::{Config, Report, Value, Workload};
-use kiln_spec::{Argument, Dtype, Formula, Limits, Selection};
+use kiln_spec::{Argument, Dtype, Formula, Resolver, Selection, ValueRange};
 
 use crate::element::{is_float, round_to};
 use crate::interval::Interval;
@@ -15,30 +13,22 @@ const MOST_BYTES: usize = 1 << 46;
 /// Integers beyond this are not all doubles.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Names and their values.
-pub(crate) struct Names<'a> {
-    pub(crate) selection: &'a Selection<'a>,
-    known: Vec<(Arc<str>, Value)>,
-    configured: bool,
+/// The numbers of a selection under a workload and, where there is one, a configuration.
+pub(crate) struct Quantities<'a> {
+    resolver: Resolver<'a>,
 }
 
-impl<'a> Names<'a> {
-    pub(crate) fn new(selection: &'a Selection<'a>, workload: Option<&Workload>, config: Option<&Config>) -> Names<'a> {
-        let mut known = selection.constants(workload);
-        known.extend(config.iter().flat_map(|c| c.iter()).map(|(n, v)| (n.clone(), v.clone())));
-        let mut names = Names { selection, known, configured: config.is_some() };
-        for derived in &selection.target.derived {
-            // One that fails has no value; whoever needs it then names it.
-            if let Ok(value) = derived.formula.expression.eval(&|n: &str| names.get(n)) {
-                names.known.push((derived.name.clone(), value));
-            }
-        }
-        names
+impl<'a> Quantities<'a> {
+    pub(crate) fn new(
+        selection: &'a Selection<'a>,
+        workload: Option<&Workload>,
+        config: Option<&'a Config>,
+    ) -> Quantities<'a> {
+        Quantities { resolver: Resolver::new(selection, workload, config) }
     }
 
-    fn get(&self, name: &str) -> Option<Value> {
-        let stated = self.known.iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone());
-        stated.or_else(|| Some(Value::Int(self.selection.arch?.get(name.strip_prefix("device.")?)?)))
+    pub(crate) fn selection(&self) -> &'a Selection<'a> {
+        self.resolver.selection()
     }
 
     /// Sizes, one for each formula.
@@ -47,7 +37,7 @@ impl<'a> Names<'a> {
     }
 
     fn size(&self, formula: &Formula, what: &str) -> Result<usize, Report> {
-        let value = self.value(formula, what)?;
+        let value = self.resolver.evaluate(formula, what)?;
         let size = match &value {
             Value::Int(size) => usize::try_from(*size).ok(),
             _ => None,
@@ -60,7 +50,7 @@ impl<'a> Names<'a> {
 
     /// A share, from 0 to 1.
     pub(crate) fn share(&self, formula: &Formula, what: &str) -> Result<f64, Report> {
-        let value = self.value(formula, what)?;
+        let value = self.resolver.evaluate(formula, what)?;
         let share = match &value {
             Value::Int(v) => Some(*v as f64),
             Value::Float(v) => Some(*v),
@@ -74,7 +64,7 @@ impl<'a> Names<'a> {
 
     /// A scalar as its type holds it.
     pub(crate) fn scalar(&self, formula: &Formula, dtype: Dtype, name: &str) -> Result<f64, Report> {
-        let value = self.value(formula, &format!("the value of {name}"))?;
+        let value = self.resolver.evaluate(formula, &format!("the value of {name}"))?;
         let number = match &value {
             Value::Int(v) => *v as f64,
             Value::Float(v) => *v,
@@ -96,9 +86,9 @@ impl<'a> Names<'a> {
     }
 
     /// What numbers are drawn from, as their type holds its ends.
-    pub(crate) fn interval(&self, limits: &Limits, dtype: Dtype, name: &str) -> Result<Interval, Report> {
+    pub(crate) fn interval(&self, range: &ValueRange, dtype: Dtype, name: &str) -> Result<Interval, Report> {
         let end = |formula: &Formula| {
-            let value = self.value(formula, &format!("the range of {name}"))?;
+            let value = self.resolver.evaluate(formula, &format!("the range of {name}"))?;
             let fits = match (&value, extremes(dtype)) {
                 (Value::Int(v), Some((low, high))) => (low..=high).contains(&i128::from(*v)),
                 (Value::Int(v), None) => round_to(dtype, *v as f64).is_finite(),
@@ -115,10 +105,10 @@ impl<'a> Names<'a> {
                 Value::Str(_) => Err(report().label("expected a number")),
             }
         };
-        let (low, high) = (end(&limits.low)?, end(&limits.high)?);
+        let (low, high) = (end(&range.low)?, end(&range.high)?);
         if low.1 > high.1 || low.0 > high.0 {
             let report = Report::error(format!("the range of {name} goes from {} to {}", low.1, high.1));
-            return Err(self.at(report, &limits.high).label("expected no less than the lowest"));
+            return Err(self.at(report, &range.high).label("expected no less than the lowest"));
         }
         Ok(if is_float(dtype) { Interval::Real(low.1, high.1) } else { Interval::Whole(low.0, high.0) })
     }
@@ -145,22 +135,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn value(&self, formula: &Formula, what: &str) -> Result<Value, Report> {
-        formula.expression.eval(&|n: &str| self.get(n)).map_err(|error| {
-            let report = Report::error(format!("{what} cannot be evaluated: {error}"));
-            let place = formula.place(&self.selection.spec.source, error.span.clone());
-            let tuned = |name: &str| {
-                let target = self.selection.target;
-                target.tunables.iter().any(|t| &*t.name == name) || target.derived.iter().any(|d| &*d.name == name)
-            };
-            let hint = !self.configured && formula.expression.names().iter().any(|(name, _)| tuned(name));
-            let hint = hint.then(|| "it depends on tunables: a configuration is needed".to_owned());
-            report.at(place).label(error.kind.words()).maybe_hint(hint)
-        })
-    }
-
     fn at(&self, report: Report, formula: &Formula) -> Report {
-        report.at(formula.place(&self.selection.spec.source, 0..formula.expression.text().len()))
+        report.at(formula.place(&self.selection().spec.source, 0..formula.expression.text().len()))
     }
 
     /// A report at the first of some formulas, if there is one.

@@ -5,7 +5,7 @@
 use kiln_core::{Config, Report, Workload};
 use kiln_spec::{Formula, Launch, Selection, instance};
 
-use crate::evaluate::Names;
+use crate::evaluate::Quantities;
 use crate::instance::entry;
 
 /// One launch.
@@ -40,22 +40,23 @@ pub fn geometry(
     workload: Option<&Workload>,
     config: &Config,
 ) -> Result<Vec<Geometry>, Report> {
-    let names = Names::new(selection, workload, Some(config));
+    let quantities = Quantities::new(selection, workload, Some(config));
     let launches = selection.target.launches.iter().enumerate();
     launches
         .map(|(number, launch)| {
-            one(&names, launch, config.fill(&instance(entry(selection, number, launch)?, workload)))
+            one(&quantities, launch, config.fill(&instance(entry(selection, number, launch)?, workload)))
         })
         .collect()
 }
 
-fn one(names: &Names<'_>, launch: &Launch, entry: String) -> Result<Geometry, Report> {
-    let shared = launch.shared.as_ref().map(|formula| number(names, formula, "dynamic shared memory")).transpose()?;
-    let cluster = (!launch.cluster.is_empty()).then(|| axes(names, &launch.cluster, "a side of the cluster"));
+fn one(quantities: &Quantities<'_>, launch: &Launch, entry: String) -> Result<Geometry, Report> {
+    let shared =
+        launch.shared.as_ref().map(|formula| number(quantities, formula, "dynamic shared memory")).transpose()?;
+    let cluster = (!launch.cluster.is_empty()).then(|| axes(quantities, &launch.cluster, "a side of the cluster"));
     Ok(Geometry {
         entry,
-        grid: axes(names, &launch.grid, "a side of the grid")?,
-        block: axes(names, &launch.block, "a side of the block")?,
+        grid: axes(quantities, &launch.grid, "a side of the grid")?,
+        block: axes(quantities, &launch.block, "a side of the block")?,
         shared: shared.unwrap_or(0),
         cluster: cluster.transpose()?,
         cooperative: launch.cooperative,
@@ -64,19 +65,19 @@ fn one(names: &Names<'_>, launch: &Launch, entry: String) -> Result<Geometry, Re
 }
 
 /// Up to three sides; those left out are 1.
-fn axes(names: &Names<'_>, formulas: &[Formula], what: &str) -> Result<[u32; 3], Report> {
+fn axes(quantities: &Quantities<'_>, formulas: &[Formula], what: &str) -> Result<[u32; 3], Report> {
     let mut axes = [1; 3];
     for (axis, formula) in axes.iter_mut().zip(formulas) {
-        *axis = number(names, formula, what)?;
+        *axis = number(quantities, formula, what)?;
     }
     Ok(axes)
 }
 
-fn number(names: &Names<'_>, formula: &Formula, what: &str) -> Result<u32, Report> {
-    let size = names.sizes(std::slice::from_ref(formula), what)?.first().copied().unwrap_or(0);
+fn number(quantities: &Quantities<'_>, formula: &Formula, what: &str) -> Result<u32, Report> {
+    let size = quantities.sizes(std::slice::from_ref(formula), what)?.first().copied().unwrap_or(0);
     u32::try_from(size).map_err(|_| {
         let report = Report::error(format!("{what} is {size}"));
-        names.at_first(report, std::slice::from_ref(formula)).label("expected a number of 32 bits")
+        quantities.at_first(report, std::slice::from_ref(formula)).label("expected a number of 32 bits")
     })
 }
 
@@ -87,7 +88,7 @@ pub fn least_occupancy(
     config: &Config,
 ) -> Result<Option<f64>, Report> {
     let Some(asked) = &selection.spec.gates.occupancy else { return Ok(None) };
-    Names::new(selection, workload, Some(config)).share(&asked.least, "the least occupancy").map(Some)
+    Quantities::new(selection, workload, Some(config)).share(&asked.least, "the least occupancy").map(Some)
 }
 
 /// The boxes of the kernel's descriptors: each argument's name and the box copied at a time, outermost first.
@@ -96,11 +97,12 @@ pub fn boxes(
     workload: Option<&Workload>,
     config: &Config,
 ) -> Result<Vec<(String, Vec<u32>)>, Report> {
-    let names = Names::new(selection, workload, Some(config));
+    let quantities = Quantities::new(selection, workload, Some(config));
     let described = selection.spec.arguments.iter().filter_map(|a| Some((a, a.tensormap.as_ref()?)));
     described
         .map(|(argument, map)| {
-            let sides = map.box_shape.iter().map(|f| number(&names, f, &format!("a side of {}'s box", argument.name)));
+            let sides =
+                map.box_shape.iter().map(|f| number(&quantities, f, &format!("a side of {}'s box", argument.name)));
             Ok((argument.name.to_string(), sides.collect::<Result<_, _>>()?))
         })
         .collect()

@@ -7,7 +7,7 @@ use kiln_core::{Config, Fault, Report, Workload};
 use kiln_spec::{Argument, Callable, Dtype, ElementType, Init, Role, Selection, TargetKind};
 
 use crate::element::decode;
-use crate::evaluate::Names;
+use crate::evaluate::Quantities;
 use crate::interval::Interval;
 
 /// One workload's arguments.
@@ -90,17 +90,17 @@ impl Slot {
 impl Signature {
     /// The arguments under a workload. Scratch whose size depends on tunables needs [`Signature::under`].
     pub fn of(selection: &Selection<'_>, workload: Option<&Workload>) -> Result<Signature, Report> {
-        Signature::build(&Names::new(selection, workload, None))
+        Signature::build(&Quantities::new(selection, workload, None))
     }
 
     /// The arguments under a workload and a configuration.
     pub fn under(selection: &Selection<'_>, workload: Option<&Workload>, config: &Config) -> Result<Signature, Report> {
-        Signature::build(&Names::new(selection, workload, Some(config)))
+        Signature::build(&Quantities::new(selection, workload, Some(config)))
     }
 
-    fn build(names: &Names<'_>) -> Result<Signature, Report> {
-        let arguments = &names.selection.spec.arguments;
-        Ok(Signature { slots: arguments.iter().map(|argument| slot(names, argument)).collect::<Result<_, _>>()? })
+    fn build(quantities: &Quantities<'_>) -> Result<Signature, Report> {
+        let arguments = &quantities.selection().spec.arguments;
+        Ok(Signature { slots: arguments.iter().map(|argument| slot(quantities, argument)).collect::<Result<_, _>>()? })
     }
 
     /// The same arguments with the scalars that some bytes hold. Refuses inputs that are missing or of another size.
@@ -161,9 +161,9 @@ pub(crate) fn row_major(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-fn slot(names: &Names<'_>, argument: &Argument) -> Result<Slot, Report> {
+fn slot(quantities: &Quantities<'_>, argument: &Argument) -> Result<Slot, Report> {
     let name = &*argument.name;
-    let selection = names.selection;
+    let selection = quantities.selection();
     let dtype = match &argument.kind.element {
         ElementType::Dtype(dtype) => *dtype,
         ElementType::Variable(variable) => {
@@ -175,26 +175,26 @@ fn slot(names: &Names<'_>, argument: &Argument) -> Result<Slot, Report> {
         let message = format!("{name} is a tensormap, and target {} has none", selection.target.kind.name());
         return Err(Report::error(message).hint("pass the tensor itself, or choose --target cuda"));
     }
-    let shape = names.sizes(&argument.kind.shape, &format!("a dimension of {name}"))?;
+    let shape = quantities.sizes(&argument.kind.shape, &format!("a dimension of {name}"))?;
     let strides = match argument.strides.is_empty() {
         true => row_major(&shape),
-        false => names.sizes(&argument.strides, &format!("a stride of {name}"))?,
+        false => quantities.sizes(&argument.strides, &format!("a stride of {name}"))?,
     };
-    names.fits_memory(argument, &shape, &strides, dtype)?;
+    quantities.fits_memory(argument, &shape, &strides, dtype)?;
     let scalar = match (argument.role, &argument.value) {
-        (Role::Scalar, Some(formula)) => Some(names.scalar(formula, dtype, name)?),
+        (Role::Scalar, Some(formula)) => Some(quantities.scalar(formula, dtype, name)?),
         (Role::Scalar, None) => return Err(Report::error(format!("the scalar {name} has no value"))),
         _ => None,
     };
     let alignment = argument.alignment.unwrap_or(dtype.bytes()) as usize;
     let (role, init, layout) = (argument.role, argument.init, argument.layout.clone());
-    let range = argument.range.as_ref().map(|limits| names.interval(limits, dtype, name)).transpose()?;
+    let range = argument.range.as_ref().map(|range| quantities.interval(range, dtype, name)).transpose()?;
     let (name, function) = (name.to_owned(), argument.function.clone());
     let slot = Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment, layout };
     match slot.is_output() && crate::strides::overlap(&slot) {
         true => {
             let report = Report::error(format!("two elements of the output {} lie in the same place", slot.name));
-            Err(names
+            Err(quantities
                 .at_first(report, &argument.strides)
                 .label(format!("strides {:?} of {:?}", slot.strides, slot.shape)))
         }

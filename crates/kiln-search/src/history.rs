@@ -123,7 +123,8 @@ impl History {
 #[cfg(test)]
 mod tests {
     use kiln_core::Value;
-    use kiln_space::{Constants, Dimension, Problem};
+    use kiln_space::{Dimension, Problem};
+    use kiln_spec::Constants;
 
     use super::*;
 

@@ -231,7 +231,8 @@ mod tests {
     use std::sync::Arc;
 
     use kiln_core::Value;
-    use kiln_space::{Constants, Dimension, Problem, Space};
+    use kiln_space::{Dimension, Problem, Space};
+    use kiln_spec::Constants;
 
     use super::*;
     use crate::knowledge::Knowledge;

@@ -1,14 +1,19 @@
 //! Rules to clauses. In: a problem. Out: one graph of all expressions, the clauses that can still refuse something, which
 //! tunables each reads, and the values each tunable keeps after the clauses that read it alone. Refuses names that
 //! resolve to nothing; finds at once that nothing can be valid.
+//!
+//! `kiln_spec::Bindings` says what names stand for, one configuration at a time. The engine tries millions at once, so here
+//! a tunable stays open and becomes an input of the graph, and a derived value becomes the nodes of its expression. Names
+//! are looked for in the order of `Bindings`, and constants have the values they have there.
 
 use kiln_core::Value;
 use kiln_expr::{BinaryOp, CompareOp, Expr, Graph, NodeId, Op, Range, UnaryOp, truth};
+use kiln_spec::Constants;
 
 use crate::domain::Domains;
 use crate::error::SpaceError;
 use crate::order::operands;
-use crate::problem::{Constants, Problem};
+use crate::problem::Problem;
 use crate::trial::{Finding, Trial};
 
 /// A set of tunables, by number.
@@ -57,7 +62,7 @@ impl Clauses {
         let mut graph = Graph::with_capacity(problem.dimensions.len() + 4 * problem.rules.len());
         let mut nodes = Vec::new();
         for constants in &problem.constants {
-            let mut names = Names::new(problem, constants);
+            let mut names = NodeNames::new(problem, constants);
             for rule in &problem.rules {
                 let root = names.expression(&mut graph, &rule.name, rule.expression.root())?;
                 split(&mut graph, root, &mut nodes);
@@ -121,7 +126,7 @@ impl Clauses {
     /// Bounds on the values of one expression under the first set of constants.
     pub(crate) fn range_of(problem: &Problem, expr: &Expr) -> Option<Range> {
         let mut clauses = Clauses::new(&Problem { rules: vec![], ..problem.clone() }).ok()?;
-        let mut names = Names::new(problem, problem.constants.first()?);
+        let mut names = NodeNames::new(problem, problem.constants.first()?);
         let node = names.expression(&mut clauses.graph, "", expr).ok()?;
         clauses.extend_tables(problem);
         Some(clauses.ranges[node.index()])
@@ -182,17 +187,17 @@ impl Clauses {
     }
 }
 
-/// Resolves names under one set of constants, each tunable and each derived value built once.
-struct Names<'a> {
+/// The nodes that names stand for under one set of constants, each tunable and each derived value built once.
+struct NodeNames<'a> {
     problem: &'a Problem,
     constants: &'a Constants,
     /// The nodes of the tunables, then of the derived values. Comparing with a few dozen names is quicker than hashing.
     nodes: Vec<Option<NodeId>>,
 }
 
-impl<'a> Names<'a> {
-    fn new(problem: &'a Problem, constants: &'a Constants) -> Names<'a> {
-        Names { problem, constants, nodes: vec![None; problem.dimensions.len() + problem.derived.len()] }
+impl<'a> NodeNames<'a> {
+    fn new(problem: &'a Problem, constants: &'a Constants) -> NodeNames<'a> {
+        NodeNames { problem, constants, nodes: vec![None; problem.dimensions.len() + problem.derived.len()] }
     }
 
     fn expression(&mut self, graph: &mut Graph, rule: &str, expr: &Expr) -> Result<NodeId, SpaceError> {

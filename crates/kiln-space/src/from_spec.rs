@@ -1,19 +1,11 @@
 //! From a selection of a kernel file to a problem: its tunables, its constraints, and the static gates that follow from
 //! its launches and the device.
 
-use kiln_core::{Gate, Workload};
+use kiln_core::Gate;
 use kiln_expr::{ExprError, Expression};
-use kiln_spec::{Formula, Launch, Selection};
+use kiln_spec::{Constants, Formula, Launch, Selection};
 
-use crate::problem::{Constants, Dimension, Problem, Rule};
-
-impl Constants {
-    /// The fixed names under a workload of a selection.
-    pub fn of(selection: &Selection<'_>, workload: Option<&Workload>) -> Constants {
-        let name = workload.map_or(String::new(), |w| w.name.to_string());
-        Constants { workload: name, values: selection.constants(workload), arch: selection.arch }
-    }
-}
+use crate::problem::{Dimension, Problem, Rule};
 
 impl Problem {
     /// The problem of a selection: all its workloads must be satisfied at once, and those its winner is checked on.

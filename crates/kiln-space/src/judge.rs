@@ -3,8 +3,9 @@
 
 use kiln_core::{Config, Refusal};
 use kiln_expr::{Env, Expr, Expression, Kind, truth};
+use kiln_spec::Constants;
 
-use crate::problem::{Constants, Problem, Rule};
+use crate::problem::{Problem, Rule};
 
 /// What a rule says of a configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,14 +21,13 @@ pub enum Judgement {
 impl Problem {
     /// Every rule's judgement of a configuration, in order.
     pub fn judge(&self, config: &Config) -> Vec<(&Rule, Judgement)> {
-        let tunable = |name: &str| config.get(name).cloned();
-        self.rules.iter().map(|rule| (rule, self.judge_rule(rule, &tunable))).collect()
+        self.rules.iter().map(|rule| (rule, self.judge_rule(rule, config))).collect()
     }
 
-    fn judge_rule(&self, rule: &Rule, tunable: &dyn Env) -> Judgement {
+    fn judge_rule(&self, rule: &Rule, config: &Config) -> Judgement {
         let mut held = None;
         for constants in &self.constants {
-            let env = self.env(tunable, constants);
+            let env = self.bindings(config, constants);
             match rule.expression.eval(&env) {
                 Ok(value) if truth(&value) => {
                     held.get_or_insert_with(|| substituted(&rule.expression, rule.expression.root(), &env));
@@ -54,8 +54,7 @@ impl Problem {
     /// The first rule that does not hold for a configuration on one workload, whether or not the problem has it. A rule
     /// that cannot be evaluated there does not hold.
     pub fn broken_on(&self, config: &Config, constants: &Constants) -> Option<Refusal> {
-        let tunable = |name: &str| config.get(name).cloned();
-        let env = self.env(&tunable, constants);
+        let env = self.bindings(config, constants);
         self.rules.iter().find_map(|rule| match rule.expression.eval(&env) {
             Ok(value) if truth(&value) => None,
             Ok(_) => Some(refusal(rule, constants, &env, false)),

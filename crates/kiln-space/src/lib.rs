@@ -36,7 +36,7 @@ pub use draw::{below, shuffle};
 pub use error::SpaceError;
 pub use judge::Judgement;
 pub use neighbour::Step;
-pub use problem::{Constants, Dimension, Problem, Rule};
+pub use problem::{Dimension, Problem, Rule};
 pub use removal::{PROJECTION_LIMIT, Removal, removals};
 pub use space::{Point, Space};
 pub use warn::warnings;

@@ -1,10 +1,11 @@
 //! What a space is built from, independent of the file it came from.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use kiln_core::{Gate, Value};
-use kiln_device::Arch;
-use kiln_expr::{Env, Expression};
+use kiln_core::{Config, Gate, Value};
+use kiln_expr::Expression;
+use kiln_spec::{Bindings, Constants};
 
 /// Tunables, what their rules may refer to, and the rules.
 #[derive(Debug, Clone)]
@@ -28,25 +29,6 @@ pub struct Dimension {
     pub values: Vec<Value>,
 }
 
-/// The fixed names under one workload.
-#[derive(Debug, Clone, Default)]
-pub struct Constants {
-    /// The workload's name; empty when there is none.
-    pub workload: String,
-    /// Dimensions and dtypes.
-    pub values: Vec<(Arc<str>, Value)>,
-    /// The architecture whose limits `device.NAME` means.
-    pub arch: Option<Arch>,
-}
-
-impl Constants {
-    /// The value of a fixed name.
-    pub fn get(&self, name: &str) -> Option<Value> {
-        let stated = self.values.iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone());
-        stated.or_else(|| Some(Value::Int(self.arch?.get(name.strip_prefix("device.")?)?)))
-    }
-}
-
 /// One rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -66,28 +48,10 @@ impl Problem {
         self.dimensions.iter().try_fold(1u128, |product, d| product.checked_mul(d.values.len() as u128))
     }
 
-    /// Values for an expression: tunables from `tunable`, derived values, and one set of constants. Derived values are
-    /// computed once, here; one that fails has no value, and the rule that needs it then names it.
-    pub fn env<'a>(&'a self, tunable: &'a dyn Env, constants: &'a Constants) -> impl Env + 'a {
-        let mut names = Names { tunable, constants, derived: Vec::with_capacity(self.derived.len()) };
-        for (name, formula) in &self.derived {
-            if let Ok(value) = formula.eval(&names) {
-                names.derived.push((name.clone(), value));
-            }
-        }
-        names
-    }
-}
-
-struct Names<'a> {
-    tunable: &'a dyn Env,
-    constants: &'a Constants,
-    derived: Vec<(Arc<str>, Value)>,
-}
-
-impl Env for Names<'_> {
-    fn value(&self, name: &str) -> Option<Value> {
-        let derived = || self.derived.iter().find(|(n, _)| &**n == name).map(|(_, v)| v.clone());
-        self.tunable.value(name).or_else(derived).or_else(|| self.constants.get(name))
+    /// The values of all names under a configuration and one set of constants. A derived value that fails has none, and
+    /// the rule that needs it then names it.
+    pub fn bindings<'a>(&'a self, config: &'a Config, constants: &'a Constants) -> Bindings<'a> {
+        let derived = self.derived.iter().map(|(name, expression)| (&**name, expression));
+        Bindings::new(Cow::Borrowed(constants), Some(config), derived)
     }
 }

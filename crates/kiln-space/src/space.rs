@@ -158,9 +158,8 @@ fn factor(problem: &Problem, clauses: &mut Clauses, group: &Group) -> Result<Dia
 
 /// The rule that fails under a configuration, found by evaluating them one by one.
 fn failure(problem: &Problem, config: Config) -> SpaceError {
-    let tunable = |name: &str| config.get(name).cloned();
     let found = problem.constants.iter().find_map(|constants| {
-        let env = problem.env(&tunable, constants);
+        let env = problem.bindings(&config, constants);
         problem.rules.iter().find_map(|rule| {
             let (mut name, mut error, mut is_derived) = (&rule.name, rule.expression.eval(&env).err()?, false);
             // A rule that rests on a failing derived value only says that it has none: that one is to blame.

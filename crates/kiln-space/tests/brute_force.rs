@@ -8,9 +8,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kiln_core::{Gate, Value};
+use kiln_core::{Config, Gate, Value};
 use kiln_expr::{Expr, Expression, Kind, UnaryOp, truth};
-use kiln_space::{Constants, Dimension, Problem, Rule, Space, SpaceError, removals};
+use kiln_space::{Dimension, Problem, Rule, Space, SpaceError, removals};
+use kiln_spec::Constants;
 use proptest::prelude::*;
 
 const NAMES: [&str; 5] = ["A", "B", "C", "E", "F"];
@@ -154,10 +155,10 @@ enum Verdict {
 }
 
 fn judge(problem: &Problem, values: &[&Value]) -> Verdict {
-    let tunable = |name: &str| NAMES.iter().position(|n| *n == name).map(|i| values[i].clone());
+    let config = Config::new(NAMES.iter().zip(values).map(|(n, v)| ((*n).into(), (*v).clone())).collect());
     let mut fails = false;
     for constants in &problem.constants {
-        let env = problem.env(&tunable, constants);
+        let env = problem.bindings(&config, constants);
         for rule in &problem.rules {
             let mut parts = Vec::new();
             conjuncts(rule.expression.root(), false, &mut parts);

@@ -61,8 +61,7 @@ fn every_listed_configuration_keeps_every_rule() {
         let mut seen = std::collections::HashSet::new();
         for point in space.iter() {
             let config = space.config(&point);
-            let tunable = |n: &str| config.get(n).cloned();
-            let env = problem.env(&tunable, &problem.constants[0]);
+            let env = problem.bindings(&config, &problem.constants[0]);
             for rule in &problem.rules {
                 assert!(kiln_expr::truth(&rule.expression.eval(&env).unwrap()), "{name}: {config}");
             }

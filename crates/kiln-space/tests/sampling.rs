@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use kiln_core::{Gate, Value};
 use kiln_expr::Expression;
-use kiln_space::{Constants, Dimension, Problem, Rule, Space, SpaceError};
+use kiln_space::{Dimension, Problem, Rule, Space, SpaceError};
+use kiln_spec::Constants;
 
 fn space(lists: &[(&str, i64)], rules: &[&str]) -> Space {
     let problem = Problem {

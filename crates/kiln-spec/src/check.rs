@@ -12,9 +12,9 @@ use crate::log::{Finding, Log, shortened};
 use crate::model::TargetKind;
 use crate::namespace::Namespace;
 use crate::order::order;
-use crate::resolve::{Site, Surroundings, Uses, each_name};
 use crate::sites;
 use crate::target::TargetDraft;
+use crate::usage::{Site, Surroundings, Uses, each_name};
 
 /// What the checks found out.
 pub(crate) struct Checked {

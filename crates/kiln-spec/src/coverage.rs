@@ -7,7 +7,7 @@ use kiln_core::Report;
 
 use crate::draft::Draft;
 use crate::log::{Log, shortened};
-use crate::resolve::Uses;
+use crate::usage::Uses;
 
 /// How many dimensions are explained.
 const MOST_USES: usize = 4;

@@ -1,5 +1,5 @@
 //! What an argument's numbers are drawn from: `init` and `range`. In: the keys of an argument. Out: a word or a Python
-//! function, and two limits. Refuses a range of what is not drawn, of the wrong length, and one that ends before it begins.
+//! function, and a range. Refuses a range of what is not drawn, of the wrong length, and one that ends before it begins.
 
 use kiln_core::{Report, Span};
 
@@ -7,15 +7,15 @@ use crate::argument::ArgumentDraft;
 use crate::callable::{PYTHON, read_callable};
 use crate::item::Item;
 use crate::log::Log;
-use crate::model::{Callable, Dtype, ElementType, Formula, Init, Limits, Role};
-use crate::resolve::each_name;
+use crate::model::{Callable, Dtype, ElementType, Formula, Init, Role, ValueRange};
 use crate::section::Section;
+use crate::usage::each_name;
 
 /// What `init` and `range` say.
 pub(crate) struct Filling {
     pub(crate) init: Init,
     pub(crate) function: Option<Callable>,
-    pub(crate) range: Option<Limits>,
+    pub(crate) range: Option<ValueRange>,
 }
 
 pub(crate) fn read_filling(section: &Section, role: Role) -> Filling {
@@ -40,7 +40,7 @@ fn parent<'a>(item: &'a Item) -> &'a str {
     item.path.rsplit_once('.').map_or(&item.path, |(parent, _)| parent)
 }
 
-fn read_range(item: &Item) -> Option<Limits> {
+fn read_range(item: &Item) -> Option<ValueRange> {
     let Some(items) = item.raw().as_array().and_then(|_| item.list()) else {
         item.wrong("a list of two numbers, [lowest, highest]");
         return None;
@@ -60,7 +60,7 @@ fn read_range(item: &Item) -> Option<Limits> {
         item.error(report.label("expected the lowest number first").hint(swapped));
         return None;
     }
-    Some(Limits { low, high, span: item.span() })
+    Some(ValueRange { low, high, span: item.span() })
 }
 
 /// Logs ranges of scalars that say how large something is: their value is not the question's to choose.

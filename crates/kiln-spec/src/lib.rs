@@ -3,9 +3,11 @@
 
 mod argument;
 mod argument_type;
+mod bindings;
 mod callable;
 mod check;
 mod configuration;
+mod constants;
 mod coverage;
 mod default;
 mod draft;
@@ -27,7 +29,7 @@ mod order;
 mod parse;
 mod reference;
 mod required;
-mod resolve;
+mod resolver;
 mod section;
 mod select;
 mod settings;
@@ -37,13 +39,17 @@ mod target;
 mod tensormap;
 mod tunable;
 mod tuned;
+mod usage;
 mod workload;
 
+pub use bindings::Bindings;
+pub use constants::Constants;
 pub use environment::{Part, Requirement, VersionRange};
 pub use file::{LARGEST_FILE, too_large};
 pub use model::*;
 pub use parse::parse;
 pub use reference::BUILTINS;
 pub use required::instance;
+pub use resolver::Resolver;
 pub use select::{Choice, Selection};
 pub use tuned::{Tuned, TunedTable, read_tuned};

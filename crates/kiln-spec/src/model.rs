@@ -250,7 +250,7 @@ pub struct Argument {
     /// The Python function that fills an input: `function(shape, dims, seed)`.
     pub function: Option<Callable>,
     /// What an input's elements, or a scalar's value, are drawn from.
-    pub range: Option<Limits>,
+    pub range: Option<ValueRange>,
     /// The value of a scalar.
     pub value: Option<Formula>,
     /// Element strides, one for each dimension, when not row-major.
@@ -265,7 +265,7 @@ pub struct Argument {
 
 /// The lowest and the highest number, both included.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct ValueRange {
     /// The lowest.
     pub low: Formula,
     /// The highest.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kiln_core::{Report, Span};
 use kiln_expr::{Scope, Type};
 
+use crate::constants::device_limit;
 use crate::draft::Draft;
 use crate::layer::{Layer, Named};
 use crate::log::Log;
@@ -116,7 +117,7 @@ impl Namespace {
 /// For types only: names nobody defined are reported elsewhere and may be anything.
 impl Scope for Namespace {
     fn type_of(&self, name: &str) -> Option<Type> {
-        let device = if name.starts_with("device.") { Type::Int } else { Type::Any };
+        let device = if device_limit(name).is_some() { Type::Int } else { Type::Any };
         Some(self.get(name).map_or(device, |(_, of)| of))
     }
 

@@ -8,8 +8,8 @@ use crate::callable::{PYTHON, read_callable};
 use crate::item::Item;
 use crate::log::expected_one_of;
 use crate::model::{Formula, Origin, Reference, Role, Tolerance};
-use crate::resolve::each_name;
 use crate::section::Section;
+use crate::usage::each_name;
 
 /// The operations kiln knows itself.
 pub const BUILTINS: [&str; 5] = ["attention", "matmul", "softmax", "reduction", "elementwise"];

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kiln_core::{Report, Use, Value, Workload, nearest};
+use kiln_core::{Report, Use, Workload, nearest};
 use kiln_device::Arch;
 
 use crate::model::{Dtype, KernelSpec, Target, TargetKind};
@@ -130,17 +130,6 @@ fn unknown(what: &str, asked: &str, known: &[&str]) -> Report {
 }
 
 impl Selection<'_> {
-    /// The names that are fixed under a workload: its dimensions and the dtypes. The device's limits are the
-    /// architecture's to tell.
-    pub fn constants(&self, workload: Option<&Workload>) -> Vec<(Arc<str>, Value)> {
-        let mut constants = workload.map_or_else(Vec::new, |w| w.dims.clone());
-        for (name, dtype) in &self.variant {
-            constants.push((name.clone(), dtype.name().into()));
-            constants.push((format!("{name}.bytes").into(), Value::Int(dtype.bytes() as i64)));
-        }
-        constants
-    }
-
     /// What the workloads are called together: a name, `all`, or nothing.
     pub fn workload_name(&self) -> Option<&str> {
         match &self.workloads[..] {

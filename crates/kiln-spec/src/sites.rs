@@ -3,8 +3,8 @@
 use crate::argument::ArgumentDraft;
 use crate::draft::Draft;
 use crate::model::{ElementType, Formula, Role, TargetKind};
-use crate::resolve::{Reach, Site, Wants};
 use crate::target::TargetDraft;
+use crate::usage::{Reach, Site, Wants};
 
 fn site(formula: &Formula, path: String, reach: Reach, wants: Wants) -> Site<'_> {
     Site { formula, path, reach, wants, table: None }

@@ -136,7 +136,8 @@ fn ascends(numbers: &[f64], others: &[f64]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use kiln_space::{Constants, Problem};
+    use kiln_space::Problem;
+    use kiln_spec::Constants;
 
     use super::*;
 

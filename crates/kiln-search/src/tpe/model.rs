@@ -110,7 +110,8 @@ mod tests {
     use std::sync::Arc;
 
     use kiln_core::Value;
-    use kiln_space::{Constants, Dimension, Point, Problem, Space};
+    use kiln_space::{Dimension, Point, Problem, Space};
+    use kiln_spec::Constants;
 
     use super::*;
     use crate::observation::Observation;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use kiln_core::{Gate, Value};
 use kiln_expr::Expression;
-use kiln_space::{Constants, Dimension, Problem, Rule, Space};
-use kiln_spec::Choice;
+use kiln_space::{Dimension, Problem, Rule, Space};
+use kiln_spec::{Choice, Constants};
 
 pub(crate) fn space(lists: &[(&str, Vec<Value>)], rules: &[&str]) -> Arc<Space> {
     let problem = Problem {

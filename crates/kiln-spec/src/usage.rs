@@ -8,6 +8,7 @@ use kiln_core::{Report, Span, nearest};
 use kiln_device::Arch;
 use kiln_expr::{Expr, Kind, Type};
 
+use crate::constants::device_limit;
 use crate::formula;
 use crate::log::{Finding, Log};
 use crate::model::{Dtype, Formula, TargetKind};
@@ -96,7 +97,7 @@ impl Surroundings<'_> {
 
     /// What is wrong with a name there, if anything is.
     fn name(&self, name: &str, site: &Site, names: &Namespace) -> Option<Report> {
-        if let Some(limit) = name.strip_prefix("device.") {
+        if let Some(limit) = device_limit(name) {
             return device(limit, site, names.target);
         }
         match names.get(name) {
