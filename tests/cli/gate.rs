@@ -101,3 +101,19 @@ fn a_build_beyond_its_limit_is_refused() {
     let wrong = gate("0");
     assert!(wrong.code == 2 && wrong.err.contains("expected seconds above 0"), "{}", wrong.err);
 }
+
+/// Stated as 10 to the 15th operations, which no machine does in the time that 4,096 take.
+#[test]
+fn a_time_in_which_the_work_cannot_be_done_is_not_believed() {
+    let folder = crate::twice::folder("gate_roofline");
+    let stated = |flops: &str| {
+        let file = crate::twice::FILE.replace("[baselines]", &format!("[cost]\nflops = \"{flops}\"\n[baselines]"));
+        std::fs::write(folder.join("twice/kernel.toml"), file).unwrap();
+        crate::run::kiln_in(&folder, &["gate", "twice"])
+    };
+    let refused = stated("N * 10 ** 12");
+    assert_eq!(refused.code, 3, "{}{}", refused.out, refused.err);
+    assert!(refused.out.contains("below_roofline (flops)"), "{}", refused.out);
+    let passed = stated("N");
+    assert_eq!(passed.code, 0, "{}{}", passed.out, passed.err);
+}

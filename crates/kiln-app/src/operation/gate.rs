@@ -6,7 +6,7 @@ mod everywhere;
 use kiln_core::{Config, Outcome, Report};
 use kiln_space::{Judgement, Problem, Rule};
 use kiln_spec::{Selection, TargetKind};
-use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, toolchain};
+use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, peaks, toolchain};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -186,5 +186,9 @@ fn climb(
     let _held = opened.lock(project, teller)?;
     let around = surroundings(project, &said, true, opened.card.as_ref())?;
     let mut bench = Bench::new(&opened.kernel, &settings, around)?;
+    // Measuring what a processor can do takes a moment, and says nothing about a kernel whose work is not stated.
+    if selection.spec.cost.flops.is_some() || selection.spec.cost.bytes.is_some() {
+        bench.peaks = peaks(&bench).ok();
+    }
     Ok(Way::Climbed(Box::new(bench.ladder(config)?)))
 }
