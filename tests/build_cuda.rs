@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_build::{Artifact, Cache, Limits, Nvcc, Nvrtc, Pool, Request, Toolchain};
+use kiln_build::{Artifact, BuildLimits, Cache, Nvcc, Nvrtc, Pool, Request, Toolchain};
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal};
 
 /// The headers a kernel may want, a template, a kernel that is hungry for registers, one with a stack and shared memory.
@@ -96,7 +96,7 @@ impl Bench {
     }
 
     fn build(&self, toolchain: &Toolchain, request: &Request) -> Outcome<Artifact> {
-        self.cache.build(toolchain, request, Limits::default(), &|_| {}).unwrap()
+        self.cache.build(toolchain, request, BuildLimits::default(), &|_| {}).unwrap()
     }
 
     fn passed(&self, toolchain: &Toolchain, request: &Request) -> Artifact {
@@ -185,15 +185,15 @@ fn a_worker_that_is_too_slow_or_not_wanted_is_ended() {
     let Some(nvrtc) = nvrtc() else { return };
     let bench = Bench::new();
     let request = bench.request(KERNELS, &["hungry"]);
-    let limits = Limits { timeout: Duration::from_millis(5), silence: Duration::from_secs(9) };
+    let limits = BuildLimits { timeout: Duration::from_millis(5), silence: Duration::from_secs(9) };
     match bench.cache.build(&nvrtc, &request, limits, &|_| {}).unwrap() {
         Outcome::Refused(refusal) => assert_eq!(refusal.gate, Gate::BuildTimeout),
         Outcome::Passed(artifact) => panic!("{artifact:?}"),
     }
     let stopped = AtomicBool::new(true);
-    let stop = bench.cache.build_until(&nvrtc, &request, Limits::default(), &|_| {}, &stopped);
+    let stop = bench.cache.build_until(&nvrtc, &request, BuildLimits::default(), &|_| {}, &stopped);
     assert!(stop.unwrap_err().why.contains("interrupted"));
-    let fault = |request: Request| bench.cache.build(&nvrtc, &request, Limits::default(), &|_| {}).unwrap_err();
+    let fault = |request: Request| bench.cache.build(&nvrtc, &request, BuildLimits::default(), &|_| {}).unwrap_err();
     assert!(fault(Request { arch: Some("sm_1".into()), ..request.clone() }).hint.is_some());
     assert!(fault(Request { host: true, ..request }).why.contains("host launchers"));
     bench.assert_clean();
@@ -203,7 +203,7 @@ fn a_worker_that_is_too_slow_or_not_wanted_is_ended() {
 fn a_pool_builds_with_nvrtc_side_by_side() {
     let Some(nvrtc) = nvrtc() else { return };
     let bench = Bench::new();
-    let pool = Pool::new(2, nvrtc, bench.cache.clone(), Limits::default(), || {});
+    let pool = Pool::new(2, nvrtc, bench.cache.clone(), BuildLimits::default(), || {});
     let request = bench.request(KERNELS, &["shift<float, SCALE>"]);
     let scaled = |n: i64| Request { config: Config::parse(&format!("SCALE={n}")).unwrap(), ..request.clone() };
     let tickets: Vec<_> = (1..5).map(|n| (n, pool.ask(scaled(n)))).collect();

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use kiln_core::Outcome;
-use kiln_run::{Answer, Arena, Ask, Drawing, Fill, Limits, Numbers, Slot, Worker};
+use kiln_run::{Answer, Arena, Ask, Drawing, Fill, MappedSlot, Numbers, Worker, WorkerLimits};
 
 use crate::folder;
 
@@ -32,7 +32,7 @@ fn every_set_has_numbers_of_its_own() {
     let kiln = std::env::var("KILN_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_kiln").into());
     let mut command = Command::new(kiln);
     command.args(["worker", "cuda"]);
-    let mut worker = Worker::start(command, Limits { memory: 8 << 30, ..Limits::default() }).unwrap();
+    let mut worker = Worker::start(command, WorkerLimits { memory: 8 << 30, ..WorkerLimits::default() }).unwrap();
     type Read = fn(&[u8]) -> f64;
     let kinds: [(&str, usize, Numbers, Read); 6] = [
         ("f32", 4, Numbers::Normal, |b| f64::from(f32::from_ne_bytes(b.try_into().unwrap()))),
@@ -53,7 +53,13 @@ fn every_set_has_numbers_of_its_own() {
             let reach = if padded { 999 * 104 + 100 } else { N };
             let (mut arena, regions) = Arena::new(&[reach * size]).unwrap();
             let offset = regions[0].start;
-            let slot = Slot { name: "x".into(), offset, bytes: reach * size, dtype: dtype.into(), ..Slot::default() };
+            let slot = MappedSlot {
+                name: "x".into(),
+                offset,
+                bytes: reach * size,
+                dtype: dtype.into(),
+                ..MappedSlot::default()
+            };
             let map = Ask::Map {
                 arena: arena.handle(),
                 lent: None,

@@ -5,15 +5,17 @@ use std::process::Command;
 use std::time::Duration;
 
 use kiln_core::Outcome;
-use kiln_run::{Answer, Arena, Ask, Drawing, Fill, Limits, Numbers, Slot, Worker, find_python, python_command};
+use kiln_run::{
+    Answer, Arena, Ask, Drawing, Fill, MappedSlot, Numbers, Worker, WorkerLimits, find_python, python_command,
+};
 
 use crate::folder;
 
 const N: usize = 100_000;
 const FIRST: Duration = Duration::from_secs(120);
 
-fn limits() -> Limits {
-    Limits { memory: 16 << 30, ..Limits::default() }
+fn limits() -> WorkerLimits {
+    WorkerLimits { memory: 16 << 30, ..WorkerLimits::default() }
 }
 
 fn said(worker: &mut Worker, ask: Ask) -> Answer {
@@ -27,7 +29,7 @@ fn done(worker: &mut Worker, ask: Ask) {
     assert_eq!(said(worker, ask), Answer::Done);
 }
 
-fn floats(arena: &Arena, slot: &Slot) -> Vec<f32> {
+fn floats(arena: &Arena, slot: &MappedSlot) -> Vec<f32> {
     let bytes = &arena.bytes()[slot.offset..slot.offset + slot.bytes];
     bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
 }
@@ -45,14 +47,14 @@ fn python_works_in_memory_that_another_process_keeps() {
     command.args(["worker", "cuda"]);
     let mut keeper = Worker::start(command, limits()).unwrap();
     let (mut arena, regions) = Arena::new(&[4 * N, 4 * N, 4]).unwrap();
-    let slot = |number: usize, name: &str, role: &str, shape: Vec<usize>| Slot {
+    let slot = |number: usize, name: &str, role: &str, shape: Vec<usize>| MappedSlot {
         name: name.into(),
         role: role.into(),
         offset: regions[number].start,
         bytes: regions[number].len(),
         dtype: "f32".into(),
         shape,
-        ..Slot::default()
+        ..MappedSlot::default()
     };
     let slots = vec![slot(0, "x", "in", vec![N]), slot(1, "y", "out", vec![N]), slot(2, "a", "scalar", vec![])];
     let map = |arena, lent, slots, elsewhere| Ask::Map {

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_build::{Artifact, Cache, Compiler, Limits as BuildLimits, Passing, Request, SHIM_SYMBOL, shim};
+use kiln_build::{Artifact, BuildLimits, Cache, Compiler, Passing, Request, SHIM_SYMBOL, shim};
 use kiln_core::{Config, Outcome, Workload};
 use kiln_judge::{Exam, Inputs, Level, Rules, Signature};
-use kiln_run::{Answer, Arena, Ask, Limits, Region, Slot, Worker};
+use kiln_run::{Answer, Arena, Ask, MappedSlot, Region, Worker, WorkerLimits};
 use kiln_space::{Problem, Space};
 use kiln_spec::{Choice, Dtype, Role, Selection};
 
@@ -125,11 +125,12 @@ impl Desk {
 fn start(artifact: &Artifact, arena: &Arena, regions: &[Region], what: &str) -> Worker {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
     command.args(["worker", "cpu"]);
-    let mut worker = Worker::start(command, Limits::default()).unwrap();
+    let mut worker = Worker::start(command, WorkerLimits::default()).unwrap();
     let load =
         Ask::Load { library: artifact.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
     // A C function needs to know no more than where its arguments lie.
-    let slots = regions.iter().map(|r| Slot { offset: r.start, bytes: r.len(), ..Slot::default() }).collect();
+    let slots =
+        regions.iter().map(|r| MappedSlot { offset: r.start, bytes: r.len(), ..MappedSlot::default() }).collect();
     for ask in [load, Ask::map(arena, slots)] {
         assert_eq!(worker.ask(ask).unwrap(), Outcome::Passed(Answer::Done), "{what}");
     }

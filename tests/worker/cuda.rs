@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use kiln_core::Outcome;
-use kiln_run::{Answer, Arena, Ask, Gpu, Slot, Worker};
+use kiln_run::{Answer, Arena, Ask, Gpu, MappedSlot, Worker};
 
 use crate::{failed, limits, passed};
 
@@ -14,7 +14,7 @@ const FIRST: Duration = Duration::from_secs(60);
 fn start() -> Worker {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
     command.args(["worker", "cuda"]);
-    Worker::start(command, kiln_run::Limits { memory: 8 << 30, ..limits() }).unwrap()
+    Worker::start(command, kiln_run::WorkerLimits { memory: 8 << 30, ..limits() }).unwrap()
 }
 
 /// What the device is, or why there is none.
@@ -63,7 +63,7 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
         assert!(why(load("/nowhere.so")).contains("/nowhere.so"));
         assert!(why(Ask::Fetch { set: 0, parts: vec![] }).contains("no memory is mapped"));
         let (arena, regions) = Arena::new(&[64]).unwrap();
-        let slot = |bytes| Slot { name: "x".into(), offset: regions[0].start, bytes, ..Slot::default() };
+        let slot = |bytes| MappedSlot { name: "x".into(), offset: regions[0].start, bytes, ..MappedSlot::default() };
         let map = |bytes| Ask::map(&arena, vec![slot(bytes)]);
         assert!(why(map(usize::MAX)).contains("outside"));
         assert_eq!(passed(worker.ask(map(64))), Answer::Done);
@@ -86,7 +86,8 @@ fn an_image_comes_back_as_it_was_sent() {
     let sent: Vec<u8> = (0..100_000).map(|i| (i % 251) as u8).collect();
     arena.bytes_mut()[regions[0].clone()].copy_from_slice(&sent);
     let done = |outcome| assert!(matches!(outcome, Ok(Outcome::Passed(Answer::Done))), "{outcome:?}");
-    let slots = vec![Slot { name: "x".into(), offset: regions[0].start, bytes: 100_000, ..Slot::default() }];
+    let slots =
+        vec![MappedSlot { name: "x".into(), offset: regions[0].start, bytes: 100_000, ..MappedSlot::default() }];
     let map = |elsewhere| Ask::Map {
         arena: arena.handle(),
         lent: None,

@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use camino::Utf8PathBuf;
-use kiln_build::{Cache, Compiler, Limits as BuildLimits, Passing, Request, SHIM_SYMBOL, shim};
+use kiln_build::{BuildLimits, Cache, Compiler, Passing, Request, SHIM_SYMBOL, shim};
 use kiln_core::{Config, Outcome};
-use kiln_run::{Answer, Arena, Ask, Confinement, Region, Slot, Worker};
+use kiln_run::{Answer, Arena, Ask, Confinement, MappedSlot, Region, Worker};
 
 use crate::{limits, passed};
 
@@ -26,7 +26,7 @@ pub(crate) struct Loaded {
     pub(crate) worker: Worker,
     pub(crate) arena: Arena,
     pub(crate) regions: Vec<Region>,
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) slots: Vec<MappedSlot>,
 }
 
 pub(crate) fn command() -> Command {
@@ -75,14 +75,14 @@ pub(crate) fn load_as(body: &str, flags: &[&str], confinement: Confinement) -> L
 }
 
 /// x holding 0, 1, 2, ..., y, and n.
-pub(crate) fn memory() -> (Arena, Vec<Region>, Vec<Slot>) {
+pub(crate) fn memory() -> (Arena, Vec<Region>, Vec<MappedSlot>) {
     let (mut arena, regions) = Arena::new(&[4 * N, 4 * N, 8]).unwrap();
     for i in 0..N {
         arena.bytes_mut()[regions[0].start + 4 * i..][..4].copy_from_slice(&(i as f32).to_ne_bytes());
     }
     arena.bytes_mut()[regions[2].clone()].copy_from_slice(&(N as i64).to_ne_bytes());
     let slots = [("x", "f32", vec![N], "in"), ("y", "f32", vec![N], "out"), ("n", "i64", vec![], "scalar")];
-    let slots = slots.into_iter().zip(&regions).map(|((name, dtype, shape, role), region)| Slot {
+    let slots = slots.into_iter().zip(&regions).map(|((name, dtype, shape, role), region)| MappedSlot {
         name: name.into(),
         offset: region.start,
         bytes: region.len(),

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use kiln_core::{Gate, Outcome};
-use kiln_run::{Answer, Ask, Limits, Worker};
+use kiln_run::{Answer, Ask, Worker, WorkerLimits};
 
 use crate::refused;
 
@@ -21,7 +21,7 @@ fn liar(seconds: &str, answer: &str) -> Worker {
     );
     let mut command = Command::new("sh");
     command.args(["-c", &script]);
-    Worker::start(command, Limits { time: Duration::from_secs(20), memory: 1 << 30 }).unwrap()
+    Worker::start(command, WorkerLimits { time: Duration::from_secs(20), memory: 1 << 30 }).unwrap()
 }
 
 fn times(nanoseconds: &str, untimed: u64) -> String {
@@ -50,7 +50,7 @@ fn processor_time_is_accounted_whatever_a_worker_says() {
         done"#;
     let mut command = Command::new("sh");
     command.args(["-c", script]);
-    let mut worker = Worker::start(command, Limits::default()).unwrap();
+    let mut worker = Worker::start(command, WorkerLimits::default()).unwrap();
     let before = worker.cpu_time().unwrap();
     worker.ask(ask(1)).unwrap();
     // It waits for the next question by now, or very soon.
@@ -93,7 +93,8 @@ fn a_worker_that_answers_without_reading_does_not_block_the_parent() {
     // It never reads: questions pile up in the pipe until it is full.
     let mut command = Command::new("sh");
     command.args(["-c", r#"echo '{"id":0,"answer":{"ready":7}}'; sleep 1000"#]);
-    let mut worker = Worker::start(command, Limits { time: Duration::from_millis(300), memory: 1 << 30 }).unwrap();
+    let mut worker =
+        Worker::start(command, WorkerLimits { time: Duration::from_millis(300), memory: 1 << 30 }).unwrap();
     let ask = Ask::Load { library: "x".repeat(1 << 20), symbol: "f".into(), config: None, device: false };
     assert_eq!(refused(worker.ask(ask)).gate, Gate::Timeout);
 }

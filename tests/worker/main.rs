@@ -17,12 +17,12 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use kiln_core::{Fault, Outcome, Refusal};
-use kiln_run::{Answer, Arena, Ask, Handle, Limits, Worker};
+use kiln_run::{Answer, Arena, Ask, Handle, Worker, WorkerLimits};
 
 use kernel::{DOUBLE, load, start};
 
-fn limits() -> Limits {
-    Limits { time: Duration::from_millis(1500), memory: 512 << 20 }
+fn limits() -> WorkerLimits {
+    WorkerLimits { time: Duration::from_millis(1500), memory: 512 << 20 }
 }
 
 fn passed(outcome: Result<Outcome<Answer>, Fault>) -> Answer {
@@ -103,7 +103,8 @@ fn what_cannot_be_done_is_said_and_the_worker_stays() {
     assert!(failed(worker.ask(Ask::Pin { cpus: vec![] })).contains("none"));
     assert!(failed(worker.ask(Ask::Pin { cpus: vec![100_000] })).contains("100000"));
     let (arena, regions) = Arena::new(&[64]).unwrap();
-    let slot = kiln_run::Slot { name: "x".into(), offset: regions[0].start, bytes: usize::MAX, ..Default::default() };
+    let slot =
+        kiln_run::MappedSlot { name: "x".into(), offset: regions[0].start, bytes: usize::MAX, ..Default::default() };
     let why = failed(worker.ask(Ask::map(&arena, vec![slot])));
     assert!(why.contains("`x`") && why.contains("outside"), "{why}");
 }

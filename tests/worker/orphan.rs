@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use kiln_run::{Ask, Confinement, Limits, Worker, python_command};
+use kiln_run::{Ask, Confinement, Worker, WorkerLimits, python_command};
 
 use crate::kernel::{load, load_as};
 use crate::{ends, python, runs};
@@ -32,7 +32,7 @@ fn stand_in() {
         }
         Ok(interpreter) if interpreter.starts_with("paused ") => {
             let command = python_command(interpreter.trim_start_matches("paused "));
-            let worker = Worker::start(command, Limits::default()).unwrap();
+            let worker = Worker::start(command, WorkerLimits::default()).unwrap();
             assert!(worker.pause());
             println!("\nworker {}", worker.pid());
             std::thread::sleep(forever);
@@ -41,7 +41,7 @@ fn stand_in() {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("forever.py");
             std::fs::write(&file, "def f(inputs, scalars, outputs):\n    while True:\n        pass\n").unwrap();
-            let limits = Limits { time: forever, ..Limits::default() };
+            let limits = WorkerLimits { time: forever, ..WorkerLimits::default() };
             let mut worker = Worker::start(python_command(interpreter), limits).unwrap();
             python::load(&mut worker, &file, "f");
             let (arena, _) = kiln_run::Arena::new(&[8]).unwrap();

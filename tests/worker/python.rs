@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use kiln_core::Gate;
-use kiln_run::{Answer, Arena, Ask, Confinement, Python, Region, Slot, Worker, find_python, python_command};
+use kiln_run::{Answer, Arena, Ask, Confinement, MappedSlot, Python, Region, Worker, find_python, python_command};
 use serde_json::json;
 
 use crate::confined::whole;
@@ -232,7 +232,7 @@ def check(inputs, scalars, outputs):
     let (mut arena, regions) = Arena::new(&arguments.map(|a| a.4)).unwrap();
     arena.bytes_mut()[regions[6].clone()].copy_from_slice(&0.5_f32.to_ne_bytes());
     arena.bytes_mut()[regions[7].clone()].copy_from_slice(&0x3fc0_u16.to_ne_bytes());
-    let slots = arguments.iter().zip(&regions).map(|((name, dtype, shape, role, bytes), region)| Slot {
+    let slots = arguments.iter().zip(&regions).map(|((name, dtype, shape, role, bytes), region)| MappedSlot {
         name: (*name).into(),
         offset: region.start,
         bytes: *bytes,
@@ -259,7 +259,7 @@ def check(inputs, scalars, outputs):
 fn what_does_not_fit_is_said() {
     let Some(python) = with_numpy() else { return };
     let mut subject = Subject::new(&python, IN_PLACE);
-    let slot = |dtype: &str, bytes| Slot {
+    let slot = |dtype: &str, bytes| MappedSlot {
         name: "x".into(),
         offset: 4096,
         bytes,
@@ -289,7 +289,7 @@ fn a_baseline_of_the_repository_runs_in_both_precisions() {
         let one: Vec<u8> = if size == 4 { 1_f32.to_ne_bytes().into() } else { 1_f64.to_ne_bytes().into() };
         arena.bytes_mut()[regions[0].clone()].copy_from_slice(&one.repeat(6));
         arena.bytes_mut()[regions[1].clone()].copy_from_slice(&one.repeat(6));
-        let slots = arguments.into_iter().zip(&regions).map(|((name, shape, role), region)| Slot {
+        let slots = arguments.into_iter().zip(&regions).map(|((name, shape, role), region)| MappedSlot {
             name: name.into(),
             offset: region.start,
             bytes: region.len(),
@@ -339,7 +339,7 @@ fn a_file_that_uses_torch_gets_tensors() {
     // Types that NumPy does not have.
     let (mut arena, regions) = Arena::new(&[8, 8]).unwrap();
     arena.bytes_mut()[regions[0].clone()].copy_from_slice(&[0xc0, 0x3f].repeat(4));
-    let slots = [("x", "in"), ("y", "out")].into_iter().zip(&regions).map(|((name, role), region)| Slot {
+    let slots = [("x", "in"), ("y", "out")].into_iter().zip(&regions).map(|((name, role), region)| MappedSlot {
         name: name.into(),
         offset: region.start,
         bytes: 8,

@@ -22,7 +22,7 @@ fn load(worker: &mut Worker, text: &str) -> Answer {
 
 fn start(python: &Python) -> Worker {
     // Whoever uses a GPU maps gigabytes of libraries.
-    let limits = kiln_run::Limits { memory: 16 << 30, ..limits() };
+    let limits = kiln_run::WorkerLimits { memory: 16 << 30, ..limits() };
     Worker::start(python_command(&python.interpreter), limits).unwrap()
 }
 

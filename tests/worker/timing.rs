@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_run::{Answer, Arena, Ask, Slot, Timing, Worker};
+use kiln_run::{Answer, Arena, Ask, MappedSlot, Timing, Worker};
 
 use crate::kernel::{DOUBLE, N, floats, load};
 use crate::{failed, passed};
@@ -42,11 +42,11 @@ fn every_call_has_a_set_of_its_own() {
     let (sets, total) = (6_u32, 7 * stride);
     let (mut arena, regions) = Arena::new(&[total]).unwrap();
     let base = regions[0].start;
-    let place = |mut slot: Slot| {
+    let place = |mut slot: MappedSlot| {
         slot.offset = slot.offset - x.start + base;
         slot
     };
-    let slots: Vec<Slot> = loaded.slots.iter().cloned().map(place).collect();
+    let slots: Vec<MappedSlot> = loaded.slots.iter().cloned().map(place).collect();
     let scalar = slots[2].clone();
     for set in 0..sets as usize {
         let at = scalar.offset + set * stride;

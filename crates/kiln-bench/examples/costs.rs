@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use kiln_core::Outcome;
 use kiln_judge::{Fresh, Key, Rules, Signature};
-use kiln_run::{Answer, Arena, Ask, Confinement, Limits, Slot, Worker, flush_lines, work_on};
+use kiln_run::{Answer, Arena, Ask, Confinement, MappedSlot, Worker, WorkerLimits, flush_lines, work_on};
 
 use kiln_spec::Choice;
 
@@ -55,7 +55,7 @@ fn answer(outcome: Outcome<Answer>) -> Result<Answer> {
 fn start(kiln: &str) -> Result<Worker> {
     let mut command = Command::new(kiln);
     command.args(["worker", "cpu"]);
-    Ok(Worker::start(command, Limits::default())?)
+    Ok(Worker::start(command, WorkerLimits::default())?)
 }
 
 /// What a process of its own costs.
@@ -82,7 +82,8 @@ fn batches(kiln: &str) -> Result<()> {
     let regions = Arena::plan(&[(BYTES, 4096)]);
     let mut arena = Arena::over(&regions)?;
     let region = regions[0].clone();
-    let slot = Slot { name: "x".into(), offset: region.start, bytes: BYTES, role: "in".into(), ..Slot::default() };
+    let slot =
+        MappedSlot { name: "x".into(), offset: region.start, bytes: BYTES, role: "in".into(), ..MappedSlot::default() };
     answer(worker.ask(Ask::Load { library: String::new(), symbol: String::new(), config: None, device: false })?)?;
     let map = Ask::Map {
         arena: arena.handle(),

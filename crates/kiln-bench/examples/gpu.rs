@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use kiln_bench::{Baselines, Bench, CacheState, Event, Kernel, Rival, Settings, Surroundings, Trouble, versus};
 use kiln_build::Cache;
 use kiln_core::{Config, Outcome};
-use kiln_run::{Answer, Arena, Ask, Launch, Limits, Slot, Worker};
+use kiln_run::{Answer, Arena, Ask, Launch, MappedSlot, Worker, WorkerLimits};
 use kiln_spec::Choice;
 use kiln_stats::{Thresholds, Verdict};
 use serde_json::json;
@@ -59,7 +59,7 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
     const BYTES: usize = 1 << 30;
     let mut command = Command::new(kiln);
     command.args(["worker", "cuda"]);
-    let mut worker = Worker::start(command, Limits { memory: 64 << 30, ..Limits::default() })?;
+    let mut worker = Worker::start(command, WorkerLimits { memory: 64 << 30, ..WorkerLimits::default() })?;
     done(&mut worker, Ask::Load { library: cubin.into(), symbol: String::new(), config: None, device: true })?;
     let regions = Arena::plan(&[(BYTES, 256), (BYTES, 256)]);
     let mut arena = Arena::over(&regions)?;
@@ -67,18 +67,18 @@ fn probe(kiln: &str, cubin: &str) -> Result<()> {
     for (i, word) in arena.bytes_mut()[regions[0].clone()].chunks_exact_mut(8).enumerate() {
         word.copy_from_slice(&(i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
     }
-    let slots: Vec<Slot> = ["from", "to"]
+    let slots: Vec<MappedSlot> = ["from", "to"]
         .into_iter()
         .zip(&regions)
         .zip(["in", "out"])
-        .map(|((name, region), role)| Slot {
+        .map(|((name, region), role)| MappedSlot {
             name: name.into(),
             offset: region.start,
             bytes: region.len(),
             dtype: "u8".into(),
             shape: vec![BYTES],
             role: role.into(),
-            ..Slot::default()
+            ..MappedSlot::default()
         })
         .collect();
     let map = |symbol: &str, grid: u32| Ask::Map {

@@ -8,7 +8,7 @@ use kiln_run::Gpu;
 
 use crate::bench::Bench;
 use crate::check::questions;
-use crate::ladder::Place;
+use crate::ladder::Station;
 use crate::seating::Seating;
 use crate::stage::{Stage, Trouble};
 
@@ -26,9 +26,9 @@ impl<'a> Another<'a> {
     }
 
     /// Where a configuration is tried on the workloads of these names.
-    pub(crate) fn place(&mut self, names: &[String]) -> Place<'_, 'a> {
+    pub(crate) fn place(&mut self, names: &[String]) -> Station<'_, 'a> {
         let stages = self.stages.iter_mut().filter(|stage| names.iter().any(|name| name == stage.name()));
-        Place { seating: &self.seating, stages: stages.collect(), gpu: self.gpu.as_ref() }
+        Station { seating: &self.seating, stages: stages.collect(), gpu: self.gpu.as_ref() }
     }
 }
 

@@ -9,7 +9,7 @@ use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
 use kiln_core::{Fault, Workload};
 use kiln_judge::{Coverage, Exam, Fresh, Inputs, Level, Precision, Rules, Signature, Solution};
-use kiln_run::{Gpu, GpuState, Limits, Python, find_python};
+use kiln_run::{Gpu, GpuState, Python, WorkerLimits, find_python};
 use kiln_search::Prior;
 use kiln_spec::TargetKind;
 
@@ -95,7 +95,7 @@ impl<'a> Bench<'a> {
         let rules = Rules::of(&kernel.selection)?;
         let cpus = if settings.pin { machine.measuring(settings.threads) } else { Vec::new() };
         let memory = memory(settings, &machine);
-        let limits = Limits { time: Duration::from_secs(60), memory };
+        let limits = WorkerLimits { time: Duration::from_secs(60), memory };
         let cuda = match kernel.selection.target.kind {
             TargetKind::Cuda if around.live => cuda_toolchain(kernel.selection.target, &around.program),
             _ => Err(Fault::new("looking for a CUDA compiler", "it was not needed")),

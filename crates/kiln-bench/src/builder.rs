@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_build::{Artifact, Limits, Pool, Request, Ticket, Toolchain};
+use kiln_build::{Artifact, BuildLimits, Pool, Request, Ticket, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 use kiln_spec::TargetKind;
 
@@ -51,9 +51,9 @@ fn held_up(builders: usize, busy: f64) -> Option<String> {
 }
 
 impl Bench<'_> {
-    pub(crate) fn build_limits(&self) -> Limits {
+    pub(crate) fn build_limits(&self) -> BuildLimits {
         let usual = || Duration::from_secs_f64(self.settings.build_timeout);
-        Limits { timeout: self.build_limit.unwrap_or_else(usual), ..Limits::default() }
+        BuildLimits { timeout: self.build_limit.unwrap_or_else(usual), ..BuildLimits::default() }
     }
 
     /// Asks for a candidate's build.

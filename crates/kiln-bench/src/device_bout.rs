@@ -28,7 +28,7 @@ use crate::layout::Layout;
 use crate::lots::{Lots, MANY_SETS, MOST_SETS, drawing, fills, sets};
 use crate::measure::{Pace, SAMPLE_SECONDS, cut_short, turn, warm_up};
 use crate::ran::Ran;
-use crate::seat::{Place, Seat};
+use crate::seat::{Seat, Spot};
 use crate::stage::Stage;
 use crate::subject::Subject;
 
@@ -138,7 +138,7 @@ impl<'s> Side<'s> {
             true => sets(layout.bytes(), bench.settings.cache, l2, most),
             false => 1,
         };
-        passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Place::Another, sets))?);
+        passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Spot::Another, sets))?);
         // Questions laid out for one configuration alone are not kept: the next subject has others.
         let image = match exams {
             Cow::Borrowed(_) => stage.image(round),
@@ -255,7 +255,7 @@ pub(crate) fn rehearse(stage: &Stage<'_>, subject: &Subject, seat: &mut Seat) ->
     let (layout, exams) = stage.fitted(subject.config())?;
     let mut arena = layout.arena()?;
     let slots = stage.slots(&layout, subject)?;
-    passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Place::Another, 1))?);
+    passed!(seat.map(&layout, slots, &arena, stage.launches(subject)?, (Spot::Another, 1))?);
     layout.lay(&exams[0], &mut arena);
     passed!(seat.lay_here(&layout, &arena)?);
     seat.call()

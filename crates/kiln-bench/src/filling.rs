@@ -11,7 +11,7 @@ use crate::bench::Bench;
 use crate::kernel::Kernel;
 use crate::layout::Layout;
 use crate::outside::is_float;
-use crate::seat::Place;
+use crate::seat::Spot;
 use crate::subject::Subject;
 
 /// Calls the function as the worker calls any other.
@@ -63,7 +63,7 @@ pub(crate) fn filled(bench: &Bench<'_>, slot: &Slot, workload: Option<&Workload>
         Outcome::Passed(seat) => seat,
         Outcome::Refused(refusal) => return Err(failed(refusal)),
     };
-    for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), (Place::Same, 1))?, seat.call()?] {
+    for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), (Spot::Same, 1))?, seat.call()?] {
         if let Outcome::Refused(refusal) = step {
             return Err(failed(refusal));
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use kiln_build::{Cache, Limits, Pool, Ticket, Toolchain};
+use kiln_build::{BuildLimits, Cache, Pool, Ticket, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 use kiln_spec::TargetKind;
 
@@ -50,7 +50,7 @@ pub fn forge(
     kernel: &Kernel<'_>,
     toolchain: Toolchain,
     cache: &Cache,
-    (stopped, limits): (&AtomicBool, Limits),
+    (stopped, limits): (&AtomicBool, BuildLimits),
     configs: Vec<Config>,
     mut heard: impl FnMut(Forged),
 ) -> Result<(), Fault> {

@@ -88,7 +88,7 @@ impl Bench<'_> {
             best,
         };
         let names: Vec<String> = self.stages.iter().map(|stage| stage.name().to_string()).collect();
-        let own = Place { seating: &self.seating, stages: self.stages.iter_mut().collect(), gpu: self.gpu.as_ref() };
+        let own = Station { seating: &self.seating, stages: self.stages.iter_mut().collect(), gpu: self.gpu.as_ref() };
         let places = std::iter::once(own).chain(self.others.iter_mut().map(|device| device.place(&names)));
         let mut work = starts.into_iter().zip(places);
         let (Some((first, here)), trying) = (work.next(), &trying) else { return Vec::new() };
@@ -121,7 +121,7 @@ struct Start {
 }
 
 /// Where a configuration is tried: workers, workloads set up, a device.
-pub(crate) struct Place<'p, 'a> {
+pub(crate) struct Station<'p, 'a> {
     pub(crate) seating: &'p Seating,
     pub(crate) stages: Vec<&'p mut Stage<'a>>,
     pub(crate) gpu: Option<&'p Gpu>,
@@ -139,7 +139,7 @@ struct Trying<'t> {
 }
 
 impl Trying<'_> {
-    fn evaluate(&self, start: Start, place: Place<'_, '_>) -> Result<Evaluation, Fault> {
+    fn evaluate(&self, start: Start, place: Station<'_, '_>) -> Result<Evaluation, Fault> {
         let mut way = Evaluation {
             outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
             artifact: None,
@@ -168,8 +168,8 @@ impl Trying<'_> {
     }
 
     /// From loading to the last sample.
-    fn climb(&self, place: Place<'_, '_>, subject: &Subject, number: u64, way: &mut Evaluation) -> Result<(), Fault> {
-        let Place { seating, mut stages, gpu } = place;
+    fn climb(&self, place: Station<'_, '_>, subject: &Subject, number: u64, way: &mut Evaluation) -> Result<(), Fault> {
+        let Station { seating, mut stages, gpu } = place;
         let mut seat = match seating.take_to_search(subject)? {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => {

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use kiln_core::Fault;
 use kiln_judge::{Distribution, Exam, Filler, Outside, Rules, Signature};
-use kiln_run::{ALIGNMENT, Arena, MOST_ALIGNMENT, Slot, page};
+use kiln_run::{ALIGNMENT, Arena, MOST_ALIGNMENT, MappedSlot, page};
 use kiln_spec::Role;
 
 /// A signature and its places.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layout {
     pub(crate) signature: Signature,
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) slots: Vec<MappedSlot>,
     /// Stretches between arguments that end a worker which touches them.
     pub(crate) holes: Vec<(usize, usize)>,
     regions: Vec<Range<usize>>,
@@ -64,7 +64,7 @@ impl Layout {
         let wanted: Vec<(usize, usize)> = signature.slots.iter().map(|s| (s.bytes(), s.alignment)).collect();
         let regions = Arena::plan(&wanted);
         let total = Arena::end(&regions);
-        let slots = signature.slots.iter().zip(&regions).map(|(slot, region)| Slot {
+        let slots = signature.slots.iter().zip(&regions).map(|(slot, region)| MappedSlot {
             name: slot.name.clone(),
             offset: region.start,
             bytes: region.len(),

@@ -36,7 +36,7 @@ impl Lots {
 pub(crate) fn fills(layout: &Layout, rules: &Rules) -> Vec<Fill> {
     let drawn = Drawn::of(&layout.signature, rules);
     let slots = layout.signature.slots.iter().zip(&layout.slots).zip(drawn);
-    let fill = |((slot, place), drawn): ((&kiln_judge::Slot, &kiln_run::Slot), Option<Drawn>)| {
+    let fill = |((slot, place), drawn): ((&kiln_judge::Slot, &kiln_run::MappedSlot), Option<Drawn>)| {
         let numbers = match drawn? {
             Drawn::Normal => Numbers::Normal,
             Drawn::Real(low, high) => Numbers::Real(low, high),

@@ -12,7 +12,7 @@ use crate::builder::python_subject;
 use crate::compile::request;
 use crate::kernel::Kernel;
 use crate::layout::Layout;
-use crate::seat::Place;
+use crate::seat::Spot;
 use crate::stage::Trouble;
 use crate::subject::Subject;
 
@@ -84,7 +84,7 @@ impl Oracle {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => return Err(failed(refusal)),
         };
-        for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), (Place::Same, 1))?, seat.call()?] {
+        for step in [seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), (Spot::Same, 1))?, seat.call()?] {
             if let Outcome::Refused(refusal) = step {
                 return Err(failed(refusal));
             }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::bench::Bench;
 use crate::layout::Layout;
-use crate::seat::Place;
+use crate::seat::Spot;
 use crate::settings::CacheState;
 use crate::subject::Subject;
 
@@ -204,7 +204,7 @@ fn fastest(bench: &Bench<'_>, subject: &Subject, slots: Vec<Slot>) -> Result<f64
         Outcome::Passed(seat) => seat,
         Outcome::Refused(refusal) => return Err(failed(refusal)),
     };
-    if let Outcome::Refused(refusal) = seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), (Place::Same, 1))? {
+    if let Outcome::Refused(refusal) = seat.map(&layout, layout.slots.clone(), &arena, Vec::new(), (Spot::Same, 1))? {
         return Err(failed(refusal));
     }
     // Short calls are repeated, so that what is measured is not the clock.

@@ -126,7 +126,7 @@ fn quoted(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use kiln_core::Outcome;
-    use kiln_run::{Limits, Worker};
+    use kiln_run::{Worker, WorkerLimits};
 
     use super::*;
     use crate::idle::Rested;
@@ -218,8 +218,9 @@ mod tests {
         );
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &script]);
-        let worker = Worker::start(command, Limits::default()).unwrap();
-        let mut seat = Seat::new(Rested::new(worker), Limits::default().time, true, None, None, Default::default());
+        let worker = Worker::start(command, WorkerLimits::default()).unwrap();
+        let mut seat =
+            Seat::new(Rested::new(worker), WorkerLimits::default().time, true, None, None, Default::default());
         seat.required = list(required).into();
         seat
     }

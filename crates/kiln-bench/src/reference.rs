@@ -12,7 +12,7 @@ use kiln_spec::{Dtype, Role};
 
 use crate::bench::Bench;
 use crate::layout::Layout;
-use crate::seat::{Place, Seat};
+use crate::seat::{Seat, Spot};
 use crate::seating::Seating;
 use crate::subject::Subject;
 
@@ -101,7 +101,7 @@ impl DeviceReference {
             None => self.start()?,
         };
         let steps = || -> Result<Outcome<()>, Fault> {
-            passed!(seat.map(layout, layout.slots.clone(), arena, vec![launch], (Place::Same, 1))?);
+            passed!(seat.map(layout, layout.slots.clone(), arena, vec![launch], (Spot::Same, 1))?);
             passed!(seat.lay_here(layout, arena)?);
             passed!(seat.call()?);
             seat.fetch()

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use kiln_build::SHIM_SYMBOL;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
-use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Launch, Slot};
+use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Launch, MappedSlot};
 
 use crate::account::{Account, Wall};
 use crate::idle::{Idle, Rested};
@@ -28,7 +28,7 @@ pub(crate) const FIRST: Duration = Duration::from_secs(120);
 
 /// Where memory that a device has mapped before shall lie on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Spot {
     /// Where it does.
     Same,
     /// Elsewhere.
@@ -168,14 +168,14 @@ impl Seat {
     pub(crate) fn map(
         &mut self,
         layout: &Layout,
-        slots: Vec<Slot>,
+        slots: Vec<MappedSlot>,
         arena: &Arena,
         launches: Vec<Launch>,
-        (place, sets): (Place, u32),
+        (place, sets): (Spot, u32),
     ) -> Result<Outcome<()>, Fault> {
         let sets = if self.device { sets } else { 1 };
         self.sets = sets;
-        let elsewhere = place == Place::Another;
+        let elsewhere = place == Spot::Another;
         self.here = Some(arena.number());
         if self.keeper.is_some() {
             return self.map_lent(slots, arena, launches, (elsewhere, sets));
@@ -189,7 +189,7 @@ impl Seat {
     /// The same where another process keeps the memory, and lends it.
     fn map_lent(
         &mut self,
-        slots: Vec<Slot>,
+        slots: Vec<MappedSlot>,
         arena: &Arena,
         launches: Vec<Launch>,
         (elsewhere, sets): (bool, u32),
@@ -221,11 +221,11 @@ impl Seat {
         if self.here == Some(arena.number()) {
             return Ok(Outcome::Passed(()));
         }
-        self.map(layout, layout.slots.clone(), arena, Vec::new(), (Place::Same, 1))
+        self.map(layout, layout.slots.clone(), arena, Vec::new(), (Spot::Same, 1))
     }
 
     /// Gives the subject sets of arguments, one for each call of a sample.
-    pub(crate) fn map_sets(&mut self, tray: &Tray, slots: Vec<Slot>) -> Result<Outcome<()>, Fault> {
+    pub(crate) fn map_sets(&mut self, tray: &Tray, slots: Vec<MappedSlot>) -> Result<Outcome<()>, Fault> {
         let gone = self.rested.as_mut().map(|rested| rested.maps(tray.arena())).unwrap_or_default();
         self.here = Some(tray.arena().number());
         self.first(Ask::Map {

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 use camino::Utf8PathBuf;
 use kiln_build::Cache;
 use kiln_core::{Fault, Outcome};
-use kiln_run::{Answer, Ask, Confinement, Gpu, Limits, Worker, python_command};
+use kiln_run::{Answer, Ask, Confinement, Gpu, Worker, WorkerLimits, python_command};
 
 use crate::caches::Caches;
 use crate::compilers::{compile_alone, keep_in};
@@ -32,7 +32,7 @@ pub(crate) struct Seating {
     /// Where workers run; anywhere when empty.
     pub(crate) cpus: Vec<usize>,
     pub(crate) threads: usize,
-    pub(crate) limits: Limits,
+    pub(crate) limits: WorkerLimits,
     pub(crate) cache: CacheState,
     /// The UUID of the GPU, for workers with a device.
     pub(crate) gpu: Option<String>,
@@ -55,7 +55,7 @@ impl Seating {
         program: Utf8PathBuf,
         cpus: Vec<usize>,
         settings: &Settings,
-        limits: Limits,
+        limits: WorkerLimits,
         builds: Cache,
     ) -> Seating {
         let (threads, cache) = (settings.threads, settings.cache);
@@ -271,7 +271,7 @@ mod tests {
         };
         let idle = Idle::default();
         for tight in [false, true] {
-            let worker = Worker::start(python_command(&python.interpreter), Limits::default()).unwrap();
+            let worker = Worker::start(python_command(&python.interpreter), WorkerLimits::default()).unwrap();
             let home = Some(("kind".to_string(), idle.clone()));
             let mut seat = Seat::new(Rested::new(worker), FIRST, true, None, home, Arc::default());
             assert!(matches!(seat.confine(Confinement::Compiler).unwrap(), Outcome::Passed(())));
@@ -292,7 +292,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = camino::Utf8Path::from_path(folder.path()).unwrap();
         let cache = Cache::at(folder.join("cache"));
-        let limits = Limits::default();
+        let limits = WorkerLimits::default();
         let seating = Seating::new("kiln".into(), vec![], &Settings::default(), limits, cache.clone());
         seating.expect_python(&python.interpreter);
         let (interpreter, config) = (python.interpreter.clone(), kiln_core::Config::default());

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
 use kiln_judge::{Bound, Distribution, Exam, Geometry, Marks, Rules, Signature, boxes, geometry};
-use kiln_run::{Arena, Launch, Slot, TensorMap};
+use kiln_run::{Arena, Launch, MappedSlot, TensorMap};
 use kiln_spec::{Constants, Formula, Selection};
 
 use crate::drawing::derive;
 use crate::exams::{Helpers, exam, exams};
 use crate::kernel::Kernel;
 use crate::layout::{Edge, Layout};
-use crate::seat::{Place, Seat};
+use crate::seat::{Seat, Spot};
 use crate::subject::Subject;
 use crate::supply::Supply;
 
@@ -169,7 +169,7 @@ impl<'a> Stage<'a> {
     }
 
     /// What calls of a configuration take, and the arguments as a worker is told of them.
-    pub(crate) fn signature_for(&self, config: &Config) -> Result<(Cow<'_, Signature>, Vec<Slot>), Fault> {
+    pub(crate) fn signature_for(&self, config: &Config) -> Result<(Cow<'_, Signature>, Vec<MappedSlot>), Fault> {
         Ok(match self.other_layout(config)? {
             Some(Layout { signature, slots, .. }) => (Cow::Owned(signature), slots),
             None => (Cow::Borrowed(&self.layout.signature), self.layout.slots.clone()),
@@ -199,11 +199,11 @@ impl<'a> Stage<'a> {
     /// The same with so many sets of arguments on a device.
     pub(crate) fn map_sets(&self, seat: &mut Seat, subject: &Subject, sets: u32) -> Result<Outcome<()>, Fault> {
         let slots = self.slots(&self.layout, subject)?;
-        seat.map(&self.layout, slots, &self.arena, self.launches(subject)?, (Place::Same, sets))
+        seat.map(&self.layout, slots, &self.arena, self.launches(subject)?, (Spot::Same, sets))
     }
 
     /// The arguments as a worker is told of them, descriptors included.
-    pub(crate) fn slots(&self, layout: &Layout, subject: &Subject) -> Result<Vec<Slot>, Fault> {
+    pub(crate) fn slots(&self, layout: &Layout, subject: &Subject) -> Result<Vec<MappedSlot>, Fault> {
         let mut slots = layout.slots.clone();
         let selection = &self.kernel.selection;
         let Some(described) = selection.spec.arguments.iter().find(|a| a.tensormap.is_some()) else { return Ok(slots) };

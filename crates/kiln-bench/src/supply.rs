@@ -4,7 +4,7 @@
 
 use kiln_core::{Fault, Outcome, Refusal};
 use kiln_judge::{Fresh, Signature, Solution};
-use kiln_run::Slot;
+use kiln_run::MappedSlot;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -69,7 +69,7 @@ impl Supply {
     }
 
     /// Finds out what everything around the calls costs.
-    fn weigh(&mut self, signature: &Signature, slots: &[Slot], empty: &mut Seat) -> Result<(), Fault> {
+    fn weigh(&mut self, signature: &Signature, slots: &[MappedSlot], empty: &mut Seat) -> Result<(), Fault> {
         let failed = |refusal: Refusal| Fault::new("timing an empty function", refusal.measured);
         if let Outcome::Refused(refusal) = self.map(signature, slots, empty)? {
             return Err(failed(refusal));
@@ -99,7 +99,12 @@ impl Supply {
     }
 
     /// Gives a seat memory for its timed calls.
-    pub(crate) fn map(&mut self, signature: &Signature, slots: &[Slot], seat: &mut Seat) -> Result<Outcome<()>, Fault> {
+    pub(crate) fn map(
+        &mut self,
+        signature: &Signature,
+        slots: &[MappedSlot],
+        seat: &mut Seat,
+    ) -> Result<Outcome<()>, Fault> {
         if self.tray.as_ref().is_none_or(|(of, _)| of != signature) {
             self.tray = Some((signature.clone(), Tray::new(signature, self.sets.calls)?));
         }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_judge::{Fresh, Signature, padding, poison, scatter};
-use kiln_run::{ALIGNMENT, Arena, Slot, flush_lines};
+use kiln_run::{ALIGNMENT, Arena, MappedSlot, flush_lines};
 use kiln_spec::Role;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
@@ -63,7 +63,7 @@ impl Tray {
     }
 
     /// The arguments as a worker is told of them: those of the first set.
-    pub(crate) fn slots(&self, mut slots: Vec<Slot>) -> Vec<Slot> {
+    pub(crate) fn slots(&self, mut slots: Vec<MappedSlot>) -> Vec<MappedSlot> {
         for (slot, place) in slots.iter_mut().zip(&self.places) {
             slot.offset = self.start + place.start;
         }

@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Fault, Outcome};
 
 use crate::artifact::Artifact;
-use crate::compile::{Limits, compile};
+use crate::compile::{BuildLimits, compile};
 use crate::key::key;
 use crate::process::Watch;
 use crate::request::Request;
@@ -65,7 +65,7 @@ impl Cache {
         &self,
         toolchain: impl Into<Toolchain>,
         request: &Request,
-        limits: Limits,
+        limits: BuildLimits,
         on_silence: &dyn Fn(Duration),
     ) -> Result<Outcome<Artifact>, Fault> {
         self.build_until(toolchain, request, limits, on_silence, &AtomicBool::new(false))
@@ -76,7 +76,7 @@ impl Cache {
         &self,
         toolchain: impl Into<Toolchain>,
         request: &Request,
-        limits: Limits,
+        limits: BuildLimits,
         on_silence: &dyn Fn(Duration),
         stopped: &AtomicBool,
     ) -> Result<Outcome<Artifact>, Fault> {

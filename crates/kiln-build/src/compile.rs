@@ -17,16 +17,16 @@ use crate::toolchain::Toolchain;
 
 /// How patient a build is.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct BuildLimits {
     /// A build that takes longer is killed and refused.
     pub timeout: Duration,
     /// After this long without an end, `on_silence` is told.
     pub silence: Duration,
 }
 
-impl Default for Limits {
+impl Default for BuildLimits {
     fn default() -> Self {
-        Limits { timeout: Duration::from_secs(300), silence: Duration::from_secs(60) }
+        BuildLimits { timeout: Duration::from_secs(300), silence: Duration::from_secs(60) }
     }
 }
 

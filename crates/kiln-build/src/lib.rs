@@ -26,7 +26,7 @@ mod warning;
 
 pub use artifact::Artifact;
 pub use cache::{Cache, CacheState};
-pub use compile::Limits;
+pub use compile::BuildLimits;
 pub use compiler::Compiler;
 pub use key::fingerprint;
 pub use nvcc::Nvcc;

@@ -11,7 +11,7 @@ use kiln_core::{Fault, Outcome};
 
 use crate::artifact::Artifact;
 use crate::cache::Cache;
-use crate::compile::Limits;
+use crate::compile::BuildLimits;
 use crate::load::Load;
 use crate::request::Request;
 use crate::toolchain::Toolchain;
@@ -66,7 +66,7 @@ impl Pool {
         threads: usize,
         toolchain: impl Into<Toolchain>,
         cache: Cache,
-        limits: Limits,
+        limits: BuildLimits,
         start: impl Fn() + Clone + Send + 'static,
     ) -> Pool {
         let toolchain = toolchain.into();

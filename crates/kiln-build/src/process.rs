@@ -10,14 +10,14 @@ use camino::Utf8Path;
 use kiln_core::Fault;
 use process_wrap::std::{CommandWrap, ProcessGroup};
 
-use crate::compile::Limits;
+use crate::compile::BuildLimits;
 
 /// How often a running compiler is looked at.
 const GLANCE: Duration = Duration::from_millis(2);
 
 /// What bounds all processes of one build together.
 pub(crate) struct Watch<'a> {
-    pub(crate) limits: Limits,
+    pub(crate) limits: BuildLimits,
     pub(crate) on_silence: &'a dyn Fn(Duration),
     pub(crate) stopped: &'a AtomicBool,
     pub(crate) started: Instant,

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_build::{Artifact, Cache, Compiler, Limits, Pool, Request};
+use kiln_build::{Artifact, BuildLimits, Cache, Compiler, Pool, Request};
 use kiln_core::{Config, Gate, Outcome, Refusal};
 
 struct Bench {
@@ -36,7 +36,7 @@ impl Bench {
     }
 
     fn build(&self, request: &Request) -> Outcome<Artifact> {
-        self.cache.build(&self.compiler, request, Limits::default(), &|_| {}).unwrap()
+        self.cache.build(&self.compiler, request, BuildLimits::default(), &|_| {}).unwrap()
     }
 
     fn passed(&self, request: &Request) -> Artifact {
@@ -123,7 +123,7 @@ fn a_compiler_that_does_not_end_is_killed_with_its_children() {
     std::process::Command::new("chmod").args(["+x", script.as_str()]).status().unwrap();
     let compiler = Compiler::named(vec![script.into_string()]).unwrap();
     let source = bench.write("k.c", "int x;\n");
-    let limits = Limits { timeout: Duration::from_millis(400), silence: Duration::from_millis(100) };
+    let limits = BuildLimits { timeout: Duration::from_millis(400), silence: Duration::from_millis(100) };
     let alarms = std::sync::atomic::AtomicU32::new(0);
     let count = |_| {
         alarms.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -148,7 +148,7 @@ fn a_pool_that_is_dropped_waits_for_no_compiler() {
     std::process::Command::new("chmod").args(["+x", script.as_str()]).status().unwrap();
     let compiler = Compiler::named(vec![script.into_string()]).unwrap();
     let source = bench.write("k.c", "int x;\n");
-    let pool = Pool::new(1, compiler, bench.cache.clone(), Limits::default(), || {});
+    let pool = Pool::new(1, compiler, bench.cache.clone(), BuildLimits::default(), || {});
     let tickets: Vec<_> = (0..3).map(|n| pool.ask(bench.request(&source, &format!("N={n}")))).collect();
     assert!(tickets[0].wait_for(Duration::from_millis(100)).is_none());
     let started = std::time::Instant::now();
@@ -162,7 +162,7 @@ fn a_pool_that_is_dropped_waits_for_no_compiler() {
 fn builders_of_the_same_thing_do_not_disturb_each_other() {
     let bench = Bench::new();
     let source = bench.write("k.c", "int f(void) { return N; }\n");
-    let pool = Pool::new(4, bench.compiler.clone(), bench.cache.clone(), Limits::default(), || {});
+    let pool = Pool::new(4, bench.compiler.clone(), bench.cache.clone(), BuildLimits::default(), || {});
     let tickets: Vec<_> = (0..12).map(|i| pool.ask(bench.request(&source, &format!("N={}", i % 3)))).collect();
     for ticket in tickets {
         match ticket.wait().unwrap() {

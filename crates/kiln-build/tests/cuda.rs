@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_build::{Artifact, Cache, Limits, Nvcc, Passing, Request, SHIM_SYMBOL, Toolchain, launcher_shim};
+use kiln_build::{Artifact, BuildLimits, Cache, Nvcc, Passing, Request, SHIM_SYMBOL, Toolchain, launcher_shim};
 use kiln_core::{Config, Gate, Outcome, Refusal};
 
 const KERNELS: &str = "
@@ -64,7 +64,7 @@ impl Bench {
     }
 
     fn build(&self, request: &Request) -> Outcome<Artifact> {
-        self.cache.build(&self.nvcc, request, Limits::default(), &|_| {}).unwrap()
+        self.cache.build(&self.nvcc, request, BuildLimits::default(), &|_| {}).unwrap()
     }
 
     fn passed(&self, request: &Request) -> Artifact {
@@ -158,7 +158,8 @@ fn a_wrong_source_and_a_wrong_entry_are_refused_with_the_compilers_words() {
 fn what_no_source_can_help_is_a_fault() {
     let Some(bench) = bench() else { return };
     let source = bench.write("k.cu", KERNELS);
-    let fault = |request: Request| bench.cache.build(&bench.nvcc, &request, Limits::default(), &|_| {}).unwrap_err();
+    let fault =
+        |request: Request| bench.cache.build(&bench.nvcc, &request, BuildLimits::default(), &|_| {}).unwrap_err();
     let request = bench.request(&source, &["plain"]);
     assert!(fault(Request { arch: Some("sm_1".into()), ..request.clone() }).why.contains("sm_1"));
     assert!(fault(Request { arch: None, ..request.clone() }).why.contains("no architecture"));
@@ -166,7 +167,7 @@ fn what_no_source_can_help_is_a_fault() {
         fault(Request { sources: vec![source.clone(), source.clone()], ..request.clone() }).why.contains("one source")
     );
     let stopped = AtomicBool::new(true);
-    let stop = bench.cache.build_until(&bench.nvcc, &request, Limits::default(), &|_| {}, &stopped);
+    let stop = bench.cache.build_until(&bench.nvcc, &request, BuildLimits::default(), &|_| {}, &stopped);
     assert!(stop.unwrap_err().why.contains("interrupted"));
     bench.assert_clean();
 }
@@ -209,7 +210,7 @@ fn host_launchers_become_a_library() {
 fn a_compilation_that_takes_too_long_leaves_nothing() {
     let Some(bench) = bench() else { return };
     let source = bench.write("k.cu", KERNELS);
-    let limits = Limits { timeout: Duration::from_millis(20), silence: Duration::from_secs(9) };
+    let limits = BuildLimits { timeout: Duration::from_millis(20), silence: Duration::from_secs(9) };
     match bench.cache.build(&bench.nvcc, &bench.request(&source, &["plain"]), limits, &|_| {}).unwrap() {
         Outcome::Refused(refusal) => assert_eq!(refusal.gate, Gate::BuildTimeout),
         Outcome::Passed(artifact) => panic!("{artifact:?}"),

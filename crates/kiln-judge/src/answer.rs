@@ -1,5 +1,5 @@
 //! The right answer of each output, with what it is held to. In: rules and inputs, and answers from outside where kiln does
-//! not know them. Out: one [`Answer`] for each output. Refuses answers of another number or size than the outputs, and NaN
+//! not know them. Out: one [`RightAnswer`] for each output. Refuses answers of another number or size than the outputs, and NaN
 //! in them: a check against NaN is no check.
 
 use kiln_core::Fault;
@@ -27,7 +27,7 @@ pub(crate) const BUDGET: usize = 100_000_000;
 
 /// What one output is held against.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct RightAnswer {
     /// The output's name.
     pub name: String,
     /// The right answer.
@@ -45,7 +45,7 @@ pub(crate) fn answers(
     rules: &Rules,
     inputs: &Inputs,
     outside: Option<Outside<'_>>,
-) -> Result<Vec<Answer>, Fault> {
+) -> Result<Vec<RightAnswer>, Fault> {
     let outputs: Vec<&Slot> = signature.outputs().map(|(_, slot)| slot).collect();
     let mut answers = match (rules.builtin, outside) {
         (None, _) if !rules.expressions.is_empty() => {
@@ -77,7 +77,7 @@ fn known(
     rules: &Rules,
     inputs: &Inputs,
     (outputs, faster): (&[&Slot], Option<Outside<'_>>),
-) -> Result<Vec<Answer>, Fault> {
+) -> Result<Vec<RightAnswer>, Fault> {
     let fault = |why: String| Fault::new("computing the right answer", why);
     let jobs = jobs(builtin, signature, inputs, outputs.len()).map_err(|unfit| fault(unfit.to_string()))?;
     if jobs.len() != outputs.len() {
@@ -104,7 +104,7 @@ fn known(
         let derived =
             || derive(job, &expected, output.dtype, ordinary(signature, inputs), inputs.distribution.needs_reach());
         let bound = bound(rules.stated(&output.name), inputs.distribution, derived);
-        Ok(Answer { name: output.name.clone(), expected, bound, outside: false, projection })
+        Ok(RightAnswer { name: output.name.clone(), expected, bound, outside: false, projection })
     };
     jobs.iter().zip(outputs).zip(fetched).map(answer).collect()
 }
@@ -156,7 +156,7 @@ fn fetched(
     outputs: &[&Slot],
     tensors: Vec<Tensor>,
     plain: Option<Vec<Tensor>>,
-) -> Result<Vec<Answer>, Fault> {
+) -> Result<Vec<RightAnswer>, Fault> {
     let fault = |why: String| Fault::new("fetching the right answer", why);
     if tensors.len() != outputs.len() {
         return Err(fault(format!("{} tensors came for {} outputs", tensors.len(), outputs.len())));
@@ -175,7 +175,7 @@ fn fetched(
             found.unwrap_or_else(|| assume(slot.dtype, &expected, inputs.distribution, terms))
         };
         let bound = bound(rules.stated(&slot.name), inputs.distribution, assumed);
-        Ok(Answer { name: slot.name.clone(), expected, bound, outside: false, projection: None })
+        Ok(RightAnswer { name: slot.name.clone(), expected, bound, outside: false, projection: None })
     };
     outputs.iter().zip(tensors).enumerate().map(answer).collect()
 }
@@ -202,7 +202,7 @@ fn assume(dtype: Dtype, expected: &Expected, distribution: Distribution, terms: 
 
 /// Refuses NaN, and takes what is beyond the output's type as that type has it: as infinity, or, in eight bits, as the
 /// largest number.
-fn settle(dtype: Dtype, answer: &mut Answer) -> Result<(), Fault> {
+fn settle(dtype: Dtype, answer: &mut RightAnswer) -> Result<(), Fault> {
     let expected = &mut answer.expected;
     // Only 64 bits are more than doubles hold.
     if !is_wide(dtype) {
@@ -262,7 +262,8 @@ mod tests {
         let every = rules.covering(Coverage::Every);
         let here = answers(&signature, &every, &inputs, None).unwrap();
         let tensors = |off: f64| -> Vec<Tensor> {
-            let tensor = |a: &Answer| Tensor::new(&a.expected.shape, a.expected.data.iter().map(|v| v + off).collect());
+            let tensor =
+                |a: &RightAnswer| Tensor::new(&a.expected.shape, a.expected.data.iter().map(|v| v + off).collect());
             here.iter().map(tensor).collect()
         };
         assert!(rules.agree(&signature, &inputs, &tensors(0.0)) && !rules.agree(&signature, &inputs, &tensors(0.01)));

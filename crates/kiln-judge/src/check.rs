@@ -8,7 +8,7 @@ use kiln_core::{Gate, Outcome, Refusal};
 use kiln_spec::{Dtype, Role};
 
 use crate::allowed::Bound;
-use crate::answer::Answer;
+use crate::answer::RightAnswer;
 use crate::element::{decode, decode_into, encode, is_float, surely_finite};
 use crate::memory::poison;
 use crate::parallel::in_parallel;
@@ -45,7 +45,7 @@ pub struct Mark {
     pub rel_l2: f64,
 }
 
-type Output<'a> = (&'a Slot, Cow<'a, [u8]>, &'a Answer);
+type Output<'a> = (&'a Slot, Cow<'a, [u8]>, &'a RightAnswer);
 
 pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
     let tallies: Vec<Tally> = outputs.iter().map(|(slot, bytes, answer)| tally(slot, bytes, answer)).collect();
@@ -91,7 +91,7 @@ pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
 }
 
 /// A whole output, in shares that several processors may look at.
-fn tally(slot: &Slot, bytes: &[u8], answer: &Answer) -> Tally {
+fn tally(slot: &Slot, bytes: &[u8], answer: &RightAnswer) -> Tally {
     const SHARE: usize = 1 << 17;
     if let Some(exact) = &answer.expected.exact {
         let mut tally = Tally::new(answer.bound.allowed);
@@ -150,7 +150,7 @@ fn add(tally: &mut Tally, slot: &Slot, bytes: &[u8], (range, right): &Stretch<'_
 
 /// Elements that still hold the pattern they were filled with. Of an inout nothing can be said; an integer may be that
 /// number by right.
-fn unwritten(slot: &Slot, bytes: &[u8], answer: &Answer) -> Option<Refusal> {
+fn unwritten(slot: &Slot, bytes: &[u8], answer: &RightAnswer) -> Option<Refusal> {
     if slot.role == Role::Inout {
         return None;
     }
@@ -194,7 +194,7 @@ fn no_bool(slot: &Slot, bytes: &[u8]) -> Option<Refusal> {
 }
 
 /// Numbers too far off: one of them, or all together.
-fn off(slot: &Slot, bytes: &[u8], answer: &Answer, tally: &Tally) -> Option<Refusal> {
+fn off(slot: &Slot, bytes: &[u8], answer: &RightAnswer, tally: &Tally) -> Option<Refusal> {
     let bound = answer.bound;
     if tally.worst > 1.0 {
         let right = known(answer, tally.at).unwrap_or(f64::NAN);
@@ -245,7 +245,7 @@ fn off(slot: &Slot, bytes: &[u8], answer: &Answer, tally: &Tally) -> Option<Refu
 }
 
 /// What to state where a reference of the user's own says nothing of precision, and the error is not plainly one.
-fn tolerance(slot: &Slot, answer: &Answer, tally: &Tally) -> Option<String> {
+fn tolerance(slot: &Slot, answer: &RightAnswer, tally: &Tally) -> Option<String> {
     let near = tally.max_abs <= 0.05 * answer.expected.largest();
     let needed = 1.25 * tally.max_abs;
     // Rounded up to two digits.
@@ -260,7 +260,7 @@ fn tolerance(slot: &Slot, answer: &Answer, tally: &Tally) -> Option<String> {
 }
 
 /// Rows that were not computed, by sums over all elements.
-fn missed(slot: &Slot, bytes: &[u8], answer: &Answer) -> Option<Refusal> {
+fn missed(slot: &Slot, bytes: &[u8], answer: &RightAnswer) -> Option<Refusal> {
     let miss = answer.projection.as_ref()?.miss(slot, bytes, answer.bound, answer.expected.largest())?;
     let (row, columns) = (place(&slot.shape[..slot.shape.len() - 1], miss.row), miss.columns);
     Some(Refusal {
@@ -280,13 +280,13 @@ fn missed(slot: &Slot, bytes: &[u8], answer: &Answer) -> Option<Refusal> {
 }
 
 /// The right answer of an element, if it was computed.
-fn known(answer: &Answer, at: usize) -> Option<f64> {
+fn known(answer: &RightAnswer, at: usize) -> Option<f64> {
     let width = answer.expected.width().max(1);
     answer.expected.row(at / width).map(|row| row[at % width])
 }
 
 /// The same of a 64-bit integer.
-fn integer(answer: &Answer, at: usize) -> Option<i128> {
+fn integer(answer: &RightAnswer, at: usize) -> Option<i128> {
     let (width, exact) = (answer.expected.width().max(1), answer.expected.exact.as_ref()?);
     let place = answer.expected.known().position(|(row, _)| row == at / width)?;
     exact.get(place * width + at % width).copied()

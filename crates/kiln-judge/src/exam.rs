@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_core::{Fault, Outcome};
 
-use crate::answer::{Answer, answers};
+use crate::answer::{RightAnswer, answers};
 use crate::check::{Marks, check};
 use crate::distribution::Distribution;
 use crate::inputs::{Filler, Inputs};
@@ -41,7 +41,7 @@ pub struct Exam {
     distribution: Distribution,
     seed: u64,
     memory: Memory,
-    answers: Vec<Answer>,
+    answers: Vec<RightAnswer>,
     deterministic: bool,
     /// Whether anybody has answered it right.
     passed: Arc<AtomicBool>,
@@ -160,7 +160,7 @@ impl Exam {
     }
 
     /// The right answers and what each output is held to, in the order of the outputs.
-    pub fn answers(&self) -> &[Answer] {
+    pub fn answers(&self) -> &[RightAnswer] {
         &self.answers
     }
 

@@ -39,7 +39,7 @@ mod tensor;
 mod whole;
 
 pub use allowed::{Allowed, Bound, Source};
-pub use answer::Answer;
+pub use answer::RightAnswer;
 pub use check::{Mark, Marks};
 pub use dependence::ignored;
 pub use distribution::Distribution;

@@ -5,7 +5,7 @@
 use kiln_core::Fault;
 
 use crate::allowed::Source;
-use crate::answer::Answer;
+use crate::answer::RightAnswer;
 use crate::element::{decode, round_all, roundoff};
 use crate::signature::Slot;
 use crate::strides::gather;
@@ -50,15 +50,19 @@ impl Null {
 }
 
 /// The answer of another question of the same shape, on the rows that both know.
-pub(crate) fn of_another(slot: &Slot, answer: &Answer, other: &Answer) -> Option<Null> {
+pub(crate) fn of_another(slot: &Slot, answer: &RightAnswer, other: &RightAnswer) -> Option<Null> {
     let common = answer.expected.common(&other.expected)?;
     let theirs = other.expected.common(&answer.expected)?;
-    let answer = Answer { expected: common, projection: None, ..answer.clone() };
+    let answer = RightAnswer { expected: common, projection: None, ..answer.clone() };
     Some(judge("another_question", theirs.data, theirs.exact, slot, &answer))
 }
 
 /// `inputs` are slots and their bytes.
-pub(crate) fn nulls<'a>(slot: &Slot, answer: &Answer, inputs: impl Iterator<Item = (&'a Slot, &'a [u8])>) -> Vec<Null> {
+pub(crate) fn nulls<'a>(
+    slot: &Slot,
+    answer: &RightAnswer,
+    inputs: impl Iterator<Item = (&'a Slot, &'a [u8])>,
+) -> Vec<Null> {
     let expected = &answer.expected;
     let (right, width) = (&expected.data, expected.width());
     let mut nulls = Vec::new();
@@ -91,7 +95,13 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn judge(name: &'static str, mut values: Vec<f64>, exact: Option<Vec<i128>>, slot: &Slot, answer: &Answer) -> Null {
+fn judge(
+    name: &'static str,
+    mut values: Vec<f64>,
+    exact: Option<Vec<i128>>,
+    slot: &Slot,
+    answer: &RightAnswer,
+) -> Null {
     let (right, bound) = (&answer.expected.data, answer.bound);
     round_all(slot.dtype, &mut values);
     let mut tally = Tally::new(bound.allowed);

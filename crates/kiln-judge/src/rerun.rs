@@ -3,14 +3,14 @@
 
 use kiln_core::{Gate, Outcome, Refusal};
 
-use crate::answer::Answer;
+use crate::answer::RightAnswer;
 use crate::element::{decode, is_float};
 use crate::signature::Slot;
 use crate::tensor::place;
 use crate::whole::{is_wide, read};
 
 pub(crate) fn rerun<'a>(
-    outputs: impl Iterator<Item = (&'a Slot, &'a Answer)>,
+    outputs: impl Iterator<Item = (&'a Slot, &'a RightAnswer)>,
     first: &[u8],
     second: &[u8],
     deterministic: bool,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use kiln_core::{Fault, Outcome};
 
 use crate::allowed::Bound;
-use crate::answer::{Answer, answers};
+use crate::answer::{RightAnswer, answers};
 use crate::check::{Marks, check};
 use crate::distribution::Distribution;
 use crate::element::{decode, is_float};
@@ -22,7 +22,7 @@ use crate::tensor::Tensor;
 #[derive(Debug, Clone)]
 pub struct Solution {
     outputs: Vec<Slot>,
-    answers: Vec<Answer>,
+    answers: Vec<RightAnswer>,
 }
 
 impl Solution {

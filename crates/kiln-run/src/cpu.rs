@@ -10,7 +10,7 @@ use crate::handle::Handle;
 use crate::mapping::Mapping;
 use crate::pin::pin;
 use crate::preemption::Waits;
-use crate::protocol::{About, Answer, Ask, Failed, Slot, Timing};
+use crate::protocol::{About, Answer, Ask, Failed, MappedSlot, Timing};
 use crate::serve::{flush_c_streams, private_stdout, serve};
 use crate::stopwatch::{Plan, measure};
 
@@ -33,7 +33,7 @@ struct Backend {
 struct Memory {
     /// Raw, for the function holds pointers into it.
     mapping: Mapping,
-    slots: Vec<Slot>,
+    slots: Vec<MappedSlot>,
     sets: usize,
     stride: usize,
     /// The sets of calls that were made ready.
@@ -102,7 +102,7 @@ impl Backend {
     fn map(
         &mut self,
         arena: &Handle,
-        slots: Vec<Slot>,
+        slots: Vec<MappedSlot>,
         sets: u32,
         stride: usize,
         holes: &[(usize, usize)],
@@ -110,7 +110,7 @@ impl Backend {
         let mapping = Mapping::new(arena.file()?, holes).map_err(|e| format!("mapping shared memory: {e}"))?;
         let sets = sets.max(1) as usize;
         let reach = (sets - 1).saturating_mul(stride);
-        for Slot { name, offset, bytes, .. } in &slots {
+        for MappedSlot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), offset.saturating_add(reach), *bytes, mapping.len())?;
         }
         self.memory = Some(Memory { mapping, slots, sets, stride, order: Vec::new(), pointers: Vec::new() });

@@ -21,7 +21,7 @@ use crate::orphans::adopt;
 use crate::pipes::Pipes;
 use crate::process::Process;
 use crate::scratch::scratch;
-use crate::worker::{Limits, TEMPORARY, Worker};
+use crate::worker::{TEMPORARY, Worker, WorkerLimits};
 
 /// The argument that makes a server of a worker's program.
 const ARGUMENT: &str = "fork-server";
@@ -69,7 +69,7 @@ impl ForkServer {
     }
 
     /// A worker as `command` would start it, of the same interpreter as the server's.
-    pub fn worker(&self, command: Command, limits: Limits) -> Result<Worker, Fault> {
+    pub fn worker(&self, command: Command, limits: WorkerLimits) -> Result<Worker, Fault> {
         match self.fork(&command, limits) {
             Some(worker) => Ok(worker),
             None => Worker::start(command, limits),
@@ -82,7 +82,7 @@ impl ForkServer {
     }
 
     /// None where the server is of no use; it is then gone.
-    fn fork(&self, command: &Command, limits: Limits) -> Option<Worker> {
+    fn fork(&self, command: &Command, limits: WorkerLimits) -> Option<Worker> {
         let scratch = scratch().ok()?;
         let folder = scratch.path().to_str()?;
         let (questions, theirs) = UnixStream::pair().ok()?;

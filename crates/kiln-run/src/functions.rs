@@ -8,15 +8,15 @@ use tempfile::TempDir;
 
 use crate::orphans::Known;
 use crate::python::{find_python, python_command};
-use crate::{Answer, Arena, Ask, Limits, Worker};
+use crate::{Answer, Arena, Ask, Worker, WorkerLimits};
 
 /// The interpreter, or a note that there is none.
 pub(crate) fn interpreter() -> Option<String> {
     find_python().map_err(|fault| println!("skipped: {fault}")).ok().map(|python| python.interpreter)
 }
 
-pub(crate) fn limits() -> Limits {
-    Limits { time: Duration::from_secs(120), ..Limits::default() }
+pub(crate) fn limits() -> WorkerLimits {
+    WorkerLimits { time: Duration::from_secs(120), ..WorkerLimits::default() }
 }
 
 pub(crate) fn command(interpreter: &str) -> Command {

@@ -53,8 +53,9 @@ pub use pad::Pad;
 pub use pin::{pin_thread, step_back, work_on};
 pub use prefault::prefault;
 pub use protocol::{
-    About, Answer, Ask, Drawing, Failed, Fill, Gpu, GpuState, Launch, Lent, Numbers, PROTOCOL, Slot, TensorMap, Timing,
+    About, Answer, Ask, Drawing, Failed, Fill, Gpu, GpuState, Launch, Lent, MappedSlot, Numbers, PROTOCOL, TensorMap,
+    Timing,
 };
 pub use python::{Python, find_python, python_command};
 pub use visible::visible;
-pub use worker::{Limits, Worker};
+pub use worker::{Worker, WorkerLimits};

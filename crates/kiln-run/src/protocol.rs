@@ -60,7 +60,7 @@ pub enum Ask {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lent: Option<Lent>,
         /// The arguments, in order.
-        slots: Vec<Slot>,
+        slots: Vec<MappedSlot>,
         /// For a cubin: the launches that make one call, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         launches: Vec<Launch>,
@@ -172,7 +172,7 @@ fn is_zero(number: &u32) -> bool {
 
 impl Ask {
     /// Maps memory for what launches by itself.
-    pub fn map(arena: &Arena, slots: Vec<Slot>) -> Ask {
+    pub fn map(arena: &Arena, slots: Vec<MappedSlot>) -> Ask {
         Ask::Map {
             arena: arena.handle(),
             lent: None,
@@ -220,7 +220,7 @@ pub struct Lent {
 
 /// One argument in the shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Slot {
+pub struct MappedSlot {
     /// The argument's name.
     pub name: String,
     /// Where it begins.

@@ -24,16 +24,16 @@ use crate::signal::{ending, is_bad_call};
 
 /// What a worker may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct WorkerLimits {
     /// Wall-clock time for one question.
     pub time: Duration,
     /// Resident memory in bytes, shared memory it has touched included.
     pub memory: u64,
 }
 
-impl Default for Limits {
+impl Default for WorkerLimits {
     fn default() -> Self {
-        Limits { time: Duration::from_secs(30), memory: 8 << 30 }
+        WorkerLimits { time: Duration::from_secs(30), memory: 8 << 30 }
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) const TEMPORARY: &str = "TMPDIR";
 pub struct Worker {
     process: Process,
     pipes: Pipes,
-    limits: Limits,
+    limits: WorkerLimits,
     asked: u64,
     /// Where the worker may write, gone with it. Dropped after the process.
     scratch: TempDir,
@@ -71,7 +71,7 @@ pub struct Worker {
 impl Worker {
     /// Starts `command` as a worker and waits for its greeting. The worker has a folder of its own for temporary files,
     /// unless the command names one.
-    pub fn start(mut command: Command, limits: Limits) -> Result<Worker, Fault> {
+    pub fn start(mut command: Command, limits: WorkerLimits) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
         let program = command.get_program().to_string_lossy().into_owned();
         let scratch = scratch().map_err(|e| fault(e.to_string()))?;
@@ -87,7 +87,12 @@ impl Worker {
     }
 
     /// A worker of a process that was just started, once it has greeted.
-    pub(crate) fn greeted(process: Process, pipes: Pipes, limits: Limits, scratch: TempDir) -> Result<Worker, Fault> {
+    pub(crate) fn greeted(
+        process: Process,
+        pipes: Pipes,
+        limits: WorkerLimits,
+        scratch: TempDir,
+    ) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
         let (numbers, folder, confined) = (RandomState::new(), None, None);
         let (asked, prepared, tight) = (0, 0, false);

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kiln_core::Value;
-use kiln_search::{Answer, Kind, Knowledge, Plan, Prior, Recorded, Settings, repeat, score};
+use kiln_search::{Kind, Knowledge, Plan, Prior, Recorded, RecordedTime, Settings, repeat, score};
 
 /// Constants that only matter with priors; they are chosen by searches that have one.
 const TRANSFER: [&str; 12] =
@@ -146,7 +146,7 @@ fn read(folder: &Path) -> Vec<File> {
         let row = |row: &kiln_formats::Row| {
             let values: Vec<Value> =
                 row.point.iter().zip(&recording.values).map(|(at, list)| list[*at as usize].clone()).collect();
-            (values, Answer { time: row.outcome.seconds(), samples: vec![] })
+            (values, RecordedTime { time: row.outcome.seconds(), samples: vec![] })
         };
         let Ok(recorded) = Recorded::new(&recording.names, recording.rows.iter().map(row).collect()) else { continue };
         let kernel = name.split("__").next().unwrap_or(name).to_string();

@@ -4,7 +4,7 @@
 use kiln_space::{Point, Step};
 
 use crate::draw::Draws;
-use crate::history::{History, Trial};
+use crate::history::{History, Tried};
 use crate::moves;
 use crate::settings::Settings;
 use crate::slice::Slice;
@@ -22,7 +22,7 @@ pub(crate) fn candidates(
 ) -> Vec<Point> {
     let inside = |point: &[u32]| slice.is_none_or(|slice| slice.contains(point));
     let timed = history.timed();
-    let good: Vec<&Trial> = timed.iter().filter(|trial| inside(&trial.point)).take(STARTS).collect();
+    let good: Vec<&Tried> = timed.iter().filter(|trial| inside(&trial.point)).take(STARTS).collect();
     let mut points = Vec::new();
     for trial in good.iter().take(settings.centres as usize) {
         points.extend(moves::fresh_neighbours(history, &trial.point, Step::Any));

@@ -5,7 +5,7 @@
 use kiln_space::Point;
 
 use crate::draw::Draws;
-use crate::history::{History, Trial};
+use crate::history::{History, Tried};
 use crate::moves;
 use crate::random;
 
@@ -27,7 +27,7 @@ pub(crate) fn propose(history: &History) -> Option<Point> {
         return random::propose(history);
     }
     let (free, dimensions) = (moves::free(history), history.space.dimensions());
-    let choose = |draws: &mut Draws| -> &Trial {
+    let choose = |draws: &mut Draws| -> &Tried {
         // Best first, so the smallest of several places wins the tournament.
         let place = (0..TOURNAMENT).map(|_| draws.position(parents.len())).min().unwrap_or(0);
         &parents[place]

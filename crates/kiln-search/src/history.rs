@@ -13,7 +13,7 @@ use crate::seen::Seen;
 
 /// One configuration with its cost; none for a failure.
 #[derive(Debug, Clone)]
-pub(crate) struct Trial {
+pub(crate) struct Tried {
     pub(crate) index: u128,
     pub(crate) point: Point,
     pub(crate) cost: Option<f64>,
@@ -25,11 +25,11 @@ pub(crate) struct History {
     pub(crate) seed: u64,
     pub(crate) seen: Seen,
     /// Best first, failures last, equals by index.
-    trials: Vec<Trial>,
+    trials: Vec<Tried>,
     /// The cost each told index has in `trials`.
     costs: FxHashMap<u128, Option<f64>>,
     /// By index, so that the order of asking is forgotten.
-    pending: Vec<Trial>,
+    pending: Vec<Tried>,
 }
 
 impl History {
@@ -52,7 +52,7 @@ impl History {
             self.trials.remove(place);
         }
         let (Ok(place) | Err(place)) = self.place(index, cost);
-        self.trials.insert(place, Trial { index, point: point.clone(), cost });
+        self.trials.insert(place, Tried { index, point: point.clone(), cost });
     }
 
     /// Notes that a point is being tried; nothing changes if it is known already.
@@ -60,7 +60,7 @@ impl History {
         let Some(index) = self.space.index(point) else { return };
         if self.seen.insert(index) {
             let (Ok(place) | Err(place)) = self.pending.binary_search_by_key(&index, |trial| trial.index);
-            self.pending.insert(place, Trial { index, point: point.clone(), cost: None });
+            self.pending.insert(place, Tried { index, point: point.clone(), cost: None });
         }
     }
 
@@ -78,8 +78,8 @@ impl History {
 
     /// The same without what is known of these points, though they stay seen: only for proposals, not to be told more.
     pub(crate) fn without(&self, left_out: impl Fn(&[u32]) -> bool) -> History {
-        let kept = |trials: &[Trial]| trials.iter().filter(|trial| !left_out(&trial.point)).cloned().collect();
-        let (trials, pending): (Vec<Trial>, Vec<Trial>) = (kept(&self.trials), kept(&self.pending));
+        let kept = |trials: &[Tried]| trials.iter().filter(|trial| !left_out(&trial.point)).cloned().collect();
+        let (trials, pending): (Vec<Tried>, Vec<Tried>) = (kept(&self.trials), kept(&self.pending));
         let costs = trials.iter().map(|trial| (trial.index, trial.cost)).collect();
         History { space: self.space.clone(), seed: self.seed, seen: self.seen.clone(), trials, costs, pending }
     }
@@ -100,16 +100,16 @@ impl History {
         self.space.index(point).is_some_and(|index| !self.seen.contains(index))
     }
 
-    pub(crate) fn trials(&self) -> &[Trial] {
+    pub(crate) fn trials(&self) -> &[Tried] {
         &self.trials
     }
 
     /// The trials that have a cost.
-    pub(crate) fn timed(&self) -> &[Trial] {
+    pub(crate) fn timed(&self) -> &[Tried] {
         &self.trials[..self.trials.partition_point(|trial| trial.cost.is_some())]
     }
 
-    pub(crate) fn pending(&self) -> &[Trial] {
+    pub(crate) fn pending(&self) -> &[Tried] {
         &self.pending
     }
 
@@ -147,7 +147,7 @@ mod tests {
         history
     }
 
-    fn indices(trials: &[Trial]) -> Vec<u128> {
+    fn indices(trials: &[Tried]) -> Vec<u128> {
         trials.iter().map(|trial| trial.index).collect()
     }
 

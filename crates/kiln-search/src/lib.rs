@@ -47,7 +47,7 @@ pub use observation::Observation;
 pub use prior::Prior;
 pub use race::{Bound, Decision, Race};
 pub use random::Random;
-pub use recorded::{Answer, Recorded, Unrecorded};
+pub use recorded::{Recorded, RecordedTime, Unrecorded};
 pub use settings::{Constant, Settings, UnknownConstant};
 pub use simulate::{Curve, Plan, Score, repeat, score, shares, simulate};
 pub use strategy::{Strategy, strategy, strategy_with};

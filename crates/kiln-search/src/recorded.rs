@@ -1,5 +1,5 @@
 //! A recorded space: every configuration that somebody measured, with what was measured. In: names, rows of values, an
-//! [`Answer`] each. Out: a [`Space`] of exactly those rows and the answer of each by its index, so that a search can be
+//! [`RecordedTime`] each. Out: a [`Space`] of exactly those rows and the answer of each by its index, so that a search can be
 //! replayed on it without a GPU. Refuses a recording in which nothing has a time.
 
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::prior::Prior;
 
 /// What was measured of one configuration.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
+pub struct RecordedTime {
     /// The time that counts (mean or median of the samples); none for a failure.
     pub time: Option<f64>,
     /// The raw samples, where they were kept.
@@ -25,7 +25,7 @@ pub struct Answer {
 pub struct Recorded {
     space: Arc<Space>,
     /// By index in the space.
-    answers: Vec<Answer>,
+    answers: Vec<RecordedTime>,
     optimum: f64,
 }
 
@@ -56,7 +56,7 @@ impl std::error::Error for Unrecorded {}
 
 impl Recorded {
     /// Takes rows of values in the order of `names`; of equal rows the last counts.
-    pub fn new(names: &[Arc<str>], rows: Vec<(Vec<Value>, Answer)>) -> Result<Recorded, Unrecorded> {
+    pub fn new(names: &[Arc<str>], rows: Vec<(Vec<Value>, RecordedTime)>) -> Result<Recorded, Unrecorded> {
         if let Some(row) = rows.iter().position(|(values, _)| values.len() != names.len()) {
             return Err(Unrecorded::Ragged { row });
         }
@@ -74,11 +74,11 @@ impl Recorded {
         };
         let points: Vec<Point> = rows.iter().map(|(row, _)| row.iter().zip(&dimensions).map(place).collect()).collect();
         let space = Space::listed(dimensions, &points).ok_or(Unrecorded::NoTimes)?;
-        let mut answers = vec![Answer::default(); space.len() as usize];
+        let mut answers = vec![RecordedTime::default(); space.len() as usize];
         for (point, (_, answer)) in points.iter().zip(rows) {
             if let Some(index) = space.index(point) {
                 let time = answer.time.and_then(|time| Observation::Time(time).cost());
-                answers[index as usize] = Answer { time, samples: answer.samples };
+                answers[index as usize] = RecordedTime { time, samples: answer.samples };
             }
         }
         let optimum = answers.iter().filter_map(|answer| answer.time).fold(f64::INFINITY, f64::min);
@@ -94,7 +94,7 @@ impl Recorded {
     }
 
     /// The answers in the order of the space's indices.
-    pub fn answers(&self) -> &[Answer] {
+    pub fn answers(&self) -> &[RecordedTime] {
         &self.answers
     }
 
@@ -104,13 +104,13 @@ impl Recorded {
     }
 
     /// The answer to a configuration; none when it was not recorded.
-    pub fn answer(&self, point: &[u32]) -> Option<&Answer> {
+    pub fn answer(&self, point: &[u32]) -> Option<&RecordedTime> {
         self.answers.get(self.space.index(point)? as usize)
     }
 
     /// The recording as what another study knows.
     pub fn prior(&self, label: &str) -> Prior {
-        let observe = |answer: &Answer| answer.time.map_or(Observation::Failed, Observation::Time);
+        let observe = |answer: &RecordedTime| answer.time.map_or(Observation::Failed, Observation::Time);
         let trials =
             self.space.iter().zip(&self.answers).map(|(point, a)| (self.space.config(&point), observe(a))).collect();
         Prior { label: label.into(), trials }

@@ -8,11 +8,11 @@ mod spaces;
 use std::sync::Arc;
 
 use kiln_core::Value;
-use kiln_search::{Answer, Curve, Kind, Knowledge, Plan, Recorded, Unrecorded, repeat, score, shares, simulate};
+use kiln_search::{Curve, Kind, Knowledge, Plan, Recorded, RecordedTime, Unrecorded, repeat, score, shares, simulate};
 use spaces::hashed;
 
-fn answer(time: f64) -> Answer {
-    Answer { time: Some(time), samples: vec![0.5 * time, time, 1.5 * time] }
+fn answer(time: f64) -> RecordedTime {
+    RecordedTime { time: Some(time), samples: vec![0.5 * time, time, 1.5 * time] }
 }
 
 /// Sixty configurations, a fifth of which fail, in no order.
@@ -23,7 +23,7 @@ fn recorded() -> Recorded {
         for mode in ["row", "column", "tile"] {
             let word = [tile as u32, mode.len() as u32];
             let fails = hashed(1, &word) < 0.2;
-            let answer = if fails { Answer::default() } else { answer(1.0 + hashed(2, &word)) };
+            let answer = if fails { RecordedTime::default() } else { answer(1.0 + hashed(2, &word)) };
             rows.push((vec![Value::Int(16 * tile), mode.into()], answer));
         }
     }

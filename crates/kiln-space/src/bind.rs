@@ -13,7 +13,7 @@ use crate::bounds::Outlook;
 use crate::clause::Clauses;
 use crate::diagram::{Diagram, Edge, Level};
 use crate::problem::Problem;
-use crate::state::{FAILED_BIT, Layer, Packing, Slot};
+use crate::state::{Carried, FAILED_BIT, Layer, Packing};
 
 /// Candidates evaluated at a time: columns of this many 8-byte values fit in the first-level cache.
 const CHUNK: usize = 1024;
@@ -288,7 +288,7 @@ impl Interner {
 }
 
 /// A computed column as 64-bit keys.
-fn pack(layer: &Layer, slot: &Slot, rows: usize, interner: &mut Interner) -> Vec<u64> {
+fn pack(layer: &Layer, slot: &Carried, rows: usize, interner: &mut Interner) -> Vec<u64> {
     let column = layer.evaluator.column(slot.node);
     let failures = layer.evaluator.failures(slot.node);
     match (slot.packing, column) {
@@ -308,7 +308,7 @@ fn pack(layer: &Layer, slot: &Slot, rows: usize, interner: &mut Interner) -> Vec
 }
 
 /// The column of a carried value, and the rows that had failed.
-fn unpack(slot: &Slot, packed: impl Iterator<Item = u64>, interner: &Interner) -> (Column, Option<Vec<bool>>) {
+fn unpack(slot: &Carried, packed: impl Iterator<Item = u64>, interner: &Interner) -> (Column, Option<Vec<bool>>) {
     match slot.packing {
         Packing::Int => (Column::Int(packed.map(|p| p as i64).collect()), None),
         Packing::Float => (Column::Float(packed.map(f64::from_bits).collect()), None),
@@ -324,7 +324,7 @@ fn unpack(slot: &Slot, packed: impl Iterator<Item = u64>, interner: &Interner) -
     }
 }
 
-fn range(slot: &Slot, packed: u64, interner: &Interner) -> Range {
+fn range(slot: &Carried, packed: u64, interner: &Interner) -> Range {
     match slot.packing {
         Packing::Int => Range::Int(packed as i64, packed as i64),
         Packing::Float => Range::point(&Value::Float(f64::from_bits(packed))),

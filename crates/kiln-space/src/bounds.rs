@@ -4,7 +4,7 @@
 use kiln_expr::{NodeId, Op, Range};
 
 use crate::clause::{Clauses, Mask};
-use crate::state::Slot;
+use crate::state::Carried;
 
 /// A plan that bounds the unfinished clauses.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Bounds {
     pub(crate) fn new(
         all: &Clauses,
         pending: &[(NodeId, u64)],
-        carried: &[Slot],
+        carried: &[Carried],
         touched: Mask,
         input: Option<NodeId>,
     ) -> Option<Bounds> {

@@ -14,7 +14,7 @@ use crate::domain::Domains;
 use crate::error::SpaceError;
 use crate::order::operands;
 use crate::problem::Problem;
-use crate::trial::{Finding, Trial};
+use crate::trial::{ClauseTrial, Finding};
 
 /// A set of tunables, by number.
 pub(crate) type Mask = u128;
@@ -170,7 +170,7 @@ impl Clauses {
             }
             let tunable = mask.trailing_zeros() as usize;
             let values = &problem.dimensions[tunable].values;
-            let mut trial = Trial::new(&self.graph, &self.masks, &[Clause { node: *node, mask }], mask);
+            let mut trial = ClauseTrial::new(&self.graph, &self.masks, &[Clause { node: *node, mask }], mask);
             let before = self.domains[tunable].len();
             let mut findings = Vec::with_capacity(before);
             findings.extend(self.domains[tunable].iter().map(|v| trial.bind(0, &values[*v as usize])));

@@ -30,7 +30,7 @@ pub(crate) enum Packing {
 
 /// A carried value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Slot {
+pub(crate) struct Carried {
     pub(crate) node: NodeId,
     pub(crate) packing: Packing,
     /// Which settled-bits must all be set before the value no longer matters; 0 when it always does.
@@ -44,8 +44,8 @@ pub(crate) struct Layer {
     pub(crate) input: Option<NodeId>,
     /// Clauses finished here, with their settled-bit (0 when they have none).
     pub(crate) finished: Vec<(NodeId, u64)>,
-    pub(crate) carried_in: Vec<Slot>,
-    pub(crate) carried_out: Vec<Slot>,
+    pub(crate) carried_in: Vec<Carried>,
+    pub(crate) carried_out: Vec<Carried>,
     pub(crate) evaluator: Evaluator,
     /// Looks ahead from the states after this binding.
     pub(crate) bounds: Option<Bounds>,
@@ -64,7 +64,7 @@ pub(crate) fn layers(problem: &Problem, all: &mut Clauses, clauses: &[Clause], o
     let bit = |i: usize| if i < SETTLED_BITS { 1u64 << i } else { 0 };
 
     let mut bound: Mask = 0;
-    let mut carried_in: Vec<Slot> = Vec::new();
+    let mut carried_in: Vec<Carried> = Vec::new();
     let mut result = Vec::with_capacity(order.len());
     for tunable in order {
         let before = bound;
@@ -174,8 +174,8 @@ fn rebuild(
 }
 
 /// The greatest finished parts of the pending clauses, each once, with the settled-bits of the clauses that need it.
-fn slots(all: &Clauses, pending: &[(NodeId, u64)], bound: Mask) -> Vec<Slot> {
-    let mut found: Vec<Slot> = Vec::new();
+fn slots(all: &Clauses, pending: &[(NodeId, u64)], bound: Mask) -> Vec<Carried> {
+    let mut found: Vec<Carried> = Vec::new();
     for (clause, bit) in pending {
         let mut seen = Vec::new();
         let mut stack = vec![*clause];
@@ -192,7 +192,7 @@ fn slots(all: &Clauses, pending: &[(NodeId, u64)], bound: Mask) -> Vec<Slot> {
             match found.iter_mut().find(|s| s.node == node) {
                 // A clause without a bit is never settled, and neither is what it needs.
                 Some(slot) => slot.users = if *bit == 0 || slot.users == 0 { 0 } else { slot.users | bit },
-                None => found.push(Slot { node, packing: packing(all.ranges[node.index()]), users: *bit }),
+                None => found.push(Carried { node, packing: packing(all.ranges[node.index()]), users: *bit }),
             }
         }
     }

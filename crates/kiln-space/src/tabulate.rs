@@ -6,7 +6,7 @@ use crate::clause::{Clauses, members};
 use crate::diagram::{Diagram, Edge, Level};
 use crate::group::Group;
 use crate::problem::Problem;
-use crate::trial::{Finding, Trial};
+use crate::trial::{ClauseTrial, Finding};
 
 /// Groups with at most this many assignments are tabulated.
 const MOST_ROWS: usize = 256;
@@ -17,7 +17,7 @@ pub(crate) fn tabulate(problem: &Problem, all: &Clauses, group: &Group) -> Optio
     tunables
         .iter()
         .try_fold(1usize, |rows, t| rows.checked_mul(all.domains[*t].len()).filter(|rows| *rows <= MOST_ROWS))?;
-    let trial = Trial::new(&all.graph, &all.masks, &group.clauses, group.mask);
+    let trial = ClauseTrial::new(&all.graph, &all.masks, &group.clauses, group.mask);
     let (row, trie) = (vec![0; tunables.len()], Trie::new(&tunables));
     let mut table = Table { problem, all, tunables: &tunables, trial, row, trie };
     Some(match table.fill(0, Finding::Holds) {
@@ -33,7 +33,7 @@ struct Table<'a> {
     problem: &'a Problem,
     all: &'a Clauses,
     tunables: &'a [usize],
-    trial: Trial<'a>,
+    trial: ClauseTrial<'a>,
     row: Vec<u32>,
     trie: Trie,
 }

@@ -19,7 +19,7 @@ pub(crate) enum Finding {
     Refuses,
 }
 
-pub(crate) struct Trial<'a> {
+pub(crate) struct ClauseTrial<'a> {
     graph: &'a Graph,
     /// By node number; none for what failed or is not needed.
     values: Vec<Option<Value>>,
@@ -34,9 +34,9 @@ struct Step {
     is_clause: bool,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> ClauseTrial<'a> {
     /// A trial of `clauses`, whose tunables are those of `mask`; `masks` says what each node reads.
-    pub(crate) fn new(graph: &'a Graph, masks: &[Mask], clauses: &[Clause], mask: Mask) -> Trial<'a> {
+    pub(crate) fn new(graph: &'a Graph, masks: &[Mask], clauses: &[Clause], mask: Mask) -> ClauseTrial<'a> {
         const CLAUSE: u8 = 1;
         const BELOW: u8 = 2;
         let mut marks = vec![0u8; graph.len()];
@@ -57,7 +57,7 @@ impl<'a> Trial<'a> {
                 }
             }
         }
-        let mut trial = Trial {
+        let mut trial = ClauseTrial {
             graph,
             values,
             steps: Vec::with_capacity(needed.len()),
@@ -125,7 +125,7 @@ mod tests {
             masks.push(mask);
         }
         let clauses = [Clause { node: tie, mask: 3 }, Clause { node: own, mask: 1 }];
-        let mut trial = Trial::new(&graph, &masks, &clauses, 3);
+        let mut trial = ClauseTrial::new(&graph, &masks, &clauses, 3);
         let mut found = |a: i64, b: i64| {
             let first = trial.bind(0, &Value::Int(a));
             (first, if first == Finding::Refuses { first } else { trial.bind(1, &Value::Int(b)) })

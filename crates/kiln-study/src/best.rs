@@ -38,7 +38,7 @@ pub enum Best {
 
 /// Where and how a winner is written.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct Destination<'a> {
     /// The folder for both files.
     pub folder: &'a Utf8Path,
     /// The kernel's path, as it was typed.
@@ -50,7 +50,7 @@ pub struct Place<'a> {
 }
 
 /// Writes the winner; none without a winner that was confirmed.
-pub fn write_best(kernel: &Kernel<'_>, summary: &Summary, place: Place<'_>) -> Result<Option<Best>, Fault> {
+pub fn write_best(kernel: &Kernel<'_>, summary: &Summary, place: Destination<'_>) -> Result<Option<Best>, Fault> {
     let winners: Vec<(Option<&Confirmed>, &Config)> = match &summary.config {
         Some(config) => vec![(None, config)],
         None => summary.workloads.iter().filter_map(|w| Some((Some(w), w.config.as_ref()?))).collect(),
@@ -58,7 +58,7 @@ pub fn write_best(kernel: &Kernel<'_>, summary: &Summary, place: Place<'_>) -> R
     if winners.is_empty() || summary.workloads.is_empty() {
         return Ok(None);
     }
-    let Place { folder, path, device, keeps_best } = place;
+    let Destination { folder, path, device, keeps_best } = place;
     let fault = |e: std::io::Error| Fault::new(format!("writing the winner into {folder}"), e);
     fs_err::create_dir_all(folder).map_err(fault)?;
     let variant = kernel.variant();

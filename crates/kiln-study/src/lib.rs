@@ -26,7 +26,7 @@ mod write;
 
 pub use adopt::{adopt, table};
 pub use archive::Archive;
-pub use best::{Best, Place, Written, is_of, write_best};
+pub use best::{Best, Destination, Written, is_of, write_best};
 pub use budget::Budget;
 pub use kiln_bench::{
     Against, Baseline, Baselines, Bench, CacheState, CheckReport, Checked, Ended, Evaluation, Event, Forged, Kernel,

@@ -44,7 +44,7 @@ pub(crate) fn prove<A: Apparatus>(
         return Ok(found);
     };
     let confirmation = Confirmation::new(bench, opponent, course)?;
-    let mut trial = Trial { confirmation, course, suites: 0 };
+    let mut trial = Ordeal { confirmation, course, suites: 0 };
     while found.winner.is_none() {
         let ranked = finals.ranked(bench, &mut found.late)?;
         if ranked.is_empty() {
@@ -71,7 +71,7 @@ fn improve<A: Apparatus>(
     bench: &mut A,
     course: Course<'_>,
     beyond: usize,
-    trial: &mut Trial<'_, A>,
+    trial: &mut Ordeal<'_, A>,
     found: &mut Proven,
 ) -> Result<(), Trouble> {
     let mut next = 0;
@@ -103,13 +103,13 @@ fn improve<A: Apparatus>(
 }
 
 /// Everything a finalist has to pass to win.
-struct Trial<'c, A: Apparatus> {
+struct Ordeal<'c, A: Apparatus> {
     confirmation: Confirmation<'c, A>,
     course: Course<'c>,
     suites: usize,
 }
 
-impl<A: Apparatus> Trial<'_, A> {
+impl<A: Apparatus> Ordeal<'_, A> {
     /// Its figures, or how it was refused.
     fn of(&mut self, bench: &mut A, finalist: &Finalist<A::Subject>) -> Result<Result<Vec<Confirmed>, Late>, Trouble> {
         let number = self.suites;

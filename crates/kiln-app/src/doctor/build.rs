@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::doctor::Finding;
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_build::{Cache, Compiler, Limits, Request, SHIM_SYMBOL};
+use kiln_build::{BuildLimits, Cache, Compiler, Request, SHIM_SYMBOL};
 use kiln_core::{Fault, Outcome};
 use tempfile::TempDir;
 
@@ -53,7 +53,7 @@ fn build(project: &Project, compiler: &Compiler) -> Result<Outcome<(Built, Durat
         shim: format!("#include <stdint.h>\nvoid {SHIM_SYMBOL}(void **a) {{ *(int64_t *)a[0] = {ANSWER}; }}\n"),
         ..Request::default()
     };
-    let limits = Limits { timeout: PATIENCE, silence: PATIENCE };
+    let limits = BuildLimits { timeout: PATIENCE, silence: PATIENCE };
     let outcome = Cache::at(path).build(compiler, &request, limits, &|_| {})?;
     Ok(outcome
         .map(|artifact| (Built { library: artifact.library, _folder: folder }, artifact.built_in.unwrap_or_default())))

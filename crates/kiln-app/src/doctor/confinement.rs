@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::doctor::Finding;
 use kiln_core::{Fault, Outcome};
-use kiln_run::{Answer, Confined, Confinement, Limits, Worker};
+use kiln_run::{Answer, Confined, Confinement, Worker, WorkerLimits};
 
 const ID: &str = "confinement";
 const WHY: &str = "a candidate that starts processes, changes files or reaches into kiln can look better than it is";
@@ -46,7 +46,7 @@ fn confined() -> Result<Confined, Fault> {
     let mut command = Command::new(program);
     command.args(["worker", "cpu"]);
     let time = Duration::from_secs(5);
-    let mut worker = Worker::start(command, Limits { time, ..Limits::default() })?;
+    let mut worker = Worker::start(command, WorkerLimits { time, ..WorkerLimits::default() })?;
     match worker.confine(Confinement::Processor, time)? {
         Outcome::Passed(Answer::Confined(confined)) => Ok(confined),
         Outcome::Passed(other) => Err(fault(format!("it answered {other:?}"))),

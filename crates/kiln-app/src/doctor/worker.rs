@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::doctor::Finding;
 use kiln_build::SHIM_SYMBOL;
 use kiln_core::{Fault, Outcome};
-use kiln_run::{Answer, Arena, Ask, Limits, Slot, Worker};
+use kiln_run::{Answer, Arena, Ask, MappedSlot, Worker, WorkerLimits};
 
 use crate::doctor::build::{ANSWER, Built};
 
@@ -29,11 +29,12 @@ fn answered(built: Option<&Built>) -> Result<&'static str, Fault> {
     let program = std::env::current_exe().map_err(|e| fault(e.to_string()))?;
     let mut command = Command::new(program);
     command.args(["worker", "cpu"]);
-    let limits = Limits { time: Duration::from_secs(5), ..Limits::default() };
+    let limits = WorkerLimits { time: Duration::from_secs(5), ..WorkerLimits::default() };
     let mut worker = Worker::start(command, limits)?;
     let Some(built) = built else { return Ok("starts and answers; there was no library to load") };
     let (arena, regions) = Arena::new(&[size_of::<i64>()])?;
-    let slots = regions.iter().map(|r| Slot { offset: r.start, bytes: r.len(), ..Slot::default() }).collect();
+    let slots =
+        regions.iter().map(|r| MappedSlot { offset: r.start, bytes: r.len(), ..MappedSlot::default() }).collect();
     let load =
         Ask::Load { library: built.library.to_string(), symbol: SHIM_SYMBOL.into(), config: None, device: false };
     for ask in [load, Ask::map(&arena, slots), Ask::Call] {

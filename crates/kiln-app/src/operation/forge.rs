@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use kiln_build::{Limits, Toolchain};
+use kiln_build::{BuildLimits, Toolchain};
 use kiln_core::{Config, Gate, Outcome, Report};
 use kiln_study::{Forged, Kernel, toolchain};
 
@@ -106,9 +106,9 @@ fn chosen(kernel: &Kernel<'_>, wanted: usize, seed: u64) -> Vec<Config> {
 }
 
 /// How long a build may take.
-fn limits(project: &Project) -> Limits {
-    let usual = Limits::default();
-    Limits { timeout: project.build_limit().unwrap_or(usual.timeout), ..usual }
+fn limits(project: &Project) -> BuildLimits {
+    let usual = BuildLimits::default();
+    BuildLimits { timeout: project.build_limit().unwrap_or(usual.timeout), ..usual }
 }
 
 /// One configuration, on the way up the ladder.

@@ -13,7 +13,7 @@ use camino::Utf8Path;
 use kiln_core::Fault;
 use kiln_store::{State, Store, Study};
 use kiln_study::{
-    Bench, Best, Budget, Kernel, Place, Record, Settings, Summary, Trouble, adopt, peaks, table, write_best,
+    Bench, Best, Budget, Destination, Kernel, Record, Settings, Summary, Trouble, adopt, peaks, table, write_best,
 };
 
 use crate::event::{Count, What};
@@ -152,7 +152,7 @@ fn end(
         let verdict = summary.verdict.name();
         store.finish(&study.id, State::Finished, Some(verdict), Some(&summary), now(), seconds)?;
         let (path, keeps_best) = (request.selecting.path.as_str(), request.out.is_none());
-        match write_best(bench.kernel, &summary, Place { folder, path, device: bench.hardware(), keeps_best })? {
+        match write_best(bench.kernel, &summary, Destination { folder, path, device: bench.hardware(), keeps_best })? {
             Some(Best::Written(written)) => files.extend([written.toml, written.header]),
             Some(Best::Kept { toml, study, slower }) => teller.note(format!(
                 "{toml} keeps the winner of study {}: this one takes {slower:.3}x as long (--out FOLDER writes it elsewhere)",

@@ -3,7 +3,7 @@
 
 use kiln_core::{Fault, Outcome};
 use kiln_judge::Exam;
-use kiln_run::{About, Answer, Arena, Ask, Slot};
+use kiln_run::{About, Answer, Arena, Ask, MappedSlot};
 
 use super::Seat;
 use crate::idle::{Rested, Scalars};
@@ -64,7 +64,7 @@ impl Seat {
     fn upload(&mut self, layout: &Layout, arena: &Arena, image: u64) -> Result<Outcome<()>, Fault> {
         passed!(self.kept(Ask::Upload { image })?);
         let scalars = layout.slots.iter().filter(|slot| slot.role == "scalar");
-        let bytes = |slot: &Slot| arena.bytes()[slot.offset..slot.offset + slot.bytes].to_vec();
+        let bytes = |slot: &MappedSlot| arena.bytes()[slot.offset..slot.offset + slot.bytes].to_vec();
         let scalars: Scalars = scalars.map(|slot| (slot.offset, bytes(slot))).collect();
         if let Some(rested) = self.keeping() {
             rested.images.insert(image, scalars);

@@ -8,7 +8,7 @@ use cudarc::driver::sys::{CUdeviceptr, CUtensorMap};
 
 use super::driver::Trouble;
 use super::tensormap;
-use crate::protocol::Slot;
+use crate::protocol::MappedSlot;
 
 /// One argument, where the driver can read it.
 enum Argument {
@@ -28,9 +28,9 @@ pub(super) struct Arguments {
 impl Arguments {
     /// The arguments of these slots, with tensors in a mirror that begins at `base`.
     pub(super) fn of(
-        slots: &[Slot],
+        slots: &[MappedSlot],
         base: CUdeviceptr,
-        scalar: impl Fn(&Slot) -> Vec<u8>,
+        scalar: impl Fn(&MappedSlot) -> Vec<u8>,
     ) -> Result<Arguments, Trouble> {
         let mut list = Vec::with_capacity(slots.len());
         for slot in slots {
@@ -49,8 +49,8 @@ impl Arguments {
     /// Other bytes for the scalars; whether any changed.
     pub(super) fn set_scalars(
         &mut self,
-        slots: &[Slot],
-        scalar: impl Fn(&Slot) -> Result<Vec<u8>, Trouble>,
+        slots: &[MappedSlot],
+        scalar: impl Fn(&MappedSlot) -> Result<Vec<u8>, Trouble>,
     ) -> Result<bool, Trouble> {
         let mut changed = false;
         for (slot, argument) in slots.iter().zip(&mut self.list) {
@@ -106,14 +106,14 @@ fn number(bytes: &[u8]) -> Argument {
 
 /// A tensor map with type, shape and strides of what it describes, and the slot of that. Only the tensor itself says whether
 /// its rows are padded.
-fn described<'a>(slot: &Slot, slots: &'a [Slot]) -> Result<(Slot, &'a Slot), Trouble> {
+fn described<'a>(slot: &MappedSlot, slots: &'a [MappedSlot]) -> Result<(MappedSlot, &'a MappedSlot), Trouble> {
     let name = slot.tensormap.as_ref().map_or("", |map| map.tensor.as_str());
     let passed_by_value = |role: &str| matches!(role, "scalar" | "tensormap");
     let found = slots.iter().find(|other| other.name == name && !passed_by_value(&other.role));
     let tensor =
         found.ok_or_else(|| format!("cuTensorMapEncodeTiled: `{}`: there is no tensor `{name}`", slot.name))?;
-    let Slot { dtype, shape, strides, .. } = tensor.clone();
-    Ok((Slot { dtype, shape, strides, ..slot.clone() }, tensor))
+    let MappedSlot { dtype, shape, strides, .. } = tensor.clone();
+    Ok((MappedSlot { dtype, shape, strides, ..slot.clone() }, tensor))
 }
 
 #[cfg(test)]
@@ -121,14 +121,14 @@ mod tests {
     use super::*;
     use crate::protocol::TensorMap;
 
-    fn slot(name: &str, role: &str, offset: usize, bytes: usize) -> Slot {
-        Slot { name: name.into(), role: role.into(), offset, bytes, ..Slot::default() }
+    fn slot(name: &str, role: &str, offset: usize, bytes: usize) -> MappedSlot {
+        MappedSlot { name: name.into(), role: role.into(), offset, bytes, ..MappedSlot::default() }
     }
 
     #[test]
     fn tensors_are_addresses_and_scalars_are_values() {
         let slots = [slot("x", "in", 0x40, 400), slot("n", "scalar", 0x400, 8), slot("y", "out", 0x1000, 400)];
-        let bytes = |_: &Slot| 1234_i64.to_ne_bytes().to_vec();
+        let bytes = |_: &MappedSlot| 1234_i64.to_ne_bytes().to_vec();
         let mut arguments = Arguments::of(&slots, 0x7000_0000, bytes).unwrap();
         assert_eq!(arguments.sizes().collect::<Vec<_>>(), [8, 8, 8]);
         let kernel = arguments.for_kernel();
@@ -146,7 +146,7 @@ mod tests {
         let slots = [slot("x", "in", 0, 4), slot("s", "scalar", 64, 4)];
         let mut arguments = Arguments::of(&slots, 0, |_| 1.5_f32.to_ne_bytes().to_vec()).unwrap();
         assert_eq!(arguments.sizes().collect::<Vec<_>>(), [8, 4]);
-        let to = |value: f32| move |_: &Slot| Ok(value.to_ne_bytes().to_vec());
+        let to = |value: f32| move |_: &MappedSlot| Ok(value.to_ne_bytes().to_vec());
         assert_eq!(arguments.set_scalars(&slots, to(1.5)), Ok(false));
         assert_eq!(arguments.set_scalars(&slots, to(2.5)), Ok(true));
         // SAFETY: points to the scalar's bytes in the arguments, which live on.
@@ -168,7 +168,7 @@ mod tests {
         let mut map = slot("m", "tensormap", 0, 0);
         map.tensormap = Some(TensorMap { tensor: "x".into(), box_shape: vec![8, 32], ..TensorMap::default() });
         map.shape = vec![77, 203];
-        let padded = Slot {
+        let padded = MappedSlot {
             dtype: "f32".into(),
             shape: vec![77, 203],
             strides: Some(vec![208, 1]),

@@ -10,14 +10,14 @@ use super::buffer;
 use super::driver::Trouble;
 use super::launch::Ready;
 use super::module::Module;
-use crate::protocol::Slot;
+use crate::protocol::MappedSlot;
 
 /// Nodes a host launcher is taken to make: it does not say.
 const LAUNCHERS_STEPS: usize = 8;
 
 /// Arguments and launches, as they were mapped.
 pub(super) struct Bound {
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Vec<MappedSlot>,
     /// Where each set begins, and its arguments.
     pub(super) sets: Vec<(CUdeviceptr, Arguments)>,
     pub(super) launches: Vec<Ready>,

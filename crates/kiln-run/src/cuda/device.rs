@@ -19,7 +19,7 @@ use super::replay::Replay;
 use super::stopwatch::measure;
 use crate::cpu::within;
 use crate::handle::Handle;
-use crate::protocol::{Drawing, Gpu, Launch, Lent, Slot, Timing};
+use crate::protocol::{Drawing, Gpu, Launch, Lent, MappedSlot, Timing};
 use crate::stopwatch::Plan;
 
 /// Numbers of calls for which graphs are kept.
@@ -88,7 +88,7 @@ impl Device {
         &mut self,
         (arena, sets, elsewhere): (&Handle, u32, bool),
         lent: Option<&Lent>,
-        slots: Vec<Slot>,
+        slots: Vec<MappedSlot>,
         launches: &[Launch],
         gone: &[u64],
     ) -> Result<(), Trouble> {
@@ -100,7 +100,7 @@ impl Device {
             None => self.arenas.open(arena, sets.max(1), elsewhere, &self.context)?,
         }
         let shared = self.arenas.current()?;
-        for Slot { name, offset, bytes, .. } in &slots {
+        for MappedSlot { name, offset, bytes, .. } in &slots {
             within(&format!("`{name}`"), *offset, *bytes, shared.len())?;
         }
         let arguments = |set: u32| {
@@ -179,7 +179,7 @@ impl Device {
     /// Passes these bytes for the scalars at these offsets from now on.
     pub(super) fn set_scalars(&mut self, scalars: &[(usize, Vec<u8>)]) -> Result<(), Trouble> {
         let bound = self.bound.as_mut().ok_or("no memory is mapped")?;
-        let scalar = |slot: &Slot| {
+        let scalar = |slot: &MappedSlot| {
             let found = scalars.iter().find(|(offset, bytes)| *offset == slot.offset && bytes.len() == slot.bytes);
             found.map(|(_, bytes)| bytes.clone()).ok_or_else(|| format!("`{}` has no value", slot.name).into())
         };

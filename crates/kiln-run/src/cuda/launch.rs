@@ -12,7 +12,7 @@ use cudarc::driver::sys::{
 use super::buffer;
 use super::driver::{Trouble, check, check_launch};
 use super::module::Cubin;
-use crate::protocol::{Launch, Slot};
+use crate::protocol::{Launch, MappedSlot};
 
 /// What every kernel may have without asking, static and dynamic together.
 const PLAIN_SHARED: u32 = 48 << 10;
@@ -31,7 +31,7 @@ pub(super) struct Ready {
 pub(super) fn prepare(
     cubin: &Cubin,
     launches: &[Launch],
-    slots: &[Slot],
+    slots: &[MappedSlot],
     sizes: &[usize],
     limit: u32,
 ) -> Result<Vec<Ready>, Trouble> {
@@ -118,7 +118,7 @@ fn parameters(function: CUfunction) -> Vec<usize> {
 }
 
 /// Whether the arguments are what a kernel takes. It may take fewer: not every launch needs all of them.
-fn fits(symbol: &str, parameters: &[usize], slots: &[Slot], sizes: &[usize]) -> Result<(), Trouble> {
+fn fits(symbol: &str, parameters: &[usize], slots: &[MappedSlot], sizes: &[usize]) -> Result<(), Trouble> {
     let (takes, given) = (parameters.len(), sizes.len());
     if takes > given {
         return Err(format!("cuModuleGetFunction: `{symbol}` takes {takes} arguments, {given} are given").into());
@@ -173,7 +173,7 @@ fn set(function: CUfunction, attribute: CUfunction_attribute, value: u32) -> Res
     check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(function, attribute, value) })
 }
 
-fn zeroed(launch: &Launch, slots: &[Slot]) -> Result<Vec<(usize, usize)>, Trouble> {
+fn zeroed(launch: &Launch, slots: &[MappedSlot]) -> Result<Vec<(usize, usize)>, Trouble> {
     let one = |name: &String| {
         let slot = slots.iter().find(|slot| slot.name == *name);
         let slot = slot.ok_or_else(|| format!("`{}`: there is no `{name}` to fill with zeros", launch.symbol))?;
@@ -186,8 +186,8 @@ fn zeroed(launch: &Launch, slots: &[Slot]) -> Result<Vec<(usize, usize)>, Troubl
 mod tests {
     use super::*;
 
-    fn slots() -> Vec<Slot> {
-        let slot = |name: &str, offset, bytes| Slot { name: name.into(), offset, bytes, ..Slot::default() };
+    fn slots() -> Vec<MappedSlot> {
+        let slot = |name: &str, offset, bytes| MappedSlot { name: name.into(), offset, bytes, ..MappedSlot::default() };
         vec![slot("x", 64, 400), slot("n", 512, 4)]
     }
 

@@ -11,7 +11,7 @@ use super::context::Context;
 use super::driver::Trouble;
 use super::graph::Graph;
 use super::memory::Shared;
-use crate::protocol::Slot;
+use crate::protocol::MappedSlot;
 
 /// Nodes of one graph at most: making a graph takes time for each.
 const MOST_NODES: usize = 1024;
@@ -34,7 +34,7 @@ impl Replay {
         call: &mut Call,
         calls: u32,
         took: Duration,
-        (slots, shared): (&[Slot], &Shared),
+        (slots, shared): (&[MappedSlot], &Shared),
     ) -> Result<Replay, Trouble> {
         let mut parts = Vec::new();
         for (numbers, times) in split(calls, call.sets(), call.steps()) {
@@ -96,7 +96,7 @@ fn split(calls: u32, sets: u32, steps: usize) -> Vec<(Range<u32>, u32)> {
 
 /// Whether replaying a host launcher's recording writes its outputs. A launcher that uses a stream of its own runs at once
 /// when it is recorded, and leaves a recording without the work, which would seem infinitely fast.
-fn writes(graph: &Graph, context: &Context, slots: &[Slot], shared: &Shared) -> Result<(), Trouble> {
+fn writes(graph: &Graph, context: &Context, slots: &[MappedSlot], shared: &Shared) -> Result<(), Trouble> {
     context.synchronise()?;
     let mut heads = Vec::new();
     for slot in slots.iter().filter(|slot| matches!(slot.role.as_str(), "out" | "inout")) {

@@ -8,7 +8,7 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::{Trouble, check};
-use crate::protocol::Slot;
+use crate::protocol::MappedSlot;
 
 /// The driver's name for making one, with which every complaint begins.
 const CALL: &str = "cuTensorMapEncodeTiled";
@@ -28,7 +28,7 @@ struct Tiling {
 }
 
 /// The descriptor that `slot` asks for, of a tensor at `address`.
-pub(super) fn encode(slot: &Slot, address: CUdeviceptr) -> Result<CUtensorMap, Trouble> {
+pub(super) fn encode(slot: &MappedSlot, address: CUdeviceptr) -> Result<CUtensorMap, Trouble> {
     let named = |why: String| format!("{CALL}: `{}`: {why}", slot.name);
     let tiling = tiling(slot).map_err(named)?;
     let ones = [1; MOST_DIMENSIONS];
@@ -58,7 +58,7 @@ pub(super) fn encode(slot: &Slot, address: CUdeviceptr) -> Result<CUtensorMap, T
     Ok(map)
 }
 
-fn tiling(slot: &Slot) -> Result<Tiling, String> {
+fn tiling(slot: &MappedSlot) -> Result<Tiling, String> {
     let map = slot.tensormap.as_ref().ok_or("nothing says what it describes")?;
     let rank = slot.shape.len();
     if rank == 0 || rank > MOST_DIMENSIONS {
@@ -136,17 +136,17 @@ mod tests {
     use super::*;
     use crate::protocol::TensorMap;
 
-    fn slot(dtype: &str, shape: &[usize], strides: Option<&[usize]>, box_shape: &[u32]) -> Slot {
+    fn slot(dtype: &str, shape: &[usize], strides: Option<&[usize]>, box_shape: &[u32]) -> MappedSlot {
         let (swizzle, promotion) = ("128B".into(), "256B".into());
         let tensormap = TensorMap { tensor: "a".into(), box_shape: box_shape.to_vec(), swizzle, promotion };
-        Slot {
+        MappedSlot {
             name: "a_map".into(),
             dtype: dtype.into(),
             shape: shape.to_vec(),
             strides: strides.map(<[usize]>::to_vec),
             role: "tensormap".into(),
             tensormap: Some(tensormap),
-            ..Slot::default()
+            ..MappedSlot::default()
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_described_is_said() {
-        let why = |slot: Slot| tiling(&slot).unwrap_err();
+        let why = |slot: MappedSlot| tiling(&slot).unwrap_err();
         assert!(why(slot("f32", &[2; 6], None, &[1; 6])).contains("6 dimensions"));
         assert!(why(slot("f32", &[], None, &[])).contains("0 dimensions"));
         assert!(why(slot("f32", &[4, 4], None, &[4])).contains("box of 1"));
@@ -184,6 +184,6 @@ mod tests {
             map.swizzle = "16B".into();
         }
         assert!(why(odd).contains("swizzle `16B`"));
-        assert!(why(Slot::default()).contains("nothing says"));
+        assert!(why(MappedSlot::default()).contains("nothing says"));
     }
 }

@@ -4,7 +4,7 @@
 use kiln_space::Point;
 
 use crate::draw::Draws;
-use crate::history::{History, Trial};
+use crate::history::{History, Tried};
 use crate::tpe::model::Model;
 
 /// Trials that wider changes start from. The first of them are taken most of the time.
@@ -23,7 +23,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Every neighbour of a trial.
-    pub(crate) fn around(&mut self, trial: &Trial) {
+    pub(crate) fn around(&mut self, trial: &Tried) {
         let mut point = trial.point.clone();
         for (tunable, scores) in self.model.around(&trial.point) {
             for (value, score) in scores.into_iter().enumerate() {

@@ -6,7 +6,7 @@
 //! share of the good among what was seen around. That share is taken against some doubt, so that a single trial proves
 //! nothing, and what is little known gets a bonus, so that the search leaves a valley it has worked through.
 
-use crate::history::{History, Trial};
+use crate::history::{History, Tried};
 use crate::tpe::likeness::{Likeness, rounded};
 use crate::tpe::settings::Settings;
 
@@ -30,12 +30,12 @@ impl<'a> Model<'a> {
         let reach = (settings.good * known as f64).max(settings.good_least);
         // Best first, so a trial's position is its rank. A pending one is taken for bad until it is told: that drives
         // the proposals of one batch apart.
-        let membership = |(rank, trial): (usize, &Trial)| match trial.cost {
+        let membership = |(rank, trial): (usize, &Tried)| match trial.cost {
             Some(_) => rounded((-(rank as f64) / reach).exp()),
             None => 0.0,
         };
         let mut good: Vec<f64> = history.trials().iter().enumerate().map(membership).collect();
-        let weight = |trial: &Trial| if trial.cost.is_some() { 1.0 } else { settings.failure };
+        let weight = |trial: &Tried| if trial.cost.is_some() { 1.0 } else { settings.failure };
         let mut mass: Vec<f64> = history.trials().iter().map(weight).collect();
         let expected = good.iter().sum::<f64>() / mass.iter().sum::<f64>().max(1.0);
         good.resize(known + history.pending().len(), 0.0);

@@ -2,16 +2,16 @@
 //! separate valleys. Working on several of them in turn keeps one valley of many middling configurations from hiding
 //! another of few excellent ones.
 
-use crate::history::Trial;
+use crate::history::Tried;
 
 /// The first `count` trials that differ from every one chosen before in more than `apart` tunables.
-pub(crate) fn peaks(trials: &[Trial], count: usize, apart: usize) -> Vec<&Trial> {
-    let mut peaks: Vec<&Trial> = Vec::new();
+pub(crate) fn peaks(trials: &[Tried], count: usize, apart: usize) -> Vec<&Tried> {
+    let mut peaks: Vec<&Tried> = Vec::new();
     for trial in trials {
         if peaks.len() == count {
             break;
         }
-        let differs = |peak: &&Trial| peak.point.iter().zip(&trial.point).filter(|(a, b)| a != b).count() > apart;
+        let differs = |peak: &&Tried| peak.point.iter().zip(&trial.point).filter(|(a, b)| a != b).count() > apart;
         if peaks.iter().all(differs) {
             peaks.push(trial);
         }
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn a_peak_is_not_like_a_better_one() {
-        let trial = |point: [u32; 3]| Trial { index: 0, point: Box::new(point), cost: Some(1.0) };
+        let trial = |point: [u32; 3]| Tried { index: 0, point: Box::new(point), cost: Some(1.0) };
         let trials = [trial([1, 1, 1]), trial([1, 1, 2]), trial([2, 2, 1]), trial([2, 2, 2])];
         let points = |count, apart| peaks(&trials, count, apart).iter().map(|t| t.point[2]).collect::<Vec<_>>();
         assert_eq!(points(9, 1), [1, 1]);

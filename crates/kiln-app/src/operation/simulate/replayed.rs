@@ -2,7 +2,7 @@
 
 use kiln_core::Report;
 use kiln_formats::Recording;
-use kiln_search::{Answer, Curve, Kind, Recorded, score};
+use kiln_search::{Curve, Kind, Recorded, RecordedTime, score};
 
 use super::result::{Convergence, SimulatedFigures, SimulatedSearch, SimulatedSpace};
 use crate::failure::Failure;
@@ -27,9 +27,9 @@ impl Replayed {
             let values = row.point.iter().zip(&recording.values).map(|(at, list)| list[*at as usize].clone()).collect();
             let answer = match &row.outcome {
                 kiln_formats::Recorded::Time { seconds, samples } => {
-                    Answer { time: Some(*seconds), samples: samples.to_vec() }
+                    RecordedTime { time: Some(*seconds), samples: samples.to_vec() }
                 }
-                kiln_formats::Recorded::Failed { .. } => Answer::default(),
+                kiln_formats::Recorded::Failed { .. } => RecordedTime::default(),
             };
             (values, answer)
         };
