@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kiln_core::Value;
-use kiln_search::{Kind, Knowledge, Plan, Prior, Recorded, RecordedTime, Settings, repeat, score};
+use kiln_search::{Kind, Knowledge, Plan, Prior, Recorded, RecordedTime, SearchSettings, repeat, score};
 
 /// Constants that only matter with priors; they are chosen by searches that have one.
 const TRANSFER: [&str; 12] =
@@ -58,7 +58,7 @@ fn choose(tasks: &[Task], budgets: &[usize], drawn: usize, repeats: usize, mine:
         println!("  fewer than two kernels: nothing can be left out");
         return;
     }
-    let constants: Vec<_> = Settings::ALL.iter().filter(|c| mine(c.name) && c.choices.len() > 1).collect();
+    let constants: Vec<_> = SearchSettings::ALL.iter().filter(|c| mine(c.name) && c.choices.len() > 1).collect();
     // The same draws every time: what is chosen can be chosen again.
     let mut state = 1u64;
     let mut below = |bound: usize| {
@@ -69,7 +69,7 @@ fn choose(tasks: &[Task], budgets: &[usize], drawn: usize, repeats: usize, mine:
     let mut scores: Vec<Vec<f64>> = Vec::new();
     for number in 0..drawn {
         let pick: Vec<usize> = constants.iter().map(|constant| below(constant.choices.len())).collect();
-        let mut settings = Settings::default();
+        let mut settings = SearchSettings::default();
         constants.iter().zip(&pick).for_each(|(c, at)| settings.set(c.name, c.choices[*at]).unwrap());
         scores.push(judge(tasks, &settings, budgets, repeats, 1));
         picks.push(pick);
@@ -85,12 +85,12 @@ fn choose(tasks: &[Task], budgets: &[usize], drawn: usize, repeats: usize, mine:
         let kept: Vec<f64> = kernels.iter().filter(|kernel| keep(kernel)).map(of_kernel).collect();
         kept.iter().sum::<f64>() / kept.len() as f64
     };
-    let default = judge(tasks, &Settings::default(), budgets, repeats, 1_000_001);
+    let default = judge(tasks, &SearchSettings::default(), budgets, repeats, 1_000_001);
     let everything = "(none)";
     for left_out in kernels.iter().copied().chain([everything]) {
         let keep = |kernel: &str| kernel != left_out;
         let worth: Vec<f64> = scores.iter().map(|scores| share(scores, &keep)).collect();
-        let mut settings = Settings::default();
+        let mut settings = SearchSettings::default();
         println!("  left out: {left_out}");
         for (place, constant) in constants.iter().enumerate() {
             // Averaged over all that else was drawn, so that no single lucky setting decides.
@@ -119,7 +119,7 @@ fn choose(tasks: &[Task], budgets: &[usize], drawn: usize, repeats: usize, mine:
 }
 
 /// The mean share of the optimum over the budgets, for every task.
-fn judge(tasks: &[Task], settings: &Settings, budgets: &[usize], repeats: usize, seed: u64) -> Vec<f64> {
+fn judge(tasks: &[Task], settings: &SearchSettings, budgets: &[usize], repeats: usize, seed: u64) -> Vec<f64> {
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
     let worth = |task: &Task| {
         let knowledge = Knowledge { settings: settings.clone(), priors: task.priors.clone(), ..Knowledge::default() };

@@ -15,7 +15,7 @@ use crate::kind::Kind;
 use crate::knowledge::Knowledge;
 use crate::observation::Observation;
 use crate::random;
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 use crate::slice::Slice;
 use crate::strategy::Strategy;
 use crate::tpe::{self, Likeness};
@@ -26,7 +26,7 @@ pub struct Auto {
     history: History,
     start: Start,
     ground: Ground,
-    parzen: tpe::Settings,
+    parzen: tpe::TpeSettings,
     likenesses: Vec<Likeness>,
 }
 
@@ -42,7 +42,7 @@ impl Auto {
     pub fn new(space: Arc<Space>, seed: u64, knowledge: &Knowledge) -> Auto {
         let ground = Ground::new(&space, knowledge);
         let start = Start::new(&space, seed, knowledge);
-        let parzen = tpe::Settings { odd: ground.settings.odd, ..tpe::Settings::default() };
+        let parzen = tpe::TpeSettings { odd: ground.settings.odd, ..tpe::TpeSettings::default() };
         let likenesses = space.dimensions().iter().map(|d| Likeness::new(&d.values, &parzen)).collect();
         Auto { history: History::new(space, seed), start, ground, parzen, likenesses }
     }
@@ -51,7 +51,7 @@ impl Auto {
     fn proceed(
         history: &History,
         ground: &Ground,
-        parzen: &tpe::Settings,
+        parzen: &tpe::TpeSettings,
         likenesses: &[Likeness],
         draws: &mut Draws,
     ) -> Option<Point> {
@@ -65,7 +65,7 @@ impl Auto {
         }
     }
 
-    fn turn(settings: &Settings, draws: &mut Draws) -> Turn {
+    fn turn(settings: &SearchSettings, draws: &mut Draws) -> Turn {
         let drawn = draws.unit();
         if drawn < settings.parzen {
             Turn::Parzen

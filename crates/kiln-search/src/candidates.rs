@@ -6,7 +6,7 @@ use kiln_space::{Point, Step};
 use crate::draw::Draws;
 use crate::history::{History, Tried};
 use crate::moves;
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 use crate::slice::Slice;
 
 /// Good trials that wider changes start from, the first of them more often.
@@ -17,7 +17,7 @@ const TRIES: usize = 2;
 pub(crate) fn candidates(
     history: &History,
     slice: Option<Slice>,
-    settings: &Settings,
+    settings: &SearchSettings,
     draws: &mut Draws,
 ) -> Vec<Point> {
     let inside = |point: &[u32]| slice.is_none_or(|slice| slice.contains(point));

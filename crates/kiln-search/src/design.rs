@@ -8,7 +8,7 @@ use kiln_space::{Point, Space};
 use crate::history::History;
 use crate::knowledge::Knowledge;
 use crate::metric::{Metric, Place};
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 
 /// Candidates drawn for each configuration that is taken.
 const POOL: usize = 40;
@@ -68,7 +68,7 @@ fn ranks(points: &[Point], score: impl Fn(&Point) -> Option<f64>) -> Vec<f64> {
 }
 
 /// `count` of these points: each time the one that is furthest from those taken, with its merit and its roundness added.
-fn spread(space: &Space, pool: &[Point], merits: &[f64], count: usize, settings: &Settings) -> Vec<Point> {
+fn spread(space: &Space, pool: &[Point], merits: &[f64], count: usize, settings: &SearchSettings) -> Vec<Point> {
     let metric = Metric::new(space);
     let rows: Vec<Vec<Place>> = pool.iter().map(|point| metric.places(point)).collect();
     let value: Vec<f64> = rows

@@ -17,7 +17,7 @@ use crate::metric::Metric;
 use crate::model::features::Features;
 use crate::observation::Observation;
 use crate::random;
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 use crate::slice::Slice;
 use crate::strategy::Strategy;
 use crate::surrogate::Surrogate;
@@ -28,7 +28,7 @@ use crate::transfer::Transfer;
 pub(crate) struct Ground {
     pub(crate) features: Features,
     pub(crate) transfer: Transfer,
-    pub(crate) settings: Settings,
+    pub(crate) settings: SearchSettings,
     lead: Lead,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kiln_space::Point;
 
 use crate::prior::Prior;
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 
 /// How promising a configuration looks before it is built: occupancy, waves, shared-memory use. Higher is better; none
 /// where nothing can be said. Only the order counts. It must be a function of the point alone, and cheap: it is asked a
@@ -24,7 +24,7 @@ pub struct Knowledge {
     /// Orders the first proposals of `auto`.
     pub score: Option<StaticScore>,
     /// The constants of `forest` and `auto`.
-    pub settings: Settings,
+    pub settings: SearchSettings,
 }
 
 impl fmt::Debug for Knowledge {

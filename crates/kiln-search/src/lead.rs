@@ -17,7 +17,7 @@ use crate::history::History;
 use crate::metric::{Metric, Place};
 use crate::model::process::Process;
 use crate::moves;
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 use crate::surrogate::improvement;
 use crate::tpe::rounded;
 use crate::transfer::Transfer;
@@ -82,7 +82,7 @@ impl Lead {
         &self,
         history: &History,
         transfer: &Transfer,
-        settings: &Settings,
+        settings: &SearchSettings,
         start: &Start,
     ) -> Option<Point> {
         const PURPOSE: u64 = 10;
@@ -119,7 +119,7 @@ impl Lead {
     }
 
     /// None while no trial has a time.
-    fn told(&self, history: &History, transfer: &Transfer, settings: &Settings) -> Option<Told> {
+    fn told(&self, history: &History, transfer: &Transfer, settings: &SearchSettings) -> Option<Told> {
         let timed = history.timed();
         let cost = |place: f64| timed.get((timed.len().saturating_sub(1) as f64 * place) as usize).and_then(|t| t.cost);
         let best = cost(0.0)?;
@@ -144,12 +144,12 @@ impl Lead {
     }
 
     /// How alike the differences of two configurations are, from 0 to 1.
-    fn like(&self, one: &[Place], other: &[Place], settings: &Settings) -> f64 {
+    fn like(&self, one: &[Place], other: &[Place], settings: &SearchSettings) -> f64 {
         (-self.metric.distance(one, other) / settings.reach).exp()
     }
 
     /// The guesses that are likely enough; none where priors are refuted.
-    fn weigh(&self, told: &Told, priors: usize, settings: &Settings) -> Option<Vec<Group>> {
+    fn weigh(&self, told: &Told, priors: usize, settings: &SearchSettings) -> Option<Vec<Group>> {
         let count = told.logs.len();
         let row =
             |at: usize| (0..=at).map(|other| self.like(&told.places[at], &told.places[other], settings)).collect();
@@ -193,7 +193,7 @@ impl Lead {
     }
 
     /// How much a candidate is expected to improve on the best.
-    fn promise(&self, point: &[u32], said: &[f64], told: &Told, groups: &[Group], settings: &Settings) -> f64 {
+    fn promise(&self, point: &[u32], said: &[f64], told: &Told, groups: &[Group], settings: &SearchSettings) -> f64 {
         let places = self.metric.places(point);
         let likes: Vec<f64> = told.places.iter().map(|other| self.like(&places, other, settings)).collect();
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -257,7 +257,7 @@ mod tests {
         let space = space();
         let trials = space.iter().map(|point| (space.config(&point), Observation::Time(time(&point)))).collect();
         let prior = Prior { label: "a bowl".into(), trials };
-        let settings = Settings::default();
+        let settings = SearchSettings::default();
         let transfer = Transfer::new(&space, &Features::new(&space), &settings, [&prior].into_iter());
         let start = Start::new(&space, 1, &Knowledge::default());
         let lead = Lead::new(Metric::new(&space));
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_prior_that_is_right_leads_to_its_favourites_as_long_as_it_may() {
-        let settings = Settings::default();
+        let settings = SearchSettings::default();
         let (points, liked) = led(|point| Observation::Time(7.0 * time(point)));
         assert_eq!(points.len(), settings.led as usize);
         assert!(points.len() - liked <= settings.apart as usize, "{liked} of {points:?}");
@@ -283,13 +283,13 @@ mod tests {
     #[test]
     fn a_prior_that_is_wrong_is_refuted() {
         let (points, _) = led(|point| Observation::Time(1.0 / time(point)));
-        assert!(points.len() < Settings::default().trial as usize, "{points:?}");
+        assert!(points.len() < SearchSettings::default().trial as usize, "{points:?}");
     }
 
     #[test]
     fn the_first_is_a_favourite_of_a_prior_where_nothing_runs() {
         let (points, liked) = led(|_| Observation::Failed);
-        assert_eq!(points.len(), Settings::default().led as usize);
-        assert!(liked >= points.len() - Settings::default().apart as usize, "{liked}");
+        assert_eq!(points.len(), SearchSettings::default().led as usize);
+        assert!(liked >= points.len() - SearchSettings::default().apart as usize, "{liked}");
     }
 }

@@ -48,7 +48,7 @@ pub use prior::Prior;
 pub use race::{Bound, Decision, Race};
 pub use random::Random;
 pub use recorded::{Recorded, RecordedTime, Unrecorded};
-pub use settings::{Constant, Settings, UnknownConstant};
+pub use settings::{Constant, SearchSettings, UnknownConstant};
 pub use simulate::{Curve, Plan, Score, repeat, score, shares, simulate};
 pub use strategy::{Strategy, strategy, strategy_with};
 pub use tpe::Tpe;

@@ -9,7 +9,7 @@ use kiln_core::nearest;
 /// One constant: its name, its default and the numbers worth trying.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Constant {
-    /// As in [`Settings`].
+    /// As in [`SearchSettings`].
     pub name: &'static str,
     /// What is used unless something else is asked for.
     pub default: f64,
@@ -21,17 +21,17 @@ macro_rules! constants {
     ($($(#[doc = $text:literal])+ $name:ident = $default:literal of [$($choice:literal),+];)+) => {
         /// The constants by name.
         #[derive(Debug, Clone, PartialEq)]
-        pub struct Settings {
+        pub struct SearchSettings {
             $($(#[doc = $text])+ pub $name: f64,)+
         }
 
-        impl Default for Settings {
-            fn default() -> Settings {
-                Settings { $($name: $default,)+ }
+        impl Default for SearchSettings {
+            fn default() -> SearchSettings {
+                SearchSettings { $($name: $default,)+ }
             }
         }
 
-        impl Settings {
+        impl SearchSettings {
             /// Every constant, with the numbers worth trying.
             pub const ALL: &'static [Constant] = &[
                 $(Constant { name: stringify!($name), default: $default, choices: &[$($choice),+] },)+
@@ -43,7 +43,7 @@ macro_rules! constants {
                     $(stringify!($name) => self.$name = value,)+
                     _ => return Err(UnknownConstant {
                         name: name.to_string(),
-                        nearest: nearest(name, Settings::ALL.iter().map(|constant| constant.name)),
+                        nearest: nearest(name, SearchSettings::ALL.iter().map(|constant| constant.name)),
                     }),
                 }
                 Ok(())
@@ -126,7 +126,7 @@ impl fmt::Display for UnknownConstant {
         match self.nearest {
             Some(nearest) => write!(f, "; did you mean '{nearest}'?"),
             None => {
-                let names: Vec<&str> = Settings::ALL.iter().map(|constant| constant.name).collect();
+                let names: Vec<&str> = SearchSettings::ALL.iter().map(|constant| constant.name).collect();
                 write!(f, "; there are {}", names.join(", "))
             }
         }
@@ -141,15 +141,15 @@ mod tests {
 
     #[test]
     fn every_constant_is_set_by_its_name_and_has_its_default_among_the_choices() {
-        for constant in Settings::ALL {
-            let mut settings = Settings::default();
+        for constant in SearchSettings::ALL {
+            let mut settings = SearchSettings::default();
             settings.set(constant.name, -7.0).unwrap();
-            assert_ne!(settings, Settings::default(), "{}", constant.name);
+            assert_ne!(settings, SearchSettings::default(), "{}", constant.name);
             settings.set(constant.name, constant.default).unwrap();
-            assert_eq!(settings, Settings::default(), "{}", constant.name);
+            assert_eq!(settings, SearchSettings::default(), "{}", constant.name);
             assert!(constant.choices.contains(&constant.default), "{}", constant.name);
         }
-        let error = Settings::default().set("startap", 1.0).unwrap_err();
+        let error = SearchSettings::default().set("startap", 1.0).unwrap_err();
         assert_eq!(error.to_string(), "there is no constant 'startap'; did you mean 'startup'?");
     }
 }

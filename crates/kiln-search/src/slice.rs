@@ -5,7 +5,7 @@
 use crate::draw::Draws;
 use crate::history::History;
 use crate::moves;
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 use crate::tpe::rounded;
 
 /// A tunable held at a value.
@@ -24,7 +24,7 @@ impl Slice {
     }
 
     /// Draws a slice, the likelier the closer its best is to the best, and the less it was tried.
-    pub(crate) fn draw(history: &History, settings: &Settings, draws: &mut Draws) -> Option<Slice> {
+    pub(crate) fn draw(history: &History, settings: &SearchSettings, draws: &mut Draws) -> Option<Slice> {
         let incumbent = history.timed().first()?;
         let best = incumbent.cost?;
         let trials = history.trials();

@@ -8,7 +8,7 @@ use crate::history::History;
 use crate::model::features::Features;
 use crate::model::forest::{Forecast, Forest};
 use crate::model::tree::{Lesson, UNIT};
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 use crate::tpe::rounded;
 
 /// Trials a forest grows on. Of more, the best are taken and the rest thinned out, so that a late proposal costs what an
@@ -23,7 +23,7 @@ const LEAST_SCALE: f64 = 1e-4;
 
 pub(crate) struct Surrogate<'a> {
     features: &'a Features,
-    settings: &'a Settings,
+    settings: &'a SearchSettings,
     forest: Forest,
     best: f64,
     /// The logarithm of the median time over the best, which targets are in units of.
@@ -35,7 +35,7 @@ impl<'a> Surrogate<'a> {
     pub(crate) fn new(
         history: &History,
         features: &'a Features,
-        settings: &'a Settings,
+        settings: &'a SearchSettings,
         draws: &mut Draws,
     ) -> Option<Surrogate<'a>> {
         let timed = history.timed();

@@ -12,7 +12,7 @@ use crate::model::features::Features;
 use crate::model::forest::Forest;
 use crate::model::tree::{Lesson, Stream, UNIT};
 use crate::prior::Prior;
-use crate::settings::Settings;
+use crate::settings::SearchSettings;
 
 /// Rows the forest of a prior grows on: the better half of them its best, the rest spread over the others.
 const ROWS: usize = 512;
@@ -55,7 +55,7 @@ impl Transfer {
     pub(crate) fn new<'a>(
         space: &Space,
         features: &Features,
-        settings: &Settings,
+        settings: &SearchSettings,
         priors: impl Iterator<Item = &'a Prior>,
     ) -> Transfer {
         let mut transfer = Transfer { features: Some(features.clone()), ..Transfer::default() };

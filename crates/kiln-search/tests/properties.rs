@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use kiln_core::Value;
-use kiln_search::{Kind, Knowledge, Observation, Prior, Settings, strategy_with};
+use kiln_search::{Kind, Knowledge, Observation, Prior, SearchSettings, strategy_with};
 use kiln_space::{Point, Space};
 use proptest::prelude::{Just, ProptestConfig, Strategy, TestCaseError, any, prop_assert, prop_assert_eq, prop_oneof};
 use proptest::proptest;
@@ -37,7 +37,7 @@ fn small_space() -> impl Strategy<Value = Arc<Space>> {
 
 /// A strategy that thinks little, so that thousands of its proposals can be looked at; it knows a prior when asked to.
 fn search(kind: Kind, space: &Arc<Space>, seed: u64, prior: bool) -> Box<dyn kiln_search::Strategy> {
-    let settings = Settings { trees: 3.0, draws: 8.0, jumps: 8.0, centres: 2.0, ..Settings::default() };
+    let settings = SearchSettings { trees: 3.0, draws: 8.0, jumps: 8.0, centres: 2.0, ..SearchSettings::default() };
     let mut knowledge = Knowledge { settings, ..Knowledge::default() };
     if prior {
         let told = |point: &Point| (space.config(point), outcome(point, 5));

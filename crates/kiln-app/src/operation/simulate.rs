@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use camino::Utf8Path;
 use kiln_core::Report;
-use kiln_search::{Kind, Knowledge, Plan, Prior, Settings, repeat};
+use kiln_search::{Kind, Knowledge, Plan, Prior, SearchSettings, repeat};
 
 use crate::ending::{Ending, Ends};
 use crate::event::What;
@@ -152,8 +152,8 @@ fn priors(project: &Project, request: &SimulateRequest, teller: &Teller<'_>) -> 
     Ok(priors)
 }
 
-fn settings(constants: &[String]) -> Result<Settings, Failure> {
-    let mut settings = Settings::default();
+fn settings(constants: &[String]) -> Result<SearchSettings, Failure> {
+    let mut settings = SearchSettings::default();
     for words in constants {
         let expected = |why: &str| Report::error(format!("--constant {words}: {why}")).label("expected NAME=NUMBER");
         let (name, number) = words.split_once('=').ok_or_else(|| expected("there is no `=`"))?;

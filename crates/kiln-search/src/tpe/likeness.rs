@@ -5,7 +5,7 @@
 use kiln_core::Value;
 
 use crate::metric::SIZE;
-use crate::tpe::settings::Settings;
+use crate::tpe::settings::TpeSettings;
 
 /// No two values are so unlike that their likeness cannot be divided by.
 const LEAST: f64 = 1e-30;
@@ -18,7 +18,7 @@ pub(crate) struct Likeness {
 }
 
 impl Likeness {
-    pub(crate) fn new(values: &[Value], settings: &Settings) -> Likeness {
+    pub(crate) fn new(values: &[Value], settings: &TpeSettings) -> Likeness {
         let places = places(values);
         // Among sizes; small numbers are counts.
         let sizes = values.iter().any(|value| matches!(value, Value::Int(number) if *number >= SIZE as i64));
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn likeness(values: &[Value]) -> Likeness {
-        Likeness::new(values, &Settings::default())
+        Likeness::new(values, &TpeSettings::default())
     }
 
     #[test]

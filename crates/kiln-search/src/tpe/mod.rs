@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use kiln_space::{Point, Space};
 
-pub use settings::Settings;
+pub use settings::TpeSettings;
 
 use crate::draw::Draws;
 use crate::history::History;
@@ -36,20 +36,20 @@ use peaks::peaks;
 pub struct Tpe {
     history: History,
     design: Design,
-    settings: Settings,
+    settings: TpeSettings,
     likenesses: Vec<Likeness>,
 }
 
 impl Tpe {
     /// A strategy that knows nothing yet.
-    pub fn new(space: Arc<Space>, seed: u64, settings: Settings) -> Tpe {
+    pub fn new(space: Arc<Space>, seed: u64, settings: TpeSettings) -> Tpe {
         let design = Design::new(&space, settings.startup, seed);
         let likenesses = space.dimensions().iter().map(|d| Likeness::new(&d.values, &settings)).collect();
         Tpe { history: History::new(space, seed), design, settings, likenesses }
     }
 }
 
-pub(crate) fn propose(history: &History, settings: &Settings, likenesses: &[Likeness]) -> Option<Point> {
+pub(crate) fn propose(history: &History, settings: &TpeSettings, likenesses: &[Likeness]) -> Option<Point> {
     const PURPOSE: u64 = 2;
     let mut draws = Draws::new(history.seed, PURPOSE, &history.seen);
     let mut candidates = Candidates::new(history, Model::new(settings, likenesses, history));

@@ -8,10 +8,10 @@
 
 use crate::history::{History, Tried};
 use crate::tpe::likeness::{Likeness, rounded};
-use crate::tpe::settings::Settings;
+use crate::tpe::settings::TpeSettings;
 
 pub(crate) struct Model<'a> {
-    settings: &'a Settings,
+    settings: &'a TpeSettings,
     likenesses: &'a [Likeness],
     /// The tunables that have a choice, each with every trial's value of it.
     columns: Vec<(usize, Vec<u32>)>,
@@ -25,7 +25,7 @@ pub(crate) struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    pub(crate) fn new(settings: &'a Settings, likenesses: &'a [Likeness], history: &History) -> Model<'a> {
+    pub(crate) fn new(settings: &'a TpeSettings, likenesses: &'a [Likeness], history: &History) -> Model<'a> {
         let known = history.trials().len();
         let reach = (settings.good * known as f64).max(settings.good_least);
         // Best first, so a trial's position is its rank. A pending one is taken for bad until it is told: that drives
@@ -98,7 +98,7 @@ impl<'a> Model<'a> {
     }
 
     fn judge(&self, good: f64, all: f64) -> f64 {
-        let Settings { doubt, curiosity, .. } = self.settings;
+        let TpeSettings { doubt, curiosity, .. } = self.settings;
         let known = all + doubt;
         // Half of what is expected, since the first trials are spread wider than the good lie.
         (good + 0.5 * doubt * self.expected) / known + curiosity / known.sqrt()
@@ -131,7 +131,7 @@ mod tests {
 
     fn with_model<T>(history: &History, look: impl FnOnce(&mut Model<'_>) -> T) -> T {
         // What is little known is worth nothing here, so that scores tell good from bad alone.
-        let settings = Settings { curiosity: 0.0, good_least: 1.0, ..Settings::default() };
+        let settings = TpeSettings { curiosity: 0.0, good_least: 1.0, ..TpeSettings::default() };
         let likenesses: Vec<Likeness> =
             history.space.dimensions().iter().map(|d| Likeness::new(&d.values, &settings)).collect();
         look(&mut Model::new(&settings, &likenesses, history))

@@ -5,7 +5,7 @@
 
 /// How TPE searches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct TpeSettings {
     /// Configurations seen before the model takes over; those told from elsewhere count. With 20 the first 20 evaluations
     /// find less (.73 of the optimum instead of .79), and what follows finds no more.
     pub startup: usize,
@@ -41,9 +41,9 @@ pub struct Settings {
     pub peak_apart: f64,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for TpeSettings {
+    fn default() -> TpeSettings {
+        TpeSettings {
             startup: 12,
             good: 0.05,
             good_least: 3.0,
