@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 check=0
 [ "${1:-}" != --check ] || check=1
-for source in crates/kiln-run/src/cuda/draw.cu crates/kiln-bench/src/reference/attention.cu; do
+for source in crates/kiln-run/src/cuda/draw.cu crates/kiln-bench/src/questions/reference/attention.cu; do
   # compute_80 is the oldest architecture kiln has GPU targets for. Comments name folders. Nothing in them needs a newer PTX
   # than 8.7 (CUDA 12.8), and drivers as old as kiln takes read that too.
   text="$("${NVCC:-nvcc}" -ptx -arch=compute_80 -std=c++17 -o - "$source" | sed '/^\/\//d; /^$/d; s/^\.version .*/.version 8.7/')"

@@ -100,8 +100,8 @@ fn without_a_listener_the_worker_dies_of_the_call() {
     // What a worker is asked, heard by one that only writes it down.
     let heard = tempfile::NamedTempFile::new().unwrap();
     let mut command = std::process::Command::new("sh");
-    let script = r#"echo '{"id":0,"answer":{"ready":7}}'; read -r line; echo "$line" > "$0"; exit 1"#;
-    command.args(["-c", script]).arg(heard.path());
+    let script = format!(r#"{}; read -r line; echo "$line" > "$0"; exit 1"#, crate::liar::greets());
+    command.args(["-c", &script]).arg(heard.path());
     let mut worker = Worker::start(command, limits()).unwrap();
     refused(worker.confine(Confinement::Processor, limits().time));
     let mut asked: serde_json::Value = serde_json::from_slice(&std::fs::read(heard.path()).unwrap()).unwrap();

@@ -5,19 +5,25 @@ use std::process::Command;
 use std::time::Duration;
 
 use kiln_core::{Gate, Outcome};
-use kiln_run::{Answer, Ask, Worker, WorkerLimits};
+use kiln_run::{Answer, Ask, PROTOCOL, Worker, WorkerLimits};
 
 use crate::refused;
+
+/// The words of a shell that greets like a worker.
+pub(crate) fn greets() -> String {
+    format!(r#"echo '{{"id":0,"answer":{{"ready":{PROTOCOL}}}}}'"#)
+}
 
 /// Greets, and answers every question with `answer` after `seconds`.
 fn liar(seconds: &str, answer: &str) -> Worker {
     let script = format!(
-        r#"echo '{{"id":0,"answer":{{"ready":7}}}}'
+        r#"{}
         while read -r line; do
             id=${{line#*:}}; id=${{id%%,*}}
             sleep {seconds}
             echo '{{"id":'$id',"answer":{answer}}}'
-        done"#
+        done"#,
+        greets()
     );
     let mut command = Command::new("sh");
     command.args(["-c", &script]);
@@ -42,14 +48,13 @@ fn a_wait_that_times_do_not_explain_accuses_nobody() {
 
 #[test]
 fn processor_time_is_accounted_whatever_a_worker_says() {
-    let script = r#"echo '{"id":0,"answer":{"ready":7}}'
-        while read -r line; do
+    let script = r#"while read -r line; do
             id=${line#*:}; id=${id%%,*}
             i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done
             echo '{"id":'$id',"answer":{"times":{"nanoseconds":[1],"calls":1,"wall_nanoseconds":1,"untimed_nanoseconds":0}}}'
         done"#;
     let mut command = Command::new("sh");
-    command.args(["-c", script]);
+    command.args(["-c", &format!("{}\n{script}", greets())]);
     let mut worker = Worker::start(command, WorkerLimits::default()).unwrap();
     let before = worker.cpu_time().unwrap();
     worker.ask(ask(1)).unwrap();
@@ -81,7 +86,7 @@ fn an_answer_to_another_kind_of_question_is_none() {
         (ask(2), "\"done\"".to_string()),
         (ask(2), times("[1]", 0)),
         (Ask::Call, times("[1]", 0)),
-        (Ask::Call, "{\"ready\":7}".into()),
+        (Ask::Call, format!("{{\"ready\":{PROTOCOL}}}")),
     ] {
         let refusal = refused(liar("0", &answer).ask(ask));
         assert_eq!(refusal.gate, Gate::WorkerProtocol, "{answer}");
@@ -92,7 +97,7 @@ fn an_answer_to_another_kind_of_question_is_none() {
 fn a_worker_that_answers_without_reading_does_not_block_the_parent() {
     // It never reads: questions pile up in the pipe until it is full.
     let mut command = Command::new("sh");
-    command.args(["-c", r#"echo '{"id":0,"answer":{"ready":7}}'; sleep 1000"#]);
+    command.args(["-c", &format!("{}; sleep 1000", greets())]);
     let mut worker =
         Worker::start(command, WorkerLimits { time: Duration::from_millis(300), memory: 1 << 30 }).unwrap();
     let ask = Ask::Load { library: "x".repeat(1 << 20), symbol: "f".into(), config: None, device: false };

@@ -7,10 +7,10 @@ use kiln_judge::Level;
 use kiln_run::Gpu;
 
 use crate::bench::Bench;
-use crate::check::questions;
 use crate::ladder::Station;
-use crate::seating::Seating;
-use crate::stage::{Stage, Trouble};
+use crate::questions::check::questions;
+use crate::questions::stage::{Stage, Trouble};
+use crate::workers::seating::Seating;
 
 /// A device beside the first.
 pub(crate) struct Another<'a> {

@@ -9,17 +9,17 @@ use kiln_judge::{Distribution, Level};
 use kiln_run::Gpu;
 use kiln_search::Prior;
 
-use crate::baseline::{Baseline, Baselines};
 use crate::bench::Bench;
-use crate::builder::Build;
-use crate::check::examine_all;
-use crate::duel::{Duel, Fought, Lost, SETS, duel};
+use crate::building::builder::Build;
+use crate::duels::duel::{Duel, Fought, Lost, SETS, duel};
 use crate::evaluation::{Evaluation, Measured};
 use crate::event::Event;
 use crate::kernel::Kernel;
+use crate::questions::check::examine_all;
+use crate::questions::stage::{Stage, Trouble};
+use crate::rivals::baseline::{Baseline, Baselines};
 use crate::settings::Settings;
-use crate::stage::{Stage, Trouble};
-use crate::subject::Subject;
+use crate::workers::subject::Subject;
 
 /// A workload that is set up.
 pub trait Staged {

@@ -14,24 +14,24 @@ use kiln_search::Prior;
 use kiln_spec::TargetKind;
 
 use crate::another::Another;
-use crate::check::questions;
+use crate::building::toolchain::cuda_toolchain;
 use crate::drawing::derive;
+use crate::duels::measure::Sets;
 use crate::event::{Event, Listener};
-use crate::exams::{Helpers, exam};
 use crate::kernel::Kernel;
-use crate::layout::Layout;
-use crate::machine::Machine;
-use crate::measure::Sets;
-use crate::outside::Oracle;
-use crate::peak::Peaks;
-use crate::reference::DeviceReference;
-use crate::seating::Seating;
+use crate::questions::check::questions;
+use crate::questions::exams::{Helpers, exam};
+use crate::questions::layout::Layout;
+use crate::questions::outside::Oracle;
+use crate::questions::reference::DeviceReference;
+use crate::questions::stage::{Stage, Trouble};
+use crate::questions::supply::Supply;
+use crate::questions::tray::Tray;
 use crate::settings::Settings;
-use crate::stage::{Stage, Trouble};
-use crate::subject::Subject;
-use crate::supply::Supply;
-use crate::toolchain::cuda_toolchain;
-use crate::tray::Tray;
+use crate::surroundings::machine::Machine;
+use crate::surroundings::peak::Peaks;
+use crate::workers::seating::Seating;
+use crate::workers::subject::Subject;
 
 /// Bytes a worker may take beyond four times its buffers: an interpreter with its libraries fits, a leak does not.
 const ROOM: u64 = 1 << 30;
@@ -159,7 +159,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Stage<'a>, Trouble> {
         let seed = derive(self.settings.seed, &["stage", purpose], 0);
         let ask = |s: &Signature, i: &Inputs, p: Precision| self.answer(s, i, p);
-        let fill = |slot: &kiln_judge::Slot, seed: u64| crate::filling::filled(self, slot, workload, seed);
+        let fill = |slot: &kiln_judge::Slot, seed: u64| crate::questions::filling::filled(self, slot, workload, seed);
         let rules = self.rules.covering(coverage);
         let helpers = Helpers {
             answers: self.asks_reference().then_some(&ask),
@@ -178,7 +178,7 @@ impl<'a> Bench<'a> {
     ) -> Result<bool, Fault> {
         let workload = stage.workload;
         let ask = |s: &Signature, i: &Inputs, p: Precision| self.answer(s, i, p);
-        let fill = |slot: &kiln_judge::Slot, seed: u64| crate::filling::filled(self, slot, workload, seed);
+        let fill = |slot: &kiln_judge::Slot, seed: u64| crate::questions::filling::filled(self, slot, workload, seed);
         let helpers = Helpers {
             answers: self.asks_reference().then_some(&ask),
             filler: self.kernel.has_fillings().then_some(&fill),

@@ -4,7 +4,7 @@ use kiln_core::Refusal;
 use kiln_stats::median;
 use serde::Serialize;
 
-use crate::resources::Resources;
+use crate::building::resources::Resources;
 
 /// One configuration's way up.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -11,18 +11,18 @@ use kiln_search::{Bound, Race};
 
 use crate::apparatus::Apparatus;
 use crate::bench::{Bench, interrupted};
-use crate::builder::Build;
-use crate::check::quick;
+use crate::building::builder::Build;
+use crate::building::resources::{judge_resources, oom_risk};
 use crate::evaluation::{Ended, Evaluation, Measured};
 use crate::kernel::Kernel;
-use crate::machine::now_ms;
 use crate::objective::cost;
-use crate::peak::Peaks;
-use crate::resources::{judge_resources, oom_risk};
+use crate::questions::check::quick;
+use crate::questions::stage::Stage;
 use crate::rung::Rung;
-use crate::seating::Seating;
-use crate::stage::Stage;
-use crate::subject::Subject;
+use crate::surroundings::machine::now_ms;
+use crate::surroundings::peak::Peaks;
+use crate::workers::seating::Seating;
+use crate::workers::subject::Subject;
 
 /// Of several workloads, being this much slower on one does not yet rule a candidate out.
 const MARGIN_OF_SEVERAL: f64 = 0.3;

@@ -9,15 +9,15 @@ use kiln_judge::Rules;
 use kiln_run::Drawing;
 use kiln_search::{Bound, Decision, Race};
 
-use crate::check::quick;
+use crate::duels::measure::{Pace, settle_pace, warm_up};
 use crate::evaluation::{Evaluation, Measured};
-use crate::lots::{Lots, MOST_SETS, drawing, fills, sets};
-use crate::measure::{Pace, settle_pace, warm_up};
-use crate::seat::Seat;
+use crate::questions::check::quick;
+use crate::questions::lots::{Lots, MOST_SETS, drawing, fills, sets};
+use crate::questions::stage::Stage;
+use crate::questions::supply::Supply;
 use crate::settings::CacheState;
-use crate::stage::Stage;
-use crate::subject::Subject;
-use crate::supply::Supply;
+use crate::workers::seat::Seat;
+use crate::workers::subject::Subject;
 
 /// Samples taken between two looks at the race.
 const LAP: u32 = 3;

@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_core::{Fault, Outcome};
 
-use crate::answer::{RightAnswer, answers};
-use crate::check::{Marks, check};
-use crate::distribution::Distribution;
-use crate::inputs::{Filler, Inputs};
-use crate::memory::{Look, Memory};
-use crate::null::{Null, nulls, of_another};
-use crate::parallel::{copy_in_parallel, same_in_parallel};
-use crate::rerun::rerun;
-use crate::rules::Rules;
-use crate::signature::{Signature, Slot};
-use crate::special::Special;
-use crate::strides::gather;
-use crate::tensor::Tensor;
+use crate::described::rules::Rules;
+use crate::described::signature::{Signature, Slot};
+use crate::drawn::distribution::Distribution;
+use crate::drawn::inputs::{Filler, Inputs};
+use crate::drawn::special::Special;
+use crate::marked::check::{Marks, check};
+use crate::marked::memory::{Look, Memory};
+use crate::marked::parallel::{copy_in_parallel, same_in_parallel};
+use crate::marked::rerun::rerun;
+use crate::marked::strides::gather;
+use crate::right::answer::{RightAnswer, answers};
+use crate::right::null::{Null, nulls, of_another};
+use crate::right::tensor::Tensor;
 
 /// Where right answers come from when kiln does not know them itself: one tensor for each out and inout slot, in order.
 pub type Outside<'a> = &'a (dyn Fn(&Signature, &Inputs, Precision) -> Result<Vec<Tensor>, Fault> + Sync);

@@ -2,8 +2,8 @@
 
 use kiln_core::Use;
 
-use crate::distribution::Distribution;
-use crate::signature::{Signature, Slot};
+use crate::described::signature::{Signature, Slot};
+use crate::drawn::distribution::Distribution;
 
 /// Numbers of a workload's inputs and outputs from which on it is large.
 const LARGE: usize = 1 << 25;

@@ -1,0 +1,163 @@
+//! Builds: candidates ahead of need, on processors that do not measure; everything else at once. In: a configuration. Out: a
+//! [`Subject`], or the compiler's refusal. Ctrl-C ends compilers too.
+
+use std::time::{Duration, Instant};
+
+use kiln_build::{Artifact, BuildLimits, Pool, Request, Ticket, Toolchain};
+use kiln_core::{Config, Fault, Outcome};
+use kiln_spec::TargetKind;
+
+use crate::bench::Bench;
+use crate::building::compile::request;
+use crate::event::Event;
+use crate::kernel::Kernel;
+use crate::workers::subject::Subject;
+
+/// How often somebody who waits for a build looks up.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A build that was asked for, or what needs none.
+pub enum Build {
+    /// On its way, with its configuration.
+    Asked(Ticket, Config),
+    /// Nothing to wait for.
+    Ready(Subject),
+}
+
+/// A configuration of a kernel in Python, where nothing is built.
+pub(crate) fn python_subject(bench: &Bench<'_>, kernel: &Kernel<'_>, config: &Config) -> Result<Subject, Fault> {
+    let python = bench.python.as_ref().map_err(Clone::clone)?;
+    let (file, function) = kernel.python_entry()?;
+    let device = kernel.on_gpu();
+    Ok(Subject::Python { interpreter: python.interpreter.clone(), file, function, config: config.clone(), device })
+}
+
+/// What was built, as something to call.
+pub(crate) fn subject_of(kernel: &Kernel<'_>, request_host: bool, artifact: Artifact, config: Config) -> Subject {
+    let Artifact { library: path, key, symbols, usage, .. } = artifact;
+    match (kernel.selection.target.kind, request_host) {
+        (TargetKind::Cuda, true) => Subject::Launcher { path, key, config },
+        (TargetKind::Cuda, false) => Subject::Cubin { path, key, config, symbols, usage },
+        _ => Subject::Library { path, key, config },
+    }
+}
+
+/// What is worth saying of builders: several, idle most of the time although there was work for all of them.
+fn held_up(builders: usize, busy: f64) -> Option<String> {
+    let share = 100.0 * busy;
+    (builders > 1 && busy < 0.5).then(|| {
+        format!("{builders} builders were busy only {share:.0} % of the time: disk or memory may hold compilers up")
+    })
+}
+
+impl Bench<'_> {
+    pub(crate) fn build_limits(&self) -> BuildLimits {
+        let usual = || Duration::from_secs_f64(self.settings.build_timeout);
+        BuildLimits { timeout: self.build_limit.unwrap_or_else(usual), ..BuildLimits::default() }
+    }
+
+    /// Asks for a candidate's build.
+    pub fn build(&mut self, config: &Config) -> Result<Build, Fault> {
+        let target = self.kernel.selection.target;
+        if target.kind == TargetKind::Python {
+            return Ok(Build::Ready(python_subject(self, self.kernel, config)?));
+        }
+        let request = request(self.kernel, config)?;
+        let toolchain = self.toolchain()?;
+        if self.pool.is_none() {
+            let on_gpu = self.kernel.on_gpu();
+            let measuring = if on_gpu { self.machine.beside_a_gpu() } else { self.settings.threads };
+            let cpus = if self.settings.pin { self.machine.building(measuring) } else { Vec::new() };
+            let threads = if cpus.is_empty() { self.machine.cpus.len().saturating_sub(1).max(1) } else { cpus.len() };
+            // A builder's processes run where the builder does, away from what is being measured.
+            let start = move || {
+                let _ = kiln_run::pin_thread(&cpus);
+                // Whoever measures on a GPU has a processor to itself only if the compilers leave it one.
+                if on_gpu {
+                    kiln_run::step_back();
+                }
+            };
+            self.pool = Some(Pool::new(threads, toolchain, self.cache.clone(), self.build_limits(), start));
+        }
+        match &self.pool {
+            Some(pool) => Ok(Build::Asked(pool.ask(request), config.clone())),
+            None => Err(Fault::new("building", "there is no builder")),
+        }
+    }
+
+    /// Keeps the build cache within its bound.
+    pub fn trim_cache(&self) -> Result<(), Fault> {
+        self.cache.trim().map(|_| ())
+    }
+
+    /// Waits until no build is running, so that nothing disturbs what is measured next.
+    pub fn quiet(&mut self) {
+        let busy = self.pool.as_ref().and_then(|pool| Some((pool.builders(), pool.busy()?)));
+        let busy = busy.filter(|_| self.kernel.on_gpu());
+        if let Some(words) = busy.and_then(|(builders, busy)| held_up(builders, busy)) {
+            self.note(words);
+        }
+        self.pool = None;
+    }
+
+    /// Waits for a build, and says so when that takes long.
+    pub fn built(&self, build: Build) -> Result<Outcome<Subject>, Fault> {
+        let (ticket, config) = match build {
+            Build::Ready(subject) => return Ok(Outcome::Passed(subject)),
+            Build::Asked(ticket, config) => (ticket, config),
+        };
+        let (started, silence) = (Instant::now(), self.build_limits().silence);
+        let mut alarm = silence;
+        loop {
+            if let Some(built) = ticket.wait_for(GLANCE) {
+                let host = self.kernel.selection.target.host;
+                return Ok(built?.map(|artifact| subject_of(self.kernel, host, artifact, config)));
+            }
+            self.go_on()?;
+            if started.elapsed() > alarm {
+                let (doing, seconds) = (&format!("compiling {config}"), started.elapsed().as_secs_f64());
+                (self.listener)(&Event::Silence { doing, seconds });
+                alarm += silence;
+            }
+        }
+    }
+
+    /// Builds something that is no candidate, at once.
+    pub(crate) fn build_now(&self, toolchain: &Toolchain, request: &Request) -> Result<Outcome<Subject>, Fault> {
+        let doing = &format!("compiling {}", request.entries.join(", "));
+        let silent = |time: Duration| (self.listener)(&Event::Silence { doing, seconds: time.as_secs_f64() });
+        let built = self.cache.build_until(toolchain, request, self.build_limits(), &silent, self.stopped)?;
+        Ok(built.map(|artifact| match toolchain {
+            Toolchain::C(_) => {
+                Subject::Library { path: artifact.library, key: artifact.key, config: Config::default() }
+            }
+            _ => subject_of(self.kernel, request.host, artifact, Config::default()),
+        }))
+    }
+
+    /// What candidates are compiled with.
+    pub(crate) fn toolchain(&self) -> Result<Toolchain, Fault> {
+        match self.kernel.selection.target.kind {
+            TargetKind::Cuda => self.cuda.clone(),
+            _ => self.compiler.clone().map(Toolchain::C),
+        }
+    }
+
+    /// Builds a configuration and waits for it.
+    pub fn subject(&mut self, config: &Config) -> Result<Outcome<Subject>, Fault> {
+        let build = self.build(config)?;
+        self.built(build)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builders_are_mentioned_when_something_holds_them_up() {
+        assert_eq!(held_up(15, 0.59), None);
+        assert_eq!(held_up(1, 0.1), None);
+        assert!(held_up(15, 0.3).is_some_and(|words| words.starts_with("15 builders were busy only 30 %")));
+    }
+}

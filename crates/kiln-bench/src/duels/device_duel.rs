@@ -1,0 +1,217 @@
+//! Several subjects against each other on a GPU. In: subjects, workloads, how many rounds. Out: samples round by round, and
+//! what they rest on. `device_bout` has one round.
+//!
+//! Kernels keep their worker and are loaded once more for every round: what they work with lives in device memory, which is
+//! fresh in every round, and so are their variables there. Foreign code (Python, host launchers) has a process of its own in
+//! which nobody else was before, and works in memory that another process keeps. Its claims about time are held against what
+//! the parent waited, with an empty function beside it that tells what everything around a sample takes.
+
+use std::sync::atomic::Ordering;
+
+use kiln_core::{Fault, Outcome};
+use kiln_judge::Key;
+
+use crate::bench::Bench;
+use crate::drawing::generator;
+use crate::duels::account::{Account, Accounts};
+use crate::duels::alone::charges;
+use crate::duels::device_bout::{Bout, Course, Entry, rehearse};
+use crate::duels::duel::{Duel, Fought, Lost, Rounds, Turns, fought, is_candidate, unheard};
+use crate::duels::scrutiny::Checked;
+use crate::questions::stage::Stage;
+use crate::surroundings::clocks::Watch;
+use crate::workers::ran::{Ran, remarks};
+use crate::workers::seat::Seat;
+use crate::workers::subject::Subject;
+
+/// Functions that do nothing, one for each kind of foreign code.
+struct Empties {
+    entries: Vec<(Subject, Seat)>,
+    /// For each subject the one of its kind; none for kernels that kiln launches itself.
+    of: Vec<Option<usize>>,
+}
+
+impl Empties {
+    fn new(bench: &Bench<'_>, plan: &Duel<'_>) -> Result<Empties, Fault> {
+        let mut empties = Empties { entries: Vec::new(), of: Vec::with_capacity(plan.subjects.len()) };
+        for (_, subject) in plan.subjects {
+            let Some(empty) = subject.emptied().filter(|_| subject.is_foreign()) else {
+                empties.of.push(None);
+                continue;
+            };
+            let known = empties.entries.iter().position(|(one, _)| *one == empty);
+            let place = match known {
+                Some(place) => place,
+                None => match bench.seating().take_kept(&empty)? {
+                    Outcome::Passed(seat) => {
+                        empties.entries.push((empty, seat));
+                        empties.entries.len() - 1
+                    }
+                    Outcome::Refused(refusal) => {
+                        return Err(Fault::new("starting an empty function", refusal.measured));
+                    }
+                },
+            };
+            empties.of.push(Some(place));
+        }
+        Ok(empties)
+    }
+}
+
+/// With workers that keep their place.
+pub(crate) fn on_device(
+    bench: &Bench<'_>,
+    stages: &[Stage<'_>],
+    plan: Duel<'_>,
+    mut on_round: impl FnMut(usize),
+    more: impl Fn(&Rounds) -> usize,
+) -> Result<Result<Fought, Lost>, Fault> {
+    let mut rounds: Rounds = vec![Vec::with_capacity(plan.rounds); stages.len()];
+    let mut empties = Empties::new(bench, &plan)?;
+    let sides = plan.subjects.len() + empties.entries.len();
+    let mut courses = stages.iter().map(|_| Course::new(sides)).collect::<Result<Vec<_>, _>>()?;
+    let mut accounts: Vec<Vec<Accounts>> = vec![vec![Accounts::on_device(); plan.subjects.len()]; stages.len()];
+    let (mut planned, mut round) = (plan.rounds, 0);
+    let before = bench.seating().retaken.load(Ordering::Relaxed);
+    let mut seats: Vec<Seat> = Vec::with_capacity(plan.subjects.len());
+    let mut watch = bench.gpu.as_ref().and_then(|gpu| Watch::of(&gpu.uuid, plan.subjects.len()));
+    // Who knows the seed must not know which call is the last of its row, nor which is checked.
+    let unknown = Key::secret()?.number(0);
+    while round < planned {
+        let mut rng = generator(bench.settings.seed ^ unknown, &["turns", plan.purpose], round as u64);
+        if let Some(lost) = seat_all(bench, stages, &plan, &mut seats)? {
+            return Ok(Err(lost));
+        }
+        for (((stage, found), course), accounts) in stages.iter().zip(&mut rounds).zip(&mut courses).zip(&mut accounts)
+        {
+            bench.go_on()?;
+            let mut entries: Vec<Entry<'_>> = Vec::with_capacity(sides);
+            entries.extend(plan.subjects.iter().zip(&mut seats).map(|((_, subject), seat)| Entry { subject, seat }));
+            entries.extend(empties.entries.iter_mut().map(|(subject, seat)| Entry { subject, seat }));
+            let judged = plan.subjects.len();
+            let bout = Bout { bench, stage, samples: plan.samples, judged, round };
+            match bout.play(&mut entries, course, &mut rng, watch.as_mut())? {
+                Ok(turns) => found.push(turns),
+                Err(lost) => return Ok(Err(lost)),
+            }
+            let waited = |entry: Entry<'_>| Account::waited(&std::mem::take(&mut entry.seat.walls));
+            let mut own: Vec<Account> = entries.into_iter().map(waited).collect();
+            let nothing = own.split_off(judged);
+            for ((own, empty), accounts) in own.into_iter().zip(&empties.of).zip(accounts) {
+                if let Some(empty) = empty.and_then(|place| nothing.get(place)) {
+                    accounts.rounds.push((own, *empty));
+                }
+            }
+        }
+        round += 1;
+        on_round(round);
+        if plan.is_late(round) {
+            planned = round;
+        } else if round == planned {
+            planned += more(&rounds);
+        }
+        if round == planned {
+            planned += unheard(&plan, &accounts, round, |account| account.doubt(1).is_some());
+        }
+    }
+    let retaken = bench.seating().retaken.load(Ordering::Relaxed) - before;
+    if retaken > 0 && seats.iter().any(Seat::on_device) {
+        bench.note(format!(
+            "{}: {retaken} samples were taken again, the GPU slowed down to protect itself",
+            plan.purpose
+        ));
+    }
+    let names = plan.subjects.iter().map(|(name, _)| name.as_str());
+    for remark in watch.iter().flat_map(|watch| watch.remarks(names.clone())) {
+        bench.note(format!("{}: {remark}", plan.purpose));
+    }
+    for (stage, accounts) in stages.iter().zip(&accounts) {
+        for (place, account) in accounts.iter().enumerate().filter(|(place, _)| is_candidate(&plan.subjects[*place].0))
+        {
+            if let Some(refusal) = account.doubt(1) {
+                return Ok(Err(Lost { subject: place, refusal, workload: stage.name().into() }));
+            }
+        }
+    }
+    let charged = charge(&plan, &courses, &mut rounds);
+    // Of every side as many calls are checked, and none is compared with another side's.
+    let of = |(course, rounds): (&Course, &Vec<Vec<Turns>>)| {
+        let own = rounds.iter().filter_map(|turns| turns.first());
+        let timed = own.map(|turns| turns.samples.len() as u64 * u64::from(turns.calls)).sum();
+        Checked::of(timed, 0, course.checked)
+    };
+    let checked = courses.iter().zip(&rounds).map(of).collect();
+    let mut found = fought(bench, stages, rounds, checked);
+    for ((course, scrutiny), kernels) in courses.iter().zip(&mut found.scrutiny).zip(&mut found.kernels) {
+        scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &bench.seating().required));
+        *kernels = course.ran.iter().take(plan.subjects.len()).map(Ran::shown).collect();
+    }
+    for (scrutiny, notes) in found.scrutiny.iter_mut().zip(charged) {
+        scrutiny.notes.extend(notes);
+    }
+    Ok(Ok(found))
+}
+
+/// Adds to the times of candidates what their calls take longer alone than those of others do, and says so, by workload.
+/// Baselines are what is measured against: what they gain in rows is not held against them.
+fn charge(plan: &Duel<'_>, courses: &[Course], rounds: &mut Rounds) -> Vec<Vec<String>> {
+    let of = |(course, rounds): (&Course, &mut Vec<Vec<Turns>>)| {
+        let charges = charges(&course.alone[..plan.subjects.len()]);
+        let own = charges.iter().zip(plan.subjects).enumerate();
+        let own = own.filter(|(_, (seconds, (name, _)))| **seconds > 0.0 && is_candidate(name));
+        let note = |(place, (seconds, (name, _))): (usize, (&f64, &(String, Subject)))| {
+            rounds.iter_mut().for_each(|turns| turns[place].samples.iter_mut().for_each(|sample| *sample += seconds));
+            let longer = 1e6 * seconds;
+            format!("{name}: a call by itself takes {longer:.1} us longer than in a row, others do not; that was added")
+        };
+        own.map(note).collect()
+    };
+    courses.iter().zip(rounds).map(of).collect()
+}
+
+/// A seat for everybody who has none, and kernels loaded anew for those who have. Who was refused, if somebody was.
+fn seat_all(
+    bench: &Bench<'_>,
+    stages: &[Stage<'_>],
+    plan: &Duel<'_>,
+    seats: &mut Vec<Seat>,
+) -> Result<Option<Lost>, Fault> {
+    // What is done for one is done for all: otherwise their times would not compare.
+    let foreign = plan.subjects.iter().any(|(_, subject)| subject.is_foreign());
+    // Whoever works on the processor has a fresh worker in every round, and then so has everybody.
+    if !seats.iter().all(Seat::on_device) {
+        seats.clear();
+    }
+    for (place, (_, subject)) in plan.subjects.iter().enumerate() {
+        let seated = match seats.get_mut(place) {
+            Some(_) if subject.is_foreign() => Outcome::Passed(()),
+            Some(seat) => seat.load(subject)?,
+            None => {
+                let taken = if foreign { bench.seating().take_kept(subject) } else { bench.seating().take(subject) };
+                match taken? {
+                    Outcome::Passed(mut seat) => {
+                        let settled = settle(stages, subject, &mut seat)?;
+                        seats.push(seat);
+                        settled
+                    }
+                    Outcome::Refused(refusal) => Outcome::Refused(refusal),
+                }
+            }
+        };
+        if let Outcome::Refused(refusal) = seated {
+            return Ok(Some(Lost { subject: place, refusal, workload: String::new() }));
+        }
+    }
+    Ok(None)
+}
+
+/// Has a Python function compile what it needs on all workloads, and takes from its process what only compilers need.
+fn settle(stages: &[Stage<'_>], subject: &Subject, seat: &mut Seat) -> Result<Outcome<()>, Fault> {
+    if !matches!(subject, Subject::Python { device: true, .. }) {
+        return Ok(Outcome::Passed(()));
+    }
+    for stage in stages {
+        passed!(rehearse(stage, subject, seat)?);
+    }
+    seat.tighten()
+}

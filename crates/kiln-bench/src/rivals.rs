@@ -1,0 +1,6 @@
+//! Whom a configuration is measured against, and the figures of that.
+
+pub(crate) mod baseline;
+pub(crate) mod field;
+pub(crate) mod standing;
+pub(crate) mod versus;

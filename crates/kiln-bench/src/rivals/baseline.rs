@@ -1,0 +1,138 @@
+//! What is fast: the baselines a kernel file names, built or found, checked like any candidate, measured. One that cannot be
+//! had here is skipped with a note; one that is wrong is not a baseline.
+
+use camino::Utf8Path;
+use kiln_build::{Nvcc, Toolchain};
+use kiln_core::{Config, Fault, Outcome};
+
+use crate::apparatus::Apparatus;
+use crate::bench::Bench;
+use crate::building::compile::request_of;
+use crate::evaluation::{Ended, Evaluation};
+use crate::workers::subject::Subject;
+
+/// A baseline that can be run.
+#[derive(Debug, Clone)]
+pub struct Baseline<S = Subject> {
+    /// Its name.
+    pub name: String,
+    /// What is called.
+    pub subject: S,
+}
+
+/// Those that can be run, in file order, and why the others cannot.
+#[derive(Debug, Clone)]
+pub struct Baselines<S = Subject> {
+    /// Ready to run.
+    pub ready: Vec<Baseline<S>>,
+    /// Name and reason.
+    pub skipped: Vec<(String, String)>,
+}
+
+impl Baselines {
+    /// Builds and finds what the kernel file names; only `only` when given. A name the file does not have is a fault.
+    pub fn find(bench: &Bench<'_>, only: Option<&str>) -> Result<Baselines, Fault> {
+        let stated = &bench.kernel.selection.target.baselines;
+        if let Some(name) = only.filter(|name| !stated.iter().any(|b| b.name == **name)) {
+            let known: Vec<&str> = stated.iter().map(|b| b.name.as_str()).collect();
+            let fault = Fault::new("choosing a baseline", format!("there is no baseline `{name}`"));
+            return Err(fault.hint(format!("expected one of {}", known.join(", "))));
+        }
+        let mut found = Baselines { ready: Vec::new(), skipped: Vec::new() };
+        for baseline in stated.iter().filter(|b| only.is_none_or(|name| b.name == name)) {
+            match ready(bench, &baseline.callable.file, &baseline.callable.function)? {
+                Ok(subject) => found.ready.push(Baseline { name: baseline.name.clone(), subject }),
+                Err(why) => found.skipped.push((baseline.name.clone(), why)),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A callable made ready, or why it cannot be.
+fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Result<Subject, String>, Fault> {
+    let path = bench.kernel.folder.join(file);
+    if Utf8Path::new(file).extension() == Some("py") {
+        let python = match &bench.python {
+            Ok(python) => python,
+            Err(fault) => return Ok(Err(fault.why.clone())),
+        };
+        let source = fs_err::read_to_string(&path).map_err(|e| {
+            Fault::new(format!("reading the baseline {file}:{function}"), e).hint("is the name in [baselines] right?")
+        })?;
+        for (module, there) in [("numpy", &python.numpy), ("torch", &python.torch)] {
+            if there.is_none() && imports(&source, module) {
+                return Ok(Err(format!("it needs {module}, which {} does not have", python.interpreter)));
+            }
+        }
+        let interpreter = python.interpreter.clone();
+        return Ok(Ok(Subject::Python {
+            interpreter,
+            file: path,
+            function: function.into(),
+            config: Config::default(),
+            device: bench.kernel.on_gpu() && on_device(&source),
+        }));
+    }
+    let request = request_of(bench.kernel, vec![path], function, Config::default())?;
+    // On a GPU a function in C++ launches by itself, and that is host code.
+    let toolchain = if request.host { Nvcc::find().map(Toolchain::Nvcc) } else { bench.toolchain() };
+    let toolchain = match toolchain {
+        Ok(toolchain) => toolchain,
+        Err(fault) => return Ok(Err(fault.why)),
+    };
+    Ok(match bench.build_now(&toolchain, &request)? {
+        Outcome::Passed(subject) => Ok(subject),
+        Outcome::Refused(refusal) => Err(format!("it does not build: {}", refusal.measured)),
+    })
+}
+
+/// Whether a baseline of a kernel for a GPU works there too. What has no tensors for a GPU works on the processor, and is
+/// measured there.
+pub(crate) fn on_device(source: &str) -> bool {
+    imports(source, "torch") || imports(source, "triton")
+}
+
+/// Whether a Python source imports a module.
+fn imports(source: &str, module: &str) -> bool {
+    source.lines().map(str::trim_start).any(|line| {
+        let rest = line.strip_prefix("import ").or_else(|| line.strip_prefix("from "));
+        rest.is_some_and(|rest| {
+            rest.split([',', ' ', '.']).next().is_some_and(|first| first == module)
+                || rest.split(',').any(|part| part.trim() == module)
+        })
+    })
+}
+
+impl Bench<'_> {
+    /// Checks and measures a baseline like a candidate. One that is wrong here cannot be measured against.
+    pub fn measure_baseline(&mut self, baseline: &Baseline) -> Result<Evaluation, Fault> {
+        let build = crate::building::builder::Build::Ready(baseline.subject.clone());
+        let way = self.evaluate(build, 0, None)?;
+        match &way.outcome {
+            Ended::Refused(refusal, workload) => {
+                let on = workload.as_deref().map_or(String::new(), |w| format!(" on workload {w}"));
+                let fault = Fault::new(
+                    format!("checking the baseline {}{on}", baseline.name),
+                    format!("{}: {}", refusal.gate, refusal.measured),
+                );
+                Err(fault.hint("a baseline must be right; choose another with --baseline"))
+            }
+            Ended::Measured { .. } => Ok(way),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_are_seen_in_every_form() {
+        for line in ["import numpy as np", "import os, numpy", "from numpy.linalg import norm", "    import numpy"] {
+            assert!(imports(line, "numpy"), "{line}");
+        }
+        assert!(!imports("# import of numpy is not needed", "numpy"));
+        assert!(!imports("import numpyro", "numpy"));
+    }
+}
