@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use kiln_space::{Point, Space};
 
-use crate::annealing;
-use crate::auto::Auto;
-use crate::forest::Forest;
-use crate::genetic;
 use crate::kind::Kind;
-use crate::knowledge::Knowledge;
-use crate::latin::Latin;
-use crate::observation::Observation;
-use crate::random::Random;
-use crate::ruled::Ruled;
-use crate::tabu;
+use crate::known::knowledge::Knowledge;
+use crate::known::observation::Observation;
+use crate::strategies::annealing;
+use crate::strategies::auto::Auto;
+use crate::strategies::forest::Forest;
+use crate::strategies::genetic;
+use crate::strategies::latin::Latin;
+use crate::strategies::random::Random;
+use crate::strategies::ruled::Ruled;
+use crate::strategies::tabu;
 use crate::tpe::Tpe;
 
 /// Proposes configurations and learns from their outcomes.

@@ -9,7 +9,7 @@ use kiln_app::{Count, Event, What};
 use kiln_store::PhaseId;
 
 use crate::event::remark;
-use crate::number::{counted, duration};
+use crate::words::number::{counted, duration};
 
 /// How often a line is written where lines stay.
 const HEARTBEAT: Duration = Duration::from_secs(10);

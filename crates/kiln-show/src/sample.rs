@@ -5,7 +5,7 @@ use kiln_core::{Gate, Refusal};
 use kiln_store::{Kept, State, Study, Trial, TrialState};
 use serde_json::json;
 
-use crate::past::Past;
+use crate::studies::past::Past;
 
 /// 2026-03-01 14:05:09 UTC.
 pub(crate) const BEGAN: i64 = 1_772_373_909_000;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use kiln_core::Report;
 
-use crate::check::Checked;
-use crate::default::check_default;
-use crate::draft::Draft;
-use crate::log::Log;
 use crate::model::{Baseline, Constraint, Derived, Dtype, Target, TargetKind, Tunable};
-use crate::namespace::merged_tunables;
-use crate::target::TargetDraft;
-use crate::tuned::TunedTable;
+use crate::names::check::Checked;
+use crate::names::namespace::merged_tunables;
+use crate::reading::draft::Draft;
+use crate::reading::log::Log;
+use crate::tables::default::check_default;
+use crate::tables::target::TargetDraft;
+use crate::tables::tuned::TunedTable;
 
 pub(crate) fn merge_targets(log: &Log, draft: &Draft, checked: &Checked) -> Vec<Target> {
     let with_order = draft.targets.iter().zip(&checked.orders);

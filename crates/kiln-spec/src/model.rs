@@ -1,7 +1,7 @@
 //! What a kernel file says, checked and typed: the nouns the rest of kiln works from. Every expression in it has been
 //! parsed and its names are known to resolve; every name is unique where it must be.
 
-use crate::environment::Requirement;
+use crate::tables::environment::Requirement;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use kiln_core::{Place, Value, Workload};
 use kiln_device::Arch;
 use kiln_expr::Expression;
 
-use crate::tuned::TunedTable;
+use crate::tables::tuned::TunedTable;
 
 /// A whole kernel file.
 #[derive(Debug, Clone)]

@@ -3,14 +3,14 @@
 
 use kiln_core::Report;
 
-use crate::check::check_formulas;
-use crate::coverage::check_coverage;
-use crate::draft::read_draft;
-use crate::file::read_text;
-use crate::log::Log;
 use crate::merge::merge_targets;
 use crate::model::{KernelSpec, Source};
-use crate::syntax::read_document;
+use crate::names::check::check_formulas;
+use crate::names::coverage::check_coverage;
+use crate::reading::draft::read_draft;
+use crate::reading::file::read_text;
+use crate::reading::log::Log;
+use crate::reading::syntax::read_document;
 
 /// Reads a kernel file. `name` is only shown in messages. Ok holds warnings; Err holds errors, at most twenty and then
 /// one that counts the rest.

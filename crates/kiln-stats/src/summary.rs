@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use crate::error::{StatsError, finite};
-use crate::order;
+use crate::series::order;
 
 /// The usual figures of one set of samples, in the unit of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -3,8 +3,8 @@
 
 use kiln_space::Point;
 
-use crate::draw::Draws;
-use crate::history::{History, Tried};
+use crate::known::history::{History, Tried};
+use crate::proposing::draw::Draws;
 use crate::tpe::model::Model;
 
 /// Trials that wider changes start from. The first of them are taken most of the time.

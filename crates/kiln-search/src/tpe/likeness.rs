@@ -4,7 +4,7 @@
 
 use kiln_core::Value;
 
-use crate::metric::SIZE;
+use crate::proposing::metric::SIZE;
 use crate::tpe::settings::TpeSettings;
 
 /// No two values are so unlike that their likeness cannot be divided by.

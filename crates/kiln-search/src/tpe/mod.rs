@@ -19,12 +19,12 @@ use kiln_space::{Point, Space};
 
 pub use settings::TpeSettings;
 
-use crate::draw::Draws;
-use crate::history::History;
 use crate::kind::Kind;
-use crate::latin::Design;
-use crate::observation::Observation;
-use crate::random;
+use crate::known::history::History;
+use crate::known::observation::Observation;
+use crate::proposing::draw::Draws;
+use crate::strategies::latin::Design;
+use crate::strategies::random;
 use crate::strategy::Strategy;
 use candidates::Candidates;
 pub(crate) use likeness::{Likeness, rounded};

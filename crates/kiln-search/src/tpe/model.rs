@@ -6,7 +6,7 @@
 //! share of the good among what was seen around. That share is taken against some doubt, so that a single trial proves
 //! nothing, and what is little known gets a bonus, so that the search leaves a valley it has worked through.
 
-use crate::history::{History, Tried};
+use crate::known::history::{History, Tried};
 use crate::tpe::likeness::{Likeness, rounded};
 use crate::tpe::settings::TpeSettings;
 
@@ -114,7 +114,7 @@ mod tests {
     use kiln_spec::Constants;
 
     use super::*;
-    use crate::observation::Observation;
+    use crate::known::observation::Observation;
 
     /// Two tunables of nine numbers and one that has no choice.
     fn history(told: &[([u32; 2], Observation)], pending: &[[u32; 2]]) -> History {

@@ -2,7 +2,7 @@
 //! separate valleys. Working on several of them in turn keeps one valley of many middling configurations from hiding
 //! another of few excellent ones.
 
-use crate::history::Tried;
+use crate::known::history::Tried;
 
 /// The first `count` trials that differ from every one chosen before in more than `apart` tunables.
 pub(crate) fn peaks(trials: &[Tried], count: usize, apart: usize) -> Vec<&Tried> {

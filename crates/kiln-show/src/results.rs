@@ -1,0 +1,17 @@
+//! Results of single commands, in words and as JSON.
+
+pub(crate) mod bench;
+pub(crate) mod check;
+pub(crate) mod doctor;
+pub(crate) mod everywhere;
+pub(crate) mod explain;
+pub(crate) mod figure;
+pub(crate) mod forge;
+pub(crate) mod gate;
+pub(crate) mod importance;
+pub(crate) mod ladder;
+pub(crate) mod run;
+pub(crate) mod simulate;
+pub(crate) mod space;
+pub(crate) mod standing;
+pub(crate) mod variants;

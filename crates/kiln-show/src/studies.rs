@@ -1,0 +1,7 @@
+//! Studies: how they go, what they came to, and the list of them.
+
+pub(crate) mod history;
+pub(crate) mod outcome;
+pub(crate) mod past;
+pub(crate) mod study;
+pub(crate) mod summary;

@@ -1,0 +1,169 @@
+//! Studies and benchmarks, one a line, newest first.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::results::run::RunView;
+use crate::studies::past::Past;
+use crate::words::command::quoted;
+use crate::words::number::{grouped, stretch};
+use crate::words::table::{Align, lines};
+use crate::words::time::moment;
+
+/// Everything `kiln history` says.
+pub struct HistoryView<'a> {
+    /// The studies to show.
+    pub studies: &'a [Past],
+    /// The benchmarks to show.
+    pub runs: &'a [RunView<'a>],
+    /// The store they are from.
+    pub place: &'a str,
+    /// How kiln is called so that it finds the same store.
+    pub kiln: &'a str,
+    /// The kernel they were asked for by.
+    pub kernel: Option<&'a str>,
+    /// Kernels that have studies, for when the one asked for has none.
+    pub others: &'a [String],
+    /// True when there are older ones.
+    pub more: bool,
+}
+
+impl HistoryView<'_> {
+    /// One object.
+    pub fn json(&self) -> Value {
+        let studies: Vec<Value> = self.studies.iter().map(Past::json).collect();
+        let runs: Vec<Value> = self.runs.iter().map(RunView::short_json).collect();
+        json!({ "store": self.place, "kernel": self.kernel, "studies": studies, "runs": runs, "more": self.more })
+    }
+
+    fn nothing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kernel {
+            Some(kernel) if !self.others.is_empty() => {
+                writeln!(f, "no studies of {kernel} in {}", self.place)?;
+                writeln!(f, "kernels that have some: {}", self.others.join(", "))
+            }
+            _ => {
+                writeln!(f, "no studies yet: {} is made by the first", self.place)?;
+                writeln!(f, "next\n  kiln tune PATH    of a kernel's folder; `kiln init` writes one to begin with")
+            }
+        }
+    }
+}
+
+impl fmt::Display for HistoryView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use Align::{Left, Right};
+        if self.studies.is_empty() && self.runs.is_empty() {
+            return self.nothing(f);
+        }
+        // Only where there are some.
+        let of = |target: &str, variant: &str| match variant {
+            "" => target.to_string(),
+            variant => format!("{target} {variant}"),
+        };
+        let titles = ["when", "study", "kernel", "target", "state", "verdict", "speedup", "trials", "took", "device"];
+        let mut rows = vec![titles.map(String::from).to_vec()];
+        // Only where some have them.
+        let named = self.studies.iter().any(|past| past.labels.name.is_some());
+        let tagged = self.studies.iter().any(|past| !past.labels.tags.is_empty());
+        let more = |name: String, tags: String| named.then_some(name).into_iter().chain(tagged.then_some(tags));
+        rows[0].extend(more("name".into(), "tags".into()));
+        for past in self.studies {
+            let study = &past.study;
+            let speedup = past.speedup().map(|(value, [low, high])| format!("{value:.2}x [{low:.2}, {high:.2}]"));
+            let mut row = vec![
+                moment(study.started_ms, &past.zone),
+                study.short_id().into(),
+                study.kernel.clone(),
+                of(&study.target, &study.variant),
+                past.state.name().into(),
+                study.verdict.clone().unwrap_or("-".into()),
+                speedup.unwrap_or("-".into()),
+                grouped(past.trials as u128),
+                stretch(past.seconds),
+                past.device().into(),
+            ];
+            row.extend(more(past.labels.name.clone().unwrap_or("-".into()), past.labels.tags.join(", ")));
+            rows.push(row);
+        }
+        if rows.len() > 1 {
+            f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Right, Left, Left, Left]))?;
+        }
+        if !self.runs.is_empty() {
+            let rows: Vec<Vec<String>> =
+                std::iter::once(RunView::titles()).chain(self.runs.iter().map(RunView::line)).collect();
+            f.write_str(if self.studies.is_empty() { "" } else { "\n" })?;
+            f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Left]))?;
+        }
+        if self.more {
+            let kernel = self.kernel.map_or(String::new(), |name| format!("{} ", quoted(name)));
+            writeln!(
+                f,
+                "older ones: {} history {kernel}--limit {}",
+                self.kiln,
+                5 * self.studies.len().max(self.runs.len())
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{past, study, trials};
+    use kiln_store::{State, Study};
+
+    #[test]
+    fn one_line_for_each_study() {
+        let unfinished =
+            Study { state: State::Running, ended_ms: None, verdict: None, summary: None, seconds: 0.0, ..study() };
+        let trials = trials();
+        let studies =
+            [past(unfinished.clone(), false, &trials), past(unfinished, true, &trials), past(study(), true, &[])];
+        let view = HistoryView {
+            studies: &studies,
+            runs: &[],
+            place: "x.db",
+            kiln: "kiln",
+            kernel: None,
+            others: &[],
+            more: true,
+        };
+        insta::assert_snapshot!(view, @r"
+          when              study     kernel   target     state        verdict  speedup             trials        took  device
+          2026-03-01 14:05  abcd0123  softmax  cpu T=f32  running      -        -                        5       4.5 s  A Processor
+          2026-03-01 14:05  abcd0123  softmax  cpu T=f32  interrupted  -        -                        5       4.5 s  A Processor
+          2026-03-01 14:05  abcd0123  softmax  cpu T=f32  finished     reached  1.50x [1.45, 1.55]       5  1 min 23 s  A Processor
+        older ones: kiln history --limit 15
+        ");
+        let object = view.json();
+        assert_eq!(object["studies"][1]["state"], "interrupted");
+        assert_eq!(object["studies"][2]["speedup_ci95"], json!([1.45, 1.55]));
+        assert_eq!(object["studies"][0]["speedup"], Value::Null);
+        let labels = kiln_store::Labels { name: Some("before-fix".into()), tags: vec!["a".into(), "b".into()] };
+        let named = [Past { labels, ..studies[2].clone() }];
+        let named = HistoryView { studies: &named, more: false, ..view };
+        let words = named.to_string();
+        let rows: Vec<&str> = words.lines().collect();
+        assert!(rows[0].ends_with("name        tags") && rows[1].ends_with("before-fix  a, b"), "{words}");
+    }
+
+    #[test]
+    fn nothing_says_what_to_type() {
+        let nothing = HistoryView {
+            studies: &[],
+            runs: &[],
+            place: "x.db",
+            kiln: "kiln",
+            kernel: None,
+            others: &[],
+            more: false,
+        };
+        assert!(nothing.to_string().contains("kiln tune PATH"));
+        let others = ["softmax".to_string()];
+        let none = HistoryView { kernel: Some("sofmax"), others: &others, ..nothing };
+        assert_eq!(none.to_string(), "no studies of sofmax in x.db\nkernels that have some: softmax\n");
+    }
+}

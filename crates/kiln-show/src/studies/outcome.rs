@@ -1,0 +1,113 @@
+//! What a study came to: verdict, winner, figures on every workload, what each choice is worth. The same words whether the
+//! study has just ended or was read back from the store.
+
+use std::fmt;
+
+use kiln_study::{Late, Summary};
+
+use crate::words::kernels::by_workload;
+use crate::words::number::duration;
+use crate::words::scrutiny::{least_checked, notes};
+use crate::words::table::{Align, lines};
+use crate::words::warnings::gathered;
+
+/// The result itself, without how it was come by.
+pub(crate) struct OutcomeView<'a> {
+    /// The study's end.
+    pub(crate) summary: &'a Summary,
+}
+
+impl fmt::Display for OutcomeView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = self.summary;
+        writeln!(f, "{}: {}", s.verdict, s.reason)?;
+        for late in &s.late {
+            let Late { phase, config, refusal } = late;
+            writeln!(
+                f,
+                "refused in {phase}, faster than the rest: {config}\n  {}: {}",
+                refusal.gate, refusal.measured
+            )?;
+        }
+        if let Some(config) = &s.config {
+            writeln!(f, "\nconfiguration\n  {config}")?;
+        }
+        if !s.workloads.is_empty() {
+            let baseline = s.baseline.as_deref().unwrap_or("default");
+            writeln!(f, "\nagainst {baseline}, {} samples a side", s.workloads[0].samples)?;
+            let mut rows = vec![
+                ["workload", "best", baseline, "speedup", "95 % interval", "effect", "p", "verdict"]
+                    .map(String::from)
+                    .to_vec(),
+            ];
+            for w in &s.workloads {
+                let name = if w.holdout { format!("{} (holdout)", w.name) } else { w.name.clone() };
+                rows.push(vec![
+                    name,
+                    duration(w.best_ms / 1e3),
+                    duration(w.baseline_ms / 1e3),
+                    format!("{:.2}x", w.speedup),
+                    format!("[{:.2}, {:.2}]", w.speedup_ci95.low, w.speedup_ci95.high),
+                    format!("{:+.2}", w.cliffs_delta),
+                    p_value(w.p_value),
+                    w.verdict.name().into(),
+                ]);
+            }
+            if let (Some(speedup), Some(interval)) = (s.speedup, s.speedup_ci95) {
+                let interval = format!("[{:.2}, {:.2}]", interval.low, interval.high);
+                let (all, blank) = ("tuned, together".to_string(), String::new());
+                rows.push(vec![all, blank.clone(), blank, format!("{speedup:.2}x"), interval]);
+            }
+            use Align::{Left, Right};
+            f.write_str(&lines(&rows, &[Left, Right, Right, Right, Left, Right, Right, Left]))?;
+            for line in by_workload(&s.workloads, baseline) {
+                writeln!(f, "  {line}")?;
+            }
+            if let Some(line) = least_checked(&s.workloads) {
+                writeln!(f, "  {line}")?;
+            }
+            for note in notes(&s.workloads) {
+                writeln!(f, "  {note}")?;
+            }
+            let warnings: Vec<(String, String)> = s
+                .workloads
+                .iter()
+                .flat_map(|w| w.warnings.iter().map(|words| (w.name.clone(), words.clone())))
+                .collect();
+            for line in gathered(&warnings) {
+                writeln!(f, "  {line}")?;
+            }
+        }
+        if s.workloads.iter().any(|w| w.config.is_some()) {
+            writeln!(f, "\nconfigurations")?;
+            for w in &s.workloads {
+                if let Some(config) = &w.config {
+                    writeln!(f, "  {}: {config}", w.name)?;
+                }
+            }
+        }
+        if !s.ablation.is_empty() {
+            writeln!(f, "\nwhat each choice is worth: the winner with one tunable back at its default")?;
+            let rows: Vec<Vec<String>> = s
+                .ablation
+                .iter()
+                .map(|a| {
+                    let worth = match (a.worth, &a.why) {
+                        (Some(worth), _) => format!("{worth:.2}x as long"),
+                        (None, Some(why)) => why.clone(),
+                        (None, None) => "-".into(),
+                    };
+                    let of = a.workload.as_ref().map_or(String::new(), |workload| format!("{workload}: "));
+                    vec![format!("{of}{}", a.tunable), format!("{} -> {}", a.from, a.to), worth]
+                })
+                .collect();
+            f.write_str(&lines(&rows, &[Align::Left, Align::Left, Align::Left]))?;
+        }
+        Ok(())
+    }
+}
+
+/// A probability without more digits than it deserves.
+fn p_value(p: f64) -> String {
+    if p < 1e-4 { "< 0.0001".into() } else { format!("{p:.4}") }
+}

@@ -1,0 +1,85 @@
+//! A recorded study as it stands now, for people and for machines.
+
+use jiff::tz::TimeZone;
+use kiln_app::StudyNow;
+use kiln_store::{Labels, State, Study, Trial};
+use serde_json::{Value, json};
+
+use crate::words::number::json_count;
+use crate::words::time::stamp;
+
+/// A study with what the record alone does not say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// The record.
+    pub study: Study,
+    /// How it stands: as recorded, but interrupted when the process that ran it is gone.
+    pub state: State,
+    /// Configurations tried.
+    pub trials: usize,
+    /// How long it has run, as far as is known.
+    pub seconds: f64,
+    /// Where the reader is.
+    pub zone: TimeZone,
+    /// Its name and tags.
+    pub labels: Labels,
+}
+
+impl Past {
+    /// A study of which `gone` says whether its process is; the figures come from its summary, or from `trials` where it
+    /// has none.
+    pub fn new(study: Study, gone: bool, trials: &[Trial], zone: TimeZone) -> Past {
+        let state = if gone && study.state == State::Running { State::Interrupted } else { study.state };
+        let searching = |t: &&Trial| t.phase_id().is_searching();
+        let trials_tried = study.tried().unwrap_or_else(|| trials.iter().filter(searching).count());
+        // While it runs the record does not say; what its trials took is known.
+        let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();
+        let seconds = if study.state == State::Running { recorded } else { study.seconds };
+        Past { study, state, trials: trials_tried, seconds, zone, labels: Labels::default() }
+    }
+
+    /// A study as it stands now, where the reader is here.
+    pub fn of(now: &StudyNow) -> Past {
+        let past = Past::new(now.study.clone(), now.gone, &now.trials, TimeZone::system());
+        Past { labels: now.labels.clone(), ..past }
+    }
+
+    /// What it ran on.
+    pub(crate) fn device(&self) -> &str {
+        self.study.device().unwrap_or("-")
+    }
+
+    /// The speedup and its interval, where one was confirmed.
+    pub(crate) fn speedup(&self) -> Option<(f64, [f64; 2])> {
+        self.study.speedup()
+    }
+
+    /// The figures a list has of it.
+    pub(crate) fn json(&self) -> Value {
+        let (study, speedup) = (&self.study, self.speedup());
+        json!({
+            "id": study.id,
+            "short_id": study.short_id(),
+            "name": self.labels.name,
+            "tags": self.labels.tags,
+            "started": stamp(study.started_ms),
+            "started_ms": study.started_ms,
+            "ended_ms": study.ended_ms,
+            "kernel": study.kernel,
+            "path": study.path,
+            "target": study.target,
+            "arch": study.arch,
+            "variant": study.variant,
+            "state": self.state.name(),
+            "verdict": study.verdict,
+            "speedup": speedup.map(|(value, _)| value),
+            "speedup_ci95": speedup.map(|(_, interval)| interval),
+            "trials": self.trials,
+            "seconds": self.seconds,
+            "device": study.device(),
+            "seed": json_count(study.seed.into()),
+            "strategy": study.strategy,
+            "kiln_version": study.kiln_version,
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! The end of a study in words: what won, by how much, what it rests on, what to do next.
+
+use std::fmt;
+
+use kiln_study::Summary;
+
+use crate::studies::outcome::OutcomeView;
+use crate::words::number::{counted, duration};
+
+/// Everything `kiln tune` says at the end.
+pub struct SummaryView<'a> {
+    /// The study's end.
+    pub summary: &'a Summary,
+    /// Files that were written.
+    pub files: &'a [String],
+    /// Commands that make sense now.
+    pub next: &'a [String],
+}
+
+impl fmt::Display for SummaryView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = self.summary;
+        write!(f, "{}", OutcomeView { summary: s })?;
+        let refused: usize = s.refused.values().sum();
+        let parts: Vec<String> = s.refused.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
+        let refused = if refused > 0 { format!(", {refused} refused ({})", parts.join(", ")) } else { String::new() };
+        let tried = counted(s.trials as u128, "configuration");
+        writeln!(f, "\n{tried} tried{refused}, {}", duration(s.seconds))?;
+        if !self.files.is_empty() {
+            writeln!(f, "wrote {}", self.files.join(" and "))?;
+        }
+        if !self.next.is_empty() {
+            writeln!(f, "next")?;
+            for command in self.next {
+                writeln!(f, "  {command}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Where expressions stand in a file, and what each is for. In: the draft. Out: a [`Site`] for each expression.
+
+use crate::model::{ElementType, Formula, Role, TargetKind};
+use crate::names::usage::{Reach, Site, Wants};
+use crate::reading::draft::Draft;
+use crate::tables::argument::ArgumentDraft;
+use crate::tables::target::TargetDraft;
+
+fn site(formula: &Formula, path: String, reach: Reach, wants: Wants) -> Site<'_> {
+    Site { formula, path, reach, wants, table: None }
+}
+
+fn counts<'a>(formulas: &'a [Formula], path: &str, reach: Reach) -> impl Iterator<Item = Site<'a>> {
+    formulas.iter().map(move |f| site(f, path.to_owned(), reach, Wants::Count))
+}
+
+/// The derived value with this index among the shared ones and then the target's own.
+pub(crate) fn of_derived<'a>(draft: &'a Draft, target: &'a TargetDraft, index: usize) -> Option<Site<'a>> {
+    let shared = draft.shared.derived.len();
+    let (layer, derived) = match index.checked_sub(shared) {
+        None => (&draft.shared, &draft.shared.derived[index]),
+        Some(own) => (&target.layer, target.layer.derived.get(own)?),
+    };
+    let path = format!("{}derived.{}", layer.prefix, derived.name);
+    let table = Some("derived");
+    derived.body.as_ref().map(|f| Site { table, ..site(f, path, Reach::Configuration, Wants::Value) })
+}
+
+/// The expressions that may depend on a configuration of this target, derived values aside.
+pub(crate) fn of_target<'a>(draft: &'a Draft, target: &'a TargetDraft) -> Vec<Site<'a>> {
+    let mut sites = Vec::new();
+    for layer in [&draft.shared, &target.layer] {
+        for rule in &layer.constraints {
+            let path = format!("{}constraints.{}", layer.prefix, rule.name);
+            let table = Some("constraints");
+            sites.extend(
+                rule.body
+                    .as_ref()
+                    .map(|rule| Site { table, ..site(&rule.formula, path, Reach::Configuration, Wants::Condition) }),
+            );
+        }
+    }
+    for launch in target.launches.iter().map(|l| &l.launch) {
+        let path = |key: &str| format!("target.{}.launches.{key}", target.kind.name());
+        sites.extend(counts(&launch.grid, &path("grid"), Reach::Configuration));
+        sites.extend(counts(&launch.block, &path("block"), Reach::Configuration));
+        sites.extend(counts(&launch.cluster, &path("cluster"), Reach::Configuration));
+        sites.extend(counts(launch.shared.as_slice(), &path("shared"), Reach::Configuration));
+    }
+    // Only there is an occupancy.
+    if let (TargetKind::Cuda, Some(asked)) = (target.kind, &draft.gates.occupancy) {
+        sites.push(site(&asked.least, "gates.occupancy".into(), Reach::Configuration, Wants::Number));
+    }
+    for argument in &draft.arguments {
+        sites.extend(storage(argument, Reach::Configuration));
+        if let Some(map) = argument.body.as_ref().and_then(|a| a.tensormap.as_ref()) {
+            sites.extend(counts(&map.box_shape, &format!("{}.box", argument.path), Reach::Configuration));
+        }
+    }
+    sites
+}
+
+/// The expressions that say what is to be done.
+pub(crate) fn of_problem(draft: &Draft) -> Vec<Site<'_>> {
+    let mut sites = Vec::new();
+    for argument in &draft.arguments {
+        sites.extend(storage(argument, Reach::Problem));
+        let Some(body) = &argument.body else { continue };
+        let dtype = match &body.kind.element {
+            ElementType::Dtype(dtype) => Some(*dtype),
+            ElementType::Variable(_) => None,
+        };
+        for limit in body.range.iter().flat_map(|range| [&range.low, &range.high]) {
+            sites.push(site(limit, format!("{}.range", argument.path), Reach::Problem, Wants::Scalar(dtype)));
+        }
+        if let Some(value) = &body.value {
+            sites.push(site(value, format!("{}.value", argument.path), Reach::Problem, Wants::Scalar(dtype)));
+        }
+    }
+    let cost = [("cost.flops", &draft.cost.flops), ("cost.bytes", &draft.cost.bytes)];
+    for (path, formula) in cost {
+        sites.extend(formula.as_ref().map(|f| site(f, path.to_owned(), Reach::Problem, Wants::Number)));
+    }
+    sites
+}
+
+/// Shape and strides of an argument whose storage has this reach: only scratch may depend on the configuration.
+fn storage(argument: &ArgumentDraft, reach: Reach) -> Vec<Site<'_>> {
+    let of_role = match argument.role {
+        Some(Role::Scratch) => Reach::Configuration,
+        // A tensormap's shape is its tensor's.
+        Some(Role::Tensormap) | None => return vec![],
+        Some(_) => Reach::Problem,
+    };
+    let Some(body) = argument.body.as_ref().filter(|_| of_role == reach) else { return vec![] };
+    let shape = counts(&body.kind.shape, &format!("{}.type", argument.path), reach).collect::<Vec<_>>();
+    let strides = counts(&body.strides, &format!("{}.strides", argument.path), reach).collect::<Vec<_>>();
+    shape.into_iter().chain(strides).collect()
+}

@@ -1,0 +1,229 @@
+//! `[target.cuda]`, `[target.cpu]`, `[target.python]`: where the kernel can run and how it is built there. Refuses a file
+//! without a target, unknown kinds of targets, and keys that mean nothing for the kind.
+
+use kiln_core::{Report, Span};
+use kiln_device::Arch;
+use toml::de::DeValue;
+
+use crate::model::{Baseline, Compile, CudaCompiler, Dtype, TargetKind};
+use crate::reading::item::Item;
+use crate::reading::log::expected_one_of;
+use crate::reading::section::{Entry, Section};
+use crate::tables::callable::read_baselines;
+use crate::tables::kernel::read_variants;
+use crate::tables::launch::{LaunchDraft, read_launch};
+use crate::tables::layer::{Layer, Named, read_layer};
+
+const KEYS: [&str; 15] = [
+    "source",
+    "entry",
+    "host",
+    "device",
+    "compile",
+    "archs",
+    "variants",
+    "launches",
+    "kernels",
+    "tunables",
+    "default",
+    "tuned",
+    "constraints",
+    "derived",
+    "baselines",
+];
+
+/// A target as read, before it is merged with what the file says for all targets.
+pub(crate) struct TargetDraft {
+    pub(crate) kind: TargetKind,
+    pub(crate) span: Span,
+    pub(crate) entry: Option<String>,
+    pub(crate) host: Option<bool>,
+    pub(crate) on_gpu: bool,
+    pub(crate) sources: Vec<String>,
+    pub(crate) compile: Compile,
+    pub(crate) archs: Vec<Arch>,
+    pub(crate) variants: Vec<Named<Vec<Dtype>>>,
+    pub(crate) launches: Vec<LaunchDraft>,
+    /// Parts of names of kernels, and where the file asks for them.
+    pub(crate) kernels: Option<(Span, Vec<String>)>,
+    pub(crate) baselines: Vec<Baseline>,
+    pub(crate) tuned: Option<String>,
+    pub(crate) layer: Layer,
+}
+
+impl TargetDraft {
+    /// A target that says nothing.
+    pub(crate) fn empty(kind: TargetKind) -> TargetDraft {
+        TargetDraft {
+            kind,
+            span: 0..0,
+            entry: None,
+            host: None,
+            on_gpu: false,
+            sources: vec![],
+            compile: Compile::default(),
+            archs: vec![],
+            variants: vec![],
+            launches: vec![],
+            kernels: None,
+            baselines: vec![],
+            tuned: None,
+            layer: Layer::default(),
+        }
+    }
+}
+
+pub(crate) fn read_targets(root: &Section) -> Vec<TargetDraft> {
+    let Some(item) = root.get("target") else {
+        if !root.misspells("target") {
+            let report = Report::error(format!("{} has no target", root.log.file()));
+            root.log.add_whole(report.label("expected [target.cuda], [target.cpu] or [target.python]"));
+        }
+        return vec![];
+    };
+    let Some(section) = Section::free(item) else { return vec![] };
+    if section.entries.is_empty() {
+        let report = Report::error("target names no target");
+        item.error(report.label("expected [target.cuda], [target.cpu] or [target.python]"));
+    }
+    let targets: Vec<TargetDraft> = section.entries.iter().filter_map(read_target).collect();
+    refuse_shared_tables(root, &targets);
+    targets
+}
+
+/// Entries of a table do not say which target they are for.
+fn refuse_shared_tables(root: &Section, targets: &[TargetDraft]) {
+    for (at, target) in targets.iter().enumerate() {
+        let same = |other: &&TargetDraft| target.tuned.is_some() && other.tuned == target.tuned;
+        if let Some(other) = targets[..at].iter().find(same) {
+            let report = Report::error(format!(
+                "target.{} has the table of tuned configurations of target.{}",
+                target.kind.name(),
+                other.kind.name()
+            ));
+            root.log.add(target.span.clone(), report.label("expected a file of its own under `tuned`"));
+        }
+    }
+}
+
+fn read_target(entry: &Entry) -> Option<TargetDraft> {
+    let item = &entry.item;
+    let words = TargetKind::ALL.iter().map(|(word, _)| *word);
+    let Some((_, kind)) = TargetKind::ALL.iter().find(|(word, _)| *word == entry.key) else {
+        // `source` right under [target] is a forgotten kind, not a kind.
+        let forgotten = KEYS.contains(&entry.key).then(|| "write it under [target.cuda]".to_owned());
+        let report = Report::error(format!("unknown target {}", entry.key))
+            .label(expected_one_of(words.clone()))
+            .maybe_hint(item.log.did_you_mean(entry.key, words))
+            .maybe_hint(forgotten);
+        item.log.add(entry.key_span.clone(), report);
+        return None;
+    };
+    let section = Section::open(item, &KEYS)?;
+    refuse_unfit(&section, *kind);
+    let launches = section.get("launches").map(Item::tables).unwrap_or_default();
+    Some(TargetDraft {
+        kind: *kind,
+        span: section.span.clone(),
+        entry: section.get("entry").and_then(Item::string).map(str::to_owned),
+        host: section.get("host").and_then(Item::boolean),
+        on_gpu: *kind == TargetKind::Cuda || section.get("device").is_some_and(read_device),
+        sources: section.get("source").map(read_sources).unwrap_or_default(),
+        compile: section.get("compile").and_then(|item| read_compile(item, *kind)).unwrap_or_default(),
+        archs: section.get("archs").map(read_archs).unwrap_or_default(),
+        variants: section.get("variants").and_then(read_variants).unwrap_or_default(),
+        baselines: section.get("baselines").map(read_baselines).unwrap_or_default(),
+        launches: launches.iter().filter_map(read_launch).collect(),
+        kernels: section.entry("kernels").map(|entry| (entry.key_span.clone(), read_kernels(&entry.item))),
+        tuned: section.get("tuned").and_then(Item::string).map(str::to_owned),
+        layer: read_layer(&section),
+    })
+}
+
+/// A key that would be read and then never used is a mistake worth a word.
+fn refuse_unfit(section: &Section, kind: TargetKind) {
+    let why = |key: &str| match (kind, key) {
+        (TargetKind::Cuda, "device") => Some("a cuda target is always on a GPU"),
+        (TargetKind::Cpu, "archs" | "launches") => Some("only a cuda target has it"),
+        (TargetKind::Cpu, "device") => Some("only a python target has it"),
+        (TargetKind::Cpu, "kernels") => Some("a cpu target runs no kernels on a GPU"),
+        (TargetKind::Python, "archs" | "launches" | "compile") => Some("a python function builds and launches itself"),
+        _ => None,
+    };
+    for (entry, why) in section.entries.iter().filter_map(|e| Some((e, why(e.key)?))) {
+        let report = Report::error(format!("{} does not fit a {} target", entry.key, kind.name())).label(why);
+        let elsewhere =
+            "write it under [target.python] with device = \"cuda\", or under [target.cuda] with host = true";
+        let hint = (entry.key == "kernels").then(|| elsewhere.to_owned());
+        section.log.add(entry.key_span.clone(), report.maybe_hint(hint));
+    }
+}
+
+fn read_sources(item: &Item) -> Vec<String> {
+    match item.raw() {
+        DeValue::Array(_) => item.strings(),
+        DeValue::String(_) => item.string().map(str::to_owned).into_iter().collect(),
+        _ => {
+            item.wrong("a file name, or a list of them");
+            vec![]
+        }
+    }
+}
+
+fn read_compile(item: &Item, kind: TargetKind) -> Option<Compile> {
+    let section = Section::open(item, &["include", "std", "flags", "compiler"])?;
+    if let (TargetKind::Cpu, Some(compiler)) = (kind, section.entries.iter().find(|e| e.key == "compiler")) {
+        let report = Report::error("compiler does not fit a cpu target").label("only a cuda target has it");
+        section.log.add(compiler.key_span.clone(), report.hint("the C compiler is $CC, or cc"));
+    }
+    Some(Compile {
+        include: section.get("include").map(Item::strings).unwrap_or_default(),
+        std: section.get("std").and_then(Item::string).map(str::to_owned),
+        flags: section.get("flags").map(Item::strings).unwrap_or_default(),
+        compiler: section.get("compiler").and_then(|item| item.word(&CudaCompiler::ALL)),
+    })
+}
+
+/// Where a Python function works: on the processor, or on a GPU.
+fn read_device(item: &Item) -> bool {
+    item.word(&[("cpu", false), ("cuda", true)]).unwrap_or(false)
+}
+
+/// Kernels that every sample must run, each by a part of its name.
+fn read_kernels(item: &Item) -> Vec<String> {
+    let mut kernels: Vec<String> = Vec::new();
+    let Some(list) = item.list() else { return kernels };
+    if list.is_empty() {
+        item.error(Report::error(format!("{} is empty", item.path)).label("expected names of kernels, or no such key"));
+    }
+    for item in list {
+        let Some(name) = item.string() else { continue };
+        if kernels.iter().any(|known| known == name) {
+            let report = Report::error(format!("{} has {name} twice", item.path));
+            item.error(report.label("expected each name once"));
+        } else {
+            kernels.push(name.to_owned());
+        }
+    }
+    kernels
+}
+
+fn read_archs(item: &Item) -> Vec<Arch> {
+    let mut archs = Vec::new();
+    for item in item.list().unwrap_or_default() {
+        let Some(name) = item.string() else { continue };
+        match Arch::parse(name) {
+            Ok(arch) if archs.contains(&arch) => {
+                let report = Report::error(format!("{} has {name} twice", item.path));
+                item.error(report.label("expected each architecture once"));
+            }
+            Ok(arch) => archs.push(arch),
+            Err(unknown) => item.error(
+                Report::error(format!("unknown architecture {name}"))
+                    .label(expected_one_of(Arch::all().iter().map(Arch::name)))
+                    .maybe_hint(unknown.nearest().map(|arch| format!("did you mean {arch}?"))),
+            ),
+        }
+    }
+    archs
+}
