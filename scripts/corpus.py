@@ -68,6 +68,9 @@ def main():
                 run(case)
     except KeyboardInterrupt:
         interrupted = True
+        # A second one must not cut off the end of the cases that run.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
         print("interrupted: --resume continues", file=sys.stderr)
     finally:
         # Cases that have begun come to their end.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Fault;
 
-use crate::compile::words;
-use crate::usage::{Usage, usage};
-use crate::warning::warnings;
+use crate::toolchains::compile::words;
+use crate::words::usage::{Usage, usage};
+use crate::words::warning::warnings;
 
 /// Everything the compiler said.
 pub(crate) const LOG: &str = "log";

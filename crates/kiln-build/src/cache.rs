@@ -12,11 +12,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Fault, Outcome};
 
 use crate::artifact::Artifact;
-use crate::compile::{BuildLimits, compile};
-use crate::key::key;
-use crate::process::Watch;
-use crate::request::Request;
-use crate::toolchain::Toolchain;
+use crate::requests::key::key;
+use crate::requests::request::Request;
+use crate::toolchains::compile::{BuildLimits, compile};
+use crate::toolchains::process::Watch;
+use crate::toolchains::toolchain::Toolchain;
 
 /// Bytes a cache may hold unless told otherwise.
 const BOUND: u64 = 2 << 30;

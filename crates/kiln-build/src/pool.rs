@@ -11,10 +11,10 @@ use kiln_core::{Fault, Outcome};
 
 use crate::artifact::Artifact;
 use crate::cache::Cache;
-use crate::compile::BuildLimits;
 use crate::load::Load;
-use crate::request::Request;
-use crate::toolchain::Toolchain;
+use crate::requests::request::Request;
+use crate::toolchains::compile::BuildLimits;
+use crate::toolchains::toolchain::Toolchain;
 
 /// How a build ended.
 pub type Built = Result<Outcome<Artifact>, Fault>;

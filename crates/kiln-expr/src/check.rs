@@ -6,9 +6,9 @@ use std::fmt;
 
 use kiln_core::{Value, nearest};
 
-use crate::ast::{BinaryOp, Expr, Expression, Kind, UnaryOp};
+use crate::arithmetic::function::Function;
 use crate::error::ExprError;
-use crate::function::Function;
+use crate::text::ast::{BinaryOp, Expr, Expression, Kind, UnaryOp};
 
 /// The kind of a value as far as it is known beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

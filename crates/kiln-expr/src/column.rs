@@ -4,11 +4,11 @@
 
 use kiln_core::Value;
 
-use crate::ast::{BinaryOp, CompareOp, UnaryOp};
+use crate::arithmetic::function::Function;
+use crate::arithmetic::ops::{self, Number};
 use crate::error::EvalErrorKind as Fail;
-use crate::function::Function;
 use crate::graph::{Graph, NodeId, Op};
-use crate::ops::{self, Number};
+use crate::text::ast::{BinaryOp, CompareOp, UnaryOp};
 
 /// The values of one node for all rows; `One` where all rows agree because nothing varies.
 #[derive(Debug, Clone)]

@@ -3,9 +3,9 @@
 
 use kiln_core::Value;
 
-use crate::ast::{Expr, Expression, Kind, UnaryOp};
+use crate::arithmetic::ops;
 use crate::error::{EvalError, EvalErrorKind};
-use crate::ops;
+use crate::text::ast::{Expr, Expression, Kind, UnaryOp};
 
 /// Where names get their values.
 pub trait Env {

@@ -7,9 +7,9 @@ use std::hash::BuildHasher;
 use kiln_core::Value;
 use rustc_hash::FxBuildHasher;
 
-use crate::ast::{BinaryOp, CompareOp, Expr, Kind, UnaryOp};
-use crate::function::Function;
-use crate::ops;
+use crate::arithmetic::function::Function;
+use crate::arithmetic::ops;
+use crate::text::ast::{BinaryOp, CompareOp, Expr, Kind, UnaryOp};
 
 /// A node's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -18,28 +18,21 @@
 //!   text, 100 levels of nesting or 500 operators in a row.
 //! - Read although Python does not: line breaks and other blank characters between tokens, without brackets around.
 
-mod ast;
+mod arithmetic;
 mod check;
 mod column;
 mod error;
 mod eval;
-mod function;
 mod graph;
-mod list;
-mod ops;
-mod parse;
-mod range;
-mod scalar;
-mod token;
-mod warp;
+mod text;
 
-pub use ast::{BinaryOp, CompareOp, Expr, Expression, Kind, UnaryOp};
+pub use arithmetic::function::Function;
+pub use arithmetic::ops::{equal, truth};
+pub use arithmetic::range::Range;
 pub use check::{Scope, Type};
 pub use column::{Column, Evaluator};
 pub use error::{EvalError, EvalErrorKind, ExprError};
 pub use eval::Env;
-pub use function::Function;
 pub use graph::{Graph, NodeId, Op};
-pub use list::evaluate_list;
-pub use ops::{equal, truth};
-pub use range::Range;
+pub use text::ast::{BinaryOp, CompareOp, Expr, Expression, Kind, UnaryOp};
+pub use text::list::evaluate_list;

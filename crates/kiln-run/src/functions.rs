@@ -6,8 +6,8 @@ use std::time::Duration;
 use kiln_core::Outcome;
 use tempfile::TempDir;
 
-use crate::orphans::Known;
-use crate::python::{find_python, python_command};
+use crate::interpreters::python::{find_python, python_command};
+use crate::processes::orphans::Known;
 use crate::{Answer, Arena, Ask, Worker, WorkerLimits};
 
 /// The interpreter, or a note that there is none.

@@ -4,58 +4,35 @@
 //! with its signal, a call that never ends, memory hunger, something on the pipe that is no answer, times that do not fit
 //! the parent's clock. Whatever happens costs one worker, never the caller.
 
-mod arena;
-mod channel;
-mod clock;
+mod cards;
 mod confine;
-mod cpu;
 mod cuda;
-mod fork_server;
 #[cfg(test)]
 mod functions;
-mod handle;
-mod lifeline;
-mod lines;
-mod lock;
-mod mapping;
+mod interpreters;
 mod memory;
-mod nvml;
-mod nvrtc;
-mod orphans;
-mod pad;
-mod pin;
-mod pipes;
-mod preemption;
-mod prefault;
-mod process;
+mod processes;
 mod protocol;
-mod python;
-mod reading;
-mod scratch;
-mod serve;
-mod signal;
-mod spawn;
-mod stopwatch;
-mod visible;
+mod serving;
 mod worker;
 
-pub use arena::{ALIGNMENT, Arena, MOST_ALIGNMENT, Region, page};
+pub use cards::lock::DeviceLock;
+pub use cards::nvml::{Card, Sensor, cards};
+pub use cards::visible::visible;
 pub use confine::{Confined, Confinement, Rules};
-pub use cpu::serve_cpu;
 pub use cuda::serve_cuda;
-pub use fork_server::ForkServer;
-pub use handle::Handle;
-pub use lines::flush_lines;
-pub use lock::DeviceLock;
-pub use nvml::{Card, Sensor, cards};
-pub use nvrtc::serve_nvrtc;
-pub use pad::Pad;
-pub use pin::{pin_thread, step_back, work_on};
-pub use prefault::prefault;
+pub use interpreters::fork_server::ForkServer;
+pub use interpreters::python::{Python, find_python, python_command};
+pub use memory::arena::{ALIGNMENT, Arena, MOST_ALIGNMENT, Region, page};
+pub use memory::handle::Handle;
+pub use memory::lines::flush_lines;
+pub use memory::pad::Pad;
+pub use memory::prefault::prefault;
+pub use processes::pin::{pin_thread, step_back, work_on};
 pub use protocol::{
     About, Answer, Ask, Drawing, Failed, Fill, Gpu, GpuState, Launch, Lent, MappedSlot, Numbers, PROTOCOL, TensorMap,
     Timing,
 };
-pub use python::{Python, find_python, python_command};
-pub use visible::visible;
+pub use serving::cpu::serve_cpu;
+pub use serving::nvrtc::serve_nvrtc;
 pub use worker::{Worker, WorkerLimits};

@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::arena::Arena;
 use crate::confine::{Confined, Rules};
-use crate::handle::Handle;
+use crate::memory::arena::Arena;
+use crate::memory::handle::Handle;
 
 /// The version both sides must speak.
 pub const PROTOCOL: u32 = 8;

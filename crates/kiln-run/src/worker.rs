@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 use kiln_core::{Fault, Gate, Outcome, Refusal};
 use tempfile::TempDir;
 
-use crate::clock::impossible;
 use crate::confine::{Confined, Confinement, Held, Rules, filters, name};
-use crate::memory::{peak, resident};
-use crate::pipes::{Heard, Pipes};
-use crate::process::Process;
+use crate::memory::reading::read_memory;
+use crate::memory::resident::{peak, resident};
+use crate::processes::pipes::{Heard, Pipes};
+use crate::processes::process::Process;
+use crate::processes::scratch::scratch;
+use crate::processes::signal::{ending, is_bad_call};
 use crate::protocol::{Answer, Ask, PROTOCOL, Question, Reply};
-use crate::reading::read_memory;
-use crate::scratch::scratch;
-use crate::signal::{ending, is_bad_call};
+use crate::serving::clock::impossible;
 
 /// What a worker may take.
 #[derive(Debug, Clone, Copy)]

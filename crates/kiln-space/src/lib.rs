@@ -8,35 +8,20 @@
 //! of `A * B * C <= 1024`, once A and B are bound, only the product matters. Each group becomes a layered graph of such
 //! states, whose paths are its valid assignments; counts of paths give the index of every configuration.
 
-mod bind;
-mod bounds;
-mod clause;
-mod diagram;
-mod domain;
-mod draw;
+mod building;
+mod choosing;
 mod error;
 mod from_spec;
-mod group;
-mod judge;
-mod latin;
 mod listed;
-mod neighbour;
-mod order;
 mod problem;
-mod removal;
-mod sample;
-mod sieve;
+mod rules;
 mod space;
-mod state;
-mod tabulate;
-mod trial;
-mod warn;
 
-pub use draw::{below, shuffle};
+pub use choosing::draw::{below, shuffle};
+pub use choosing::neighbour::Step;
 pub use error::SpaceError;
-pub use judge::Judgement;
-pub use neighbour::Step;
 pub use problem::{Dimension, Problem, Rule};
-pub use removal::{PROJECTION_LIMIT, Removal, removals};
+pub use rules::judge::Judgement;
+pub use rules::removal::{PROJECTION_LIMIT, Removal, removals};
+pub use rules::warn::warnings;
 pub use space::{Point, Space};
-pub use warn::warnings;

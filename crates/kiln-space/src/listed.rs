@@ -2,9 +2,9 @@
 //! rows of places in their lists of values, in any order, repeated or not. Out: a [`Space`] of the distinct rows, in the
 //! order of their values. Refuses a row that is not a place in those lists.
 
+use crate::building::tabulate::Trie;
 use crate::problem::Dimension;
 use crate::space::{Point, Space};
-use crate::tabulate::Trie;
 
 impl Space {
     /// The space of these rows alone; none when a row does not fit the tunables.

@@ -2,15 +2,15 @@
 
 use kiln_core::{Config, Value};
 
-use crate::bind::{self, Unbuilt};
-use crate::clause::Clauses;
-use crate::diagram::Diagram;
+use crate::building::bind::{self, Unbuilt};
+use crate::building::diagram::Diagram;
+use crate::building::group::{Group, groups};
+use crate::building::order::order;
+use crate::building::state::layers;
+use crate::building::tabulate::tabulate;
 use crate::error::SpaceError;
-use crate::group::{Group, groups};
-use crate::order::order;
 use crate::problem::{Dimension, Problem};
-use crate::state::layers;
-use crate::tabulate::tabulate;
+use crate::rules::clause::Clauses;
 
 /// A configuration as indices into the tunables' lists of values, in declaration order.
 pub type Point = Box<[u32]>;

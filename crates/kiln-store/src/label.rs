@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kiln_core::Fault;
 
-use crate::fault::{fault, is_double};
+use crate::database::fault::{fault, is_double};
 use crate::{Store, Study};
 
 /// How a study is called, beside its id.
@@ -77,7 +77,8 @@ impl Store {
     pub fn labels(&self) -> Result<BTreeMap<String, Labels>, Fault> {
         let mut labels: BTreeMap<String, Labels> = BTreeMap::new();
         let what = "reading the names of studies";
-        let pair = |row: crate::column::Columns<'_>| Ok((row.get::<String>("study")?, row.get::<String>("label")?));
+        let pair =
+            |row: crate::database::column::Columns<'_>| Ok((row.get::<String>("study")?, row.get::<String>("label")?));
         for (study, name) in self.read(what, sqlx::query("SELECT study, name AS label FROM study_names"), pair)? {
             labels.entry(study).or_default().name = Some(name);
         }

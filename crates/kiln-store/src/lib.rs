@@ -14,42 +14,26 @@
 //! store written by a newer kiln, a trial recorded twice, numbers that would not read back (NaN and infinities), names
 //! that fit no study or more than one.
 
-mod column;
-mod details;
-mod engine;
-mod environment;
-mod fault;
+mod database;
 mod find;
-mod insert;
-mod kept;
 mod label;
-mod measurement;
-mod migration;
-mod note;
-mod options;
-mod outline;
-mod phase;
-mod place;
 mod read;
+mod records;
 mod run;
-mod session;
 mod store;
-mod study;
-mod summary;
-mod trial;
 mod write;
 
-pub use details::{ByWorkload, CallChecks, CheckedCalls, Details};
-pub use environment::{Environment, NamedGpu, Packages};
-pub use kept::{Kept, Printed};
+pub use database::place::exists;
 pub use label::{Labels, NAME, TAG, check_label};
-pub use measurement::Measurement;
-pub use note::Note;
-pub use options::Options;
-pub use phase::PhaseId;
-pub use place::exists;
+pub use records::details::{ByWorkload, CallChecks, CheckedCalls, Details};
+pub use records::environment::{Environment, NamedGpu, Packages};
+pub use records::kept::{Kept, Printed};
+pub use records::measurement::Measurement;
+pub use records::note::Note;
+pub use records::options::Options;
+pub use records::phase::PhaseId;
+pub use records::study::{Filter, State, Study};
+pub use records::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
+pub use records::trial::{Trial, TrialState};
 pub use run::{Run, RunSide};
 pub use store::Store;
-pub use study::{Filter, State, Study};
-pub use summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
-pub use trial::{Trial, TrialState};

@@ -4,9 +4,9 @@
 use kiln_core::Fault;
 use sqlx::any::AnyRow;
 
-use crate::column::Columns;
-use crate::fault::fault;
-use crate::session::Statement;
+use crate::database::column::Columns;
+use crate::database::fault::fault;
+use crate::database::session::Statement;
 use crate::{Filter, Measurement, Note, State, Store, Study, Trial, TrialState};
 
 /// `SELECT` of whole studies, with what follows `FROM studies`.

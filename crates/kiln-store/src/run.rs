@@ -3,8 +3,8 @@
 
 use kiln_core::{Fault, Refusal};
 
-use crate::column::{Columns, count, finite, json};
-use crate::fault::fault;
+use crate::database::column::{Columns, count, finite, json};
+use crate::database::fault::fault;
 use crate::{Environment, Filter, Kept, Printed, Store};
 
 /// A benchmark.

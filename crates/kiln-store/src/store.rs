@@ -8,9 +8,9 @@ use kiln_core::Fault;
 use sqlx::{AnyConnection, Connection};
 use tokio::runtime::{self, Handle, Runtime};
 
-use crate::fault::fault;
-use crate::session::Session;
-use crate::{engine, migration, place};
+use crate::database::fault::fault;
+use crate::database::session::Session;
+use crate::database::{engine, migration, place};
 
 /// An open store. It may be shared between threads, and the file between processes. Not for use inside an asynchronous
 /// task, as its calls wait: there, hand them to a thread that may block.

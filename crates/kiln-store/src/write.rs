@@ -4,9 +4,9 @@
 use kiln_core::Fault;
 use uuid::Uuid;
 
-use crate::column::{finite, json};
-use crate::fault::fault;
-use crate::insert::{insert_measurement, insert_study, insert_trial};
+use crate::database::column::{finite, json};
+use crate::database::fault::fault;
+use crate::database::insert::{insert_measurement, insert_study, insert_trial};
 use crate::{Kept, Measurement, State, Store, Study, Summary, Trial};
 
 impl Store {

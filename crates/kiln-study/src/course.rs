@@ -3,7 +3,7 @@
 use kiln_store::PhaseId;
 
 use crate::budget::Budget;
-use crate::record::Record;
+use crate::recording::record::Record;
 
 /// One campaign's way through its phases.
 #[derive(Clone, Copy)]

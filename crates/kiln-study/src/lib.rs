@@ -5,28 +5,14 @@
 //! Whatever was recorded before is taken from the record instead of being done: going on after a crash and replaying a study
 //! are the same thing. What candidates are tried with is `kiln-bench`'s.
 
-mod ablation;
-mod adopt;
-mod archive;
-mod best;
 mod budget;
-mod confirm;
 mod course;
-mod document;
-mod face;
-mod finals;
+mod phases;
 mod promise;
-mod proof;
-mod proposals;
-mod record;
-mod recorded;
-mod summary;
+mod recording;
 mod tune;
-mod write;
+mod winners;
 
-pub use adopt::{adopt, table};
-pub use archive::Archive;
-pub use best::{Best, Destination, Written, is_of, write_best};
 pub use budget::Budget;
 pub use kiln_bench::{
     Against, Baseline, Baselines, Bench, CacheState, CheckReport, Checked, Ended, Evaluation, Event, Forged, Kernel,
@@ -34,8 +20,11 @@ pub use kiln_bench::{
     Surroundings, ToBeat, Trouble, Unmeasured, Versus, cuda_toolchain, environment, examine, forge, judge_resources,
     peaks, standing, toolchain, versus,
 };
-pub use record::Record;
-pub use recorded::{checked_calls, options, settings_of};
-pub use summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
+pub use recording::archive::Archive;
+pub use recording::record::Record;
+pub use recording::recorded::{checked_calls, options, settings_of};
+pub use recording::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 pub use tune::tune;
-pub use write::write_whole;
+pub use winners::adopt::{adopt, table};
+pub use winners::best::{Best, Destination, Written, is_of, write_best};
+pub use winners::write::write_whole;

@@ -11,13 +11,13 @@ use kiln_space::Point;
 use kiln_stats::Verdict;
 
 use crate::budget::Budget;
-use crate::confirm::Opponent;
 use crate::course::Course;
+use crate::phases::confirm::Opponent;
+use crate::phases::proof::{Proven, prove, together};
+use crate::phases::proposals::{Attempts, Line, Phase, Source, Tried, run, trial};
 use crate::promise::promise;
-use crate::proof::{Proven, prove, together};
-use crate::proposals::{Attempts, Line, Phase, Source, Tried, run, trial};
-use crate::record::Record;
-use crate::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
+use crate::recording::record::Record;
+use crate::recording::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 
 /// Below this share of the baseline's speed, after the seed phase, searching on is not worth the time.
 const HOPELESS_SHARE: f64 = 0.5;
@@ -295,7 +295,7 @@ fn half_speed<A: Apparatus>(
         return Ok(None);
     };
     // Measured next to each other, once: a decision to stop must not rest on two different moments.
-    let Some((theirs, ours)) = crate::confirm::glance(bench, record, &best.config, baseline, phase)? else {
+    let Some((theirs, ours)) = crate::phases::confirm::glance(bench, record, &best.config, baseline, phase)? else {
         return Ok(None);
     };
     let share = theirs / ours;

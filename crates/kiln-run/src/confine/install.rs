@@ -8,7 +8,7 @@ use std::os::fd::FromRawFd;
 use libc::{c_int, c_long, c_ulong};
 
 use super::Rules;
-use crate::lifeline;
+use crate::processes::lifeline;
 
 /// Filters would otherwise switch on a mitigation that slows stores down, on systems before Linux 5.16.
 const PLAIN_SPEED: c_ulong = libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::functions::{command, interpreter, known, limits, load, says};
-use crate::orphans::Known;
+use crate::processes::orphans::Known;
 use crate::{Answer, Ask, Worker};
 
 /// A worker that may compile, and the folder for what compilers keep.

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use cudarc::driver::sys::{self, CUdeviceptr, CUipcMem_flags, CUipcMemHandle, CUstream};
 
 use super::driver::{Trouble, check};
-use crate::arena::MOST_ALIGNMENT;
+use crate::memory::arena::MOST_ALIGNMENT;
 use crate::protocol::Lent;
 
 pub(super) struct Buffer {

@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUuuid};
 
 use super::context::{Context, attribute};
 use super::driver::{Trouble, check};
-use crate::nvml::{Sensor, driver_version};
+use crate::cards::nvml::{Sensor, driver_version};
 use crate::protocol::{Gpu, GpuState};
 
 /// Asking how a device feels takes milliseconds: what it said is good for this long.

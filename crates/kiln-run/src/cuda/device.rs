@@ -17,10 +17,10 @@ use super::module::Module;
 use super::recent::Recent;
 use super::replay::Replay;
 use super::stopwatch::measure;
-use crate::cpu::within;
-use crate::handle::Handle;
+use crate::memory::handle::Handle;
 use crate::protocol::{Drawing, Gpu, Launch, Lent, MappedSlot, Timing};
-use crate::stopwatch::Plan;
+use crate::serving::cpu::within;
+use crate::serving::stopwatch::Plan;
 
 /// Numbers of calls for which graphs are kept.
 const REPLAYS: usize = 4;

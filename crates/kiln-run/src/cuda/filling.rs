@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use crate::cpu::within;
 use crate::protocol::{Fill, Numbers};
+use crate::serving::cpu::within;
 
 use super::driver::Trouble;
 

@@ -12,8 +12,8 @@ use super::buffer::{self, Buffer};
 use super::context::Context;
 use super::driver::{Trouble, check};
 use super::recent::Recent;
-use crate::arena::MOST_ALIGNMENT;
-use crate::handle::Handle;
+use crate::memory::arena::MOST_ALIGNMENT;
+use crate::memory::handle::Handle;
 use crate::protocol::Lent;
 
 /// Arenas kept mapped: a few however large they are, and more as long as all but the current one stay within so many bytes.

@@ -31,10 +31,10 @@ use std::io;
 use device::Device;
 use driver::Trouble;
 
-use crate::pin::pin;
+use crate::processes::pin::pin;
 use crate::protocol::{Answer, Ask, Failed};
-use crate::serve::{private_stdout, serve};
-use crate::stopwatch::Plan;
+use crate::serving::serve::{private_stdout, serve};
+use crate::serving::stopwatch::Plan;
 
 /// Answers questions on stdin until it is closed.
 pub fn serve_cuda() -> io::Result<()> {

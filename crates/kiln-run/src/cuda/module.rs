@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUfunction, CUmodule, CUstream};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
 use super::driver::{Trouble, check};
-use crate::cpu::unloadable;
+use crate::serving::cpu::unloadable;
 
 /// The generated function of a library of host launchers: pointers and a stream, 0 or the number of an error.
 type Entry = unsafe extern "C" fn(*mut *mut c_void, *mut c_void) -> c_int;

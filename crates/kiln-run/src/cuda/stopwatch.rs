@@ -8,7 +8,7 @@ use cudarc::driver::sys::{self, CUevent};
 use super::context::Context;
 use super::driver::{Trouble, check};
 use crate::protocol::Timing;
-use crate::stopwatch::Plan;
+use crate::serving::stopwatch::Plan;
 
 /// What waiting for an idle device takes at most. Beyond it the device was still busy.
 const IDLE_WAIT: Duration = Duration::from_micros(20);

@@ -1,0 +1,144 @@
+//! One build. In: a toolchain, a request and an empty folder. Out: the product in that folder with the compiler's words
+//! beside it in `log`, and the symbols of the entries; or a refusal with the compiler's words. What no source can help (no
+//! host compiler, a full disk, an architecture the toolkit does not know) is a fault.
+
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+use camino::Utf8Path;
+use kiln_core::{Fault, Gate, Outcome, Refusal};
+
+use crate::artifact::{LOG, Symbols};
+use crate::requests::request::Request;
+use crate::toolchains::compiler::Compiler;
+use crate::toolchains::process::Watch;
+use crate::toolchains::toolchain::Toolchain;
+use crate::words::message::complaint;
+
+/// How patient a build is.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildLimits {
+    /// A build that takes longer is killed and refused.
+    pub timeout: Duration,
+    /// After this long without an end, `on_silence` is told.
+    pub silence: Duration,
+}
+
+impl Default for BuildLimits {
+    fn default() -> Self {
+        BuildLimits { timeout: Duration::from_secs(300), silence: Duration::from_secs(60) }
+    }
+}
+
+/// What a kernel file's mistake in naming kernels is answered with.
+const ENTRIES: &str = "an entry is the name of a __global__ function, or an instance of one such as `matmul<float, 4>`";
+
+pub(crate) fn compile(
+    toolchain: &Toolchain,
+    request: &Request,
+    folder: &Utf8Path,
+    watch: &Watch<'_>,
+) -> Result<Outcome<Symbols>, Fault> {
+    match toolchain {
+        Toolchain::C(compiler) => c_library(compiler, request, folder, watch),
+        Toolchain::Nvcc(nvcc) => nvcc.compile(request, folder, watch),
+        Toolchain::Nvrtc(nvrtc) => nvrtc.compile(request, folder, watch),
+    }
+}
+
+fn c_library(
+    compiler: &Compiler,
+    request: &Request,
+    folder: &Utf8Path,
+    watch: &Watch<'_>,
+) -> Result<Outcome<Symbols>, Fault> {
+    let mut command = compiler.start();
+    command.args(request.arguments()).arg("-o").arg(folder.join(request.product())).args(&request.sources);
+    command.args(written_shim(request, folder)?).arg("-lm");
+    let log = folder.join(LOG);
+    let typed = typed(&command, folder);
+    let status = watch.run(command, &log)?;
+    Ok(ended(status, &log, watch, &typed)?.map_or(Outcome::Passed(Vec::new()), Outcome::Refused))
+}
+
+/// The generated caller as a file, where there is one.
+pub(crate) fn written_shim(request: &Request, folder: &Utf8Path) -> Result<Option<camino::Utf8PathBuf>, Fault> {
+    if request.shim.is_empty() {
+        return Ok(None);
+    }
+    let shim = folder.join("shim.c");
+    fs_err::write(&shim, &request.shim).map_err(|e| Fault::new("writing the generated caller", e))?;
+    Ok(Some(shim))
+}
+
+/// A command as it would be typed; what lies in the build's own folder, which does not last, by its name alone.
+pub(crate) fn typed(command: &Command, folder: &Utf8Path) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+    words.join(" ").replace(&format!("{folder}/"), "")
+}
+
+/// A word as a shell takes it whole.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=,+:".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// What a compiler's end means: none when it did what it was asked, else the refusal, which holds the command.
+pub(crate) fn ended(
+    status: Option<ExitStatus>,
+    log: &Utf8Path,
+    watch: &Watch<'_>,
+    typed: &str,
+) -> Result<Option<Refusal>, Fault> {
+    let Some(status) = status else { return Ok(Some(too_long(watch.limits.timeout).by_command(typed))) };
+    if status.success() {
+        return Ok(None);
+    }
+    let words = words(log)?;
+    if let Some(fault) = blameless(&words) {
+        return Err(fault);
+    }
+    let complaint = complaint(&words);
+    // A compiler that was killed or crashed has no error line of its own.
+    let measured = if complaint.marked { complaint.headline } else { format!("{}, {status}", complaint.headline) };
+    let refusal = Refusal {
+        gate: Gate::BuildFailed,
+        rule: String::new(),
+        measured,
+        limit: "a compilation without errors".into(),
+        evidence: complaint.message,
+        hint: complaint.of_entries.then(|| ENTRIES.into()),
+    };
+    Ok(Some(refusal.by_command(typed)))
+}
+
+/// What a compiler wrote, whatever bytes it holds.
+pub(crate) fn words(log: &Utf8Path) -> Result<String, Fault> {
+    let bytes = fs_err::read(log).map_err(|e| Fault::new("reading the compiler's words", e))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Failures that no source can be blamed for.
+fn blameless(words: &str) -> Option<Fault> {
+    let line = |part: &str| words.lines().find(|l| l.contains(part)).map(str::trim);
+    if let Some(line) = line("No space left on device") {
+        return Some(Fault::new("building", line).hint("free some disk space, `kiln cache --clear` helps"));
+    }
+    if let Some(line) = line("Failed to preprocess host compiler").or_else(|| line("Cannot find compiler")) {
+        return Some(Fault::new("starting the host compiler for nvcc", line).hint("install gcc, or set NVCC_CCBIN"));
+    }
+    let unknown = line("Unsupported gpu architecture").or_else(|| line("invalid value for --gpu-architecture"));
+    unknown.map(|line| Fault::new("compiling for the architecture", line).hint("use a CUDA toolkit that knows it"))
+}
+
+fn too_long(timeout: Duration) -> Refusal {
+    Refusal {
+        gate: Gate::BuildTimeout,
+        rule: String::new(),
+        measured: format!("still compiling after {} s", timeout.as_secs()),
+        limit: format!("{} s", timeout.as_secs()),
+        evidence: String::new(),
+        hint: Some("unrolled loops over large tiles compile slowly: lower the unroll factor".into()),
+    }
+}

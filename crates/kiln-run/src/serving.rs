@@ -1,0 +1,7 @@
+//! The worker's side: questions answered, functions called and timed, sources compiled.
+
+pub(crate) mod clock;
+pub(crate) mod cpu;
+pub(crate) mod nvrtc;
+pub(crate) mod serve;
+pub(crate) mod stopwatch;

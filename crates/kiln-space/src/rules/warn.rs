@@ -1,0 +1,119 @@
+//! What is odd about a space: constraints that never or always hold, and nothing being valid.
+
+use kiln_core::{Config, Gate, Report};
+use kiln_expr::{Kind, Range};
+use kiln_spec::Selection;
+
+use crate::error::SpaceError;
+use crate::problem::{Dimension, Problem, Rule};
+use crate::rules::clause::Clauses;
+use crate::rules::judge::Judgement;
+use crate::rules::removal::Removal;
+use crate::space::Space;
+
+/// Warnings about a built space, each at its place in the file.
+pub fn warnings(selection: &Selection<'_>, problem: &Problem, space: &Space, removals: &[Removal]) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for (rule, removal) in problem.rules.iter().zip(removals) {
+        // A gate that follows from the device is allowed to have nothing to refuse.
+        let report = if removal.never {
+            Report::warning(format!("{} is never true: no configuration is valid", rule.name))
+                .label(bounds(problem, rule).unwrap_or_else(|| "false for every configuration".into()))
+        } else if removal.always && rule.gate == Gate::Constraint {
+            Report::warning(format!("{} is always true: it removes nothing", rule.name))
+                .label(bounds(problem, rule).unwrap_or_else(|| "true for every configuration".into()))
+        } else {
+            continue;
+        };
+        reports.push(placed(selection, rule, report));
+    }
+    reports.extend(refused_default(selection, problem));
+    if space.is_empty() && !removals.iter().any(|r| r.never) {
+        reports.push(
+            Report::warning("no configuration is valid: the rules exclude each other")
+                .hint("`kiln gate PATH --config ...` shows which rules refuse a configuration"),
+        );
+    }
+    reports
+}
+
+/// A default that breaks a rule is not the known good configuration it is meant to be.
+fn refused_default(selection: &Selection<'_>, problem: &Problem) -> Option<Report> {
+    let value = |d: &Dimension| {
+        let stated = selection.target.default.iter().find(|(n, _)| *n == d.name).map(|(_, v)| v.clone());
+        let only = || (d.values.len() == 1).then(|| d.values[0].clone());
+        Some((d.name.clone(), stated.or_else(only)?))
+    };
+    if selection.target.default.is_empty() {
+        return None;
+    }
+    // A default that leaves tunables out cannot be judged whole.
+    let config = Config::new(problem.dimensions.iter().map(value).collect::<Option<Vec<_>>>()?);
+    let broken = problem.judge(&config).into_iter().find_map(|(rule, judgement)| match judgement {
+        Judgement::Refuses(refusal) => Some((rule.name.clone(), refusal.measured)),
+        _ => None,
+    });
+    let (rule, measured) = broken?;
+    let report = Report::warning(format!("the default configuration is refused by {rule}: {measured}"));
+    Some(report.hint("`kiln gate PATH` shows every rule with its numbers"))
+}
+
+fn placed(selection: &Selection<'_>, rule: &Rule, report: Report) -> Report {
+    let constraint = selection.target.constraints.iter().find(|c| c.name == rule.name);
+    match constraint {
+        Some(c) if rule.gate == Gate::Constraint => {
+            report.at(c.formula.place(&selection.spec.source, 0..c.formula.expression.text().len()))
+        }
+        _ => report,
+    }
+}
+
+/// The bounds of the two sides of a plain comparison: `smem_bytes is at least 65536, the other side at most 49152`.
+fn bounds(problem: &Problem, rule: &Rule) -> Option<String> {
+    let Kind::Compare(left, rest) = &rule.expression.root().kind else { return None };
+    let [(_, right)] = &rest[..] else { return None };
+    // Bounds that leave the answer open would explain nothing.
+    Clauses::range_of(problem, rule.expression.root())?.truth()?;
+    let text = |side: &kiln_expr::Expr| {
+        if matches!(side.kind, Kind::Literal(_)) {
+            return Some(String::new());
+        }
+        let range = Clauses::range_of(problem, side)?;
+        let part = rule.expression.part(side);
+        Some(match range {
+            Range::Int(a, b) if a == b => format!("{part} is {a}"),
+            Range::Int(a, b) => format!("{part} is {a} to {b}"),
+            Range::Float(a, b) if a == b => format!("{part} is {a:?}"),
+            Range::Float(a, b) => format!("{part} is {a:?} to {b:?}"),
+            _ => return None,
+        })
+    };
+    let sides = [text(left)?, text(right)?];
+    Some(sides.into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join(", "))
+}
+
+impl SpaceError {
+    /// The error at the place in the file it comes from.
+    pub fn report(&self, selection: &Selection<'_>) -> Report {
+        let report = Report::error(self.to_string());
+        match self {
+            SpaceError::Evaluation { rule, derived, error, .. } => {
+                let target = selection.target;
+                let formula = if *derived {
+                    target.derived.iter().find(|d| *d.name == **rule).map(|d| &d.formula)
+                } else {
+                    target.constraints.iter().find(|c| *c.name == **rule).map(|c| &c.formula)
+                };
+                let report = report.hint("refuse such values with a constraint of their own, or leave them out");
+                match formula {
+                    Some(formula) => {
+                        report.at(formula.place(&selection.spec.source, error.span.clone())).label(error.kind.words())
+                    }
+                    None => report,
+                }
+            }
+            SpaceError::TooEntangled { .. } => report.hint("split the constraint, or give the tunables fewer values"),
+            _ => report,
+        }
+    }
+}

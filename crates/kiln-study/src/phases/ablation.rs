@@ -1,0 +1,124 @@
+//! What each choice is worth: the winner with one tunable at a time set back to its default, measured next to the winner.
+
+use kiln_bench::{Apparatus, Duel, Event, Fought, Staged, Trouble, geomean, now_ms};
+use kiln_core::{Config, Outcome, Value};
+
+use crate::course::Course;
+use crate::phases::face::{Match, face};
+use crate::phases::finals::medians;
+use crate::recording::record::{Defeat, ENDED, Entry, Record};
+use crate::recording::summary::Ablated;
+
+/// Rounds and samples: enough to tell what a choice is worth to a few per cent.
+const ROUNDS: usize = 4;
+const SAMPLES: usize = 3;
+/// The share of the winner's time below which a set-back configuration is worth a closer look.
+const FASTER: f64 = 0.97;
+
+/// What was found: an entry for each tunable that is not at its default, most worth first, and what is faster than the winner.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ablation {
+    pub(crate) entries: Vec<Ablated>,
+    pub(crate) faster: Option<Config>,
+    /// The number of the next one on record.
+    pub(crate) next: u64,
+}
+
+/// Sets one tunable after the other back, as long as there is time. Those on record begin with the number `first`.
+pub(crate) fn ablation<A: Apparatus>(
+    bench: &mut A,
+    course: Course<'_>,
+    winner: &Config,
+    first: u64,
+) -> Result<Ablation, Trouble> {
+    let (phase, record) = (course.phase("ablation"), course.record);
+    let changed: Vec<(String, Value, Value)> = winner
+        .iter()
+        .filter_map(|(name, value)| {
+            let default = bench.kernel().default_value(name)?;
+            (default != value).then(|| (name.to_string(), value.clone(), default.clone()))
+        })
+        .collect();
+    bench.tell(&Event::Phase { phase: &phase, planned: changed.len() });
+    let mut found = Ablation { next: first, ..Ablation::default() };
+    let mut least = FASTER;
+    for (tunable, from, to) in changed {
+        let number = found.next;
+        bench.go_on()?;
+        if record.end(&phase).is_some_and(|end| number >= end) {
+            break;
+        }
+        if course.budget.is_over(bench.now()) && !record.holds(&phase, number) {
+            record.note(ENDED, &format!("{phase} {number}"))?;
+            break;
+        }
+        found.next += 1;
+        let set_back = Config::new(
+            winner.iter().map(|(n, v)| (n.clone(), if **n == *tunable { to.clone() } else { v.clone() })).collect(),
+        );
+        let workload = course.workload.map(String::from);
+        let (from, to) = (from.to_string(), to.to_string());
+        let mut entry = Ablated { workload, tunable, from, to, worth: None, why: None };
+        let valid = bench.kernel().allows(&set_back);
+        if valid {
+            match worth(bench, record, winner, &set_back, &phase, number)? {
+                Ok(worth) => entry.worth = Some(worth),
+                Err(why) => entry.why = Some(why),
+            }
+        } else {
+            entry.why = Some("a constraint refuses it alone".into());
+        }
+        bench.tell(&Event::Ablation { tunable: &entry.tunable, worth: entry.worth });
+        if let Some(worth) = entry.worth.filter(|worth| *worth < least) {
+            (least, found.faster) = (worth, Some(set_back));
+        }
+        found.entries.push(entry);
+    }
+    found.entries.sort_by(|a, b| b.worth.unwrap_or(0.0).total_cmp(&a.worth.unwrap_or(0.0)));
+    Ok(found)
+}
+
+/// Time of the set-back configuration over the winner's, or why there is none.
+fn worth<A: Apparatus>(
+    bench: &mut A,
+    record: &Record<'_>,
+    winner: &Config,
+    set_back: &Config,
+    phase: &str,
+    number: u64,
+) -> Result<Result<f64, String>, Trouble> {
+    let recorded = record.evaluation(phase, number, set_back)?.is_some();
+    let mut subjects: Vec<(String, A::Subject)> = Vec::new();
+    for (name, config) in [("candidate", set_back), ("winner", winner)] {
+        let mut subject = A::nothing();
+        if !recorded {
+            let build = bench.build(config)?;
+            match bench.built(build)? {
+                Outcome::Passed(built) => subject = built,
+                Outcome::Refused(refusal) => {
+                    let why = format!("refused by {}", refusal.gate);
+                    let (started_ms, wall_s) = (now_ms(), 0.0);
+                    let entry = Entry { phase, number, config: set_back, artifact: None, started_ms, wall_s };
+                    record.keep_rounds(entry, &[], &[], Err(&Defeat { subject: 0, refusal, workload: None }))?;
+                    return Ok(Err(why));
+                }
+            }
+        }
+        subjects.push((name.into(), subject));
+    }
+    let duel = Duel { subjects: &subjects, rounds: ROUNDS, samples: SAMPLES, purpose: phase, deadline: None };
+    let weights: Vec<f64> = bench.stages().iter().map(Staged::weight).collect();
+    Ok(
+        match face(
+            bench,
+            record,
+            bench.stages(),
+            Match { phase, number, config: set_back, duel, shown: false, peers: false },
+        )? {
+            Ok(Fought { rounds, .. }) => {
+                Ok(geomean(medians(&rounds, &weights, 0)) / geomean(medians(&rounds, &weights, 1)))
+            }
+            Err(defeat) => Err(format!("refused by {}", defeat.refusal.gate)),
+        },
+    )
+}

@@ -1,0 +1,6 @@
+//! Winners, written where they are used.
+
+pub(crate) mod adopt;
+pub(crate) mod best;
+pub(crate) mod document;
+pub(crate) mod write;
