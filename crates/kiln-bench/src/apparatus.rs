@@ -31,6 +31,41 @@ pub trait Staged {
     fn weight(&self) -> f64;
 }
 
+/// A configuration that is to be tried.
+pub struct Task<B> {
+    /// Its build.
+    pub build: B,
+    /// Its number.
+    pub number: u64,
+    /// What it must come near; a hopeless one is given up early.
+    pub best: Option<Vec<Measured>>,
+}
+
+/// Configurations for devices that come for them.
+pub trait Queue<A: Apparatus + ?Sized> {
+    /// The next one; none when nothing can be tried until another has ended, or nothing is left.
+    fn next(&mut self, bench: &mut A) -> Result<Option<Task<A::Build>>, Fault>;
+    /// What became of one, in whichever order they end.
+    fn ended(&mut self, bench: &mut A, number: u64, outcome: Result<Evaluation, Fault>) -> Result<(), Fault>;
+}
+
+/// A queue of one.
+struct One<B> {
+    task: Option<Task<B>>,
+    found: Option<Result<Evaluation, Fault>>,
+}
+
+impl<A: Apparatus + ?Sized> Queue<A> for One<A::Build> {
+    fn next(&mut self, _bench: &mut A) -> Result<Option<Task<A::Build>>, Fault> {
+        Ok(self.task.take())
+    }
+
+    fn ended(&mut self, _bench: &mut A, _number: u64, outcome: Result<Evaluation, Fault>) -> Result<(), Fault> {
+        self.found = Some(outcome);
+        Ok(())
+    }
+}
+
 /// Whoever builds, tries and measures.
 pub trait Apparatus {
     /// A workload that is set up.
@@ -80,12 +115,8 @@ pub trait Apparatus {
     fn built(&mut self, build: Self::Build) -> Result<Outcome<Self::Subject>, Fault>;
     /// Waits until no build is running, so that nothing disturbs what is measured next.
     fn quiet(&mut self);
-    /// Takes configurations up the ladder, all at the same time, each with its number; no more than there are devices.
-    fn evaluate_all(
-        &mut self,
-        builds: Vec<(Self::Build, u64)>,
-        best: Option<&[Measured]>,
-    ) -> Vec<Result<Evaluation, Fault>>;
+    /// Takes what a queue holds up the ladder, as many at a time as there are devices: one that is free takes the next.
+    fn evaluate_all(&mut self, queue: &mut dyn Queue<Self>) -> Result<(), Fault>;
     /// Puts subjects through the same fresh questions; for each the refusal and the workload, if it failed one.
     fn examine(
         &mut self,
@@ -113,8 +144,10 @@ pub trait Apparatus {
 
     /// Takes one configuration up the ladder.
     fn evaluate(&mut self, build: Self::Build, number: u64, best: Option<&[Measured]>) -> Result<Evaluation, Fault> {
-        let one = self.evaluate_all(vec![(build, number)], best).pop();
-        one.unwrap_or_else(|| Err(Fault::new("trying a configuration", "nothing came of it")))
+        let best = best.map(<[Measured]>::to_vec);
+        let mut one = One { task: Some(Task { build, number, best }), found: None };
+        self.evaluate_all(&mut one)?;
+        one.found.unwrap_or_else(|| Err(Fault::new("trying a configuration", "nothing came of it")))
     }
 
     /// Whether the kernel file's rules let a configuration be used on a workload; says so where they do not.
@@ -223,8 +256,8 @@ impl<'a> Apparatus for Bench<'a> {
         Bench::quiet(self);
     }
 
-    fn evaluate_all(&mut self, builds: Vec<(Build, u64)>, best: Option<&[Measured]>) -> Vec<Result<Evaluation, Fault>> {
-        Bench::evaluate_all(self, builds, best)
+    fn evaluate_all(&mut self, queue: &mut dyn Queue<Self>) -> Result<(), Fault> {
+        Bench::evaluate_all(self, queue)
     }
 
     fn examine(

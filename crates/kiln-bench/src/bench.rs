@@ -13,7 +13,6 @@ use kiln_run::{Gpu, GpuState, Python, WorkerLimits, find_python};
 use kiln_search::Prior;
 use kiln_spec::TargetKind;
 
-use crate::another::Another;
 use crate::building::toolchain::cuda_toolchain;
 use crate::drawing::derive;
 use crate::duels::measure::Sets;
@@ -28,6 +27,7 @@ use crate::questions::stage::{Stage, Trouble};
 use crate::questions::supply::Supply;
 use crate::questions::tray::Tray;
 use crate::settings::Settings;
+use crate::stations::Station;
 use crate::surroundings::machine::Machine;
 use crate::surroundings::peak::Peaks;
 use crate::workers::seating::Seating;
@@ -67,7 +67,9 @@ pub struct Bench<'a> {
     pub(crate) build_limit: Option<Duration>,
     pub(crate) pool: Option<Pool>,
     pub(crate) seating: Seating,
-    pub(crate) others: Vec<Another<'a>>,
+    pub(crate) others: Vec<Station<'a>>,
+    /// Somebody was right on integers from the whole range of their type.
+    pub(crate) answered: bool,
 }
 
 /// Where a bench gets things from.
@@ -123,6 +125,7 @@ impl<'a> Bench<'a> {
             pool: None,
             seating,
             others: Vec::new(),
+            answered: false,
         };
         if around.live {
             kernel.check_files()?;
@@ -218,7 +221,7 @@ impl<'a> Bench<'a> {
         };
         let mut stages = std::mem::take(&mut self.stages);
         let mut others = std::mem::take(&mut self.others);
-        let all = stages.iter_mut().chain(others.iter_mut().flat_map(Another::stages));
+        let all = stages.iter_mut().chain(others.iter_mut().flat_map(|other| &mut other.stages));
         let filled = self.fill(all, Subject::Empty { interpreter, device: false });
         (self.stages, self.others) = (stages, others);
         filled

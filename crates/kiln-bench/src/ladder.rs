@@ -6,12 +6,10 @@ use std::time::Instant;
 
 use kiln_core::{Config, Fault, Outcome, Refusal};
 use kiln_judge::Rules;
-use kiln_run::Gpu;
 use kiln_search::{Bound, Race};
 
 use crate::apparatus::Apparatus;
 use crate::bench::{Bench, interrupted};
-use crate::building::builder::Build;
 use crate::building::resources::{judge_resources, oom_risk};
 use crate::evaluation::{Ended, Evaluation, Measured};
 use crate::kernel::Kernel;
@@ -19,9 +17,8 @@ use crate::objective::cost;
 use crate::questions::check::quick;
 use crate::questions::stage::Stage;
 use crate::rung::Rung;
-use crate::surroundings::machine::now_ms;
+use crate::stations::Station;
 use crate::surroundings::peak::Peaks;
-use crate::workers::seating::Seating;
 use crate::workers::subject::Subject;
 
 /// Of several workloads, being this much slower on one does not yet rule a candidate out.
@@ -57,119 +54,75 @@ impl Bench<'_> {
         let build = self.build(config)?;
         self.evaluate(build, 0, None)
     }
-
-    /// Takes as many configurations up the ladder as there are devices, at most, all at the same time. `best` is what they
-    /// must come near; a hopeless one is given up early.
-    pub fn evaluate_all(
-        &mut self,
-        builds: Vec<(Build, u64)>,
-        best: Option<&[Measured]>,
-    ) -> Vec<Result<Evaluation, Fault>> {
-        if let Err(fault) = self.fill_supplies() {
-            return vec![Err(fault)];
-        }
-        let (mut starts, mut subjects) = (Vec::with_capacity(builds.len()), Vec::with_capacity(builds.len()));
-        for (build, number) in builds {
-            let (started, started_ms) = (Instant::now(), now_ms());
-            let subject = self.built(build);
-            subjects.push(match &subject {
-                Ok(Outcome::Passed(subject)) => Some(subject.clone()),
-                _ => None,
-            });
-            starts.push(subject.map(|subject| Start { subject, number, started, started_ms, built: Instant::now() }));
-        }
-        let trying = Trying {
-            kernel: self.kernel,
-            samples: self.settings.search_samples as u32,
-            threads: self.settings.threads,
-            rules: &self.rules,
-            peaks: self.peaks.as_ref(),
-            stopped: self.stopped,
-            best,
-        };
-        let names: Vec<String> = self.stages.iter().map(|stage| stage.name().to_string()).collect();
-        let own = Station { seating: &self.seating, stages: self.stages.iter_mut().collect(), gpu: self.gpu.as_ref() };
-        let places = std::iter::once(own).chain(self.others.iter_mut().map(|device| device.place(&names)));
-        let mut work = starts.into_iter().zip(places);
-        let (Some((first, here)), trying) = (work.next(), &trying) else { return Vec::new() };
-        let found = std::thread::scope(|scope| {
-            let others: Vec<_> =
-                work.map(|(start, place)| scope.spawn(move || trying.evaluate(start?, place))).collect();
-            let mut found = vec![first.and_then(|start| trying.evaluate(start, here))];
-            let gone = |_| Err(Fault::new("trying a configuration", "a thread ended before its time"));
-            found.extend(others.into_iter().map(|other| other.join().unwrap_or_else(gone)));
-            found
-        });
-        let doubted = found.into_iter().zip(subjects).map(|(way, subject)| {
-            let way = way?;
-            if let (Ended::Refused(refusal, Some(workload)), Some(subject)) = (&way.outcome, subject) {
-                self.doubt_the_file_on(&subject, refusal, workload)?;
-            }
-            Ok(way)
-        });
-        doubted.collect()
-    }
-}
-
-/// A configuration that was built, or refused by the compiler, and since when it is being tried.
-struct Start {
-    subject: Outcome<Subject>,
-    number: u64,
-    started: Instant,
-    started_ms: i64,
-    built: Instant,
-}
-
-/// Where a configuration is tried: workers, workloads set up, a device.
-pub(crate) struct Station<'p, 'a> {
-    pub(crate) seating: &'p Seating,
-    pub(crate) stages: Vec<&'p mut Stage<'a>>,
-    pub(crate) gpu: Option<&'p Gpu>,
 }
 
 /// What every configuration is tried by, wherever that is.
-struct Trying<'t> {
-    kernel: &'t Kernel<'t>,
-    samples: u32,
-    threads: usize,
-    rules: &'t Rules,
-    peaks: Option<&'t Peaks>,
-    stopped: &'t AtomicBool,
-    best: Option<&'t [Measured]>,
+pub(crate) struct Trying<'t> {
+    pub(crate) kernel: &'t Kernel<'t>,
+    pub(crate) samples: u32,
+    pub(crate) threads: usize,
+    pub(crate) rules: &'t Rules,
+    pub(crate) peaks: Option<&'t Peaks>,
+    pub(crate) stopped: &'t AtomicBool,
+    /// The workloads that are tuned for now.
+    pub(crate) workloads: &'t [String],
+}
+
+/// A configuration that is tried: its number, what it must come near, since when.
+pub(crate) struct Attempt {
+    pub(crate) number: u64,
+    pub(crate) best: Option<Vec<Measured>>,
+    pub(crate) started: Instant,
+    pub(crate) started_ms: i64,
 }
 
 impl Trying<'_> {
-    fn evaluate(&self, start: Start, place: Station<'_, '_>) -> Result<Evaluation, Fault> {
+    /// What becomes of a configuration that was built, or refused by the compiler.
+    pub(crate) fn evaluate(
+        &self,
+        attempt: &Attempt,
+        subject: Outcome<Subject>,
+        station: &mut Station<'_>,
+    ) -> Result<Evaluation, Fault> {
         let mut way = Evaluation {
             outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
             artifact: None,
             resources: Vec::new(),
-            build_s: start.built.duration_since(start.started).as_secs_f64(),
+            build_s: attempt.started.elapsed().as_secs_f64(),
             check_s: 0.0,
             measure_s: 0.0,
             wall_s: 0.0,
-            started_ms: start.started_ms,
+            started_ms: attempt.started_ms,
         };
-        match start.subject {
+        match subject {
             Outcome::Passed(subject) => {
                 way.artifact = subject.key().map(String::from);
                 match judge_resources(self.kernel, &subject)? {
                     Outcome::Passed(resources) => {
                         way.resources = resources;
-                        self.climb(place, &subject, start.number, &mut way)?;
+                        self.climb(station, &subject, attempt, &mut way)?;
                     }
                     Outcome::Refused(refusal) => way.outcome = Ended::Refused(refusal, None),
                 }
             }
             Outcome::Refused(refusal) => way.outcome = Ended::Refused(refusal, None),
         }
-        way.wall_s = start.started.elapsed().as_secs_f64();
+        way.wall_s = attempt.started.elapsed().as_secs_f64();
         Ok(way)
     }
 
     /// From loading to the last sample.
-    fn climb(&self, place: Station<'_, '_>, subject: &Subject, number: u64, way: &mut Evaluation) -> Result<(), Fault> {
-        let Station { seating, mut stages, gpu } = place;
+    fn climb(
+        &self,
+        station: &mut Station<'_>,
+        subject: &Subject,
+        attempt: &Attempt,
+        way: &mut Evaluation,
+    ) -> Result<(), Fault> {
+        let Station { seating, stages, gpu } = station;
+        let (gpu, best) = (gpu.as_ref(), attempt.best.as_deref());
+        let mut stages: Vec<&mut Stage<'_>> =
+            stages.iter_mut().filter(|stage| self.workloads.iter().any(|name| name == stage.name())).collect();
         let mut seat = match seating.take_to_search(subject)? {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => {
@@ -192,9 +145,9 @@ impl Trying<'_> {
                 way.outcome = Ended::Refused(refusal, Some(stage.name().into()));
                 return Ok(());
             }
-            let bound = self.best.and_then(|b| Bound::samples(&b.get(place)?.samples));
+            let bound = best.and_then(|b| Bound::samples(&b.get(place)?.samples));
             let rung = Rung {
-                first: number as usize,
+                first: attempt.number as usize,
                 samples: self.samples,
                 threads: self.threads,
                 race: &race,
@@ -222,7 +175,7 @@ impl Trying<'_> {
                 break;
             }
         }
-        let cost = cost(&weights, &measured, self.best);
+        let cost = cost(&weights, &measured, best);
         way.outcome = Ended::Measured { workloads: measured, hopeless, cost };
         Ok(())
     }

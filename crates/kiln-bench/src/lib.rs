@@ -16,7 +16,6 @@ macro_rules! passed {
     };
 }
 
-mod another;
 mod apparatus;
 mod bench;
 mod building;
@@ -31,10 +30,11 @@ mod questions;
 mod rivals;
 mod rung;
 mod settings;
+mod stations;
 mod surroundings;
 mod workers;
 
-pub use apparatus::{Apparatus, Staged};
+pub use apparatus::{Apparatus, Queue, Staged, Task};
 pub use bench::{Bench, Surroundings};
 pub use building::builder::Build;
 pub use building::forge::{Forged, forge, toolchain};

@@ -1,6 +1,7 @@
 //! The phases of a study, from proposals to what each choice is worth.
 
 pub(crate) mod ablation;
+pub(crate) mod attempts;
 pub(crate) mod confirm;
 pub(crate) mod face;
 pub(crate) mod finals;

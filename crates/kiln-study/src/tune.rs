@@ -12,9 +12,10 @@ use kiln_stats::Verdict;
 
 use crate::budget::Budget;
 use crate::course::Course;
+use crate::phases::attempts::{Attempts, Tried};
 use crate::phases::confirm::Opponent;
 use crate::phases::proof::{Proven, prove, together};
-use crate::phases::proposals::{Attempts, Line, Phase, Source, Tried, run, trial};
+use crate::phases::proposals::{Line, Phase, Source, run, trial};
 use crate::promise::promise;
 use crate::recording::record::Record;
 use crate::recording::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};

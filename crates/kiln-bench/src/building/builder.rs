@@ -1,15 +1,16 @@
 //! Builds: candidates ahead of need, on processors that do not measure; everything else at once. In: a configuration. Out: a
 //! [`Subject`], or the compiler's refusal. Ctrl-C ends compilers too.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kiln_build::{Artifact, BuildLimits, Pool, Request, Ticket, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 use kiln_spec::TargetKind;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, interrupted};
 use crate::building::compile::request;
-use crate::event::Event;
+use crate::event::{Event, Listener};
 use crate::kernel::Kernel;
 use crate::workers::subject::Subject;
 
@@ -50,7 +51,46 @@ fn held_up(builders: usize, busy: f64) -> Option<String> {
     })
 }
 
-impl Bench<'_> {
+/// What it takes to wait for builds, on whichever thread.
+pub(crate) struct Awaiting<'w> {
+    kernel: &'w Kernel<'w>,
+    silence: Duration,
+    listener: Listener<'w>,
+    stopped: &'w AtomicBool,
+}
+
+impl Awaiting<'_> {
+    /// Waits for a build, and says so when that takes long.
+    pub(crate) fn built(&self, build: Build) -> Result<Outcome<Subject>, Fault> {
+        let (ticket, config) = match build {
+            Build::Ready(subject) => return Ok(Outcome::Passed(subject)),
+            Build::Asked(ticket, config) => (ticket, config),
+        };
+        let (started, mut alarm) = (Instant::now(), self.silence);
+        loop {
+            if let Some(built) = ticket.wait_for(GLANCE) {
+                let host = self.kernel.selection.target.host;
+                return Ok(built?.map(|artifact| subject_of(self.kernel, host, artifact, config)));
+            }
+            if self.stopped.load(Ordering::Relaxed) {
+                return Err(interrupted());
+            }
+            if started.elapsed() > alarm {
+                let (doing, seconds) = (&format!("compiling {config}"), started.elapsed().as_secs_f64());
+                (self.listener)(&Event::Silence { doing, seconds });
+                alarm += self.silence;
+            }
+        }
+    }
+}
+
+impl<'a> Bench<'a> {
+    /// What others need to wait for this bench's builds.
+    pub(crate) fn awaiting(&self) -> Awaiting<'a> {
+        let silence = self.build_limits().silence;
+        Awaiting { kernel: self.kernel, silence, listener: self.listener, stopped: self.stopped }
+    }
+
     pub(crate) fn build_limits(&self) -> BuildLimits {
         let usual = || Duration::from_secs_f64(self.settings.build_timeout);
         BuildLimits { timeout: self.build_limit.unwrap_or_else(usual), ..BuildLimits::default() }
@@ -102,24 +142,7 @@ impl Bench<'_> {
 
     /// Waits for a build, and says so when that takes long.
     pub fn built(&self, build: Build) -> Result<Outcome<Subject>, Fault> {
-        let (ticket, config) = match build {
-            Build::Ready(subject) => return Ok(Outcome::Passed(subject)),
-            Build::Asked(ticket, config) => (ticket, config),
-        };
-        let (started, silence) = (Instant::now(), self.build_limits().silence);
-        let mut alarm = silence;
-        loop {
-            if let Some(built) = ticket.wait_for(GLANCE) {
-                let host = self.kernel.selection.target.host;
-                return Ok(built?.map(|artifact| subject_of(self.kernel, host, artifact, config)));
-            }
-            self.go_on()?;
-            if started.elapsed() > alarm {
-                let (doing, seconds) = (&format!("compiling {config}"), started.elapsed().as_secs_f64());
-                (self.listener)(&Event::Silence { doing, seconds });
-                alarm += silence;
-            }
-        }
+        self.awaiting().built(build)
     }
 
     /// Builds something that is no candidate, at once.

@@ -8,8 +8,8 @@ use kiln_core::{Config, Fault, Outcome, Value};
 use kiln_judge::Level;
 
 use crate::course::Course;
+use crate::phases::attempts::{Attempts, Tried};
 use crate::phases::face::{Match, face};
-use crate::phases::proposals::{Attempts, Tried};
 use crate::recording::record::{ENDED, Record};
 use crate::recording::summary::Late;
 

@@ -9,9 +9,9 @@ use kiln_stats::{Estimate, overall};
 
 use crate::course::Course;
 use crate::phases::ablation::{Ablation, ablation};
+use crate::phases::attempts::Attempts;
 use crate::phases::confirm::{Confirmation, Opponent};
 use crate::phases::finals::{Finalist, Finals, look, suite};
-use crate::phases::proposals::Attempts;
 use crate::recording::summary::{Ablated, Confirmed, Late};
 
 /// How often a winner may be replaced by what ablation finds.

@@ -1,78 +1,18 @@
-//! Trials in order, proposals ahead of them. In: a source of configurations. Out: each evaluated, recorded and told, in the
-//! order proposed. A proposal is made when exactly `ahead` others wait, so that it depends on the same outcomes whether or
-//! not the study was interrupted in between. Proposals run ahead into the next phase, so that builders go on while one
-//! phase ends. With several devices as many trials are made at a time.
+//! Trials ahead of which proposals are made. In: a source of configurations. Out: each evaluated, recorded and told, in the
+//! order proposed. A proposal is made when exactly so many before it are not told yet, so that it depends on the same
+//! outcomes whether or not the study was interrupted in between, and whichever device was faster. Proposals run ahead into
+//! the next phase, so that builders go on while one phase ends. A device that is free takes the next trial: it waits for
+//! another only when everything proposed has begun.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use kiln_bench::{Apparatus, Evaluation, Event, Measured};
-use kiln_core::{Config, Fault, Refusal};
+use kiln_bench::{Apparatus, Evaluation, Event, Measured, Queue, Task};
+use kiln_core::{Config, Fault};
 use kiln_space::Point;
 
 use crate::budget::Budget;
+use crate::phases::attempts::{Attempts, Tried};
 use crate::recording::record::{ENDED, Record};
-
-/// A configuration that was tried.
-#[derive(Debug, Clone)]
-pub(crate) struct Tried {
-    pub(crate) config: Config,
-    pub(crate) evaluation: Evaluation,
-}
-
-/// Everything tried so far.
-#[derive(Debug, Default)]
-pub(crate) struct Attempts {
-    pub(crate) all: Vec<Tried>,
-    best: Option<usize>,
-}
-
-impl Attempts {
-    /// The best that was measured to the end.
-    pub(crate) fn best(&self) -> Option<&Tried> {
-        self.best.map(|i| &self.all[i])
-    }
-
-    /// Takes an outcome in; says whether it is the best now.
-    pub(crate) fn add(&mut self, tried: Tried) -> bool {
-        let cost = |t: &Tried| if t.evaluation.complete() { t.evaluation.cost() } else { None };
-        let better = match (cost(&tried), self.best().and_then(cost)) {
-            (Some(new), Some(old)) => new < old,
-            (Some(_), None) => true,
-            (None, _) => false,
-        };
-        self.all.push(tried);
-        if better {
-            self.best = Some(self.all.len() - 1);
-        }
-        better
-    }
-
-    /// Why all of them were refused, when there are enough and one is as the other.
-    pub(crate) fn alike(&self) -> Option<&Refusal> {
-        let mut refusals = self.all.iter().map(|tried| tried.evaluation.refusal());
-        let first = refusals.next()??;
-        let same = |other: &Refusal| (other.gate, &other.measured) == (first.gate, &first.measured);
-        (self.all.len() >= ALIKE && refusals.all(|refusal| refusal.is_some_and(same))).then_some(first)
-    }
-
-    /// Those that were measured, each configuration once: to the end, best first; then those that were given up early,
-    /// which may have been so beside one that only seemed fast.
-    pub(crate) fn ranked(&self) -> Vec<&Tried> {
-        let mut ranked: Vec<&Tried> = self.all.iter().filter(|t| t.evaluation.cost().is_some()).collect();
-        ranked.sort_by(|a, b| {
-            let order = |t: &Tried| (!t.evaluation.complete(), t.evaluation.cost().unwrap_or(f64::INFINITY));
-            let (a, b) = (order(a), order(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-        });
-        let mut seen: Vec<&Config> = Vec::new();
-        ranked.retain(|t| {
-            let new = !seen.contains(&&t.config);
-            seen.push(&t.config);
-            new
-        });
-        ranked
-    }
-}
 
 /// Where configurations come from and outcomes go to.
 pub(crate) trait Source {
@@ -86,8 +26,6 @@ pub(crate) trait Source {
     fn promise(&self) -> Option<f64>;
 }
 
-/// Configurations that are refused for one reason before the rest are thought to be, too.
-const ALIKE: usize = 6;
 /// How much further ahead a source is asked that does not listen: a build that takes long must not leave others idle.
 const FURTHER: usize = 4;
 
@@ -131,6 +69,9 @@ impl<B> Line<B> {
 const LEAST_TRIALS: usize = 60;
 const IN_A_ROW: usize = 20;
 
+/// Trials that are proposed and not told yet, for each device: as many again as are being made, so that none of them waits.
+const EACH: usize = 2;
+
 /// Runs one of the phases of a line; ends early when the budget is spent or the source is dry.
 pub(crate) fn run<A: Apparatus>(
     bench: &mut A,
@@ -142,51 +83,160 @@ pub(crate) fn run<A: Apparatus>(
     attempts: &mut Attempts,
 ) -> Result<(), Fault> {
     let Phase { name, planned, may_end } = &line.phases[which];
-    let (name, may_end) = (&*name.clone(), *may_end);
-    bench.tell(&Event::Phase { phase: name, planned: *planned });
-    let ahead = bench.settings().ahead.max(bench.devices()) * if source.listens() { 1 } else { FURTHER };
-    let mut hopeless = 0;
-    loop {
-        while line.waiting.len() < ahead {
-            let Some((phase, number)) = line.place() else { break };
-            let Some(point) = source.next() else { break };
+    let (name, may_end) = (name.clone(), *may_end);
+    bench.tell(&Event::Phase { phase: &name, planned: *planned });
+    let at_once = bench.devices();
+    let ahead = bench.settings().ahead.max(if at_once > 1 { EACH * at_once } else { 1 });
+    let ahead = ahead * if source.listens() { 1 } else { FURTHER };
+    let (begun, hopeless, over, trouble) = (BTreeMap::new(), 0, None, None);
+    let mut trials =
+        Trials { record, budget, line, which, name, may_end, ahead, source, attempts, begun, hopeless, over, trouble };
+    trials.propose(bench)?;
+    bench.evaluate_all(&mut trials)?;
+    if let Some(fault) = trials.trouble {
+        return Err(fault);
+    }
+    if matches!(trials.over, Some(Over::Alike | Over::Time)) {
+        trials.line.end();
+    }
+    Ok(())
+}
+
+/// Why a phase ends before all that was planned is done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Over {
+    /// Everything is refused for one reason. Trials that had begun may still show otherwise.
+    Alike,
+    /// The time is used up.
+    Time,
+    /// Little is expected of this phase.
+    Hopeless,
+}
+
+/// A trial that has begun, and what became of it, once it has ended: with whether that was on record.
+type Begun<B> = (Waiting<B>, Option<(Evaluation, bool)>);
+
+/// One phase on its way.
+struct Trials<'t, B> {
+    record: &'t Record<'t>,
+    budget: &'t Budget,
+    line: &'t mut Line<B>,
+    which: usize,
+    name: String,
+    may_end: bool,
+    ahead: usize,
+    source: &'t mut dyn Source,
+    attempts: &'t mut Attempts,
+    /// Those that have begun and are not told, by number.
+    begun: BTreeMap<u64, Begun<B>>,
+    /// How often in a row little was expected.
+    hopeless: usize,
+    over: Option<Over>,
+    /// A fault on some device: what the others find is kept all the same.
+    trouble: Option<Fault>,
+}
+
+impl<B> Trials<'_, B> {
+    /// Asks for proposals until as many wait, or are being tried, as may.
+    fn propose<A: Apparatus<Build = B>>(&mut self, bench: &mut A) -> Result<(), Fault> {
+        while self.line.waiting.len() + self.begun.len() < self.ahead {
+            let Some((phase, number)) = self.line.place() else { break };
+            let Some(point) = self.source.next() else { break };
             let config = bench.kernel().space.config(&point);
+            let phase_name = &self.line.phases[phase].name;
             // A search that ended early had proposals ahead that were never tried: a replay must not ask for those.
-            let known = record.is_replay() || record.evaluation(&line.phases[phase].name, number, &config)?.is_some();
+            let known = self.record.is_replay() || self.record.evaluation(phase_name, number, &config)?.is_some();
             let build = if known { None } else { Some(bench.build(&config)?) };
-            line.waiting.push_back(Waiting { phase, number, point, config, build });
-            line.next.1 += 1;
+            self.line.waiting.push_back(Waiting { phase, number, point, config, build });
+            self.line.next.1 += 1;
         }
-        let due = line.waiting.iter().take(bench.devices()).take_while(|waiting| waiting.phase == which).count();
-        let batch: Vec<_> = line.waiting.drain(..due).collect();
-        let Some(Waiting { number, .. }) = batch.first() else { return Ok(()) };
-        let ended = record.end(name).is_some_and(|end| *number >= end);
-        if ended || batch.iter().any(|trial| trial.build.is_some()) && budget.search_is_over(bench.now()) {
-            bench.note(format!("the time is used up: {name} ends after {number} trials"));
-            if !ended {
-                record.note(ENDED, &format!("{name} {number}"))?;
+        Ok(())
+    }
+
+    /// Tells outcomes, in the order of proposals, as far as they are there; after each of them, proposals are made.
+    fn tell<A: Apparatus<Build = B>>(&mut self, bench: &mut A) -> Result<(), Fault> {
+        while let Some(entry) = self.begun.first_entry().filter(|first| first.get().1.is_some()) {
+            let (number, (Waiting { point, config, .. }, Some((evaluation, recorded)))) = entry.remove_entry() else {
+                break;
+            };
+            self.source.told(&point, &evaluation);
+            self.hopeless =
+                if self.may_end && expects_less(self.source, self.attempts) { self.hopeless + 1 } else { 0 };
+            let best = self.attempts.add(Tried { config: config.clone(), evaluation: evaluation.clone() });
+            let (phase, config, evaluation) = (&*self.name, &config, &evaluation);
+            bench.tell(&Event::Trial { phase, number, config, evaluation, best, recorded });
+            self.look_for_the_end(bench);
+            if self.over.is_none() {
+                self.propose(bench)?;
             }
-            line.end();
-            return Ok(());
         }
-        let best = attempts.best().map(|t| t.evaluation.measured().to_vec());
-        for (Waiting { number, point, config, .. }, (evaluation, recorded)) in
-            trials(bench, record, name, batch, best.as_deref())?
-        {
-            source.told(&point, &evaluation);
-            hopeless = if may_end && expects_less(source, attempts) { hopeless + 1 } else { 0 };
-            let best = attempts.add(Tried { config: config.clone(), evaluation: evaluation.clone() });
-            bench.tell(&Event::Trial { phase: name, number, config: &config, evaluation: &evaluation, best, recorded });
+        Ok(())
+    }
+
+    /// Whether going on is worth it.
+    fn look_for_the_end<A: Apparatus<Build = B>>(&mut self, bench: &A) {
+        if !matches!(self.over, None | Some(Over::Alike)) {
+            return;
         }
-        if bench.settings().stop_rule && attempts.alike().is_some() {
-            line.end();
-            return Ok(());
-        }
-        if hopeless >= IN_A_ROW && attempts.all.len() >= LEAST_TRIALS {
+        let (name, tried) = (&self.name, self.attempts.all.len());
+        if bench.settings().stop_rule && self.attempts.alike().is_some() {
+            self.over = Some(Over::Alike);
+        } else if self.hopeless >= IN_A_ROW && tried >= LEAST_TRIALS {
             let words = "the most promising configuration is expected to save less than times scatter";
-            bench.note(format!("{name}: {words}: it ends after {} trials", attempts.all.len()));
-            return Ok(());
+            bench.note(format!("{name}: {words}: it ends after {tried} trials"));
+            self.over = Some(Over::Hopeless);
+        } else {
+            self.over = None;
         }
+    }
+}
+
+impl<A: Apparatus> Queue<A> for Trials<'_, A::Build> {
+    fn next(&mut self, bench: &mut A) -> Result<Option<Task<A::Build>>, Fault> {
+        while let Some(first) = self.line.waiting.front().filter(|first| first.phase == self.which) {
+            let number = first.number;
+            let there = self.record.holds(&self.name, number);
+            // What had begun when the end was seen is part of the study: now as on the first time.
+            if self.trouble.is_some() || self.over.is_some() && !there {
+                return Ok(None);
+            }
+            let ended = self.record.end(&self.name).is_some_and(|end| number >= end);
+            if ended || !there && first.build.is_some() && self.budget.search_is_over(bench.now()) {
+                bench.note(format!("the time is used up: {} ends after {number} trials", self.name));
+                if !ended {
+                    self.record.note(ENDED, &format!("{} {number}", self.name))?;
+                }
+                self.over = Some(Over::Time);
+                return Ok(None);
+            }
+            let Some(mut waiting) = self.line.waiting.pop_front() else { break };
+            let known = self.record.evaluation(&self.name, number, &waiting.config)?.map(|known| (known, true));
+            let (build, done) = (waiting.build.take(), known.is_some());
+            self.begun.insert(number, (waiting, known));
+            if done {
+                self.tell(bench)?;
+                continue;
+            }
+            bench.go_on()?;
+            let Some(build) = build else { return Err(Fault::new("trying a configuration", "it was never built")) };
+            let best = self.attempts.best().map(|best| best.evaluation.measured().to_vec());
+            return Ok(Some(Task { build, number, best }));
+        }
+        Ok(None)
+    }
+
+    fn ended(&mut self, bench: &mut A, number: u64, outcome: Result<Evaluation, Fault>) -> Result<(), Fault> {
+        let Some((waiting, found)) = self.begun.get_mut(&number) else { return Ok(()) };
+        match outcome {
+            Ok(evaluation) => {
+                self.record.keep(&self.name, number, &waiting.config, &evaluation)?;
+                *found = Some((evaluation, false));
+            }
+            Err(fault) => {
+                self.trouble.get_or_insert(fault);
+            }
+        }
+        if self.trouble.is_some() { Ok(()) } else { self.tell(bench) }
     }
 }
 
@@ -216,46 +266,6 @@ struct Waiting<B> {
     config: Config,
     /// None for what the record holds.
     build: Option<B>,
-}
-
-/// What was proposed, what became of it, and whether that was on record.
-type Trial<B> = (Waiting<B>, (Evaluation, bool));
-
-/// Trials at the same time, one on each device: from the record, or done and recorded. Says which.
-fn trials<A: Apparatus>(
-    bench: &mut A,
-    record: &Record<'_>,
-    phase: &str,
-    mut batch: Vec<Waiting<A::Build>>,
-    best: Option<&[Measured]>,
-) -> Result<Vec<Trial<A::Build>>, Fault> {
-    let builds: Vec<(A::Build, u64)> = batch.iter_mut().filter_map(|w| Some((w.build.take()?, w.number))).collect();
-    if !builds.is_empty() {
-        bench.go_on()?;
-    }
-    let mut done = bench.evaluate_all(builds, best).into_iter();
-    let mut found = Vec::with_capacity(batch.len());
-    let mut trouble = None;
-    for waiting in batch {
-        let known = record.evaluation(phase, waiting.number, &waiting.config)?;
-        let evaluation = match known {
-            Some(evaluation) => (evaluation, true),
-            None => match done.next() {
-                Some(Ok(evaluation)) => {
-                    record.keep(phase, waiting.number, &waiting.config, &evaluation)?;
-                    (evaluation, false)
-                }
-                Some(Err(fault)) => {
-                    // What the other devices found is kept all the same.
-                    trouble.get_or_insert(fault);
-                    continue;
-                }
-                None => return Err(Fault::new("trying a configuration", "nothing came of it")),
-            },
-        };
-        found.push((waiting, evaluation));
-    }
-    trouble.map_or(Ok(found), Err)
 }
 
 /// One trial: from the record, or done and recorded. Says which.

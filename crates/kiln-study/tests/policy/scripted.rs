@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use kiln_bench::{
     Apparatus, Baseline, Baselines, Duel, Ended, Evaluation, Event, Fought, Kernel, LEAST_ROUNDS, Lost, Measured,
-    Settings, Staged, Trouble, Turns, geomean,
+    Queue, Settings, Staged, Task, Trouble, Turns, geomean,
 };
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Use, Workload};
 use kiln_judge::Level;
@@ -32,6 +32,8 @@ pub(crate) enum At {
     Ablation,
 }
 
+/// What some configurations have.
+type Of<T> = Box<dyn Fn(&Config) -> Option<T>>;
 type Time = Box<dyn Fn(&Config, &str) -> f64>;
 type Refuse = Box<dyn Fn(&Config, At) -> Option<Refusal>>;
 
@@ -48,6 +50,10 @@ pub(crate) struct Script {
     pub(crate) devices: usize,
     /// Seconds that a trial, a full check and a round take.
     pub(crate) takes: (f64, f64, f64),
+    /// Seconds that the trial of one configuration takes, where that is not what others take.
+    pub(crate) trial_takes: Of<f64>,
+    /// What breaks under a configuration, if anything does.
+    pub(crate) fault: Of<Fault>,
     /// After so much work Ctrl-C is pressed.
     pub(crate) work: usize,
     pub(crate) minutes: Option<f64>,
@@ -119,6 +125,8 @@ impl Script {
             baseline: Some(3e-3),
             devices: 1,
             takes: (1.0, 1.0, 0.1),
+            trial_takes: Box::new(|_| None),
+            fault: Box::new(|_| None),
             work: usize::MAX,
             minutes: None,
         }
@@ -396,18 +404,33 @@ impl Apparatus for Scripted<'_> {
 
     fn quiet(&mut self) {}
 
-    fn evaluate_all(
-        &mut self,
-        builds: Vec<(Config, u64)>,
-        best: Option<&[Measured]>,
-    ) -> Vec<Result<Evaluation, Fault>> {
-        assert!(builds.len() <= self.script.devices, "more than there are devices");
-        let each = |(place, (config, _)): (usize, (Config, u64))| {
-            // They are made at the same time.
-            self.act(format!("trial {config}"), if place == 0 { self.script.takes.0 } else { 0.0 });
-            Ok(self.evaluated(&config, best))
-        };
-        builds.into_iter().enumerate().map(each).collect()
+    fn evaluate_all(&mut self, queue: &mut dyn Queue<Self>) -> Result<(), Fault> {
+        let (mut running, mut worked): (Vec<(Duration, Task<Config>)>, _) = (Vec::new(), Ok(()));
+        loop {
+            while worked.is_ok() && running.len() < self.script.devices {
+                match queue.next(self) {
+                    Ok(Some(task)) => {
+                        let seconds = (self.script.trial_takes)(&task.build).unwrap_or(self.script.takes.0);
+                        self.act(format!("trial {}", task.build), 0.0);
+                        running.push((self.spent.get() + Duration::from_secs_f64(seconds), task));
+                    }
+                    found => {
+                        worked = found.map(|_| ());
+                        break;
+                    }
+                }
+            }
+            let Some(first) = (0..running.len()).min_by_key(|i| (running[*i].0, running[*i].1.number)) else {
+                return worked;
+            };
+            let (end, Task { build, number, best }) = running.remove(first);
+            self.spent.set(self.spent.get().max(end));
+            let outcome = match (self.script.fault)(&build) {
+                Some(fault) => Err(fault),
+                None => Ok(self.evaluated(&build, best.as_deref())),
+            };
+            worked = worked.and(queue.ended(self, number, outcome));
+        }
     }
 
     fn examine(
