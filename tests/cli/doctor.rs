@@ -93,7 +93,7 @@ fn without_a_gpu_the_rest_works_as_the_doctor_says() {
     for kernel in [&float, &triton] {
         let ran = kiln_in(&folder, &["tune", kernel]);
         assert_eq!(ran.code, 2);
-        assert!(ran.err.contains("needs a GPU") && ran.err.contains("`kiln doctor` tells more"), "{}", ran.err);
+        assert!(ran.err.contains("needs a GPU") && ran.err.contains("`kiln doctor` shows more"), "{}", ran.err);
         assert_eq!(kiln_in(&folder, &["space", kernel]).code, 0);
         let ran = kiln_in(&folder, &["gate", kernel]);
         assert!(ran.code == 0 && ran.out.contains("static rule"), "{}{}", ran.out, ran.err);

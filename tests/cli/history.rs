@@ -142,7 +142,7 @@ fn a_killed_study_is_interrupted_and_can_be_shown() {
     assert_eq!(first()["state"], "interrupted");
     let story = kiln_in(&folder, &["show", "last"]);
     assert_eq!(story.code, 0, "{}", story.err);
-    assert!(story.out.contains("go on with: kiln tune tiny --target cpu --resume"), "{}", story.out);
+    assert!(story.out.contains("continue with: kiln tune tiny --target cpu --resume"), "{}", story.out);
     // What is over can be deleted.
     assert_eq!(kiln_in(&folder, &["studies", "delete", "last", "--yes"]).code, 0);
 }

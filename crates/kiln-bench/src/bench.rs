@@ -247,7 +247,7 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The right answers to one timed call.
+    /// The correct answers to one timed call.
     pub(crate) fn solution(&self, signature: &Signature, fresh: &Fresh) -> Result<Solution, Fault> {
         let ask = |s: &Signature, i: &Inputs, precision: Precision| self.answer(s, i, precision);
         let outside: Option<kiln_judge::Outside<'_>> = self.oracle.is_some().then_some(&ask);
@@ -281,7 +281,7 @@ impl<'a> Bench<'a> {
         self.oracle.is_some() || self.kernel.has_fillings()
     }
 
-    /// The right answers from there.
+    /// The correct answers from there.
     pub(crate) fn answer(
         &self,
         signature: &Signature,

@@ -20,19 +20,19 @@ pub(crate) use tune::TuneArgs;
 #[derive(Debug, Parser)]
 #[command(name = "kiln", version, about = "Makes GPU kernels fast and proves it.", max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 a fault of the environment, 2 a mistake in the input, 3 a candidate was refused, 4 the speedup aimed at was not reached, 130 interrupted."
+    after_help = "Exit codes: 0 done, 1 a fault of the environment, 2 a mistake in the input, 3 a candidate was refused, 4 the target speedup was not reached, 130 interrupted."
 )]
 pub(crate) struct Cli {
-    /// File to record studies in and to read them from [env: KILN_STORE] [default: .kiln/kiln.db]
+    /// File that studies are recorded in and read from [env: KILN_STORE] [default: .kiln/kiln.db]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) store: Option<String>,
-    /// Show more: with a failed build the compiler's command, too
+    /// Show more, such as the compiler's command when a build fails
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Show less: no progress and no notes; warnings and results stay
+    /// Show only warnings and results: no progress, no notes
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Colour verdicts and headings [default: auto, on a terminal and unless NO_COLOR is set]
+    /// When to colour verdicts and headings [default: auto]
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto, hide_default_value = true)]
     pub(crate) color: Color,
     #[command(subcommand)]
@@ -42,11 +42,11 @@ pub(crate) struct Cli {
 /// When text is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal; NO_COLOR turns it off, CLICOLOR_FORCE on
+    /// On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it
     Auto,
     /// Also in files and pipes
     Always,
-    /// Nowhere
+    /// Without colour
     Never,
 }
 
@@ -64,31 +64,31 @@ impl From<Color> for kiln_show::Colour {
 pub(crate) enum Verb {
     /// Show a kernel's configuration space: how many configurations are valid, and what each constraint removes
     Space(SpaceArgs),
-    /// Take one configuration up the ladder of gates: every rule with its numbers, then build, run and check
+    /// Take one configuration through the gates: evaluate every rule, then build, run and check it
     Gate(GateArgs),
-    /// Find the fastest configuration that is right, and prove it against a baseline
+    /// Find the fastest correct configuration and prove it against a baseline
     Tune(TuneArgs),
-    /// Check that one configuration is right, on fresh inputs
+    /// Check that one configuration is correct, on fresh inputs
     Check(CheckArgs),
-    /// Measure one configuration against baselines or another one, or the baselines alone
+    /// Measure one configuration against baselines or another configuration, or the baselines alone
     Bench(BenchArgs),
     /// List past studies and benchmarks, newest first
     History(HistoryArgs),
-    /// Tell a study's story: what was asked, how the search went, what it came to, what was refused and why; or a benchmark
+    /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark
     Show(ShowArgs),
     /// Name, tag or delete recorded studies
     Studies(StudiesArgs),
     /// Replay recorded spaces to see how few evaluations a search strategy needs, without a GPU
     Simulate(SimulateArgs),
-    /// Examine this machine: compiler, Python, disk, memory, load, workers; each finding with why it matters and the fix
+    /// Examine this machine (compilers, Python, disk, memory, load, GPUs) and suggest fixes
     Doctor(DoctorArgs),
     /// Write a commented kernel.toml with a small working kernel
     Init(InitArgs),
     /// Show what the build cache holds, or clear it
     Cache(CacheArgs),
-    /// Explain a gate or a verdict: when it comes, what usually lies behind it, what to do
+    /// Explain a gate or a verdict: what it means, its usual causes, what to do
     Explain(ExplainArgs),
-    /// Write completions of verbs and flags for a shell
+    /// Write shell completions
     Completions(CompletionsArgs),
     /// Write man pages
     Man(ManArgs),

@@ -1,4 +1,4 @@
-//! One question put to a candidate: inputs, memory and the right answer; made once, put many times. In: what a call left in
+//! One question put to a candidate: inputs, memory and the correct answer; made once, put many times. In: what a call left in
 //! memory. Out: marks, or a refusal. The order is that of trust: a write outside the buffers, a changed input, an output not
 //! written, NaN, and only then how far numbers are off. Refuses to be made (a fault, not the candidate's) when there is no
 //! right answer to hold an output against.
@@ -48,7 +48,7 @@ pub struct Exam {
 }
 
 impl Exam {
-    /// Computes the right answers, and lays out memory of `total` bytes with the arguments in `regions`.
+    /// Computes the correct answers, and lays out memory of `total` bytes with the arguments in `regions`.
     pub fn new(
         signature: &Signature,
         rules: &Rules,
@@ -65,7 +65,7 @@ impl Exam {
     }
 
     /// The question of a level: its inputs are drawn from a distribution with a seed. None where that makes no sense for what
-    /// is computed. Special numbers (zeros, ends of ranges) that make the right answer NaN or infinite are left out.
+    /// is computed. Special numbers (zeros, ends of ranges) that make the correct answer NaN or infinite are left out.
     pub fn drawn(
         signature: &Signature,
         rules: &Rules,
@@ -107,7 +107,7 @@ impl Exam {
         Ok((!kept.is_empty() || draw.0 == Distribution::Few).then_some(best))
     }
 
-    /// Infinite numbers in the right answers.
+    /// Infinite numbers in the correct answers.
     fn infinities(&self) -> usize {
         self.answers.iter().flat_map(|answer| &answer.expected.data).filter(|v| v.is_infinite()).count()
     }
@@ -159,7 +159,7 @@ impl Exam {
         Inputs::known(self.distribution, self.seed, tensors, self.memory.slots.iter().map(|(slot, _)| slot))
     }
 
-    /// The right answers and what each output is held to, in the order of the outputs.
+    /// The correct answers and what each output is held to, in the order of the outputs.
     pub fn answers(&self) -> &[RightAnswer] {
         &self.answers
     }
@@ -256,7 +256,7 @@ impl Exam {
         }
     }
 
-    /// Whether the right answer of another question would pass here.
+    /// Whether the correct answer of another question would pass here.
     pub fn null_of(&self, other: &Exam) -> Vec<Null> {
         let outputs = self.memory.outputs().zip(self.answers.iter().zip(&other.answers));
         outputs.filter_map(|((slot, _), (answer, other))| of_another(slot, answer, other)).collect()

@@ -37,7 +37,7 @@ pub struct Plan {
     pub coverage: Coverage,
 }
 
-/// How much of a large output is held against the right answer.
+/// How much of a large output is held against the correct answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
     /// As many rows as a tenth of a second allows.

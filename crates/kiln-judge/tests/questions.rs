@@ -131,7 +131,7 @@ fn answers_from_outside_are_held_against() {
     assert_eq!(judged(&[f64::NEG_INFINITY, f64::NEG_INFINITY, 3.0]), Some(Gate::Nonfinite));
 
     let nan = exam(Ok(vec![tensor(&[1.0, f64::NAN, 3.0])])).unwrap_err();
-    assert_eq!((&*nan.what, &*nan.why), ("checking y", "the right answer is NaN at y[1]"));
+    assert_eq!((&*nan.what, &*nan.why), ("checking y", "the correct answer is NaN at y[1]"));
     assert!(exam(Ok(vec![])).unwrap_err().why.contains("0 tensors came for 1 outputs"));
     assert!(exam(Ok(vec![tensor(&[1.0])])).unwrap_err().why.contains("[1] came for y, which has [3]"));
     assert!(exam(Err(Fault::new("python", "gone"))).unwrap_err().why == "gone");

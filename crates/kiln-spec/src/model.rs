@@ -402,10 +402,10 @@ pub struct Objective {
     pub target_speedup: f64,
 }
 
-/// What is right, and how exactly.
+/// What is correct, and how exactly.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// Where the right answer comes from.
+    /// Where the correct answer comes from.
     pub origin: Origin,
     /// Tolerances by output name; outputs that are not named use the dtype's default.
     pub tolerance: Vec<(String, Tolerance)>,

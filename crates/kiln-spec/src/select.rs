@@ -114,7 +114,7 @@ fn pick_arch(target: &Target, asked: Option<&str>) -> Result<(Option<Arch>, bool
         (TargetKind::Cuda, None) => Ok((Some(target.archs.first().copied().unwrap_or(ASSUMED_ARCH)), true)),
         (kind, Some(name)) => Err(Report::error(format!("--arch {name} with target {}", kind.name()))
             .label("only CUDA targets have an architecture")
-            .hint("leave --arch away, or choose --target cuda")),
+            .hint("omit --arch, or choose --target cuda")),
         (_, None) => Ok((None, false)),
     }
 }

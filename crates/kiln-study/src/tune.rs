@@ -211,7 +211,7 @@ fn campaign<A: Apparatus>(
     {
         let (gate, measured, all) = (refusal.gate, &refusal.measured, attempts.all.len());
         let reason = format!(
-            "all of the first {all} configurations were refused alike, by {gate}: {measured} (--no-stop goes on all the same)"
+            "all of the first {all} configurations were refused alike, by {gate}: {measured} (--no-stop continues anyway)"
         );
         return Ok(Campaign::without_figures(TuneVerdict::NoValidCandidate, reason, None, attempts));
     }
@@ -309,7 +309,7 @@ fn half_speed<A: Apparatus>(
     }
     Ok(Some(format!(
         "after the seed phase the best configuration runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: find out what \
-         limits it before tuning on (--no-stop goes on all the same)",
+         limits it before tuning on (--no-stop continues anyway)",
         baseline.name
     )))
 }

@@ -85,9 +85,8 @@ fn judge(
     }
     if version > card.cuda {
         // Within one major version every driver loads every cubin; only PTX needs a driver as new as the compiler.
-        let what = format!(
-            "{text}, newer than the driver's CUDA {major}.{minor}: cubins run all the same, and kiln makes those"
-        );
+        let what =
+            format!("{text}, newer than the driver's CUDA {major}.{minor}: cubins still run, and kiln builds those");
         return Finding::ok(id, why, what);
     }
     Finding::ok(id, why, text)

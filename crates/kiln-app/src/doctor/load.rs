@@ -3,7 +3,7 @@
 use crate::doctor::Finding;
 
 const ID: &str = "load";
-const WHY: &str = "beside other work times are noisy: intervals grow wide, and verdicts turn to too_noisy";
+const WHY: &str = "other work makes times noisy: intervals widen, and verdicts become too_noisy";
 /// Of the processors, busy with other things.
 const SHARE: f64 = 0.5;
 
@@ -18,7 +18,7 @@ pub(crate) fn look() -> Finding {
     let s = if processors == 1 { "" } else { "s" };
     let what = format!("{load:.1} on {processors} processor{s} over the last minute");
     if load > SHARE * processors as f64 {
-        return Finding::warn(ID, WHY, what, "wait until the machine is quiet, or end what runs beside");
+        return Finding::warn(ID, WHY, what, "wait until the machine is quiet, or stop other programs");
     }
     Finding::ok(ID, WHY, what)
 }

@@ -22,7 +22,7 @@ pub(crate) fn quick(wanted: Option<&str>) -> Result<Ready, Report> {
 
 fn choose(cards: Result<Vec<Card>, String>, variable: Option<&str>, wanted: Option<&str>) -> Result<Ready, Report> {
     let cards = cards.map_err(|why| {
-        let hint = "`kiln doctor` tells more; --target cpu runs without a GPU, where the kernel has it";
+        let hint = "`kiln doctor` shows more; --target cpu runs without a GPU, where the kernel has it";
         Report::error("there is no GPU to run on").label(why).hint(hint)
     })?;
     let card = visible(&cards, variable, wanted).map_err(|why| match wanted {

@@ -88,7 +88,7 @@ fn preflight(
     match broken.into_iter().find(|f| needs_compiler || f.id != "compiler") {
         Some(finding) => {
             let fault = Fault::new(format!("before starting: {}", finding.id), finding.what);
-            Err(fault.hint(finding.fix.unwrap_or_else(|| "`kiln doctor` tells more".into())).into())
+            Err(fault.hint(finding.fix.unwrap_or_else(|| "`kiln doctor` shows more".into())).into())
         }
         None => Ok(()),
     }

@@ -47,7 +47,7 @@ pub(crate) fn runnable<'a>(
         && arch.compute_capability() != card.capability
     {
         let report = Report::error(format!("code for {arch} does not run on {}", card.name));
-        return Err(report.hint("leave --arch away, or stop at the compiler with --until build").into());
+        return Err(report.hint("omit --arch, or stop at the compiler with --until build").into());
     }
     Ok((selection, card))
 }
@@ -84,7 +84,7 @@ fn no_gpu(targets: &[Target], target: &Target, why: &Report) -> Failure {
     let why = if why.label.is_empty() { &why.message } else { &why.label };
     let until = if target.kind == TargetKind::Cuda { "; --until build compiles without one" } else { "" };
     Report::error(format!("target {} needs a GPU: {why}", target.kind.name()))
-        .hint(format!("`kiln doctor` tells more{until}{}", without_gpu(targets)))
+        .hint(format!("`kiln doctor` shows more{until}{}", without_gpu(targets)))
         .into()
 }
 

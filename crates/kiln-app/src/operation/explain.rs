@@ -171,18 +171,18 @@ fn of_verdict(verdict: Verdict) -> (&'static str, &'static str) {
 fn of_study(verdict: &TuneVerdict) -> (&'static str, &'static str) {
     match verdict {
         TuneVerdict::Reached => (
-            "a configuration is confirmed to be as much faster as was aimed at",
+            "the target speedup is confirmed",
             "It was checked on every workload, measured against the baseline in fresh processes, and is written to .kiln/best.",
         ),
         TuneVerdict::NotReached => (
-            "the best configuration is right, but not as fast as was aimed at",
-            "Exit code 4. What was found is written all the same. `kiln show last --importance` tells which tunables matter and \
-             where values are worth adding.",
+            "the best configuration is correct, but below the target speedup",
+            "Exit code 4. The winner is written anyway. `kiln show last --importance` shows which tunables matter and where \
+             to add values.",
         ),
         TuneVerdict::Stopped => (
             "ended early: below half of the baseline's speed, or all refused alike",
             "Exit code 4. Below 0.5x a profile tells more than a search; what one reason refuses six times over, it refuses \
-             always. --no-stop searches all the same.",
+             always. --no-stop searches anyway.",
         ),
         TuneVerdict::NoValidCandidate => (
             "every configuration was refused",

@@ -34,7 +34,7 @@ pub fn export(project: &Project, name: &str, workload: Option<&str>) -> Result<(
     let Some(chosen) = chosen else {
         let wanted = workload.unwrap_or_default();
         let expected = match names.is_empty() {
-            true => "the study tuned all its workloads together: leave --workload away".to_string(),
+            true => "the study tuned all its workloads together: omit --workload".to_string(),
             false => format!("expected one of {}", names.join(", ")),
         };
         let near = nearest(wanted, names.iter().copied()).map(|near| format!("did you mean {near}?"));

@@ -1,5 +1,5 @@
 //! Questions that are no questions. In: workloads set up. Out: a fault when an answer that takes no work would pass, notes
-//! where little is checked: the right answer is trivial on these inputs, or does not depend on some of them.
+//! where little is checked: the correct answer is trivial on these inputs, or does not depend on some of them.
 
 use kiln_core::Fault;
 use kiln_judge::{Exam, Filler, Inputs, Null, Outside, Precision, Signature, Slot, ignored};
@@ -24,7 +24,7 @@ impl Bench<'_> {
             {
                 self.doubt(stage, &null)?;
                 if !have_the_same_inputs(first, second) {
-                    let why = "the right answer is the same for other inputs: a kernel that ignores them would pass";
+                    let why = "the correct answer is the same for other inputs: a kernel that ignores them would pass";
                     let fault = Fault::new(format!("checking {}", null.output), why);
                     return Err(fault.hint("choose inputs that matter, with range or init"));
                 }
@@ -72,7 +72,7 @@ impl Bench<'_> {
     fn look_for_ignored(&self, stage: &Stage<'_>) -> Result<(), Fault> {
         let (Some(exam), signature) = (stage.exams.first(), &stage.layout.signature) else { return Ok(()) };
         for name in self.helped(stage, |answers, filler| ignored(signature, &self.rules, exam, answers, filler))? {
-            self.note(format!("the right answer does not depend on `{name}`: a kernel that ignores it would pass"));
+            self.note(format!("the correct answer does not depend on `{name}`: a kernel that ignores it would pass"));
         }
         Ok(())
     }

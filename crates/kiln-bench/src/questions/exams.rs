@@ -42,7 +42,7 @@ pub(crate) fn exams(
 ) -> Result<Vec<Option<Exam>>, Fault> {
     let ask = |signature: &Signature, inputs: &Inputs, _: Precision| match device {
         Some(device) => device.answer(signature, inputs),
-        None => Err(Fault::new("computing the right answer", "there is no GPU to do it")),
+        None => Err(Fault::new("computing the correct answer", "there is no GPU to do it")),
     };
     let answers: Option<Outside<'_>> = if device.is_some() { Some(&ask) } else { None };
     std::thread::scope(|scope| {

@@ -16,7 +16,7 @@ use crate::questions::stage::Trouble;
 use crate::workers::seat::Spot;
 use crate::workers::subject::Subject;
 
-/// Something that knows the right answers.
+/// Something that knows the correct answers.
 pub(crate) struct Oracle {
     subject: Subject,
     /// Whether floating-point arguments are handed over in double precision.

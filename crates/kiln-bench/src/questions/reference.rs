@@ -128,7 +128,7 @@ impl DeviceReference {
 }
 
 fn fault(why: impl std::fmt::Display) -> Fault {
-    Fault::new("computing the right answer on the GPU", why)
+    Fault::new("computing the correct answer on the GPU", why)
 }
 
 /// The kernel's arguments. Floats hold every narrower number, and halves tell no more than floats do of an answer.

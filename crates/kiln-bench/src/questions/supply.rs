@@ -1,5 +1,5 @@
 //! Inputs for the timed calls of a search. Every candidate has a worker of its own, which sees none of them before its timed
-//! calls, so all candidates can be given the same: drawn once, under a key no worker has, and with the right answers to
+//! calls, so all candidates can be given the same: drawn once, under a key no worker has, and with the correct answers to
 //! some of the calls, nobody knows which. In: a workload. Out: sets of arguments for one sample after another.
 
 use kiln_core::{Fault, Outcome, Refusal};

@@ -145,7 +145,7 @@ impl Seating {
 
     /// What the GPU is, by its driver. The worker that said so waits for its first subject.
     pub(crate) fn describe(&self) -> Result<Gpu, Fault> {
-        let fault = |why: String| Fault::new("asking the GPU what it is", why).hint("`kiln doctor` tells more");
+        let fault = |why: String| Fault::new("asking the GPU what it is", why).hint("`kiln doctor` shows more");
         let mut worker = Worker::start(self.cuda_worker(), self.limits)?;
         match worker.ask_within(Ask::Describe, FIRST)? {
             Outcome::Passed(Answer::Device(gpu)) => {

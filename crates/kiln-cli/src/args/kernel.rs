@@ -11,7 +11,7 @@ use super::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) struct SpaceArgs {
     #[command(flatten)]
     pub(crate) selecting: SelectingArgs,
-    /// List every valid configuration, one a line, in the order of their index
+    /// List every valid configuration, one per line, in index order
     #[arg(long, conflicts_with = "sample")]
     pub(crate) list: bool,
     /// Draw N different valid configurations, all equally likely
@@ -32,10 +32,10 @@ pub(crate) struct SpaceArgs {
 pub(crate) struct GateArgs {
     #[command(flatten)]
     pub(crate) selecting: SelectingArgs,
-    /// Values as NAME=VALUE,...; tunables left out take their default
+    /// Configuration, as NAME=VALUE,...; omitted tunables take their default
     #[arg(long, value_name = "NAME=VALUE,...", default_value = "")]
     pub(crate) config: String,
-    /// Only the rules of the kernel file: build and run nothing
+    /// Evaluate only the rules of the kernel file; build and run nothing
     #[arg(long)]
     pub(crate) r#static: bool,
     /// Stop after this step; needs no GPU
@@ -57,13 +57,13 @@ pub(crate) struct GateArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) selecting: SelectingArgs,
-    /// Values as NAME=VALUE,...; tunables left out take their default
+    /// Configuration, as NAME=VALUE,...; omitted tunables take their default
     #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
     pub(crate) config: String,
-    /// The winner of a study instead
+    /// Use the winner of this study
     #[arg(long, value_name = "STUDY")]
     pub(crate) study: Option<String>,
-    /// The whole suite: every distribution, every workload, more reruns
+    /// Run the whole suite: every distribution, every workload, more reruns
     #[arg(long)]
     pub(crate) full: bool,
     /// Seed of the inputs [default: a new one, printed]
@@ -87,28 +87,28 @@ pub(crate) struct BenchArgs {
     pub(crate) selecting: SelectingArgs,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArgs,
-    /// Values as NAME=VALUE,...; tunables left out take their default
+    /// Configuration, as NAME=VALUE,...; omitted tunables take their default
     #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
     pub(crate) config: String,
-    /// The winner of a study instead
+    /// Use the winner of this study
     #[arg(long, value_name = "STUDY")]
     pub(crate) study: Option<String>,
-    /// Compare with another configuration, or with the winner of a study; baselines take part only where named
+    /// Compare with another configuration or with the winner of a study; add --baseline to include a baseline
     #[arg(long, value_name = "NAME=VALUE,...|STUDY")]
     pub(crate) against: Option<String>,
-    /// Measure the baselines alone: what there is to beat, before any configuration works
+    /// Measure the baselines alone; needs no working configuration
     #[arg(long, conflicts_with_all = ["config", "study", "against"])]
     pub(crate) baselines: bool,
-    /// One baseline instead of all
+    /// Measure against this baseline only
     #[arg(long, value_name = "NAME")]
     pub(crate) baseline: Option<String>,
-    /// Go on measuring until speedups are known to plus or minus this many per cent
+    /// Measure until speedups are known to within plus or minus this many per cent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     pub(crate) width: f64,
-    /// Samples on each side at most
+    /// Maximum samples on each side
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub(crate) max_samples: usize,
-    /// Differences below this many per cent do not matter
+    /// Differences below this many per cent count as equal
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
     pub(crate) dead_zone: f64,
     /// Include holdout workloads

@@ -3,12 +3,12 @@
 use clap::Args;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 1 when something fails; warnings alone give 0.")]
+#[command(after_help = "Exits with 1 if a finding fails; warnings alone exit with 0.")]
 pub(crate) struct DoctorArgs {
-    /// A kernel's folder or its kernel.toml: whether this machine has the versions its [environment] asks for
+    /// A kernel's folder or its kernel.toml, to check the versions its [environment] requires
     pub(crate) path: Option<kiln_app::Utf8PathBuf>,
-    /// Do what is safe: make .kiln, trim the build cache, remove what killed builds left behind, and where Python has no NumPy
-    /// make .kiln/venv with it (pip fetches it)
+    /// Apply safe fixes: create .kiln, trim the build cache, remove leftovers of killed builds, and create .kiln/venv with
+    /// NumPy (from PyPI) if Python has none
     #[arg(long)]
     pub(crate) fix: bool,
     /// Print one JSON object instead
@@ -25,7 +25,7 @@ pub(crate) struct InitArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The cache lies in .kiln/cache under the current folder.")]
+#[command(after_help = "The cache is in .kiln/cache under the current folder.")]
 pub(crate) struct CacheArgs {
     /// Remove everything
     #[arg(long)]
@@ -57,7 +57,7 @@ pub(crate) struct CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  kiln man | man -l -\n  kiln man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Write the pages of all verbs into this folder, instead of kiln's own page to standard output
+    /// Write the pages of all commands into this folder instead of kiln's own page to standard output
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<kiln_app::Utf8PathBuf>,
 }

@@ -9,20 +9,20 @@ pub(crate) struct SelectingArgs {
     /// A kernel's folder, its kernel.toml, a T1 file or a Kernel Tuner cache (.json, .json.gz)
     #[arg(default_value = ".")]
     pub(crate) path: Utf8PathBuf,
-    /// Target: cuda, cpu or python [default: the file's first; where something is run, its first that can be]
+    /// Target: cuda, cpu or python [default: the file's first; for commands that run something, the first that can run here]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// GPU architecture, such as sm_80, sm_89 or sm_90a; for `gate` also `all`, a row for each without running anything [default: this machine's GPU, else the target's first, else sm_80]
+    /// GPU architecture, such as sm_80, sm_89 or sm_90a; `gate` also takes `all`: one row per architecture, nothing is run [default: this machine's GPU, else the target's first, else sm_80]
     #[arg(long, value_name = "SM")]
     pub(crate) arch: Option<String>,
-    /// Workload, or `all` for what is valid on every tuned workload at once [default: all]
+    /// Workload, or `all` for every tuned workload at once [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
     /// Dtype of a type variable, such as T=bf16 [default: the first of each]
     #[arg(long, value_name = "T=DTYPE")]
     pub(crate) variant: Option<String>,
-    /// GPU: its number among those CUDA_VISIBLE_DEVICES shows, its UUID, or a MIG slice's; for `tune` also several of one
-    /// model, such as 0,1,2, which then share the study [default: 0]
+    /// GPU: its index among those CUDA_VISIBLE_DEVICES shows, its UUID or a MIG slice's UUID; `tune` also takes several GPUs
+    /// of one model, such as 0,1,2, which share the study [default: 0]
     #[arg(long, value_name = "GPU")]
     pub(crate) device: Option<String>,
 }
@@ -37,7 +37,7 @@ impl From<&SelectingArgs> for Selecting {
 /// How far a command goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Until {
-    /// Compile and look at what the compiler says; run nothing
+    /// Compile and report resources; run nothing
     Build,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct MeasuringArgs {
     /// Flush the caches before every sample [default on a GPU]
     #[arg(long, conflicts_with = "warm")]
     pub(crate) cold: bool,
-    /// Leave the caches as the call before left them [default on a processor]
+    /// Measure with warm caches [default on a processor]
     #[arg(long)]
     pub(crate) warm: bool,
     /// Threads a kernel may use, the same on both sides
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
-    /// Do not keep measurement on one processor and builds on the others
+    /// Do not pin measurements to one processor and builds to the others
     #[arg(long)]
     pub(crate) no_pin: bool,
     /// Seed of everything random [default: a new one, printed and recorded]
@@ -82,7 +82,7 @@ pub(crate) struct BuildingArgs {
 /// Who else is told what happens.
 #[derive(Debug, Args)]
 pub(crate) struct HearingArgs {
-    /// Write what happens to this file, one JSON object a line; `-` is standard output, and results then go to standard error
+    /// Write events to this file, one JSON object per line; `-` is standard output, and results then go to standard error
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<Utf8PathBuf>,
 }

@@ -5,7 +5,7 @@ use kiln_app::Utf8PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A name stands for its study wherever an id does: `kiln show NAME`, `kiln bench PATH --study NAME`.\n\nExamples:\n  kiln studies rename last before-fix\n  kiln studies tag before-fix h200 paper\n  kiln studies tag before-fix paper --remove\n  kiln studies delete before-fix --yes"
+    after_help = "A name works wherever an id does: `kiln show NAME`, `kiln bench PATH --study NAME`.\n\nExamples:\n  kiln studies rename last before-fix\n  kiln studies tag before-fix h200 paper\n  kiln studies tag before-fix paper --remove\n  kiln studies delete before-fix --yes"
 )]
 pub(crate) struct StudiesArgs {
     #[command(subcommand)]
@@ -15,11 +15,11 @@ pub(crate) struct StudiesArgs {
 /// What to do with studies.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudiesVerb {
-    /// Give a study a name, which then stands for it
+    /// Name a study; the name then works wherever an id does
     Rename {
-        /// The study: an id or a piece of it, a name, `last`, or a kernel's name for its newest
+        /// The study: an id or part of one, a name, `last`, or a kernel's name for its newest study
         study: String,
-        /// Its new name [default: none, the study loses the one it has]
+        /// The new name; omit it to remove the current one
         name: Option<String>,
     },
     /// Add tags to a study, to list it by with `kiln history --tag`
@@ -29,16 +29,16 @@ pub(crate) enum StudiesVerb {
         /// Tags
         #[arg(required = true, value_name = "TAG")]
         tags: Vec<String>,
-        /// Take them away instead
+        /// Remove these tags instead
         #[arg(long)]
         remove: bool,
     },
-    /// Delete studies with all their trials and samples; files of their winners stay
+    /// Delete studies with all their trials and samples; their best.toml files stay
     Delete {
         /// The studies
         #[arg(required = true, value_name = "STUDY")]
         studies: Vec<String>,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -46,25 +46,25 @@ pub(crate) enum StudiesVerb {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Studies are recorded in .kiln under the current folder. T4 is the community's form of tuning results: every configuration tried with its samples, in milliseconds, or why it failed.\n\nExamples:\n  kiln history\n  kiln history kernels/attention --limit 5\n  kiln history last --export t4 --output results.json"
+    after_help = "Studies are recorded in .kiln under the current folder. T4 is a format for tuning results that other tools read: every configuration tried with its samples, in milliseconds, or why it failed.\n\nExamples:\n  kiln history\n  kiln history kernels/attention --limit 5\n  kiln history last --export t4 --output results.json"
 )]
 pub(crate) struct HistoryArgs {
-    /// Only studies of this kernel: its folder, its kernel.toml or its name; with --export, the study meant
+    /// Only studies of this kernel: its folder, its kernel.toml or its name; with --export, the study to export
     #[arg(value_name = "PATH|KERNEL|STUDY")]
     pub(crate) kernel: Option<Utf8PathBuf>,
-    /// Write one study in another tool's form instead
+    /// Export one study in another tool's format
     #[arg(long, value_name = "FORMAT", value_enum, requires = "kernel", conflicts_with_all = ["json", "limit"])]
     pub(crate) export: Option<Export>,
     /// File to write it to [default: standard output]
     #[arg(long, value_name = "FILE", requires = "export")]
     pub(crate) output: Option<Utf8PathBuf>,
-    /// Of a study that tuned each workload apart: the workload meant
+    /// Workload to export, for a study that tuned each workload separately
     #[arg(long, value_name = "NAME", requires = "export")]
     pub(crate) workload: Option<String>,
     /// Only studies with this tag
     #[arg(long, value_name = "TAG", conflicts_with = "export")]
     pub(crate) tag: Option<String>,
-    /// The newest N
+    /// Show the newest N
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
     /// Print one JSON object instead
@@ -84,7 +84,7 @@ pub(crate) enum Export {
     after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show last --csv > trials.csv\n  kiln show 7f3a9c21 --json"
 )]
 pub(crate) struct ShowArgs {
-    /// A study's name, a study's or benchmark's id or a piece of it, `last` for the last study, or a kernel's name for its newest
+    /// A study's name, the id of a study or benchmark or part of it, `last` for the last study, or a kernel's name for its newest study
     #[arg(default_value = "last")]
     pub(crate) study: String,
     /// List every refusal with its reason instead
@@ -96,7 +96,7 @@ pub(crate) struct ShowArgs {
     /// Print every trial as a row of a CSV table instead: phase, state, gate, time, tunables as columns
     #[arg(long, conflicts_with_all = ["refusals", "trials", "importance", "json"])]
     pub(crate) csv: bool,
-    /// Tell which tunables mattered, which act together, and what values are worth adding instead
+    /// Show which tunables mattered, which interact, and which values are worth adding
     #[arg(long, conflicts_with_all = ["refusals", "trials"])]
     pub(crate) importance: bool,
     /// Print one JSON object with study, trials and notes instead

@@ -56,7 +56,7 @@ pub(super) fn study(
         }
         Tuned::Interrupted { study, short_id } => {
             let next = go_on(&short_id);
-            output::complain(&format!("interrupted; go on with: {next}"));
+            output::complain(&format!("interrupted; continue with: {next}"));
             if args.json && !args.all_variants {
                 let report = Report::error("interrupted").hint(next);
                 output::data(&format!("{}\n", json!({ "errors": [report], "study": study })))?;
@@ -65,7 +65,7 @@ pub(super) fn study(
         }
         Tuned::Failed { failure, saved } => {
             if let Some(short_id) = saved {
-                output::complain(&format!("what is done is saved; go on with: {}", go_on(&short_id)));
+                output::complain(&format!("what is done is saved; continue with: {}", go_on(&short_id)));
             }
             Err(failure)
         }

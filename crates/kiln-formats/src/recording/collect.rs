@@ -100,7 +100,7 @@ impl Collection {
                 warnings.push(Report::warning(format!("{name}: {count} {what}")));
             }
         };
-        warn(self.unlisted, "values are not among those the file lists for their tunable; they are taken all the same");
+        warn(self.unlisted, "values are not among those the file lists for their tunable; they are used anyway");
         warn(self.repeated, "configurations are recorded again; the last outcome counts");
         warn(self.incomplete, "records lack the value of a tunable; they are left out");
         if self.rows.is_empty() {

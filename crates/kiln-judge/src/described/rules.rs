@@ -1,4 +1,4 @@
-//! What is right for a kernel, and how exactly. In: a selection. Out: where the right answers come from and what the file
+//! What is right for a kernel, and how exactly. In: a selection. Out: where the correct answers come from and what the file
 //! states about errors. Refuses a file without a reference, an operation kiln does not know, and arguments whose number
 //! does not fit it.
 
@@ -18,7 +18,7 @@ use crate::right::tensor::Tensor;
 /// The builtin whose operation the file writes down.
 const ELEMENTWISE: &str = "elementwise";
 
-/// What is right, and how exactly.
+/// What is correct, and how exactly.
 #[derive(Debug, Clone)]
 pub struct Rules {
     origin: Origin,
@@ -82,7 +82,7 @@ impl Rules {
         self.builtin
     }
 
-    /// Where the right answers must be fetched; none when kiln knows them itself.
+    /// Where the correct answers must be fetched; none when kiln knows them itself.
     pub fn needs_outside(&self) -> Option<&Origin> {
         (self.builtin.is_none() && self.expressions.is_empty()).then_some(&self.origin)
     }

@@ -83,7 +83,7 @@ impl Distribution {
         matches!(self, Distribution::Large | Distribution::Tiny | Distribution::Spike | Distribution::Mixed)
     }
 
-    /// Whether only the right answer shows that it makes sense: where it is NaN or infinite, it does not.
+    /// Whether only the correct answer shows that it makes sense: where it is NaN or infinite, it does not.
     pub(crate) fn is_tentative(self) -> bool {
         matches!(self, Distribution::Few | Distribution::Lowest | Distribution::Highest)
     }

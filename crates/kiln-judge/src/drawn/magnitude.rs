@@ -1,5 +1,5 @@
 //! How large and how small inputs may become. In: what is computed, and one set of ordinary inputs. Out: the powers of two
-//! they may be multiplied with so that the right answer, and what a plain program computes on the way, still fits its types
+//! they may be multiplied with so that the correct answer, and what a plain program computes on the way, still fits its types
 //! and still says something. Operations kiln knows grow as powers of their inputs, so that a few rows tell; expressions are
 //! tried, part by part.
 

@@ -22,7 +22,7 @@ use crate::right::tensor::place;
 pub struct Marks {
     /// The largest share of the allowed error that any output used; 1 is all of it.
     pub worst: f64,
-    /// The largest length of an error over the length of the right answer.
+    /// The largest length of an error over the length of the correct answer.
     pub rel_l2: f64,
     /// Each output, in order.
     pub outputs: Vec<Mark>,
@@ -41,7 +41,7 @@ pub struct Mark {
     pub mean_abs: f64,
     /// What it was held to.
     pub bound: Bound,
-    /// The length of the error over the length of the right answer.
+    /// The length of the error over the length of the correct answer.
     pub rel_l2: f64,
 }
 
@@ -279,7 +279,7 @@ fn missed(slot: &Slot, bytes: &[u8], answer: &RightAnswer) -> Option<Refusal> {
     })
 }
 
-/// The right answer of an element, if it was computed.
+/// The correct answer of an element, if it was computed.
 fn known(answer: &RightAnswer, at: usize) -> Option<f64> {
     let width = answer.expected.width().max(1);
     answer.expected.row(at / width).map(|row| row[at % width])

@@ -38,7 +38,7 @@ impl Tally {
         }
     }
 
-    /// The length of the error over the length of the right answer.
+    /// The length of the error over the length of the correct answer.
     pub(crate) fn rel_l2(&self) -> f64 {
         if self.error == 0.0 { 0.0 } else { (self.error / self.right).sqrt() }
     }

@@ -55,7 +55,7 @@ pub enum Source {
 pub struct Bound {
     /// For each element.
     pub allowed: Allowed,
-    /// For the whole: the length of the error over the length of the right answer.
+    /// For the whole: the length of the error over the length of the correct answer.
     pub rel_l2: Option<f64>,
     /// Where it comes from.
     pub source: Source,

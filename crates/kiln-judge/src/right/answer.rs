@@ -1,4 +1,4 @@
-//! The right answer of each output, with what it is held to. In: rules and inputs, and answers from outside where kiln does
+//! The correct answer of each output, with what it is held to. In: rules and inputs, and answers from outside where kiln does
 //! not know them. Out: one [`RightAnswer`] for each output. Refuses answers of another number or size than the outputs, and NaN
 //! in them: a check against NaN is no check.
 
@@ -30,7 +30,7 @@ pub(crate) const BUDGET: usize = 100_000_000;
 pub struct RightAnswer {
     /// The output's name.
     pub name: String,
-    /// The right answer.
+    /// The correct answer.
     pub expected: Expected,
     /// How far it may be off.
     pub bound: Bound,
@@ -62,7 +62,7 @@ pub(crate) fn answers(
             answers.iter_mut().for_each(|answer| answer.outside = true);
             answers
         }
-        (None, None) => return Err(Fault::new("computing the right answer", "the reference lies outside kiln")),
+        (None, None) => return Err(Fault::new("computing the correct answer", "the reference lies outside kiln")),
     };
     for (slot, answer) in outputs.iter().zip(&mut answers) {
         settle(slot.dtype, answer)?;
@@ -78,7 +78,7 @@ fn known(
     inputs: &Inputs,
     (outputs, faster): (&[&Slot], Option<Outside<'_>>),
 ) -> Result<Vec<RightAnswer>, Fault> {
-    let fault = |why: String| Fault::new("computing the right answer", why);
+    let fault = |why: String| Fault::new("computing the correct answer", why);
     let jobs = jobs(builtin, signature, inputs, outputs.len()).map_err(|unfit| fault(unfit.to_string()))?;
     if jobs.len() != outputs.len() {
         return Err(fault(format!("{} outputs, and it gives {}", outputs.len(), jobs.len())));
@@ -157,7 +157,7 @@ fn fetched(
     tensors: Vec<Tensor>,
     plain: Option<Vec<Tensor>>,
 ) -> Result<Vec<RightAnswer>, Fault> {
-    let fault = |why: String| Fault::new("fetching the right answer", why);
+    let fault = |why: String| Fault::new("fetching the correct answer", why);
     if tensors.len() != outputs.len() {
         return Err(fault(format!("{} tensors came for {} outputs", tensors.len(), outputs.len())));
     }
@@ -217,14 +217,14 @@ fn settle(dtype: Dtype, answer: &mut RightAnswer) -> Result<(), Fault> {
     if let Some(at) = extremes(dtype).and_then(outside) {
         let value = expected.exact.as_ref().map_or(format!("{}", expected.data[at]), |exact| exact[at].to_string());
         let what = format!("checking {}", answer.name);
-        let fault = Fault::new(what, format!("the right answer is {value}, and {} cannot hold it", dtype.name()));
+        let fault = Fault::new(what, format!("the correct answer is {value}, and {} cannot hold it", dtype.name()));
         return Err(fault.hint("state a smaller range for the inputs: range = [lo, hi]"));
     }
     if let Some(at) = expected.data.iter().position(|v| v.is_nan()) {
         let row = expected.known().nth(at / expected.width().max(1)).map_or(0, |(row, _)| row);
         let at = place(&expected.shape, row * expected.width() + at % expected.width().max(1));
         let what = format!("checking {}", answer.name);
-        let fault = Fault::new(what, format!("the right answer is NaN at {}{at:?}", answer.name));
+        let fault = Fault::new(what, format!("the correct answer is NaN at {}{at:?}", answer.name));
         return Err(fault.hint("the reference fails on these inputs: correct it, or choose inputs it is made for"));
     }
     for v in expected.data.iter_mut().filter(|v| v.is_finite()) {

@@ -1,4 +1,4 @@
-//! Does the right answer depend on what a kernel is given? In: a question. Out: the inputs that may be drawn anew, each alone,
+//! Does the correct answer depend on what a kernel is given? In: a question. Out: the inputs that may be drawn anew, each alone,
 //! without the answer changing: a kernel that ignores them would pass, and nobody would see it.
 
 use kiln_core::Fault;
@@ -19,7 +19,7 @@ const DRAWN: u64 = 8;
 /// Elements of an expression beyond which it is not looked at: its names can be read.
 const MOST: usize = 1 << 20;
 
-/// The names of the inputs the right answer does not depend on.
+/// The names of the inputs the correct answer does not depend on.
 pub fn ignored(
     signature: &Signature,
     rules: &Rules,
@@ -63,7 +63,7 @@ pub fn ignored(
     Ok(left.into_iter().map(|slot| slot.name.clone()).collect())
 }
 
-/// The right answers, of large ones a few rows: the same for the same seed.
+/// The correct answers, of large ones a few rows: the same for the same seed.
 fn answer(
     signature: &Signature,
     rules: &Rules,
@@ -74,7 +74,7 @@ fn answer(
     let tensors = match (rules.builtin, outside) {
         (Some(builtin), _) => {
             let jobs = jobs(builtin, signature, inputs, signature.outputs().count());
-            let jobs = jobs.map_err(|unfit| Fault::new("computing the right answer", unfit))?;
+            let jobs = jobs.map_err(|unfit| Fault::new("computing the correct answer", unfit))?;
             return Ok(jobs.iter().map(|job| Expected::sample(job, BUDGET, inputs.seed)).collect());
         }
         (None, _) if !rules.expressions.is_empty() => elementwise(signature, inputs, &rules.expressions)?,

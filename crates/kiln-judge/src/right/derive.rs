@@ -112,7 +112,7 @@ fn magnitude(job: &Job<'_>, expected: &Expected) -> f64 {
     expected.known().take(MAGNITUDES).map(|(row, _)| job.magnitude(row)).fold(0.0, f64::max)
 }
 
-/// 1.4 times what a good kernel shows, or 1.9 times what rounding the right answer does where numbers are too small for a
+/// 1.4 times what a good kernel shows, or 1.9 times what rounding the correct answer does where numbers are too small for a
 /// type's full precision.
 fn rel_l2(expected: &Expected, dtype: Dtype) -> f64 {
     let level = if dtype == Dtype::F16 { 4.0e-4 } else { 3.2e-3 };

@@ -25,7 +25,8 @@ pub(crate) fn elementwise(
 ) -> Result<Vec<Tensor>, Fault> {
     let one = |(_, slot): (usize, &Slot)| {
         let found = expressions.iter().find(|(name, _)| *name == slot.name);
-        let missing = || Fault::new("computing the right answer", format!("there is no expression for {}", slot.name));
+        let missing =
+            || Fault::new("computing the correct answer", format!("there is no expression for {}", slot.name));
         output(signature, inputs, slot, &found.ok_or_else(missing)?.1)
     };
     signature.outputs().map(one).collect()
@@ -61,7 +62,7 @@ impl<'a> Elements<'a> {
         for (name, tensor) in inputs.tensors().filter(|(name, _)| used(name)) {
             let steps = steps(&tensor.shape, &slot.shape).ok_or_else(|| {
                 let shapes = format!("{name} has shape {:?}, {} has {:?}", tensor.shape, slot.name, slot.shape);
-                let fault = Fault::new(format!("computing the right {}", slot.name), shapes);
+                let fault = Fault::new(format!("computing the correct {}", slot.name), shapes);
                 fault.hint("sizes must be equal, counted from the last dimension, or 1")
             })?;
             let own = signature.slots.iter().find(|s| s.name == name);
@@ -97,7 +98,7 @@ impl<'a> Elements<'a> {
 type Numbers = Vec<(f64, i128)>;
 
 fn output(signature: &Signature, inputs: &Inputs, slot: &Slot, expression: &Expression) -> Result<Tensor, Fault> {
-    let fault = |why: String| Fault::new(format!("computing the right {}", slot.name), why);
+    let fault = |why: String| Fault::new(format!("computing the correct {}", slot.name), why);
     let elements = Elements::new(signature, inputs, slot, expression)?;
     let compute = |index: usize| {
         let at = place(&slot.shape, index);

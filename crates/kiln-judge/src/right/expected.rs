@@ -90,7 +90,7 @@ impl Expected {
         })
     }
 
-    /// The right answer of one row; none when it was not computed.
+    /// The correct answer of one row; none when it was not computed.
     pub fn row(&self, row: usize) -> Option<&[f64]> {
         let at = match &self.rows {
             None => row,

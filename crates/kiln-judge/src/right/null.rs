@@ -24,7 +24,7 @@ pub struct Null {
     pub output: String,
     /// Whether the check would let it through.
     pub passes: bool,
-    /// Whether it is the right answer, up to rounding.
+    /// Whether it is the correct answer, up to rounding.
     pub equals: bool,
     words: String,
     hint: &'static str,

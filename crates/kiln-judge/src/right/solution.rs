@@ -1,4 +1,4 @@
-//! The right answers to one timed call. In: what the call read, as bytes. Out: a judge of what it wrote; and, without right
+//! The correct answers to one timed call. In: what the call read, as bytes. Out: a judge of what it wrote; and, without right
 //! answers, whether two calls on the same inputs agree as well as two right ones must.
 
 use std::borrow::Cow;

@@ -135,7 +135,7 @@ impl fmt::Display for CheckView<'_> {
             writeln!(f)?;
         }
         match self.refused {
-            None => writeln!(f, "right: {} passed", counted(self.reports.len() as u128, "question")),
+            None => writeln!(f, "correct: {} passed", counted(self.reports.len() as u128, "question")),
             Some((found, workload)) => {
                 let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
                 write!(f, "refused{on}\n{}", refusal(found, self.verbose))

@@ -87,7 +87,7 @@ impl fmt::Display for OutcomeView<'_> {
             }
         }
         if !s.ablation.is_empty() {
-            writeln!(f, "\nwhat each choice is worth: the winner with one tunable back at its default")?;
+            writeln!(f, "\nablation: the winner with one tunable set back to its default")?;
             let rows: Vec<Vec<String>> = s
                 .ablation
                 .iter()

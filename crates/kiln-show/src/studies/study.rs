@@ -98,7 +98,7 @@ impl StudyView<'_> {
             State::Finished => return "finished, without a summary".into(),
         };
         let tried = counted(self.past.trials as u128, "configuration");
-        format!("{words} after {tried}; go on with: {}", Command::resume(self.kiln, study))
+        format!("{words} after {tried}; continue with: {}", Command::resume(self.kiln, study))
     }
 
     fn write_notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

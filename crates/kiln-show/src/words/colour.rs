@@ -36,7 +36,7 @@ const PLAIN: &str = "\x1b[0m";
 
 /// Words that judge, by colour.
 const WORDS: [(&str, &[&str]); 3] = [
-    (GREEN, &["faster", "reached", "passes", "right", "ok"]),
+    (GREEN, &["faster", "reached", "passes", "correct", "ok"]),
     (RED, &["slower", "refused", "refuses", "fails", "fail", "no_valid_candidate", "error"]),
     (YELLOW, &["too_noisy", "not_reached", "stopped", "warn", "warning"]),
 ];

@@ -70,7 +70,7 @@ fn explain(message: &str, found: &str) -> Report {
         return Report::error("a string that is never closed").label("expected `\"`");
     }
     if message.starts_with("missing comma between array elements") {
-        return Report::error("a list that goes on without a comma")
+        return Report::error("a list with a missing comma")
             .label("expected `,` or `]`")
             .hint("the list before it may not be closed");
     }

@@ -182,8 +182,8 @@ impl<B> Trials<'_, B> {
         if bench.settings().stop_rule && self.attempts.alike().is_some() {
             self.over = Some(Over::Alike);
         } else if self.hopeless >= IN_A_ROW && tried >= LEAST_TRIALS {
-            let words = "the most promising configuration is expected to save less than times scatter";
-            bench.note(format!("{name}: {words}: it ends after {tried} trials"));
+            let words = "the expected gain is below the noise";
+            bench.note(format!("{name}: {words}: stopped after {tried} trials"));
             self.over = Some(Over::Hopeless);
         } else {
             self.over = None;

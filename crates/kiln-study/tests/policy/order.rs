@@ -171,7 +171,7 @@ fn a_search_that_expects_nothing_more_ends() {
     let mut script = Script::new("");
     (script.settings.strategy, script.settings.search_trials) = ("auto".into(), 120);
     let played = script.play();
-    assert!(played.heard("is expected to save less than times scatter"));
+    assert!(played.heard("the expected gain is below the noise"));
     assert!((60..120).contains(&played.summary().trials) && played.config() == BEST, "{}", played.summary().trials);
 }
 

@@ -34,7 +34,7 @@ fn an_unfinished_study_is_told_as_far_as_it_goes() {
     let trials = trials();
     let end = |state, gone| view(&past(unfinished(state), gone, &trials), &trials, &[]).to_string();
     assert!(end(State::Running, false).contains("still running, as process 4242@host"));
-    let hint = "interrupted after 5 configurations; go on with: kiln tune kernels/softmax --target cpu --variant T=f32 --resume abcd0123";
+    let hint = "interrupted after 5 configurations; continue with: kiln tune kernels/softmax --target cpu --variant T=f32 --resume abcd0123";
     assert!(end(State::Running, true).contains(hint), "{}", end(State::Running, true));
     assert!(end(State::Failed, true).contains("ended by a fault after 5"));
     // What its trials took is all that is known while it runs.
