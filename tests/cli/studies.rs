@@ -1,9 +1,38 @@
 //! Names, tags and removal of studies: `kiln tune --name --tag`, `kiln studies`, `kiln history --tag`.
 
+use std::path::Path;
+use std::process::Command;
+
 use serde_json::json;
 
 use crate::history::{json, tiny, tune};
 use crate::run::kiln_in;
+
+/// What kiln prints on a terminal where somebody types this at its question, and its exit code.
+fn on_terminal(folder: &Path, words: &[&str], typed: &str) -> String {
+    const SCRIPT: &str = "import os, pty, sys
+typed, *command = sys.argv[1:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(command[0], command)
+seen, asked = b'', False
+while True:
+    try:
+        found = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not found:
+        break
+    seen += found
+    if not asked and b'[y/N]' in seen:
+        asked = os.write(terminal, typed.encode()) > 0
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(seen.decode(), f'exit {code}')
+";
+    let mut command = Command::new("python3");
+    command.args(["-c", SCRIPT, typed, env!("CARGO_BIN_EXE_kiln")]).args(words).current_dir(folder);
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
 
 #[test]
 fn a_study_is_named_tagged_found_and_deleted() {
@@ -40,6 +69,10 @@ fn a_study_is_named_tagged_found_and_deleted() {
     let refused = kiln_in(&folder, &["studies", "delete", "after-fix"]);
     assert_eq!(refused.code, 2, "{}", refused.out);
     assert!(refused.err.contains("deleting needs --yes"), "{}", refused.err);
+    // On a terminal it asks, and anything but yes keeps the study.
+    let said = on_terminal(&folder, &["studies", "delete", "after-fix"], "n\n");
+    assert!(said.contains("[y/N]") && said.contains("nothing was deleted") && said.ends_with("exit 0\n"), "{said}");
+    assert_eq!(json(&folder, &["history", "--json"])["studies"].as_array().unwrap().len(), 1);
     let deleted = kiln_in(&folder, &["studies", "delete", "after-fix", "last", "--yes"]);
     assert_eq!((deleted.code, deleted.out.as_str()), (0, "deleted 1 study\n"), "{}", deleted.err);
     assert_eq!(json(&folder, &["history", "--json"])["studies"], json!([]));

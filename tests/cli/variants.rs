@@ -1,6 +1,8 @@
 //! `kiln tune --all-variants`: a study for each, a table last, and each variant's own winner.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::history::json;
 use crate::run::{empty_folder, kiln_in};
@@ -59,4 +61,27 @@ fn the_exit_code_is_the_worst_and_one_that_fails_does_not_stop_the_next() {
     let alone = kiln_in(&folder, &["tune", "alone", "--all-variants"]);
     assert_eq!(alone.code, 2);
     assert!(alone.err.contains("alone has no variants"), "{}", alone.err);
+}
+
+#[test]
+fn ctrl_c_ends_all_of_them_and_says_how_to_continue() {
+    let folder = empty_folder("variants_interrupt");
+    twice(&folder, false);
+    let words = ["tune", "twice", "--samples", "50000", "--no-stop", "--all-variants"];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    let child = child.args(words).current_dir(&folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    while json(&folder, &["history", "--json"])["studies"][0]["trials"].as_u64().unwrap_or(0) < 2 {
+        assert!(begun.elapsed() < Duration::from_secs(120), "no trial in two minutes");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("interrupted; continue with: ") && said.contains("--variant T=f32"), "{said}");
+    assert!(!said.contains("variant T=f64"), "the next variant was begun: {said}");
+    let studies = json(&folder, &["history", "--json"])["studies"].clone();
+    let states: Vec<&str> = studies.as_array().unwrap().iter().filter_map(|study| study["state"].as_str()).collect();
+    assert_eq!(states, ["interrupted"]);
 }

@@ -23,5 +23,4 @@ pub use arch::Arch;
 pub use device::Device;
 pub use limits::Limits;
 pub use occupancy::{Demand, Limiter, Occupancy, waves};
-pub use roofline::{Bound, Floor};
 pub use unknown::UnknownArch;

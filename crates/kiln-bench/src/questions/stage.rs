@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
 use kiln_judge::{Bound, Distribution, Exam, Geometry, Marks, Rules, Signature, boxes, geometry};
 use kiln_run::{Arena, Launch, MappedSlot, TensorMap};
-use kiln_spec::{Constants, Formula, Selection};
+use kiln_spec::{Formula, Resolver, Selection};
 
 use crate::drawing::derive;
 use crate::kernel::Kernel;
@@ -427,8 +427,7 @@ impl From<Fault> for Trouble {
 
 /// The value of a cost formula under a workload.
 fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formula) -> Option<f64> {
-    let constants = Constants::of(selection, workload);
-    match formula.expression.eval(&|name: &str| constants.get(name)).ok()? {
+    match Resolver::new(selection, workload, None).evaluate(formula, "the cost").ok()? {
         kiln_core::Value::Int(v) => Some(v as f64),
         kiln_core::Value::Float(v) => Some(v),
         _ => None,
