@@ -4,7 +4,7 @@ use kiln_core::Gate;
 use kiln_study::TuneVerdict;
 
 use crate::memory::Memory;
-use crate::scripted::{At, BEST, Script, bowl, refusal, refusing};
+use crate::script::{At, BEST, Script, bowl, refusal, refusing};
 
 fn script() -> Script {
     let mut script = Script::new("");

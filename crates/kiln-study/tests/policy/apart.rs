@@ -4,7 +4,7 @@ use kiln_core::Config;
 use kiln_study::TuneVerdict;
 
 use crate::memory::Memory;
-use crate::scripted::{At, Script, bowl, refusal};
+use crate::script::{At, Script, bowl, refusal};
 
 const TWO: &str =
     "[[workloads]]\nname = \"small\"\ndims = { N = 8 }\n[[workloads]]\nname = \"large\"\ndims = { N = 16 }\n";

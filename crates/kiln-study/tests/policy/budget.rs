@@ -3,7 +3,7 @@
 use kiln_study::TuneVerdict;
 
 use crate::memory::Memory;
-use crate::scripted::Script;
+use crate::script::Script;
 
 /// A trial, a full check and a round take a second, two and a tenth; alone it takes over two minutes.
 fn script(minutes: f64) -> Script {

@@ -3,7 +3,7 @@
 use kiln_core::{Fault, Gate};
 
 use crate::memory::Memory;
-use crate::scripted::{At, Played, Script, refusal, tried};
+use crate::script::{At, Played, Script, refusal, tried};
 
 /// What was told of trials, in order, without whether it was on record.
 fn trials(played: &Played) -> Vec<String> {

@@ -11,5 +11,6 @@ mod finals;
 mod memory;
 mod order;
 mod resume;
+mod script;
 mod scripted;
 mod stop;

@@ -3,7 +3,7 @@
 use kiln_core::Gate;
 use kiln_study::{Settings, TuneVerdict};
 
-use crate::scripted::{At, BEST, Script, bowl, refusal, tried};
+use crate::script::{At, BEST, Script, bowl, refusal, tried};
 
 fn phases(told: &[String]) -> Vec<String> {
     let phase = |line: &String| line.strip_prefix("phase ")?.split(' ').next().map(String::from);
@@ -119,7 +119,7 @@ fn without_a_baseline_the_default_takes_its_place() {
 fn without_a_baseline_and_a_sound_default_there_is_nothing_to_measure_against() {
     let mut script = Script::new("");
     script.baseline = None;
-    script.refuse = crate::scripted::refusing(At::Trial, &["A=0,B=0,C=0"]);
+    script.refuse = crate::script::refusing(At::Trial, &["A=0,B=0,C=0"]);
     let played = script.play();
     let summary = played.summary();
     assert_eq!(summary.verdict, TuneVerdict::NotReached);
@@ -137,7 +137,7 @@ fn a_named_baseline_that_cannot_be_had_is_a_fault() {
 #[test]
 fn a_default_that_is_refused_is_said_and_the_study_goes_on() {
     let mut script = Script::new("");
-    script.refuse = crate::scripted::refusing(At::Trial, &["A=0,B=0,C=0"]);
+    script.refuse = crate::script::refusing(At::Trial, &["A=0,B=0,C=0"]);
     let played = script.play();
     assert!(played.heard("the default configuration is refused by numerics"));
     assert_eq!(played.summary().verdict, TuneVerdict::Reached);

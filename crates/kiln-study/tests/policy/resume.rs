@@ -3,7 +3,7 @@
 use kiln_study::Summary;
 
 use crate::memory::Memory;
-use crate::scripted::{At, BEST, Script, refusing};
+use crate::script::{At, BEST, Script, refusing};
 
 fn timeless(mut summary: Summary) -> Summary {
     summary.seconds = 0.0;

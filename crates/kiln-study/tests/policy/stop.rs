@@ -3,7 +3,7 @@
 use kiln_core::Gate;
 use kiln_study::TuneVerdict;
 
-use crate::scripted::{At, Script, refusal, tried};
+use crate::script::{At, Script, refusal, tried};
 
 #[test]
 fn under_half_the_baselines_speed_after_the_seed_it_stops() {
