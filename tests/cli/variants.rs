@@ -85,3 +85,23 @@ fn ctrl_c_ends_all_of_them_and_says_how_to_continue() {
     let states: Vec<&str> = studies.as_array().unwrap().iter().filter_map(|study| study["state"].as_str()).collect();
     assert_eq!(states, ["interrupted"]);
 }
+
+#[test]
+fn a_study_whose_answers_come_from_another_kernel_is_replayed() {
+    let folder = empty_folder("variants_replayed");
+    twice(&folder, false);
+    let file = folder.join("twice/kernel.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let reference = text.replace("entry = \"twice\"", "entry = \"plain\"").replace("\"twice.c\"", "\"plain.c\"");
+    std::fs::write(folder.join("twice/reference.toml"), reference).unwrap();
+    let asking =
+        text.replace("builtin = \"elementwise\"\nexpressions = { y = \"2 * x\" }", "kernel = \"reference.toml\"");
+    assert_ne!(text, asking);
+    std::fs::write(&file, asking).unwrap();
+    let ran = kiln_in(&folder, &["tune", "twice", "--trials", "2", "--samples", "25", "--no-stop", "--json"]);
+    assert!(matches!(ran.code, 0 | 4), "{}{}", ran.out, ran.err);
+    let again = kiln_in(&folder, &["tune", "twice", "--replay", "last", "--json"]);
+    assert_eq!(again.code, ran.code, "{}{}", again.out, again.err);
+    let config = |out: &str| serde_json::from_str::<serde_json::Value>(out).unwrap()["config"].clone();
+    assert_eq!(config(&again.out), config(&ran.out));
+}

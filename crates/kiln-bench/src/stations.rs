@@ -28,6 +28,22 @@ pub(crate) struct Station<'a> {
     pub(crate) gpu: Option<Gpu>,
 }
 
+/// A queue whose first task was taken already.
+struct Begun<'q, 'a> {
+    first: Option<Task<Build>>,
+    rest: &'q mut dyn Queue<Bench<'a>>,
+}
+
+impl<'a> Queue<Bench<'a>> for Begun<'_, 'a> {
+    fn next(&mut self, bench: &mut Bench<'a>) -> Result<Option<Task<Build>>, Fault> {
+        self.first.take().map_or_else(|| self.rest.next(bench), |task| Ok(Some(task)))
+    }
+
+    fn ended(&mut self, bench: &mut Bench<'a>, number: u64, outcome: Result<Evaluation, Fault>) -> Result<(), Fault> {
+        self.rest.ended(bench, number, outcome)
+    }
+}
+
 /// A trial's end: the station, free again, and what was tried there, where the compiler let it.
 struct End<'a> {
     place: usize,
@@ -65,7 +81,10 @@ impl<'a> Bench<'a> {
 
     /// Takes what a queue holds up the ladder, as many at a time as there are devices.
     pub fn evaluate_all(&mut self, queue: &mut dyn Queue<Bench<'a>>) -> Result<(), Fault> {
+        // Where everything is on record, nothing is set up.
+        let Some(first) = queue.next(self)? else { return Ok(()) };
         self.fill_supplies()?;
+        let queue = &mut Begun { first: Some(first), rest: queue };
         let workloads: Vec<String> = self.stages.iter().map(|stage| stage.name().to_string()).collect();
         let (kernel, settings, rules, peaks) = (self.kernel, self.settings, self.rules.clone(), self.peaks.clone());
         let trying = Trying {
@@ -174,7 +193,7 @@ impl<'a> Bench<'a> {
         let doubt = match (&outcome, subject) {
             (Ok(Evaluation { outcome: Ended::Refused(refusal, Some(workload)), .. }), Some(subject)) => {
                 let stage = station.stages.iter_mut().find(|stage| stage.name() == workload);
-                stage.map_or(Ok(()), |stage| self.doubt_the_file(stage, &subject, refusal))
+                stage.map_or(Ok(()), |stage| self.doubt_the_file(stage, &station.seating, &subject, refusal))
             }
             _ => Ok(()),
         };

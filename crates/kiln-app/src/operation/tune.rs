@@ -53,7 +53,7 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     };
     let settings = match &begun {
         Some(study) => resume::settings(study, kernel, &spec_hash(kernel), &request.selecting)?,
-        None => settings::settings(project, request, &opened, &store, &whose)?,
+        None => settings::settings(project, request, &opened, &store, &whose, 1 + beside.len())?,
     };
     fit(&store, request.name.as_deref(), &request.tags, begun.as_ref().map(|study| study.id.as_str()))?;
     let priors = prior::read(project, &settings.priors, teller)?;

@@ -69,7 +69,7 @@ pub fn examine_all<'a>(
             }
             let refusal = on_one(bench, &mut stage, subject, plan.reruns, &mut heard)?;
             if let Some(refusal) = &refusal {
-                bench.doubt_the_file(&mut stage, subject, refusal)?;
+                bench.doubt_the_file(&mut stage, bench.seating(), subject, refusal)?;
             }
             *failed = refusal.map(|refusal| (refusal, stage.name().to_string()));
         }

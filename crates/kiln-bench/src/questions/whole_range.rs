@@ -7,6 +7,7 @@ use kiln_judge::Distribution;
 
 use crate::bench::Bench;
 use crate::questions::stage::Stage;
+use crate::workers::seating::Seating;
 use crate::workers::subject::Subject;
 
 impl<'a> Bench<'a> {
@@ -20,7 +21,7 @@ impl<'a> Bench<'a> {
         let Some(at) = self.stages.iter().position(|stage| stage.name() == workload) else { return Ok(()) };
         // Taken out for the while: the bench is needed too.
         let mut stage = self.stages.remove(at);
-        let doubt = self.doubt_the_file(&mut stage, subject, refusal);
+        let doubt = self.doubt_the_file(&mut stage, self.seating(), subject, refusal);
         self.stages.insert(at, stage);
         doubt
     }
@@ -29,6 +30,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn doubt_the_file(
         &self,
         stage: &mut Stage<'a>,
+        seating: &Seating,
         subject: &Subject,
         refusal: &Refusal,
     ) -> Result<(), Fault> {
@@ -47,7 +49,7 @@ impl<'a> Bench<'a> {
         if !self.add_question(stage, Distribution::Small, seed)? {
             return Ok(());
         }
-        let right = self.answers(stage, subject, which);
+        let right = answers(stage, seating, subject, which);
         stage.exams.truncate(which);
         if !right? {
             return Ok(());
@@ -66,14 +68,14 @@ impl<'a> Bench<'a> {
              \"file.py:function\""
         )))
     }
+}
 
-    /// Whether a subject answers one question right, in a worker of its own: the last one may have crashed.
-    fn answers(&self, stage: &mut Stage<'a>, subject: &Subject, which: usize) -> Result<bool, Fault> {
-        let Outcome::Passed(mut seat) = self.seating().take(subject)? else { return Ok(false) };
-        stage.fit(subject.config())?;
-        let Outcome::Passed(()) = stage.map(&mut seat, subject)? else { return Ok(false) };
-        Ok(matches!(stage.answer(which, &mut seat)?, Outcome::Passed(_)))
-    }
+/// Whether a subject answers one question right, in a worker of its own: the last one may have crashed.
+fn answers(stage: &mut Stage<'_>, seating: &Seating, subject: &Subject, which: usize) -> Result<bool, Fault> {
+    let Outcome::Passed(mut seat) = seating.take(subject)? else { return Ok(false) };
+    stage.fit(subject.config())?;
+    let Outcome::Passed(()) = stage.map(&mut seat, subject)? else { return Ok(false) };
+    Ok(matches!(stage.answer(which, &mut seat)?, Outcome::Passed(_)))
 }
 
 /// Whether a gate looks at what a call does with its inputs.

@@ -69,9 +69,6 @@ impl<B> Line<B> {
 const LEAST_TRIALS: usize = 60;
 const IN_A_ROW: usize = 20;
 
-/// Trials that are proposed and not told yet, for each device: as many again as are being made, so that none of them waits.
-const EACH: usize = 2;
-
 /// Runs one of the phases of a line; ends early when the budget is spent or the source is dry.
 pub(crate) fn run<A: Apparatus>(
     bench: &mut A,
@@ -85,9 +82,8 @@ pub(crate) fn run<A: Apparatus>(
     let Phase { name, planned, may_end } = &line.phases[which];
     let (name, may_end) = (name.clone(), *may_end);
     bench.tell(&Event::Phase { phase: &name, planned: *planned });
-    let at_once = bench.devices();
-    let ahead = bench.settings().ahead.max(if at_once > 1 { EACH * at_once } else { 1 });
-    let ahead = ahead * if source.listens() { 1 } else { FURTHER };
+    // From the settings alone, whatever devices there are now: a replay has none.
+    let ahead = bench.settings().ahead.max(1) * if source.listens() { 1 } else { FURTHER };
     let (begun, hopeless, over, trouble) = (BTreeMap::new(), 0, None, None);
     let mut trials =
         Trials { record, budget, line, which, name, may_end, ahead, source, attempts, begun, hopeless, over, trouble };
@@ -195,13 +191,13 @@ impl<A: Apparatus> Queue<A> for Trials<'_, A::Build> {
     fn next(&mut self, bench: &mut A) -> Result<Option<Task<A::Build>>, Fault> {
         while let Some(first) = self.line.waiting.front().filter(|first| first.phase == self.which) {
             let number = first.number;
-            let there = self.record.holds(&self.name, number);
             // What had begun when the end was seen is part of the study: now as on the first time.
-            if self.trouble.is_some() || self.over.is_some() && !there {
+            let begun = self.record.reached(&self.name, number);
+            if self.trouble.is_some() || self.over == Some(Over::Time) || self.over.is_some() && !begun {
                 return Ok(None);
             }
             let ended = self.record.end(&self.name).is_some_and(|end| number >= end);
-            if ended || !there && first.build.is_some() && self.budget.search_is_over(bench.now()) {
+            if ended || !begun && first.build.is_some() && self.budget.search_is_over(bench.now()) {
                 bench.note(format!("the time is used up: {} ends after {number} trials", self.name));
                 if !ended {
                     self.record.note(ENDED, &format!("{} {number}", self.name))?;

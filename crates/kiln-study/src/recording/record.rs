@@ -21,6 +21,8 @@ pub struct Record<'a> {
     cache: CacheState,
     replay: bool,
     trials: HashMap<(String, u64), Trial>,
+    /// The highest number of each phase.
+    furthest: HashMap<String, u64>,
     measurements: HashMap<(String, u64), Vec<Measurement>>,
     baseline: Option<String>,
     /// Phases that ran out of time, and after how many trials.
@@ -33,6 +35,8 @@ impl<'a> Record<'a> {
         let mut record = Record::nowhere(study, cache);
         record.archive = Some(archive);
         for trial in archive.trials(study)? {
+            let furthest = record.furthest.entry(trial.phase.clone()).or_default();
+            *furthest = trial.number.max(*furthest);
             record.trials.insert((trial.phase.clone(), trial.number), trial);
         }
         for measurement in archive.measurements(study)? {
@@ -66,6 +70,7 @@ impl<'a> Record<'a> {
             cache,
             replay: false,
             trials,
+            furthest: HashMap::new(),
             measurements,
             baseline: None,
             ends: HashMap::new(),
@@ -105,6 +110,11 @@ impl<'a> Record<'a> {
     /// The configuration a phase began with, as it is written down.
     pub(crate) fn config(&self, phase: &str) -> Option<&str> {
         self.trials.get(&(phase.to_string(), 0)).map(|trial| &*trial.config)
+    }
+
+    /// Whether a phase's trial of this number had begun: they begin in order, so a later one that is in it says so too.
+    pub(crate) fn reached(&self, phase: &str, number: u64) -> bool {
+        self.furthest.get(phase).is_some_and(|furthest| number <= *furthest)
     }
 
     /// Whether a phase's trial or duel of this number is in it.

@@ -11,6 +11,13 @@ fn trials(played: &Played) -> Vec<String> {
     lines.map(|line| line.split(" recorded").next().unwrap_or_default().to_string()).collect()
 }
 
+/// A study on so many devices with a search that listens: what it proposes depends on what it was told.
+fn on(devices: usize) -> Script {
+    let mut script = Script::new("");
+    (script.devices, script.settings.ahead, script.settings.strategy) = (devices, 2 * devices, "genetic".into());
+    script
+}
+
 /// Seconds that differ from configuration to configuration, from one to eight.
 fn uneven(config: &kiln_core::Config) -> Option<f64> {
     let text = config.to_string();
@@ -78,8 +85,7 @@ fn a_slow_trial_keeps_nobody_else_waiting() {
 #[test]
 fn which_device_is_faster_decides_nothing() {
     let play = |uneven_times: bool| {
-        let mut script = Script::new("");
-        script.devices = 3;
+        let mut script = on(3);
         if uneven_times {
             script.trial_takes = Box::new(uneven);
         }
@@ -95,8 +101,8 @@ fn which_device_is_faster_decides_nothing() {
 
 #[test]
 fn a_record_with_gaps_is_gone_on_with() {
-    let (mut script, memory) = (Script::new(""), Memory::default());
-    (script.devices, script.trial_takes) = (3, Box::new(uneven));
+    let (mut script, memory) = (on(3), Memory::default());
+    script.trial_takes = Box::new(uneven);
     let whole = script.play_on(&memory, false);
     let order: Vec<u64> =
         memory.trials.borrow().iter().filter(|(t, _)| t.phase == "search").map(|(t, _)| t.number).collect();
@@ -106,15 +112,18 @@ fn a_record_with_gaps_is_gone_on_with() {
         assert_eq!(trials(&again), trials(&whole), "after {kept}");
         assert_eq!(again.config(), whole.config(), "after {kept}");
     }
+    // A replay has no devices, and whoever goes on may have others.
+    script.devices = 1;
     let replayed = script.play_on(&memory, true);
     assert_eq!(trials(&replayed), trials(&whole));
     assert!(replayed.acts.is_empty(), "{:?}", replayed.acts);
+    assert_eq!(trials(&script.play_on(&memory.cut(9), false)), trials(&whole));
 }
 
 #[test]
 fn a_fault_on_one_device_keeps_what_others_found() {
-    let (mut script, memory) = (Script::new(""), Memory::default());
-    (script.devices, script.trial_takes) = (3, Box::new(uneven));
+    let (mut script, memory) = (on(3), Memory::default());
+    script.trial_takes = Box::new(uneven);
     let broken = {
         let whole = script.play();
         let line = trials(&whole).into_iter().find(|line| line.starts_with("trial search 4 "));
@@ -134,18 +143,19 @@ fn a_fault_on_one_device_keeps_what_others_found() {
 
 #[test]
 fn the_end_of_the_time_is_the_same_on_replay() {
-    let (mut script, memory) = (Script::new(""), Memory::default());
-    (script.devices, script.trial_takes, script.minutes) = (3, Box::new(uneven), Some(0.6));
+    let (mut script, memory) = (on(3), Memory::default());
+    (script.trial_takes, script.minutes) = (Box::new(uneven), Some(0.6));
     let whole = script.play_on(&memory, false);
     assert!(whole.heard("the time is used up"), "{:?}", whole.told);
+    script.devices = 1;
     let replayed = script.play_on(&memory, true);
     assert_eq!(trials(&replayed), trials(&whole));
 }
 
 #[test]
 fn what_had_begun_may_show_that_not_all_are_refused_alike() {
-    let (mut script, memory) = (Script::new(""), Memory::default());
-    (script.devices, script.trial_takes) = (4, Box::new(uneven));
+    let (mut script, memory) = (on(4), Memory::default());
+    script.trial_takes = Box::new(uneven);
     // All of the first six are refused, those behind them are not.
     let first: Vec<String> = {
         let whole = script.play();
@@ -159,4 +169,8 @@ fn what_had_begun_may_show_that_not_all_are_refused_alike() {
     let replayed = script.play_on(&memory, true);
     assert_eq!(trials(&replayed), trials(&whole));
     assert_eq!(replayed.config(), whole.config());
+    // One of those behind is on record and one before it is not: all of them had begun.
+    let gap = memory.cut(memory.len());
+    gap.trials.borrow_mut().retain(|(trial, _)| trial.phase == "default" || trial.phase == "seed" && trial.number != 5);
+    assert!(script.play_on(&gap, false).summary().config.is_some());
 }

@@ -19,6 +19,7 @@ pub(crate) fn settings(
     opened: &Opened<'_>,
     store: &Store,
     whose: &Whose,
+    devices: usize,
 ) -> Result<Settings, Failure> {
     sensible(request)?;
     opened.baseline(request.baseline.as_deref())?;
@@ -45,8 +46,12 @@ pub(crate) fn settings(
         baseline: request.baseline.clone(),
         stop_rule: request.stop_rule,
         cache: measuring.cache_state(card),
-        // Compilers for a GPU run on every processor, and must have something to do.
-        ahead: if card.is_some() { Machine::look().cpus.len().max(defaults.ahead) } else { defaults.ahead },
+        ahead: match card {
+            // Compilers for a GPU run on every processor, and must have something to do; so must every GPU, when another
+            // takes long.
+            Some(_) => Machine::look().cpus.len().max(defaults.ahead).max(2 * devices),
+            None => defaults.ahead,
+        },
         threads: measuring.checked_threads()?,
         pin: measuring.pin,
         build_timeout: project.build_limit().map_or(defaults.build_timeout, |limit| limit.as_secs_f64()),
