@@ -31,14 +31,7 @@ pub(crate) fn run(project: &Project, args: &GateArgs) -> Result<Ending, Failure>
         return Ok(found.ending());
     }
     let gated = gate(project, &file, &request, &hear)?;
-    let judgements = gated.judgements();
-    let view = GateView {
-        selection: &gated.selection,
-        config: &gated.config,
-        defaulted: &gated.defaulted,
-        tuned: gated.tuned(),
-        judgements: &judgements,
-    };
+    let view = GateView::of(&gated);
     if args.json {
         output::data(&format!("{}\n", object(view.json(), &gated)))?;
         return Ok(gated.ending());

@@ -42,14 +42,7 @@ impl EverywhereView<'_> {
 
 /// One architecture: what `kiln gate` says of it.
 fn object(gated: &Gated<'_>) -> Value {
-    let judgements = gated.judgements();
-    let view = GateView {
-        selection: &gated.selection,
-        config: &gated.config,
-        defaulted: &gated.defaulted,
-        tuned: gated.tuned(),
-        judgements: &judgements,
-    };
+    let view = GateView::of(gated);
     let whole = view.json();
     let mut object = json!({
         "arch": whole["arch"],

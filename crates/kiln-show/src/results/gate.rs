@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kiln_app::Gated;
 use kiln_core::Config;
 use kiln_space::{Judgement, Rule};
 use kiln_spec::Selection;
@@ -12,19 +13,27 @@ use crate::words::table::{Align, lines};
 
 /// Everything `kiln gate` says.
 pub struct GateView<'a> {
-    /// What it was judged for.
-    pub selection: &'a Selection<'a>,
-    /// The whole configuration.
-    pub config: &'a Config,
+    selection: &'a Selection<'a>,
+    config: &'a Config,
     /// The names of values that were not given but taken from the default.
-    pub defaulted: &'a [String],
+    defaulted: &'a [String],
     /// The workload they were tuned for, where they come from the table of tuned configurations.
-    pub tuned: Option<&'a str>,
-    /// Every rule's judgement.
-    pub judgements: &'a [(&'a Rule, Judgement)],
+    tuned: Option<&'a str>,
+    judgements: Vec<(&'a Rule, Judgement)>,
 }
 
-impl GateView<'_> {
+impl<'a> GateView<'a> {
+    /// What became of a configuration.
+    pub fn of(gated: &'a Gated<'a>) -> GateView<'a> {
+        GateView {
+            selection: &gated.selection,
+            config: &gated.config,
+            defaulted: &gated.defaulted,
+            tuned: gated.tuned(),
+            judgements: gated.judgements(),
+        }
+    }
+
     /// True when every rule holds.
     pub fn passed(&self) -> bool {
         self.judgements.iter().all(|(_, j)| matches!(j, Judgement::Holds(_)))
@@ -93,7 +102,7 @@ impl fmt::Display for GateView<'_> {
             })
             .collect();
         write!(f, "\n{}", lines(&rows, &[Align::Left; 4]))?;
-        for (rule, judgement) in self.judgements {
+        for (rule, judgement) in &self.judgements {
             if let Judgement::Refuses(refusal) = judgement {
                 writeln!(f, "\n{} refuses at gate {}: {}", rule.name, rule.gate, refusal.measured)?;
                 writeln!(f, "  expected {}", refusal.limit)?;
