@@ -33,7 +33,7 @@ def main():
         supervise(sys.argv[2:])
         return 0
     args = arguments()
-    cases, problems = load(args.only)
+    cases, problems = load(args.only, args.must)
     for problem in problems:
         print(f"corpus: {problem}", file=sys.stderr)
     cases, skipped = runnable(cases, args)
@@ -95,11 +95,12 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="cases at a time [1]")
     parser.add_argument("--again", type=int, default=0, metavar="N", help="run wrong cases N times more: wrong is what stays wrong [0]")
     parser.add_argument("--only", metavar="PATTERN", help="cases whose FOLDER/CASE matches, such as 'world/*'")
+    parser.add_argument("--must", choices=MUST, help="cases of which this is expected, such as 'accepted' for the honest ones")
     parser.add_argument("--out", type=pathlib.Path, default=CORPUS / "results", help="folder of results")
     return parser.parse_args()
 
 
-def load(only):
+def load(only, must):
     """All cases, and what is wrong with the corpus itself."""
     cases, problems = [], []
     for path in sorted(CORPUS.glob("*/expected.toml")):
@@ -122,7 +123,7 @@ def load(only):
             case |= {"id": f"{folder.name}/{name}", "folder": folder, "name": name, "target": target}
             case |= {"machine": expected.get("machine", "cpu"), "needs": case.get("needs", expected.get("needs", []))}
             case["options"] = expected.get("options", []) + case["options"]
-            if not only or fnmatch.fnmatch(case["id"], only) or only in case["id"]:
+            if (not only or fnmatch.fnmatch(case["id"], only) or only in case["id"]) and must in (None, case["must"]):
                 cases.append(case)
     # Long ones first: another job does the rest meanwhile.
     return sorted(cases, key=lambda case: not case["long"]), problems
