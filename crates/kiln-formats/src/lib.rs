@@ -1,6 +1,6 @@
-//! Other tuners' files. In: the bytes of a T1 description, a Kernel Tuner cache or a T4 file, gzipped or not. Out: the same
+//! Files that kiln exchanges. In: the bytes of a T1 description, a Kernel Tuner cache or a T4 file, gzipped or not. Out: the same
 //! [`KernelSpec`] a kernel.toml gives, so that everything else works on it unchanged, or what was recorded in it as a
-//! [`Recording`]; and T4 again from such a recording. Refuses JSON of another kind, and says what it found; a file that
+//! [`Recording`]; and T4 again from such a recording. Measured runs, kiln's own and other benchmarks', become a [`RunFile`]. Refuses JSON of another kind, and says what it found; a file that
 //! was cut off while it was written is read as far as it goes.
 
 mod build;
@@ -9,6 +9,7 @@ mod gzip;
 mod json;
 mod object;
 mod recording;
+mod runs;
 mod scan;
 mod t1;
 mod t4;
@@ -19,6 +20,7 @@ use kiln_core::Report;
 use kiln_spec::KernelSpec;
 
 pub use recording::{Invalidity, Recorded, Recording, Row, read_recording};
+pub use runs::{Beside, CANDIDATE, DeviceState, MeasuredSide, MeasuredWorkload, RUN_FILE, RunFile, read_run};
 pub use t4::{Attempt, Results, write_t4};
 
 /// A larger file is refused: no recorded space comes near it, unpacked.
