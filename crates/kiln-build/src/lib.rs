@@ -5,6 +5,7 @@
 
 mod artifact;
 mod cache;
+mod code;
 mod load;
 mod pool;
 mod requests;
@@ -13,6 +14,7 @@ mod words;
 
 pub use artifact::Artifact;
 pub use cache::{Cache, CacheState};
+pub use code::code_hash;
 pub use pool::{Built, Pool, Ticket};
 pub use requests::key::fingerprint;
 pub use requests::request::Request;

@@ -9,6 +9,7 @@ mod nearest;
 mod number;
 mod outcome;
 mod report;
+mod samples;
 mod value;
 mod workload;
 
@@ -20,5 +21,6 @@ pub use nearest::nearest;
 pub use number::{counted, grouped, size};
 pub use outcome::{Outcome, Refusal};
 pub use report::{Place, Report, Severity, Span};
+pub use samples::{CANDIDATE, DeviceState, MeasuredSide, MeasuredWorkload};
 pub use value::Value;
 pub use workload::{Use, Workload};

@@ -20,7 +20,7 @@ use kiln_core::Report;
 use kiln_spec::KernelSpec;
 
 pub use recording::{Invalidity, Recorded, Recording, Row, read_recording};
-pub use runs::{Beside, CANDIDATE, DeviceState, MeasuredSide, MeasuredWorkload, RUN_FILE, RunFile, read_run};
+pub use runs::{Beside, RUN_FILE, RunFile, read_run};
 pub use t4::{Attempt, Results, write_t4};
 
 /// A larger file is refused: no recorded space comes near it, unpacked.

@@ -11,7 +11,7 @@ mod run_file;
 use kiln_core::Report;
 
 use crate::{json, plain_bytes};
-pub use run_file::{CANDIDATE, DeviceState, MeasuredSide, MeasuredWorkload, RUN_FILE, RunFile};
+pub use run_file::{RUN_FILE, RunFile};
 
 /// Gives the bytes of a file that lies beside the one being read; none where it cannot be read.
 pub type Beside<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;

@@ -142,7 +142,8 @@ impl Round<'_> {
             }
             shuffle(&mut order, self.rng);
             let mut taken: Vec<Option<Taken>> = sides.iter().map(|_| None).collect();
-            for place in &order {
+            for (nth, place) in order.iter().enumerate() {
+                sides[*place].turns.order.push((sample * order.len() + nth) as u32);
                 match self.turn(&mut sides[*place], calls, decoys)? {
                     Outcome::Passed(found) => taken[*place] = Some(found),
                     Outcome::Refused(refusal) if *place < subjects => return Ok(Err(self.lost(*place, refusal))),
@@ -202,7 +203,7 @@ impl Round<'_> {
         seat.account();
         seat.walls.clear();
         seat.pause();
-        let turns = Turns { samples: Vec::with_capacity(self.plan.samples), calls: pace.calls };
+        let turns = Turns { samples: Vec::with_capacity(self.plan.samples), calls: pace.calls, order: Vec::new() };
         let decoys = Sets::decoys(&pace, bytes);
         Ok(Outcome::Passed(Side {
             seat,

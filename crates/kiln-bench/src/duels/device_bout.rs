@@ -146,7 +146,7 @@ impl<'s> Side<'s> {
         };
         let fills = fills(&layout, &bench.rules);
         let pace = Pace { calls: 1, batches: 1, estimate: f64::INFINITY };
-        let turns = Turns { samples: Vec::new(), calls: 1 };
+        let turns = Turns { samples: Vec::new(), calls: 1, order: Vec::new() };
         let (alone, taken) = (None, None);
         let mut side = Side { seat, layout, exams, arena, image, fills, pace, turns, alone, taken };
         passed!(side.lay(round)?);
@@ -308,8 +308,9 @@ impl Bout<'_> {
             let seed = course.lots.seed();
             let checked = course.checks(began.elapsed()) && (sample == certain || rng.next_u32() & 1 == 0);
             let lot = rng.next_u64();
-            for place in &order {
+            for (nth, place) in order.iter().enumerate() {
                 let side = &mut sides[*place];
+                side.turns.order.push((sample * order.len() + nth) as u32);
                 side.seat.resume();
                 let mut outcome = side.turn(seed, &mut course.lots)?;
                 if let Some(watch) = watch.as_mut().filter(|_| *place < self.judged) {

@@ -82,9 +82,12 @@ pub(crate) fn on_device(
         if let Some(lost) = seat_all(bench, stages, &plan, &mut seats)? {
             return Ok(Err(lost));
         }
-        for (((stage, found), course), accounts) in stages.iter().zip(&mut rounds).zip(&mut courses).zip(&mut accounts)
-        {
+        let parts = stages.iter().zip(&mut rounds).zip(&mut courses).zip(&mut accounts).enumerate();
+        for (workload, (((stage, found), course), accounts)) in parts {
             bench.go_on()?;
+            if let Some(watch) = &mut watch {
+                watch.go_on(workload, round);
+            }
             let mut entries: Vec<Entry<'_>> = Vec::with_capacity(sides);
             entries.extend(plan.subjects.iter().zip(&mut seats).map(|((_, subject), seat)| Entry { subject, seat }));
             entries.extend(empties.entries.iter_mut().map(|(subject, seat)| Entry { subject, seat }));
@@ -145,6 +148,9 @@ pub(crate) fn on_device(
     for ((course, scrutiny), kernels) in courses.iter().zip(&mut found.scrutiny).zip(&mut found.kernels) {
         scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &bench.seating().required));
         *kernels = course.ran.iter().take(plan.subjects.len()).map(Ran::shown).collect();
+    }
+    if let Some(watch) = &watch {
+        found.states = (0..stages.len()).map(|workload| watch.states(workload)).collect();
     }
     for (scrutiny, notes) in found.scrutiny.iter_mut().zip(charged) {
         scrutiny.notes.extend(notes);

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use kiln_core::{Fault, Outcome, Refusal};
+use kiln_core::{DeviceState, Fault, Outcome, Refusal};
 use kiln_judge::{Distribution, Key};
 use kiln_stats::{Block, Comparison, Thresholds, Verdict, median};
 
@@ -94,6 +94,8 @@ pub struct Turns {
     pub samples: Vec<f64>,
     /// Calls in each sample.
     pub calls: u32,
+    /// For each sample its place among all samples of the round; empty where that is not known.
+    pub order: Vec<u32>,
 }
 
 /// Samples by workload, by round, by subject.
@@ -108,6 +110,8 @@ pub struct Fought {
     pub scrutiny: Vec<Scrutiny>,
     /// By workload and subject, names of the kernels it ran on a GPU, as far as they are known.
     pub kernels: Vec<Vec<Vec<String>>>,
+    /// By workload and subject, how the GPU was doing; empty where nobody looked.
+    pub states: Vec<Vec<Vec<DeviceState>>>,
 }
 
 /// A subject that was refused, and where.
@@ -264,7 +268,8 @@ pub(crate) fn fought(bench: &Bench<'_>, stages: &[Stage<'_>], rounds: Rounds, ch
         notes: notes(bench, stage),
         hidden: 0.0,
     });
-    Fought { rounds, scrutiny: scrutiny.collect(), kernels: vec![Vec::new(); stages.len()] }
+    let (kernels, states) = (vec![Vec::new(); stages.len()], vec![Vec::new(); stages.len()]);
+    Fought { rounds, scrutiny: scrutiny.collect(), kernels, states }
 }
 
 /// A worker with an empty function for each subject, of the same kind.

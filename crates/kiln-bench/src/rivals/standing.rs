@@ -1,16 +1,16 @@
 //! Baselines alone, before there is a candidate: what `kiln bench --baselines` measures. In: a bench, baselines. Out: for each
 //! workload what each of them takes, how near the machine's limit that is, and the times a candidate has to beat.
 
-use kiln_core::{Fault, Outcome};
+use kiln_core::{Fault, MeasuredWorkload, Outcome};
 use kiln_stats::{Interval, Summary};
 use serde::Serialize;
 
 use crate::bench::Bench;
 use crate::drawing::derive;
-use crate::duels::duel::SETS;
+use crate::duels::duel::{Fought, SETS};
 use crate::questions::stage::Trouble;
 use crate::rivals::field::{Group, Rival, Unmeasured, groups};
-use crate::rivals::versus::{from_outside, rounds, summary};
+use crate::rivals::versus::{from_outside, measured, rounds, summary};
 
 /// One workload.
 #[derive(Debug, Clone, Serialize)]
@@ -23,6 +23,9 @@ pub struct Standing {
     pub baselines: Vec<Stands>,
     /// Those that could not.
     pub unmeasured: Vec<Unmeasured>,
+    /// Every sample, to be kept and compared later.
+    #[serde(skip)]
+    pub measured: MeasuredWorkload,
 }
 
 /// One baseline on one workload. Times are seconds of one call.
@@ -70,6 +73,7 @@ pub fn standing(bench: &Bench<'_>, baselines: &[Rival], target: f64, all: bool) 
         floor: floor(stage),
         baselines: Vec::new(),
         unmeasured: Vec::new(),
+        measured: MeasuredWorkload::default(),
     };
     let mut standings: Vec<Standing> = stages.iter().map(empty).collect();
     let (groups, mut unmeasured) = groups(bench, stages, baselines)?;
@@ -78,7 +82,7 @@ pub fn standing(bench: &Bench<'_>, baselines: &[Rival], target: f64, all: bool) 
             let subjects: Vec<_> = group.able.iter().map(|number| baselines[*number].entry()).collect();
             match rounds(bench, &group.stages, &subjects, |_| 0)? {
                 Ok(found) => {
-                    stand(bench, baselines, target, &mut group, found.rounds, found.kernels, &mut standings)?;
+                    stand(bench, baselines, target, &mut group, found, &mut standings)?;
                     break;
                 }
                 Err(lost) => group.leave_out(lost.subject, lost, baselines, &mut unmeasured),
@@ -95,12 +99,14 @@ fn stand(
     baselines: &[Rival],
     target: f64,
     group: &mut Group<'_>,
-    rounds: crate::duels::duel::Rounds,
-    kernels: Vec<Vec<Vec<String>>>,
+    found: Fought,
     standings: &mut [Standing],
 ) -> Result<(), Fault> {
     let Group { places, stages, able } = group;
-    for (((place, stage), rounds), kernels) in places.iter().zip(stages).zip(&rounds).zip(&kernels) {
+    let found_on = found.rounds.iter().zip(&found.kernels).zip(found.states);
+    for ((place, stage), ((rounds, kernels), states)) in places.iter().zip(stages).zip(found_on) {
+        let sides = able.iter().map(|rival| (&*baselines[*rival].name, &baselines[*rival].subject));
+        standings[*place].measured = measured(stage.name(), sides, rounds, states);
         for (number, rival) in able.iter().map(|rival| &baselines[*rival]).enumerate() {
             let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], number as u64);
             let fault = |e: kiln_stats::StatsError| Fault::new(format!("summarising {}", rival.name), e);

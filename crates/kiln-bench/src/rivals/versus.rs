@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use kiln_core::{Fault, Outcome};
+use kiln_core::{CANDIDATE, DeviceState, Fault, MeasuredSide, MeasuredWorkload, Outcome};
 use kiln_stats::{
     Block, Bootstrap, Comparison, Estimate, StatsError, Summary, Thresholds, compare_blocks, more_samples,
     series_median, speedup,
@@ -53,6 +53,9 @@ pub struct Versus {
     pub baselines: Vec<Against>,
     /// Those that could not be measured here.
     pub unmeasured: Vec<Unmeasured>,
+    /// Every sample, to be kept and compared later.
+    #[serde(skip)]
+    pub measured: MeasuredWorkload,
     /// What the comparisons rest on.
     #[serde(flatten)]
     pub scrutiny: Scrutiny,
@@ -146,8 +149,8 @@ fn in_figures(
 ) -> Result<Result<Vec<(usize, Versus)>, Lost>, Fault> {
     let Group { places, mut stages, able } = group;
     let mut figures = Vec::with_capacity(stages.len());
-    let found_on = found.rounds.iter().zip(found.scrutiny).zip(found.kernels);
-    for ((stage, place), ((rounds, mut scrutiny), kernels)) in stages.iter_mut().zip(places).zip(found_on) {
+    let found_on = found.rounds.iter().zip(found.scrutiny).zip(found.kernels.into_iter().zip(found.states));
+    for ((stage, place), ((rounds, mut scrutiny), (kernels, states))) in stages.iter_mut().zip(places).zip(found_on) {
         let kernels_of = |place: usize| kernels.get(place).cloned().unwrap_or_default();
         let words = format!("summarising {}", stage.name());
         let fault = |e: kiln_stats::StatsError| Fault::new(&words, e);
@@ -176,7 +179,10 @@ fn in_figures(
             scrutiny.notes.extend(own.into_iter().filter_map(|(of, own, other)| more_memory(of, own?, &name, other?)));
             against.push(Against { name, roofline, kernels, peak_memory: theirs, gpu_memory: on_gpu, comparison });
         }
+        let sides = [(CANDIDATE, subject)].into_iter();
+        let sides = sides.chain(able.iter().map(|rival| (&*rivals[*rival].name, &rivals[*rival].subject)));
         let figure = Versus {
+            measured: measured(stage.name(), sides, rounds, states),
             workload: stage.name().into(),
             times,
             median_ci95: median.interval,
@@ -194,6 +200,24 @@ fn in_figures(
         figures.push((place, figure));
     }
     Ok(Ok(figures))
+}
+
+/// Samples as they are kept.
+pub(crate) fn measured<'s>(
+    workload: &str,
+    sides: impl Iterator<Item = (&'s str, &'s Subject)>,
+    rounds: &[Vec<Turns>],
+    mut states: Vec<Vec<DeviceState>>,
+) -> MeasuredWorkload {
+    let side = |(place, (name, subject)): (usize, (&str, &Subject))| MeasuredSide {
+        name: name.into(),
+        code: subject.code(),
+        rounds: rounds.iter().map(|turns| turns[place].samples.clone()).collect(),
+        order: rounds.iter().map(|turns| turns[place].order.clone()).collect(),
+        calls: rounds.iter().map(|turns| turns[place].calls).collect(),
+        states: states.get_mut(place).map(std::mem::take).unwrap_or_default(),
+    };
+    MeasuredWorkload { name: workload.into(), sides: sides.enumerate().map(side).collect() }
 }
 
 /// The samples of the one at `place`, summarised, and their median with its interval.

@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use kiln_core::DeviceState;
 use kiln_run::{GpuState, Sensor};
 use kiln_stats::median;
 
@@ -33,21 +34,47 @@ impl Clocks {
 pub(crate) struct Watch {
     sensor: Sensor,
     sides: Vec<(Clocks, Option<Instant>)>,
+    /// The workload and the round that are on.
+    now: (usize, usize),
+    /// What was seen, by workload and side.
+    seen: Vec<(usize, usize, DeviceState)>,
 }
 
 impl Watch {
     /// None where the GPU does not tell.
     pub(crate) fn of(uuid: &str, sides: usize) -> Option<Watch> {
-        Some(Watch { sensor: Sensor::of(uuid)?, sides: vec![Default::default(); sides] })
+        let (sides, now) = (vec![Default::default(); sides], (0, 0));
+        Some(Watch { sensor: Sensor::of(uuid)?, sides, now, seen: Vec::new() })
+    }
+
+    /// Goes on to a round on a workload.
+    pub(crate) fn go_on(&mut self, workload: usize, round: usize) {
+        self.now = (workload, round);
     }
 
     /// To be called right after a sample of the side at `place`.
     pub(crate) fn look(&mut self, place: usize) {
         let Some((clocks, last)) = self.sides.get_mut(place) else { return };
         if last.is_none_or(|last| last.elapsed() > PAUSE) {
-            clocks.see(&self.sensor.state());
+            let state = self.sensor.state();
+            clocks.see(&state);
+            let (workload, round) = self.now;
+            let GpuState { sm_mhz, memory_mhz, power: power_w, temperature: temperature_c, throttled, .. } = state;
+            self.seen.push((
+                workload,
+                place,
+                DeviceState { round, sm_mhz, memory_mhz, power_w, temperature_c, throttled },
+            ));
             *last = Some(Instant::now());
         }
+    }
+
+    /// How the GPU was doing on a workload, by side.
+    pub(crate) fn states(&self, workload: usize) -> Vec<Vec<DeviceState>> {
+        let of = |side: usize| {
+            self.seen.iter().filter(move |seen| (seen.0, seen.1) == (workload, side)).map(|s| s.2.clone())
+        };
+        (0..self.sides.len()).map(|side| of(side).collect()).collect()
     }
 
     /// What must be said about the sides of these names.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use camino::Utf8PathBuf;
-use kiln_build::Usage;
+use kiln_build::{Usage, code_hash};
 use kiln_core::Config;
 
 /// What is called.
@@ -84,6 +84,16 @@ impl Subject {
     pub fn key(&self) -> Option<&str> {
         match self {
             Subject::Library { key, .. } | Subject::Cubin { key, .. } | Subject::Launcher { key, .. } => Some(key),
+            Subject::Python { .. } | Subject::Empty { .. } => None,
+        }
+    }
+
+    /// The hash of its machine code, without what debuggers need; none where it has none of its own, or cannot be read.
+    pub(crate) fn code(&self) -> Option<String> {
+        match self {
+            Subject::Library { path, .. } | Subject::Cubin { path, .. } | Subject::Launcher { path, .. } => {
+                code_hash(path)
+            }
             Subject::Python { .. } | Subject::Empty { .. } => None,
         }
     }

@@ -1,9 +1,9 @@
 //! JSON of Google Benchmark (`--benchmark_format=json`): one sample for each repetition. Means and other aggregates are left out.
 
-use kiln_core::Report;
+use kiln_core::{MeasuredSide, Report};
 use serde_json::Value;
 
-use super::run_file::{MeasuredSide, RunFile};
+use super::run_file::RunFile;
 use super::{number, unit};
 
 pub(super) fn read(name: &str, value: &Value) -> Result<RunFile, Report> {

@@ -1,10 +1,10 @@
 //! JSON of hyperfine (`--export-json`): the times of every command.
 
-use kiln_core::Report;
+use kiln_core::{MeasuredSide, Report};
 use serde_json::Value;
 
 use super::number;
-use super::run_file::{MeasuredSide, RunFile};
+use super::run_file::RunFile;
 
 pub(super) fn read(name: &str, value: &Value) -> Result<RunFile, Report> {
     let mut run = RunFile::by("hyperfine");

@@ -1,10 +1,10 @@
 //! JSON of nvbench. Samples are in files beside it, which `--jsonbin` writes (32-bit floats, seconds); plain `--json` has none, and
 //! is refused with that hint. States that were skipped are left out.
 
-use kiln_core::Report;
+use kiln_core::{MeasuredSide, Report};
 use serde_json::Value;
 
-use super::run_file::{MeasuredSide, RunFile};
+use super::run_file::RunFile;
 use super::{Beside, number};
 
 /// The summary that names the file of samples.

@@ -1,9 +1,9 @@
 //! A plain list of times: one on each line with its unit or in seconds, `#` before comments; or a JSON list of seconds. Refuses
 //! lines that are no time, and two units in one list: one of them would be a mistake.
 
-use kiln_core::{Place, Report};
+use kiln_core::{MeasuredSide, Place, Report};
 
-use super::run_file::{MeasuredSide, RunFile};
+use super::run_file::RunFile;
 use super::unit;
 
 pub(super) fn read(name: &str, bytes: &[u8]) -> Result<RunFile, Report> {

@@ -1,3 +1,4 @@
+use kiln_core::{CANDIDATE, DeviceState, MeasuredSide, MeasuredWorkload};
 use proptest::prelude::*;
 
 use super::*;

@@ -65,10 +65,11 @@ impl<'c, A: Apparatus> Confirmation<'c, A> {
             std::mem::take(&mut self.stages).into_iter().partition(|s| bench.fits(config, s.workload()));
         let used = fit.len();
         self.stages = fit.into_iter().chain(unfit).collect();
-        let Fought { rounds, scrutiny, kernels } = match face(bench, self.course.record, &self.stages[..used], found)? {
-            Ok(fought) => fought,
-            Err(defeat) => return Ok(Err(Late::new(&self.phase, &finalist.config, &defeat.refusal))),
-        };
+        let Fought { rounds, scrutiny, kernels, .. } =
+            match face(bench, self.course.record, &self.stages[..used], found)? {
+                Ok(fought) => fought,
+                Err(defeat) => return Ok(Err(Late::new(&self.phase, &finalist.config, &defeat.refusal))),
+            };
         let mut rows = Vec::with_capacity(used);
         for (place, (stage, rounds)) in self.stages.iter().zip(&rounds).enumerate() {
             let seed = derive(bench.settings().seed, &["bootstrap", stage.name()], 0);

@@ -218,13 +218,14 @@ impl<'a> Record<'a> {
         }
         let found = self.measurements.get(&(phase.to_string(), number)).map_or(&[][..], Vec::as_slice);
         let blocks = found.iter().map(|m| m.block as usize + 1).max().unwrap_or(0);
-        let empty = Turns { samples: Vec::new(), calls: 1 };
+        let empty = Turns { samples: Vec::new(), calls: 1, order: Vec::new() };
         let mut rounds: Rounds = vec![vec![vec![empty; subjects.len()]; blocks]; workloads.len()];
         for m in found {
             let places =
                 (workloads.iter().position(|w| *w == m.workload), subjects.iter().position(|s| *s == m.subject));
             if let (Some(workload), Some(subject)) = places {
-                rounds[workload][m.block as usize][subject] = Turns { samples: m.samples.clone(), calls: m.calls };
+                let turns = Turns { samples: m.samples.clone(), calls: m.calls, order: Vec::new() };
+                rounds[workload][m.block as usize][subject] = turns;
             }
         }
         // A record of before they were kept has none.
@@ -232,7 +233,7 @@ impl<'a> Record<'a> {
         let scrutiny = workloads.iter().map(checks).collect::<Option<_>>().unwrap_or_default();
         let ran = |workload: &&str| details.kernels.as_ref()?.get(workload).cloned();
         let kernels = workloads.iter().map(|workload| ran(workload).unwrap_or_default()).collect();
-        Ok(Some(Ok(Fought { rounds, scrutiny, kernels })))
+        Ok(Some(Ok(Fought { rounds, scrutiny, kernels, states: Vec::new() })))
     }
 
     /// Keeps the rounds of a duel, or why there are none.

@@ -296,6 +296,7 @@ impl Apparatus for Scripted<'_> {
                 let turns = |(_, actor): &(String, Actor)| Turns {
                     samples: self.samples(self.seconds(actor, stage.name()), plan.samples, round),
                     calls: 1,
+                    order: Vec::new(),
                 };
                 found.push(plan.subjects.iter().map(turns).collect());
             }
@@ -305,7 +306,7 @@ impl Apparatus for Scripted<'_> {
                 break;
             }
         }
-        Ok(Ok(Fought { rounds, scrutiny: Vec::new(), kernels: Vec::new() }))
+        Ok(Ok(Fought { rounds, scrutiny: Vec::new(), kernels: Vec::new(), states: Vec::new() }))
     }
 
     fn nothing() -> Actor {
