@@ -86,7 +86,6 @@ def timed(device, text, role="out", **how):
     assert sum(times["nanoseconds"]) <= times["wall_nanoseconds"]
     assert times["untimed_nanoseconds"] == times["wall_nanoseconds"] - sum(times["nanoseconds"])
     assert times["gpu"] is None
-    assert ask(backend, "take") == "done"
     return backend, kept, times
 
 
@@ -116,16 +115,11 @@ def f(inputs, scalars, outputs):
                 kept.put(X, torch.tensor(values).numpy().tobytes(), number)
             kept.map(backend)
             ask(backend, "time", batches=2, calls=2)
-            # What is returned is taken over when the parent says so, and once.
-            assert not returns or kept.y(0) == [0.0] * N
-            ask(backend, "take")
-            assert backend.left is None
             assert backend.module.seen[-4:] == drawn[:2] * 2
             assert kept.y(0) == [2 * v for v in drawn[0]] and kept.y(1) == [2 * v for v in drawn[1]]
             assert kept.y(2) == [0.0] * N
             # With fewer sets than calls they begin anew.
             ask(backend, "time", batches=1, calls=7)
-            ask(backend, "take")
             assert backend.module.seen[-7:] == drawn * 2 + drawn[:1] and kept.y(2) == [2 * v for v in drawn[2]]
 
 
@@ -136,10 +130,8 @@ def test_what_might_still_be_computed_is_copied_on_the_clock():
     device = plain()
     backend, path = subject(views, device)
     kept.map(backend)
-    # Not seen before, it is refused; once it was called it is copied.
-    ask(backend, "time", batches=1, calls=1)
-    failed("a view or lazy", backend, "take")
-    ask(backend, "call")
+    # Not seen before, it is refused; from then on it is copied.
+    failed("a view or lazy", backend, "time", batches=1, calls=1)
     kept.put(Y, b"\0" * 64)
     ask(backend, "time", batches=1, calls=1)
     assert backend.copies and kept.y() == doubled()
@@ -207,7 +199,7 @@ def test_a_sample_is_on_the_stream_before_the_gpu_reaches_it():
         assert seen[1:3] == [doubled(0.0), doubled(1.0)], seen
 
 
-def test_what_a_graph_returns_is_delivered():
+def test_what_a_graph_returns_is_read_where_it_lies():
     text = """
 import torch
 made = []
@@ -221,9 +213,24 @@ def f(inputs, scalars, outputs):
     kept = Kept()
     kept.map(backend)
     device.elsewhere = lambda result: ""
-    times = ask(backend, "time", batches=2, calls=1)["times"]
-    ask(backend, "take")
-    assert times["graph"] and kept.y() == [6.0] * N
+    device.lie = lambda value: ("ab", value.data_ptr())
+    for told in (True, False):
+        times = ask(backend, "time", batches=2, calls=2)["times"]
+        assert times["graph"] and times["row"] == 1 and not backend.copies
+        # Once for each row: saying it takes time that the parent waits.
+        made = backend.module.made
+        spots = [["ab"], [[(0, 0, made[-2].data_ptr())], [(0, 0, made[-1].data_ptr())]]]
+        assert times.get("lie") == (spots if told else None) and made[-1].tolist() == [6.0] * N
+    ask(backend, "time", batches=1, calls=1)
+    assert ask(backend, "time", batches=1, calls=2)["times"]["row"] == 1
+    # Another's memory is another row.
+    Kept().map(backend)
+    assert "lie" in ask(backend, "time", batches=1, calls=2)["times"]
+    # The same memory for every call: each answer is copied before the next call.
+    again = text.replace("made.append(torch.zeros_like(inputs[\"x\"]))", "made[:] = made or [torch.zeros_like(inputs[\"x\"])]")
+    backend, path = subject(again, device)
+    kept.map(backend)
+    assert ask(backend, "time", batches=1, calls=2)["times"]["lie"] == [[], []] and backend.copies
 
 
 def test_what_cannot_be_captured_is_called_plainly():

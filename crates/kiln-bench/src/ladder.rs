@@ -19,6 +19,7 @@ use crate::questions::stage::Stage;
 use crate::rung::Rung;
 use crate::stations::Station;
 use crate::surroundings::peak::Peaks;
+use crate::workers::seat::Seat;
 use crate::workers::subject::Subject;
 
 /// Of several workloads, being this much slower on one does not yet rule a candidate out.
@@ -111,10 +112,38 @@ impl Trying<'_> {
         Ok(way)
     }
 
-    /// From loading to the last sample.
+    /// From loading to the last sample. Foreign code that is refused in a process that had another configuration before is tried
+    /// in a fresh one: what that left there may be to blame.
     fn climb(
         &self,
         station: &mut Station<'_>,
+        subject: &Subject,
+        attempt: &Attempt,
+        way: &mut Evaluation,
+    ) -> Result<(), Fault> {
+        let mut taken = station.seating.take_to_search(subject)?;
+        loop {
+            let seat = match taken {
+                Outcome::Passed(seat) => seat,
+                Outcome::Refused(refusal) => {
+                    way.outcome = Ended::Refused(refusal, None);
+                    return Ok(());
+                }
+            };
+            let doubtful = seat.used && subject.is_foreign();
+            self.ascend(station, seat, subject, attempt, way)?;
+            if !(doubtful && matches!(way.outcome, Ended::Refused(..))) {
+                return Ok(());
+            }
+            taken = station.seating.take_unused(subject)?;
+        }
+    }
+
+    /// The same in a worker that has the subject loaded.
+    fn ascend(
+        &self,
+        station: &mut Station<'_>,
+        mut seat: Seat,
         subject: &Subject,
         attempt: &Attempt,
         way: &mut Evaluation,
@@ -123,13 +152,6 @@ impl Trying<'_> {
         let (gpu, best) = (gpu.as_ref(), attempt.best.as_deref());
         let mut stages: Vec<&mut Stage<'_>> =
             stages.iter_mut().filter(|stage| self.workloads.iter().any(|name| name == stage.name())).collect();
-        let mut seat = match seating.take_to_search(subject)? {
-            Outcome::Passed(seat) => seat,
-            Outcome::Refused(refusal) => {
-                way.outcome = Ended::Refused(refusal, None);
-                return Ok(());
-            }
-        };
         let weights: Vec<f64> = stages.iter().map(|stage| stage.weight()).collect();
         let margin = if weights.len() > 1 { MARGIN_OF_SEVERAL } else { Race::default().margin };
         let race = Race { margin, ..Race::default() };

@@ -146,6 +146,7 @@ impl Rung<'_> {
                 passed!(self.time_sent(stage, (second, sets), seat)?)
             }
         };
+        passed!(seat.adopt(0)?);
         passed!(seat.fetch()?);
         way.measure_s += lap();
 

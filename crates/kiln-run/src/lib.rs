@@ -30,8 +30,8 @@ pub use memory::pad::Pad;
 pub use memory::prefault::prefault;
 pub use processes::pin::{pin_thread, step_back, work_on};
 pub use protocol::{
-    About, Answer, Ask, Drawing, Failed, Fill, Gpu, GpuState, Launch, Lent, MappedSlot, Numbers, PROTOCOL, TensorMap,
-    Timing,
+    About, Answer, Ask, Drawing, Failed, Fill, Gpu, GpuState, Launch, Lent, Lies, Lying, MappedSlot, Numbers, PROTOCOL,
+    TensorMap, Timing,
 };
 pub use serving::cpu::serve_cpu;
 pub use serving::nvrtc::serve_nvrtc;

@@ -106,8 +106,17 @@ pub enum Ask {
     Lend,
     /// Let go of a mirror that was lent: its keeper may move it now.
     Release,
-    /// Copy what the timed calls of the last question returned to their outputs, where they were not written in place.
-    Take,
+    /// Copy an answer to its output: a call returned it in memory of its own, in another process.
+    Adopt {
+        /// The set that the call had.
+        set: u32,
+        /// Where the output begins in it.
+        offset: usize,
+        /// How long it is.
+        bytes: usize,
+        /// The answer.
+        lies: Lies,
+    },
     /// Take these bytes for the scalars at these offsets, where no shared memory holds them.
     Scalars {
         /// Offsets of slots, and the bytes.
@@ -217,6 +226,18 @@ pub struct Lent {
     /// Bytes from one set to the next.
     pub stride: usize,
 }
+
+/// Where an answer lies that a call on a device returned: in memory that its process gives out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Lies {
+    /// What the driver gave out for the memory, in hex.
+    pub handle: String,
+    /// Bytes from the beginning of that memory to the answer.
+    pub offset: usize,
+}
+
+/// Handles of memory, and for each call the numbers of outputs, of handles, and the offsets of answers.
+pub type Lying = (Vec<String>, Vec<Vec<(u32, usize, usize)>>);
 
 /// One argument in the shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -405,6 +426,12 @@ pub struct Timing {
     /// addresses in the worker's memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returned: Vec<Vec<(u32, u64)>>,
+    /// On a device, the number of the recorded row that was replayed; 0 where calls were launched one by one.
+    #[serde(default)]
+    pub row: u32,
+    /// On a device, where answers lie that calls returned. None for a recorded row of which that was said before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lie: Option<Lying>,
     /// The kernels that graph launches: each name once, in order, as the driver has it, with `[memcpy]` and `[memset]` for
     /// what the driver does itself. Empty where they are not known. Where foreign code runs in the worker, a claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -184,6 +184,12 @@ impl Accounts {
         self.rounds.iter().map(weight).collect()
     }
 
+    /// What the parent waited for a question beyond the claim and what an empty function takes, how far that may be off, and the
+    /// claim; none while there are too few rounds.
+    pub(crate) fn beyond(&self) -> Option<(f64, f64, f64)> {
+        self.books(1).map(|books| (books.middle, books.error, books.claimed))
+    }
+
     /// The share of the claims that could be hidden without being noticed; none where that is little.
     pub(crate) fn hidden(&self, threads: usize) -> f64 {
         let Some(books) = self.books(threads) else { return 0.0 };

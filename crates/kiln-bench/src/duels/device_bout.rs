@@ -186,6 +186,7 @@ impl<'s> Side<'s> {
 
     /// Fetches one call of the sample that was just taken, and what it read.
     fn take(&mut self, drawn: Option<Drawing>, varies: bool, call: u32) -> Result<Outcome<()>, Fault> {
+        passed!(self.seat.adopt(call)?);
         let Some(drawn) = drawn else {
             passed!(self.seat.fetch()?);
             self.taken = Some(Taken { after: self.layout.seen(&self.arena).to_vec(), read: None });
@@ -326,15 +327,10 @@ impl Bout<'_> {
                 side.seat.stand();
             }
             if checked {
-                let checking = Instant::now();
                 course.checked += 1;
-                let mut last = None;
-                for (place, side) in sides.iter_mut().enumerate().take(self.judged) {
-                    if let Outcome::Refused(refusal) = side.judge(self.bench, self.round, &mut last)? {
-                        return lost(place, refusal);
-                    }
+                if let Some((place, refusal)) = self.judge_taken(&mut sides, course)? {
+                    return lost(place, refusal);
                 }
-                course.checking += checking.elapsed();
             }
         }
         for (side, alone) in sides.iter().zip(&mut course.alone) {
@@ -372,25 +368,43 @@ impl Bout<'_> {
                 continue;
             }
             side.seat.resume();
-            let (seconds, _) = match side.cut(1, alone_seed, &mut course.lots)? {
+            let (seconds, drawn) = match side.cut(1, alone_seed, &mut course.lots)? {
                 Outcome::Passed(sample) => sample,
                 Outcome::Refused(refusal) => return Ok(Some((*place, refusal))),
             };
             // What is launched call by call waits for the processor, alone longer than in a row.
             side.alone = side.seat.replayed.then_some(seconds);
-            if cut {
-                // As much is left out on all sides, so that one right answer does.
-                let calls = 1 + (lot % u64::from(side.pace.calls - 1)) as u32;
-                let taken = match side.cut(calls, seed, &mut course.lots)? {
-                    Outcome::Passed((_, drawn)) => side.take(drawn, varies, calls - 1)?,
-                    Outcome::Refused(refusal) => Outcome::Refused(refusal),
-                };
-                if let Outcome::Refused(refusal) = taken {
-                    return Ok(Some((*place, refusal)));
-                }
+            // Who knows that it is alone must compute all the same.
+            if cut && let Outcome::Refused(refusal) = side.take(drawn, varies, 0)? {
+                return Ok(Some((*place, refusal)));
             }
             side.seat.stand();
         }
+        if let Some(wrong) = self.judge_taken(sides, course)? {
+            return Ok(Some(wrong));
+        }
+        for place in order.iter().filter(|place| cut && **place < self.judged) {
+            let side = &mut sides[*place];
+            if !rows(side) {
+                continue;
+            }
+            side.seat.resume();
+            // As much is left out on all sides, so that one right answer does.
+            let calls = 1 + (lot % u64::from(side.pace.calls - 1)) as u32;
+            let taken = match side.cut(calls, seed, &mut course.lots)? {
+                Outcome::Passed((_, drawn)) => side.take(drawn, varies, calls - 1)?,
+                Outcome::Refused(refusal) => Outcome::Refused(refusal),
+            };
+            if let Outcome::Refused(refusal) = taken {
+                return Ok(Some((*place, refusal)));
+            }
+            side.seat.stand();
+        }
+        self.judge_taken(sides, course)
+    }
+
+    /// Judges what was taken of everybody's calls. Who is wrong, if somebody is.
+    fn judge_taken(&self, sides: &mut [Side<'_>], course: &mut Course) -> Result<Option<(usize, Refusal)>, Fault> {
         let (checking, mut last) = (Instant::now(), None);
         for (place, side) in sides.iter_mut().enumerate().take(self.judged) {
             if let Outcome::Refused(refusal) = side.judge(self.bench, self.round, &mut last)? {

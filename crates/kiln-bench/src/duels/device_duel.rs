@@ -24,6 +24,12 @@ use crate::workers::ran::{Ran, remarks};
 use crate::workers::seat::Seat;
 use crate::workers::subject::Subject;
 
+/// What the parent may wait for a sample of one function longer than for another's: seconds, and a share of the sample. What
+/// most rounds say must stand out by so many errors.
+const WAITED: f64 = 15e-6;
+const WAITED_SHARE: f64 = 0.01;
+const STANDS_OUT: f64 = 3.0;
+
 /// Functions that do nothing, one for each kind of foreign code.
 struct Empties {
     entries: Vec<(Subject, Seat)>,
@@ -136,7 +142,10 @@ pub(crate) fn on_device(
             }
         }
     }
-    let charged = charge(&plan, &courses, &mut rounds);
+    let mut charged = charge(&plan, &courses, &mut rounds);
+    for ((notes, accounts), rounds) in charged.iter_mut().zip(&accounts).zip(&mut rounds) {
+        notes.extend(charge_waits(&plan, accounts, rounds));
+    }
     // Of every side as many calls are checked, and none is compared with another side's.
     let of = |(course, rounds): (&Course, &Vec<Vec<Turns>>)| {
         let own = rounds.iter().filter_map(|turns| turns.first());
@@ -173,6 +182,31 @@ fn charge(plan: &Duel<'_>, courses: &[Course], rounds: &mut Rounds) -> Vec<Vec<S
         own.map(note).collect()
     };
     courses.iter().zip(rounds).map(of).collect()
+}
+
+/// Adds to the times of foreign candidates what the parent waited for them beyond their claims and beyond what it waited for
+/// foreign baselines, and says so: a process that tells too little, by however little, gains nothing.
+fn charge_waits(plan: &Duel<'_>, accounts: &[Accounts], rounds: &mut [Vec<Turns>]) -> Vec<String> {
+    let beyond: Vec<Option<(f64, f64, f64)>> = accounts.iter().map(Accounts::beyond).collect();
+    let named = || plan.subjects.iter().map(|(name, _)| name.as_str()).enumerate();
+    let others = named().filter(|(_, name)| !is_candidate(name)).filter_map(|(place, _)| beyond[place]);
+    let (usual, unsure) =
+        others.fold((0.0, 0.0), |most, (middle, error, _)| if middle > most.0 { (middle, error) } else { most });
+    let mut notes = Vec::new();
+    for (place, name) in named().filter(|(_, name)| is_candidate(name)) {
+        let Some((middle, error, claimed)) = beyond[place] else { continue };
+        let more = middle - usual;
+        if more <= WAITED + WAITED_SHARE * claimed + STANDS_OUT * error.hypot(unsure) {
+            continue;
+        }
+        for turns in rounds.iter_mut().map(|turns| &mut turns[place]) {
+            let each = more / f64::from(turns.calls.max(1));
+            turns.samples.iter_mut().for_each(|sample| *sample += each);
+        }
+        let longer = 1e6 * more;
+        notes.push(format!("{name}: a sample took {longer:.0} us longer than its process says; that was added"));
+    }
+    notes
 }
 
 /// A seat for everybody who has none, and kernels loaded anew for those who have. Who was refused, if somebody was.
@@ -220,4 +254,40 @@ fn settle(stages: &[Stage<'_>], subject: &Subject, seat: &mut Seat) -> Result<Ou
         passed!(rehearse(stage, subject, seat)?);
     }
     seat.tighten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::duels::account::Wall;
+
+    /// Rounds of samples that took so long and were claimed to take so long, beside an empty function's.
+    fn accounts(claimed: f64, waited: f64) -> Accounts {
+        let samples = |claimed: f64, waited: f64| Account::waited(&[Wall { claimed, waited, left_out: 0.0 }; 5]);
+        let mut accounts = Accounts::on_device();
+        accounts.rounds = vec![(samples(claimed, waited), samples(1e-6, 2e-4)); 10];
+        accounts
+    }
+
+    #[test]
+    fn what_a_process_does_not_report_is_added() {
+        let names = ["candidate", "baseline torch"];
+        let subjects = names.map(|name| (name.to_string(), Subject::nothing()));
+        let plan = Duel { subjects: &subjects, rounds: 10, samples: 5, purpose: "test", deadline: None };
+        let charged = |claimed: f64| {
+            let turns = |claimed: f64| Turns { samples: vec![claimed / 10.0; 5], calls: 10, order: vec![] };
+            let mut rounds = vec![vec![turns(claimed), turns(2e-3)]; 10];
+            // Both take 2.25 ms, of which 50 us are neither claimed nor an empty function's.
+            let accounts = [accounts(claimed, 2.25e-3), accounts(2e-3, 2.25e-3)];
+            let notes = charge_waits(&plan, &accounts, &mut rounds);
+            (rounds[3][0].samples[2], rounds[3][1].samples[2], notes.len())
+        };
+        assert_eq!(charged(2e-3), (2e-4, 2e-4, 0));
+        // A hundredth and 15 us are how well it is known.
+        assert_eq!(charged(1.98e-3).2, 0);
+        for claimed in [1.8e-3, 1e-3, 1e-5] {
+            let (own, other, notes) = charged(claimed);
+            assert!((own - 2e-4).abs() < 1e-9 && (other, notes) == (2e-4, 1), "{claimed}: {own}");
+        }
+    }
 }

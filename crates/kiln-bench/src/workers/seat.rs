@@ -6,13 +6,14 @@ mod images;
 mod tighten;
 mod times;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use kiln_build::SHIM_SYMBOL;
 use kiln_core::{Fault, Gate, Outcome, Refusal};
-use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Launch, MappedSlot};
+use kiln_run::{Answer, Arena, Ask, Confinement, Drawing, Launch, Lies, Lying, MappedSlot};
 
 use crate::duels::account::{Account, Wall};
 use crate::questions::layout::Layout;
@@ -66,6 +67,13 @@ pub(crate) struct Seat {
     /// Where the worker goes afterwards; none for one that is used once.
     home: Option<(String, Idle)>,
     retaken: Arc<AtomicU64>,
+    /// On a device, where the outputs of a set lie, and where recorded rows leave what they return.
+    outputs: Vec<(usize, usize)>,
+    lie: HashMap<u32, Lying>,
+    /// The row that ran last.
+    row: u32,
+    /// Whether the process had another subject before.
+    pub(crate) used: bool,
     /// Kernels that every sample must run, by parts of their names.
     pub(crate) required: Arc<[String]>,
     /// Kernels that samples ran, since this was last taken.
@@ -114,6 +122,10 @@ impl Seat {
             keeper,
             home,
             retaken,
+            outputs: Vec::new(),
+            lie: HashMap::new(),
+            row: 0,
+            used: false,
             required: Arc::default(),
             ran: Ran::default(),
         }
@@ -175,6 +187,9 @@ impl Seat {
     ) -> Result<Outcome<()>, Fault> {
         let sets = if self.device { sets } else { 1 };
         self.sets = sets;
+        let written = slots.iter().filter(|slot| matches!(slot.role.as_str(), "out" | "inout"));
+        self.outputs = written.map(|slot| (slot.offset, slot.bytes)).collect();
+        self.lie.clear();
         let elsewhere = place == Spot::Another;
         self.here = Some(arena.number());
         if self.keeper.is_some() {
@@ -254,6 +269,24 @@ impl Seat {
     /// Brings what calls left to where it can be seen.
     pub(crate) fn fetch(&mut self) -> Result<Outcome<()>, Fault> {
         if self.on_device() { self.kept(Ask::Fetch { set: 0, parts: vec![] }) } else { Ok(Outcome::Passed(())) }
+    }
+
+    /// Copies what a call of the last sample returned to where it would have written it. Its process stands still, so that it is
+    /// read as it was when the clock had stopped.
+    pub(crate) fn adopt(&mut self, call: u32) -> Result<Outcome<()>, Fault> {
+        let Some((handles, calls)) = self.lie.get(&self.row) else { return Ok(Outcome::Passed(())) };
+        let mut known = Vec::new();
+        for (output, handle, offset) in calls.get(call as usize).into_iter().flatten() {
+            known.push((self.outputs.get(*output as usize).copied(), handles.get(*handle).cloned(), *offset));
+        }
+        for place in known {
+            let (Some((to, bytes)), Some(handle), offset) = place else {
+                return Ok(Outcome::Refused(self.unexpected(Answer::Done)));
+            };
+            let lies = Lies { handle, offset };
+            passed!(self.kept(Ask::Adopt { set: call % self.sets.max(1), offset: to, bytes, lies })?);
+        }
+        Ok(Outcome::Passed(()))
     }
 
     /// The same of another set than the first: those parts of it.

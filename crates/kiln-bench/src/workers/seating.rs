@@ -173,6 +173,11 @@ impl Seating {
         self.seat(subject, home(subject, true), subject.is_foreign())
     }
 
+    /// The same in a process that nobody used before.
+    pub(crate) fn take_unused(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
+        self.seat(subject, None, subject.is_foreign())
+    }
+
     /// The same in a process that nobody else ever uses.
     pub(crate) fn take_alone(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
         self.seat(subject, None, false)
@@ -206,6 +211,7 @@ impl Seating {
         let keeper = if kept { Some(self.keeper()?) } else { None };
         let mut seat =
             Seat::new(rested, self.limits.time, subject.on_device(), keeper, home, Arc::clone(&self.retaken));
+        seat.used = !fresh;
         // Baselines have no tunables, and run what they like.
         if subject.is_foreign() && !subject.config().is_empty() {
             seat.required = Arc::clone(&self.required);
@@ -224,7 +230,12 @@ impl Seating {
             seat.pin(self.cpus.clone())?;
         }
         passed!(seat.confine(confinement(subject))?);
-        Ok(seat.load(subject)?.map(|()| seat))
+        match seat.load(subject)? {
+            Outcome::Passed(()) => Ok(Outcome::Passed(seat)),
+            // Some files cannot be loaded twice by a process, and others find what somebody left there.
+            Outcome::Refused(_) if !fresh && subject.is_foreign() => self.seat(subject, None, kept),
+            Outcome::Refused(refusal) => Ok(Outcome::Refused(refusal)),
+        }
     }
 }
 

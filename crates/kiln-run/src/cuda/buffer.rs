@@ -81,6 +81,19 @@ impl Buffer {
         Ok(Buffer { allocated, borrowed: false, begin, length })
     }
 
+    /// Refuses a stretch that reaches beyond the memory it is said to lie in.
+    pub(super) fn holds(&self) -> Result<(), Trouble> {
+        let (mut begin, mut length) = (0, 0);
+        // SAFETY: fills in two numbers about memory that is mapped.
+        let code = unsafe { sys::cuMemGetAddressRange_v2(&mut begin, &mut length, self.allocated) };
+        check("cuMemGetAddressRange", code)?;
+        let from = self.begin.checked_sub(begin).map(|from| from as usize);
+        match from.and_then(|from| from.checked_add(self.length)) {
+            Some(end) if end <= length => Ok(()),
+            _ => Err("cuMemGetAddressRange: it reaches beyond the memory it is said to lie in".into()),
+        }
+    }
+
     /// The address of a byte.
     pub(super) fn at(&self, offset: usize) -> CUdeviceptr {
         self.begin + offset as u64

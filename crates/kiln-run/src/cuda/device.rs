@@ -18,7 +18,7 @@ use super::recent::Recent;
 use super::replay::Replay;
 use super::stopwatch::measure;
 use crate::memory::handle::Handle;
-use crate::protocol::{Drawing, Gpu, Launch, Lent, MappedSlot, Timing};
+use crate::protocol::{Drawing, Gpu, Launch, Lent, Lies, MappedSlot, Timing};
 use crate::serving::cpu::within;
 use crate::serving::stopwatch::Plan;
 
@@ -206,6 +206,24 @@ impl Device {
 
     pub(super) fn fetch(&mut self, set: u32, parts: &[(usize, usize)]) -> Result<(), Trouble> {
         self.arenas.current()?.fetch(set, parts, &self.context)
+    }
+
+    /// Copies what lies in another process's memory to an output.
+    pub(super) fn adopt(
+        &mut self,
+        (set, offset, bytes): (u32, usize, usize),
+        Lies { handle, offset: from }: Lies,
+    ) -> Result<(), Trouble> {
+        let shared = self.arenas.current()?;
+        within("an output", offset, bytes, shared.len())?;
+        if set >= shared.sets {
+            return Err(format!("set {set} is wanted, there are {}", shared.sets).into());
+        }
+        let lent = Lent { handle, offset: from, bytes, stride: 0 };
+        let answer = Buffer::borrowed(&lent, bytes)?;
+        answer.holds()?;
+        buffer::copy(shared.at(set, offset), answer.at(0), bytes, self.context.stream)?;
+        self.context.synchronise()
     }
 
     pub(super) fn call(&mut self) -> Result<(), Trouble> {

@@ -4,7 +4,7 @@
 use cudarc::driver::sys::{self, CUgraph, CUgraphExec, CUstream, CUstreamCaptureMode};
 
 use super::driver::{Trouble, check};
-use super::kernels::names;
+use super::kernels::{calls_host, names};
 
 /// A recorded sequence, ready to be replayed.
 pub(super) struct Graph {
@@ -28,6 +28,10 @@ impl Graph {
         ended?;
         if recorded.nodes()? == 0 {
             return Err("cuStreamEndCapture: nothing was recorded".into());
+        }
+        if calls_host(recorded.graph) {
+            // Held back, the device would wait for the host, and the host in the launch for the device.
+            return Err("cuStreamEndCapture: a function of the host was recorded".into());
         }
         let mut ready = std::ptr::null_mut();
         // SAFETY: the recorded graph is valid; one handle is filled in.

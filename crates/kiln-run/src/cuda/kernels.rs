@@ -10,6 +10,7 @@ use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUgraph, CUgraphNode, C
 const KERNEL: u32 = CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL as u32;
 const COPY: u32 = CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEMCPY as u32;
 const FILL: u32 = CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEMSET as u32;
+const HOST: u32 = CUgraphNodeType::CU_GRAPH_NODE_TYPE_HOST as u32;
 const CHILD: u32 = CUgraphNodeType::CU_GRAPH_NODE_TYPE_GRAPH as u32;
 const CONDITIONAL: u32 = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL as u32;
 /// Graphs in graphs at most.
@@ -22,8 +23,18 @@ pub(super) fn names(graph: CUgraph) -> Option<Vec<String>> {
     Some(found.names)
 }
 
+/// Whether a graph calls a function on the host.
+pub(super) fn calls_host(graph: CUgraph) -> bool {
+    let mut found = Found::default();
+    // What the walk cannot see is not known to.
+    let _ = found.walk(graph, 0);
+    found.host
+}
+
 #[derive(Default)]
 struct Found {
+    /// Whether a function of the host is among the nodes.
+    host: bool,
     names: Vec<String>,
     /// Names by handle: most nodes of a sample are launches of the same few kernels.
     known: HashMap<usize, String>,
@@ -41,6 +52,7 @@ impl Found {
             done(unsafe { sys::cuGraphNodeGetType(node, std::ptr::from_mut(&mut kind).cast()) })?;
             match kind {
                 KERNEL => self.add_kernel(node)?,
+                HOST => self.host = true,
                 COPY => self.add("[memcpy]"),
                 FILL => self.add("[memset]"),
                 CHILD => {

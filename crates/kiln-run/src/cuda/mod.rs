@@ -77,8 +77,7 @@ impl Backend {
             }
             Ask::Lend => return device.lend().map(Answer::Lent),
             Ask::Release => device.release(),
-            // Kernels and launchers write in place.
-            Ask::Take => Ok(()),
+            Ask::Adopt { set, offset, bytes, lies } => device.adopt((set, offset, bytes), lies),
             Ask::Scalars { values } => device.set_scalars(&values),
             Ask::Cool => device.cool(),
             Ask::Upload { image } => device.upload(image),

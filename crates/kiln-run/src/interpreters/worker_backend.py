@@ -5,7 +5,7 @@ functions:
 
 with dicts by argument name: inputs are read-only, outputs are written in place, an argument that is read and written is
 in both. A function may instead return an array (one output) or a dict of arrays. Plain arrays with memory of their own
-hold their elements when the function returns, and are taken over off the clock; of anything else (views, broadcasts) the
+hold their elements when the function returns, and are read where they lie; of anything else (views, broadcasts) the
 elements are copied on the clock. Every timed call has arguments of its own. A file that has `torch` among its globals is
 given PyTorch tensors, any other NumPy arrays. Loaded for the device, a file must have `torch` among its globals or import
 Triton; its tensors lie on the GPU, in memory that another process keeps and lends.
@@ -37,6 +37,10 @@ class Backend:
         # A sample that is ready to run again, and for what; and what the last one returned.
         self.armed = self.left = None
         self.loads = 0
+        # Recorded rows are numbered, and the parent was told where those leave their answers.
+        self.rows, self.said = 0, set()
+        # What is loaded, to be known again.
+        self.loaded = None
 
     def answer(self, ask):
         if self.broken:
@@ -83,8 +87,6 @@ class Backend:
             self.values = {offset: bytes(value) for offset, value in ask["values"]}
         elif do == "release":
             self.release()
-        elif do == "take":
-            self.take()
         else:
             raise Failed("no such question: %s" % do)
         return "done"
@@ -103,7 +105,7 @@ class Backend:
 
         if not path:
             # What is called where only the cost of everything around is asked for.
-            self.module, self.function, self.config, self.armed = sys, nothing, {}, None
+            self.module, self.function, self.config, self.armed, self.loaded = sys, nothing, {}, None, None
             if device:
                 self.opened = self.opened or self.open(self.torch())
                 self.device, self.function = self.opened, self.opened.nothing()
@@ -112,6 +114,17 @@ class Backend:
             return
         if not os.path.isfile(path):
             raise Failed("%s: no such file" % path)
+        status = os.stat(path)
+        wanted = (os.path.abspath(path), status.st_mtime_ns, status.st_size, symbol, repr(sorted(config.items())), device)
+        if wanted == self.loaded:
+            # Some files can be loaded only once by a process: those that register operators, for instance.
+            self.armed = None
+            if self.opened is not None:
+                self.opened.forget_graphs()
+            if self.memory is not None:
+                self.bind()
+            return
+        self.loaded = None
         self.module, self.function, self.path, self.copies = None, None, os.path.abspath(path), None
         folder = os.path.dirname(self.path)
         if folder not in sys.path:
@@ -138,7 +151,7 @@ class Backend:
         if self.opened is not None:
             self.opened.forget_graphs()
         self.armed = None
-        self.module, self.function, self.config = module, function, dict(config)
+        self.module, self.function, self.config, self.loaded = module, function, dict(config), wanted
         if self.memory is not None:
             self.bind()
 
@@ -189,6 +202,7 @@ class Backend:
         self.memory, self.key = memory, key
         self.slots, self.sets, self.stride = slots, sets, stride
         self.inputs, self.outputs, self.armed, self.left, self.prepared = {}, {}, None, None, None
+        self.said = set()
         self.has_scalars = any(slot["role"] == "scalar" for slot in slots)
         if self.module is not None and memory is not None:
             self.bind()
@@ -222,6 +236,11 @@ class Backend:
         # The function's own dicts, for it may change them; and nothing of ours on the clock.
         return partial(self.function, dict(inputs), self.scalars(offset), dict(outputs), **self.config)
 
+    def anew(self, inputs, outputs, scalars):
+        """A call that is made again and again, with dicts of its own each time: the function may change them."""
+        function, config = self.function, self.config
+        return lambda: function(dict(inputs), dict(scalars), dict(outputs), **config)
+
     def scalars(self, offset=0):
         slots = [slot for slot in self.slots if slot["role"] == "scalar"]
         if self.device is not None:
@@ -251,36 +270,67 @@ class Backend:
         began, device = clock(), self.device
         scalars = self.scalars()
         if self.armed is None or self.armed[0] != (calls, scalars, self.copies):
-            self.armed = (calls, scalars, self.copies), *self.arm(calls, scalars)
-        _, places, run, graph = self.armed
+            armed = self.arm(calls, scalars)
+            self.armed = (calls, scalars, self.copies), *armed
+        _, places, run, graph, row, lie = self.armed
         timing, results = device.time(run, graph, began, batches)
-        # All is over: what is taken over when the parent has seen that was there when the clock stopped.
-        self.left = places, [] if self.copies else results or []
+        # Kept until the next sample: its answers are read where they lie.
+        self.left = results = [] if self.copies else results or []
+        if not graph and results:
+            row, lie = 0, self.lie(places, results)
+            if lie is None:
+                # From now on each answer is copied before the next call.
+                self.copies, lie = True, [[], []]
+                self.take_over(places, results)
+                device.wait()
         # A replayed graph does not mind who has this thread's processor.
         preemptions = [] if graph else timing.pop("preemptions")
         kernels = getattr(run, "kernels", [])
-        return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions, kernels=kernels)
+        # Where a recorded row leaves its answers is said once: saying it takes time that the parent waits.
+        known, self.said = row in self.said, self.said | {row}
+        found = {} if known and graph else {"lie": lie}
+        return dict(timing, calls=calls, graph=graph, gpu=None, preemptions=preemptions, kernels=kernels, row=row, **found)
 
-    def take(self):
-        """Takes over what the last sample's calls returned."""
-        (places, results), self.left = self.left or ([], []), None
-        if results:
-            self.take_over(places, results)
-            if self.device is not None:
-                self.device.wait()
+    def lie(self, places, results):
+        """Where the answers lie that calls returned: handles of memory, and for each call numbers of outputs, of handles, and
+        offsets. None where somebody has to copy them."""
+        spots, seen, handles = [], set(), {}
+        for place, result in zip(places, results):
+            outputs, found = self.bound[place][1], []
+            names = list(outputs) if result is not None else []
+            for name, value in self.returned(result, outputs):
+                output = outputs[name]
+                spot = self.device.lie(value) if is_as(value, output) and output.is_contiguous() else None
+                if spot is None or spot in seen or not holds(value):
+                    return None
+                seen.add(spot)
+                handle, offset = spot
+                found.append((names.index(name), handles.setdefault(handle, len(handles)), offset))
+            spots.append(found)
+        return [list(handles), spots if handles else []]
 
     def arm(self, calls, scalars):
         """What makes a sample of so many calls, ready to run, and whether it is a graph."""
         self.ready()
         self.bind_sets(min(calls, self.sets))
         places = [number % len(self.bound) for number in range(calls)]
-        row = [self.ready(self.bound[place]) for place in places]
+        row = [self.anew(*self.bound[place], scalars) for place in places]
         if self.copies:
             row = [partial(self.deliver_one, call, self.bound[place][1]) for call, place in zip(row, places)]
         outputs = [array for place in set(places) for array in self.bound[place][1].values()]
         key = (self.key, repr(self.slots), repr(scalars), calls, self.sets, self.copies)
         run, graph = self.device.prepare(row, key, outputs)
-        return places, run, graph
+        lie = [[], []]
+        if graph and not self.copies:
+            lie = self.lie(places, run.results)
+            if lie is None:
+                # Views, or the same memory for several calls.
+                self.copies = True
+                return self.arm(calls, scalars)
+        if graph and run.number is None:
+            self.rows += 1
+            run.number = self.rows
+        return places, run, graph, run.number if graph else 0, lie
 
     def bind_sets(self, wanted):
         """Sees to it that there are arrays for so many sets."""

@@ -125,8 +125,12 @@ class Cuda(Device):
             replay(graph)
             return results
 
-        run.kernels = names
+        run.kernels, run.results, run.number = names, results, None
         return run
+
+    def lie(self, value):
+        """The handle of the memory a tensor is in, for another process, and where in it; None where it cannot be given out."""
+        return self.driver.lie(value.data_ptr())
 
     def kernels(self, graph):
         """The names of the kernels that a graph launches; none where nobody shows them."""
@@ -227,6 +231,18 @@ class Driver:
         self.close.argtypes = [ctypes.c_uint64]
         self.address, self.byref = ctypes.c_uint64, ctypes.byref
         self.handle = Handle.from_buffer_copy
+        around, give = library.cuMemGetAddressRange_v2, library.cuIpcGetMemHandle
+        around.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]
+        give.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+        address, size, pointer = ctypes.c_uint64, ctypes.c_size_t, ctypes.byref
+
+        def lie(place):
+            begin, length, handle = address(), size(), Handle()
+            if around(pointer(begin), pointer(length), place) or give(pointer(handle), begin):
+                return None
+            return bytes(handle.bytes).hex(), place - begin.value
+
+        self.lie = lie
         self.names = namer(library)
 
 

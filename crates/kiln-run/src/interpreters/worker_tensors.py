@@ -182,6 +182,7 @@ def copy_to(output, value):
     torch = sys.modules.get("torch")
     is_tensor = torch is not None and type(value) is torch.Tensor
     if hasattr(output, "copy_"):
-        output.copy_(value if is_tensor else torch.as_tensor(value))
+        # One that requires gradients would make the output require them.
+        output.copy_(value.detach() if is_tensor else torch.as_tensor(value))
     else:
         output[...] = value.detach().cpu().numpy() if is_tensor else value

@@ -72,7 +72,7 @@ impl Backend {
             | Ask::Time { draw: Some(_), .. }
             | Ask::Lend
             | Ask::Release
-            | Ask::Take
+            | Ask::Adopt { .. }
             | Ask::Scalars { .. }
             | Ask::Cool
             | Ask::Describe => failed("no device here".into()),

@@ -178,14 +178,19 @@ impl Seat {
             passed!(prepared?);
             let asked = Instant::now();
             match self.ask(Ask::time(1, calls))? {
-                Outcome::Passed(Answer::Times(Timing { nanoseconds, preemptions, gpu, graph, kernels, .. })) => {
+                Outcome::Passed(Answer::Times(timing)) => {
+                    // From here on its process does nothing: what it returned is read as it is now.
+                    self.pause();
+                    let Timing { nanoseconds, preemptions, gpu, graph, kernels, row, lie, .. } = timing;
+                    self.row = row;
+                    if let Some(lie) = lie {
+                        self.lie.insert(row, lie);
+                    }
                     // What the subject left undone on the device is done before its keeper gets there, or never.
                     passed!(self.kept(Ask::Fetch { set: 0, parts: vec![FENCE] })?);
                     let claimed = nanoseconds.iter().map(|ns| *ns as f64 * 1e-9).sum();
                     let waited = asked.elapsed().as_secs_f64();
                     self.walls.push(Wall { claimed, waited, left_out: 0.0 });
-                    // What calls returned is copied off the clock: it was there when the device had come to its end.
-                    passed!(self.done(Ask::Take)?);
                     all.nanoseconds.extend(nanoseconds);
                     all.preemptions.extend(preemptions);
                     (all.gpu, all.graph) = (gpu, graph);
