@@ -431,7 +431,7 @@ pub struct Timing {
     pub row: u32,
     /// On a device, where answers lie that calls returned. None for a recorded row of which that was said before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lie: Option<Lying>,
+    pub lie: Option<Box<Lying>>,
     /// The kernels that graph launches: each name once, in order, as the driver has it, with `[memcpy]` and `[memset]` for
     /// what the driver does itself. Empty where they are not known. Where foreign code runs in the worker, a claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

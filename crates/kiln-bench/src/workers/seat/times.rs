@@ -184,7 +184,7 @@ impl Seat {
                     let Timing { nanoseconds, preemptions, gpu, graph, kernels, row, lie, .. } = timing;
                     self.row = row;
                     if let Some(lie) = lie {
-                        self.lie.insert(row, lie);
+                        self.lie.insert(row, *lie);
                     }
                     // What the subject left undone on the device is done before its keeper gets there, or never.
                     passed!(self.kept(Ask::Fetch { set: 0, parts: vec![FENCE] })?);
