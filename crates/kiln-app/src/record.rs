@@ -5,10 +5,12 @@ mod past;
 pub(crate) mod prior;
 pub(crate) mod recording;
 pub(crate) mod resume;
+mod run_file;
 mod whose;
 mod winner;
 
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;
 pub(crate) use recording::results;
+pub(crate) use run_file::run_file;
 pub(crate) use whose::Whose;

@@ -1,5 +1,6 @@
 //! From samples of two sides to a verdict with its reasons.
 
+pub(crate) mod apart;
 pub(crate) mod compare;
 pub(crate) mod decide;
 pub(crate) mod overall;

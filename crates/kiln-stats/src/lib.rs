@@ -16,6 +16,7 @@ mod summary;
 pub use distributions::{normal, student};
 pub use error::StatsError;
 pub use interval::{Estimate, Interval};
+pub use judgement::apart::{Apart, compare_runs};
 pub use judgement::compare::{Comparison, compare, compare_apart, compare_blocks};
 pub use judgement::overall::overall;
 pub use judgement::plan::{more_samples, samples_for_median, samples_for_ratio};

@@ -1,7 +1,7 @@
 //! Benchmarks: one configuration against others, or baselines alone, measured once. In: a finished run. Out: the same again.
 //! Refuses one that is already there, and numbers that would not read back.
 
-use kiln_core::{Fault, Refusal};
+use kiln_core::{Fault, MeasuredWorkload, Refusal};
 
 use crate::database::column::{Columns, count, finite, json};
 use crate::database::fault::fault;
@@ -48,6 +48,8 @@ pub struct Run {
     pub result: Printed,
     /// The figures of each side.
     pub sides: Vec<RunSide>,
+    /// Every sample; none of a benchmark by an older kiln.
+    pub samples: Option<Kept<Vec<MeasuredWorkload>>>,
 }
 
 /// One side of a benchmark on one workload.
@@ -83,7 +85,7 @@ macro_rules! select_runs {
     ($rest:literal) => {
         sqlx::query(concat!(
             "SELECT id, started_ms, seconds, kernel, path, target, arch, variant, config, cache, threads, seed, device, ",
-            "environment, git_commit, spec_hash, kiln_version, result FROM runs ",
+            "environment, git_commit, spec_hash, kiln_version, result, samples FROM runs ",
             $rest
         ))
     };
@@ -95,8 +97,8 @@ impl Store {
         let what = &format!("recording run {}", run.id);
         let insert = sqlx::query(
             "INSERT INTO runs (id, started_ms, seconds, kernel, path, target, arch, variant, config, cache, threads, seed, \
-             device, environment, git_commit, spec_hash, kiln_version, result) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
-             $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+             device, environment, git_commit, spec_hash, kiln_version, result, samples) VALUES ($1, $2, $3, $4, $5, $6, $7, \
+             $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
         )
         .bind(run.id.as_str())
         .bind(run.started_ms)
@@ -115,7 +117,8 @@ impl Store {
         .bind(run.git_commit.as_deref())
         .bind(run.spec_hash.as_str())
         .bind(run.kiln_version.as_str())
-        .bind(json(what, "result", &run.result)?);
+        .bind(json(what, "result", &run.result)?)
+        .bind(run.samples.as_ref().map(|samples| json(what, "samples", samples)).transpose()?);
         self.transaction(what, |session| {
             session.change(insert).map_err(|e| fault(what, &e))?;
             for (place, side) in run.sides.iter().enumerate() {
@@ -204,6 +207,7 @@ fn run(row: Columns<'_>) -> Result<Run, Fault> {
         kiln_version: row.get("kiln_version")?,
         result: row.json("result")?,
         sides: Vec::new(),
+        samples: row.maybe_json("samples")?,
     })
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use kiln_core::{Gate, Refusal};
+use kiln_core::{Gate, MeasuredSide, MeasuredWorkload, Refusal};
 use kiln_store::{Filter, Kept, Run, RunSide, Store, Study};
 use serde_json::json;
 
@@ -46,6 +46,10 @@ fn run(kernel: &str, started_ms: i64) -> Run {
         kiln_version: "0.1.0".into(),
         result: Kept::found(json!([{ "workload": "w" }])),
         sides: vec![own, against, failed],
+        samples: Some(Kept::new(vec![MeasuredWorkload {
+            name: "w".into(),
+            sides: vec![MeasuredSide::candidate(vec![1.5e-6])],
+        }])),
     }
 }
 
@@ -54,7 +58,7 @@ fn runs_read_back_and_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("kiln.db").to_str().unwrap()).unwrap();
     assert_eq!(store.runs(&Filter::default()).unwrap(), vec![]);
-    let (old, new, other) = (run("k", 1), run("k", 3), Run { config: None, ..run("l", 2) });
+    let (old, new, other) = (run("k", 1), run("k", 3), Run { config: None, samples: None, ..run("l", 2) });
     for run in [&old, &new, &other] {
         store.record_run(run).unwrap();
     }

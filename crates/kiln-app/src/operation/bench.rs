@@ -7,7 +7,8 @@ mod recorded;
 
 use std::time::Instant;
 
-use kiln_core::{Config, Outcome, Refusal};
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_stats::Thresholds;
 use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Versus, peaks, versus};
 
@@ -44,6 +45,8 @@ pub struct BenchRequest {
     pub dead_zone: f64,
     /// Include holdout workloads.
     pub all: bool,
+    /// Write a run file, with every sample.
+    pub save: Option<Utf8PathBuf>,
 }
 
 /// What was measured.
@@ -97,10 +100,23 @@ fn run<'a>(
         let (settings, outcome) = (Settings::default(), Outcome::Refused(refusal));
         return Ok(Benched { kernel: opened.kernel, config, settings, hardware: String::new(), outcome });
     }
+    writable(request.save.as_deref())?;
     let settings = settings(request, &opened)?;
     let sides = (&config, other.as_ref());
     let (hardware, outcome) = measure(project, &opened, &settings, sides, request, (teller, began))?;
     Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome })
+}
+
+/// Refuses a place for the run file before anything is measured.
+fn writable(save: Option<&Utf8Path>) -> Result<(), Failure> {
+    let Some(file) = save else { return Ok(()) };
+    let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let why = match (file.is_dir(), folder.is_dir()) {
+        (true, _) => format!("{file} is a folder"),
+        (_, false) => format!("there is no folder {folder}"),
+        _ => return Ok(()),
+    };
+    Err(Report::error(format!("the run cannot be saved to {file}")).label(why).into())
 }
 
 /// How it is measured.
@@ -159,8 +175,10 @@ fn measure(
     let thresholds = Thresholds::with_dead_zone(request.dead_zone / 100.0);
     match versus(&bench, &subject, &rivals, &thresholds, request.all)? {
         Ok(figures) => {
-            let setting = Setting { bench: &bench, path: &request.selecting.path, config: Some(config), began };
-            setting.record(project, sides(&figures), &figures, teller);
+            let (path, save) = (&request.selecting.path, request.save.as_deref());
+            let setting = Setting { bench: &bench, path, config: Some(config), began, save };
+            let samples = figures.iter().map(|figure| figure.measured.clone()).collect();
+            setting.record(project, (sides(&figures), samples), &figures, teller)?;
             Ok((hardware, Outcome::Passed(figures)))
         }
         Err(lost) => refused(lost.refusal),

@@ -1,6 +1,7 @@
 //! Flags of the verbs about one configuration or one space of a kernel.
 
 use clap::Args;
+use kiln_app::Utf8PathBuf;
 
 use super::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 
@@ -114,6 +115,9 @@ pub(crate) struct BenchArgs {
     /// Include holdout workloads
     #[arg(long)]
     pub(crate) all: bool,
+    /// Write every sample to a run file, for `kiln compare`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<Utf8PathBuf>,
     #[command(flatten)]
     pub(crate) building: BuildingArgs,
     #[command(flatten)]

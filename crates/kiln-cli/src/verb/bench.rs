@@ -23,6 +23,7 @@ pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure
         max_samples: args.max_samples,
         dead_zone: args.dead_zone,
         all: args.all,
+        save: args.save.clone(),
     };
     if args.baselines {
         let found = baselines(project, &file, &request, &hear)?;

@@ -124,7 +124,7 @@ fn interleaved(blocks: &Blocks, thresholds: &Thresholds, seed: u64) -> Result<Co
 }
 
 /// `ranked` are the samples that sides are told apart by: relative to their block where it has a level.
-fn judge(
+pub(crate) fn judge(
     sides: [&[f64]; 2],
     ranked: [&[f64]; 2],
     drawn: &Ratio,

@@ -11,11 +11,12 @@ use crate::database::fault::fault;
 use crate::database::session::Session;
 
 /// The steps, oldest first; the version of a store is how many of them it has taken.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("../../migrations/0001_studies.sql"),
     include_str!("../../migrations/0002_notes.sql"),
     include_str!("../../migrations/0003_runs.sql"),
     include_str!("../../migrations/0004_labels.sql"),
+    include_str!("../../migrations/0005_samples.sql"),
 ];
 const NEWEST: i64 = STEPS.len() as i64;
 

@@ -62,6 +62,7 @@ fn run<'a>(
         let report = Report::error(format!("{} has no baselines", opened.kernel.name()));
         return Err(report.hint("name some: [baselines] numpy = \"baseline.py:function\"").into());
     }
+    super::writable(request.save.as_deref())?;
     let settings = super::settings(request, &opened)?;
     let (hardware, gpu, target_speedup, workloads) = {
         let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
@@ -76,8 +77,10 @@ fn run<'a>(
         let rivals: Vec<Rival> = found.ready.iter().map(Rival::baseline).collect();
         let target_speedup = opened.kernel.selection.spec.objective.target_speedup;
         let workloads = standing(&bench, &rivals, target_speedup, request.all)?;
-        let setting = Setting { bench: &bench, path: &request.selecting.path, config: None, began };
-        setting.record(project, standing_sides(&workloads), &workloads, teller);
+        let (path, save) = (&request.selecting.path, request.save.as_deref());
+        let setting = Setting { bench: &bench, path, config: None, began, save };
+        let samples = workloads.iter().map(|standing| standing.measured.clone()).collect();
+        setting.record(project, (standing_sides(&workloads), samples), &workloads, teller)?;
         (bench.hardware().to_string(), bench.gpu_state(), target_speedup, workloads)
     };
     Ok(Baselined { kernel: opened.kernel, settings, hardware, gpu, target_speedup, workloads })

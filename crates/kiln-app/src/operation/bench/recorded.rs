@@ -4,14 +4,16 @@
 use std::time::Instant;
 
 use camino::Utf8Path;
-use kiln_core::Config;
+use kiln_core::{Config, MeasuredWorkload};
 use kiln_store::{Kept, Run, RunSide, Study};
-use kiln_study::{Bench, Standing, Unmeasured, Versus, environment};
+use kiln_study::{Bench, Standing, Unmeasured, Versus, environment, write_whole};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::failure::Failure;
 use crate::operation::tune::{git_commit, spec_hash};
 use crate::project::Project;
+use crate::record::run_file;
 use crate::teller::Teller;
 
 /// Where and when something was measured.
@@ -21,19 +23,32 @@ pub(super) struct Setting<'s, 'a> {
     /// None where only baselines were.
     pub(super) config: Option<&'s Config>,
     pub(super) began: Instant,
+    /// The run file to write, where one is wanted.
+    pub(super) save: Option<&'s Utf8Path>,
 }
 
 impl Setting<'_, '_> {
-    /// Records the run.
-    pub(super) fn record(&self, project: &Project, sides: Vec<RunSide>, figures: &impl Serialize, teller: &Teller<'_>) {
-        let run = self.run(sides, figures);
+    /// Records the run, and saves it to a file where that is wanted.
+    pub(super) fn record(
+        &self,
+        project: &Project,
+        (sides, samples): (Vec<RunSide>, Vec<MeasuredWorkload>),
+        figures: &impl Serialize,
+        teller: &Teller<'_>,
+    ) -> Result<(), Failure> {
+        let run = self.run((sides, samples), figures);
         if let Err(fault) = project.store().and_then(|store| store.record_run(&run)) {
             teller.note(format!("this run is not recorded: {fault}"));
         }
+        if let Some(file) = self.save {
+            write_whole(file, run_file(&run)?.json().as_bytes())?;
+            teller.note(format!("saved to {file}"));
+        }
+        Ok(())
     }
 
-    fn run(&self, sides: Vec<RunSide>, figures: &impl Serialize) -> Run {
-        let Setting { bench, path, config, began } = self;
+    fn run(&self, (sides, samples): (Vec<RunSide>, Vec<MeasuredWorkload>), figures: &impl Serialize) -> Run {
+        let Setting { bench, path, config, began, .. } = self;
         let (kernel, settings, seconds) = (bench.kernel, bench.settings, began.elapsed().as_secs_f64());
         Run {
             id: Study::new_id(),
@@ -55,6 +70,7 @@ impl Setting<'_, '_> {
             kiln_version: env!("CARGO_PKG_VERSION").into(),
             result: Kept::found(json!(figures)),
             sides,
+            samples: Some(Kept::new(samples)),
         }
     }
 }
