@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod colour;
+mod compare;
 mod compilers;
 mod doctor;
 mod errors;

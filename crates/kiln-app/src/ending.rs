@@ -13,6 +13,8 @@ pub enum Ending {
     Refused,
     /// A study ended without the speedup aimed at.
     NotReached,
+    /// A run is slower than the one it was compared with.
+    Regressed,
     /// The environment was examined, and something in it fails.
     Unfit,
     /// It was asked to stop; what was done is recorded.

@@ -3,6 +3,7 @@
 mod bench;
 mod cache;
 mod check;
+mod compare;
 mod explain;
 mod export;
 mod forge;
@@ -20,6 +21,7 @@ mod worker;
 pub use bench::{Baselined, BenchRequest, Benched, baselines, bench};
 pub use cache::{CacheHolds, cache};
 pub use check::{CheckRequest, Checked, check};
+pub use compare::{CompareRequest, CompareVerdict, Compared, ComparedWorkload, compare};
 pub use explain::{Explained, explain, explained};
 pub use export::export;
 pub use forge::{ForgeRequest, Forgings, forge};

@@ -1,5 +1,6 @@
 //! What can be typed: the verbs here, their flags in files by kind.
 
+mod compare;
 mod kernel;
 mod machine;
 mod selecting;
@@ -9,6 +10,7 @@ mod tune;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
 pub(crate) use selecting::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
@@ -20,7 +22,7 @@ pub(crate) use tune::TuneArgs;
 #[derive(Debug, Parser)]
 #[command(name = "kiln", version, about = "Makes GPU kernels fast and proves it.", max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 a fault of the environment, 2 a mistake in the input, 3 a candidate was refused, 4 the target speedup was not reached, 130 interrupted."
+    after_help = "Exit codes: 0 done, 1 a fault of the environment, 2 a mistake in the input, 3 a candidate was refused, 4 the target speedup was not reached, 5 a regression, 130 interrupted."
 )]
 pub(crate) struct Cli {
     /// File that studies are recorded in and read from [env: KILN_STORE] [default: .kiln/kiln.db]
@@ -72,6 +74,8 @@ pub(crate) enum Verb {
     Check(CheckArgs),
     /// Measure one configuration against baselines or another configuration, or the baselines alone
     Bench(BenchArgs),
+    /// Compare two runs, measured at different times: regression, improvement, or no significant difference
+    Compare(CompareArgs),
     /// List past studies and benchmarks, newest first
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark
@@ -115,6 +119,7 @@ impl Verb {
             Verb::Space(args) => args.list,
             Verb::History(args) => args.export.is_some(),
             Verb::Show(args) => args.csv,
+            Verb::Compare(args) => args.format != CompareFormat::Text || args.out.is_some(),
             Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
         };
@@ -129,6 +134,7 @@ impl Verb {
             Verb::Tune(args) => args.json,
             Verb::Check(args) => args.json,
             Verb::Bench(args) => args.json,
+            Verb::Compare(args) => args.json || args.format == CompareFormat::Json,
             Verb::History(args) => args.json,
             Verb::Show(args) => args.json,
             Verb::Simulate(args) => args.json,

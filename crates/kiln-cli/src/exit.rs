@@ -18,6 +18,8 @@ const BAD_INPUT: u8 = 2;
 const REFUSED: u8 = 3;
 /// The speedup aimed at was not reached, or the study stopped early on purpose.
 const NOT_REACHED: u8 = 4;
+/// A run is slower than the one it was compared with.
+const REGRESSED: u8 = 5;
 /// Ctrl-C; what was done is saved. The shell's own code for it.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -45,6 +47,7 @@ fn of(ending: Ending) -> u8 {
         Ending::Done => DONE,
         Ending::Refused => REFUSED,
         Ending::NotReached => NOT_REACHED,
+        Ending::Regressed => REGRESSED,
         Ending::Unfit | Ending::Failed => FAULT,
         Ending::BadInput => BAD_INPUT,
         Ending::Interrupted => INTERRUPTED,

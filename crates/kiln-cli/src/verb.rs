@@ -3,6 +3,7 @@
 mod bench;
 mod cache;
 mod check;
+mod compare;
 mod completions;
 mod doctor;
 mod explain;
@@ -32,6 +33,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Tune(args) => tune::run(project, args),
         Verb::Check(args) => check::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
+        Verb::Compare(args) => compare::run(project, args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
         Verb::Studies(args) => studies::run(project, args),

@@ -13,6 +13,7 @@ pub use event::{event_line, remark};
 pub use progress::Progress;
 pub use results::bench::BenchView;
 pub use results::check::CheckView;
+pub use results::compare::CompareView;
 pub use results::doctor::DoctorView;
 pub use results::everywhere::EverywhereView;
 pub use results::explain::{explanation, explanations};

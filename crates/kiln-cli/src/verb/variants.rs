@@ -41,7 +41,7 @@ pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure>
 fn gravity(ending: Ending) -> u8 {
     match ending {
         Ending::Done => 0,
-        Ending::NotReached => 1,
+        Ending::NotReached | Ending::Regressed => 1,
         Ending::Refused => 2,
         Ending::BadInput => 3,
         Ending::Unfit | Ending::Failed => 4,

@@ -31,8 +31,13 @@ pub fn compare_runs(
     seed: u64,
 ) -> Result<Comparison, StatsError> {
     thresholds.check()?;
-    let (sides, levelled) = match (baseline.levelled()?, candidate.levelled()?) {
-        (Some(one), Some(other)) => ([one, other], true),
+    let middle = [baseline, candidate].map(|run| run.yardstick.map(|unit| order::median(&unit.concat())));
+    let (sides, levelled) = match middle {
+        [Some(one), Some(other)] => {
+            // In seconds again: of the yardstick between both runs.
+            let second = (one * other).sqrt();
+            ([baseline.levelled(second)?, candidate.levelled(second)?], true)
+        }
         _ => ([baseline.rounds.to_vec(), candidate.rounds.to_vec()], false),
     };
     // A round is what may be drawn again, where there are enough of them.
@@ -56,9 +61,9 @@ pub fn compare_runs(
 }
 
 impl Apart<'_> {
-    /// Times in units of the yardstick's; none without one.
-    fn levelled(&self) -> Result<Option<Vec<Vec<f64>>>, StatsError> {
-        let Some(yardstick) = self.yardstick else { return Ok(None) };
+    /// Times as they would be if the yardstick took that long.
+    fn levelled(&self, second: f64) -> Result<Vec<Vec<f64>>, StatsError> {
+        let yardstick = self.yardstick.unwrap_or_default();
         if yardstick.len() != self.rounds.len() {
             return Err(StatsError::Unpaired { baseline: yardstick.len(), candidate: self.rounds.len() });
         }
@@ -66,9 +71,9 @@ impl Apart<'_> {
         Side::new(yardstick.iter().map(Vec::as_slice))?;
         let level = |(round, unit): (&Vec<f64>, &Vec<f64>)| {
             let unit = order::median(unit);
-            round.iter().map(|time| time / unit).collect()
+            round.iter().map(|time| time / unit * second).collect()
         };
-        Ok(Some(self.rounds.iter().zip(yardstick).map(level).collect()))
+        Ok(self.rounds.iter().zip(yardstick).map(level).collect())
     }
 }
 
@@ -87,21 +92,22 @@ mod tests {
         (0..20).map(|_| (0..5).map(|_| seconds * slow * noise()).collect()).collect()
     }
 
-    fn verdict(change: f64, slow: f64, with_yardstick: bool) -> (Verdict, usize) {
+    /// The verdict, and whether the machine was known.
+    fn verdict(change: f64, slow: f64, with_yardstick: bool) -> (Verdict, bool) {
         let (base, unit) = (rounds(1.0, 1.0, 1), rounds(3.0, 1.0, 2));
         let (head, unit_then) = (rounds(change, slow, 3), rounds(3.0, slow, 4));
         let one = Apart { rounds: &base, yardstick: with_yardstick.then_some(&unit) };
         let other = Apart { rounds: &head, yardstick: with_yardstick.then_some(&unit_then) };
         let found = compare_runs(one, other, &Thresholds::mission(), 1).unwrap();
-        (found.verdict, found.warnings.len())
+        (found.verdict, !found.warnings.contains(&Warning::NotInterleaved))
     }
 
     #[test]
     fn a_machine_that_became_slower_accuses_nobody_where_there_is_a_yardstick() {
-        assert_eq!(verdict(1.0, 1.2, true), (Verdict::Same, 0));
-        assert_eq!(verdict(1.0, 1.2, false), (Verdict::Slower, 1));
-        assert_eq!(verdict(1.05, 0.9, true), (Verdict::Slower, 0));
-        assert_eq!(verdict(0.8, 1.3, true), (Verdict::Faster, 0));
+        assert_eq!(verdict(1.0, 1.2, true), (Verdict::Same, true));
+        assert_eq!(verdict(1.0, 1.2, false), (Verdict::Slower, false));
+        assert_eq!(verdict(1.05, 0.9, true), (Verdict::Slower, true));
+        assert_eq!(verdict(0.8, 1.3, true), (Verdict::Faster, true));
     }
 
     #[test]

@@ -1,0 +1,43 @@
+//! `kiln compare`: two runs against each other.
+
+use kiln_app::{CompareRequest, Ending, Ends, Failure, Project, Report, Thresholds, compare, write_whole};
+use kiln_show::{CompareView, quoted};
+
+use crate::args::{CompareArgs, CompareFormat};
+use crate::output;
+
+pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failure> {
+    let request = CompareRequest {
+        base: args.base.clone(),
+        candidate: args.candidate.clone(),
+        side: args.side.clone(),
+        plain: args.plain,
+        anyway: args.anyway,
+        thresholds: Thresholds {
+            dead_zone: fraction("--regression", args.regression)?,
+            improvement: fraction("--improvement", args.improvement)?,
+            ..Thresholds::mission()
+        },
+    };
+    let compared = compare(project, &request)?;
+    let command = format!("kiln compare {} {}", quoted(&args.base), quoted(&args.candidate));
+    let view = CompareView { compared: &compared, command: &command };
+    let text = match if args.json { CompareFormat::Json } else { args.format } {
+        CompareFormat::Text => view.to_string(),
+        CompareFormat::Markdown => view.markdown(),
+        CompareFormat::Json => format!("{}\n", view.json()),
+    };
+    match &args.out {
+        Some(file) => write_whole(file, text.as_bytes())?,
+        None => output::data(&text)?,
+    }
+    Ok(compared.ending())
+}
+
+/// A percentage as a fraction.
+fn fraction(flag: &str, percent: f64) -> Result<f64, Failure> {
+    if percent.is_finite() && (0.0..=1000.0).contains(&percent) {
+        return Ok(percent / 100.0);
+    }
+    Err(Report::error(format!("{flag} is {percent}")).label("expected a number of per cent from 0 to 1000").into())
+}
