@@ -11,4 +11,5 @@ mod winner;
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;
 pub(crate) use recording::results;
+pub use resume::unreadable;
 pub(crate) use whose::Whose;

@@ -32,11 +32,15 @@ impl fmt::Display for DoctorView<'_> {
             let mut words = what.lines();
             writeln!(f, "{:<4}  {id:<width$}  {}", state.name(), words.next().unwrap_or_default())?;
             words.try_for_each(|line| writeln!(f, "{:6}{:width$}  {line}", "", ""))?;
-            if *state != Health::Ok {
-                writeln!(f, "{:6}{:width$}  why: {why}", "", "")?;
-            }
-            if let Some(fix) = fix {
-                writeln!(f, "{:6}{:width$}  fix: {fix}", "", "")?;
+            // What is well needs no fix, though there may be more to have.
+            let rest = [("why", Some(why.to_string())), ("fix", fix.clone())];
+            for (noun, words) in rest.into_iter().filter(|_| *state != Health::Ok) {
+                for (place, line) in
+                    wrapped(words.as_deref().unwrap_or_default(), WIDEST - 13 - width).iter().enumerate()
+                {
+                    let noun = if place == 0 { format!("{noun}:") } else { String::new() };
+                    writeln!(f, "{:6}{:width$}  {noun:4} {line}", "", "")?;
+                }
             }
         }
         writeln!(f)?;
@@ -50,6 +54,24 @@ impl fmt::Display for DoctorView<'_> {
             }
         }
     }
+}
+
+/// Columns of the widest line.
+const WIDEST: usize = 120;
+
+/// Words in lines of at most so many characters, where no word is longer.
+fn wrapped(words: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
 }
 
 fn counted(count: usize, noun: &str) -> String {
