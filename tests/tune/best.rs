@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{command, folder};
+use crate::{command, folder, spawn, wait_for_trials};
 
 const FILE: &str = r#"
 [kernel]
@@ -62,7 +62,7 @@ fn ran(folder: &Path, line: &str) -> (String, i32) {
     (String::from_utf8_lossy(&text).into_owned(), output.status.code().unwrap())
 }
 
-const SHORT: &str = "tune . --samples 25 --no-ablation --no-stop";
+const SHORT: &str = "tune . --no-ablation --no-stop --samples 25";
 
 #[test]
 fn a_study_of_fewer_workloads_or_other_caches_does_not_replace_the_winner() {
@@ -140,4 +140,22 @@ fn python_gets_no_header() {
     let files: Vec<_> =
         std::fs::read_dir(folder.join(".kiln/best/pythonic")).unwrap().map(|f| f.unwrap().file_name()).collect();
     assert_eq!(files, ["best.toml"], "{text}");
+}
+
+#[test]
+fn a_table_that_is_damaged_meanwhile_does_not_cost_the_result() {
+    let folder = kernel("meanwhile", "1");
+    let mut child = spawn(&folder, &SHORT.replace("25", "400"));
+    wait_for_trials(&folder, &mut child, 1);
+    let best = folder.join(".kiln/best/meanwhile/best.toml");
+    std::fs::write(&best, "not toml [").unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(1), "{out}{err}");
+    assert!(out.contains("configuration\n  STEP=") && err.contains("correct it, or move it away"), "{out}{err}");
+    // What the hint says works.
+    let hint = err.lines().find_map(|line| line.split_once("write the winner with ")).unwrap().1.to_string();
+    std::fs::remove_file(&best).unwrap();
+    let (text, code) = ran(&folder, &format!("tune . {hint}"));
+    assert!(matches!(code, 0 | 4) && best.is_file(), "{text}");
 }
