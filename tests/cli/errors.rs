@@ -117,7 +117,7 @@ fn work_and_memory_are_bounded() {
     std::fs::write(folder.join("kernel.toml"), file).unwrap();
     let ran = kiln_in(&folder, &["space", "."]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("the constraints tie A, B, C"), "{}", ran.err);
+    assert!(ran.err.contains("the constraints on A, B, C"), "{}", ran.err);
     let many = kiln_in(
         &folder,
         &["space", &format!("{}/fixtures/spaces/gemm.json", crate::run::root().display()), "--sample", "99999999999"],

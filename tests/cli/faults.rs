@@ -220,3 +220,22 @@ fn a_reference_that_gives_nothing_is_told_so() {
     assert!(ran.err.contains("it gave nothing for y"), "{}", ran.err);
     assert_eq!(function("outputs['y'][:] = 2 * inputs['x']").code, 0);
 }
+
+#[test]
+fn a_file_where_the_cache_should_be_is_named() {
+    let folder = crate::history::tiny("faults_cache_file");
+    std::fs::create_dir_all(folder.join(".kiln")).unwrap();
+    std::fs::write(folder.join(".kiln/cache"), "").unwrap();
+    for words in [&["cache"][..], &["cache", "--clear"], &["bench", "tiny", "--target", "cpu"]] {
+        let ran = crate::run::kiln_in(&folder, words);
+        assert!(ran.code == 1 && ran.err.contains("move .kiln/cache away"), "{words:?}: {}{}", ran.out, ran.err);
+    }
+    // A name that is none, and one that cannot be read.
+    let ran = crate::run::kiln_in(&folder, &["init", ""]);
+    assert!(ran.code == 2 && ran.err.contains("the kernel has no name"), "{}", ran.err);
+    let odd: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"k\xffernel");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kiln"));
+    let ended = command.args(["space".as_ref(), odd]).current_dir(&folder).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(2) && said.contains("is not UTF-8") && said.contains("ernel"), "{said}");
+}

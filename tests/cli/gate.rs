@@ -117,3 +117,27 @@ fn a_time_in_which_the_work_cannot_be_done_is_not_believed() {
     let passed = stated("N");
     assert_eq!(passed.code, 0, "{}{}", passed.out, passed.err);
 }
+
+#[test]
+fn every_architecture_of_a_kernel_without_any_is_refused_in_the_words_that_were_typed() {
+    let folder = crate::twice::folder("gate_all_cpu");
+    let ran = crate::run::kiln_in(&folder, &["gate", "twice", "--arch", "all"]);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(ran.err.contains("--arch all needs a cuda target") && !ran.err.contains("sm_"), "{}", ran.err);
+    // A GPU is nothing for a processor's target either.
+    for verb in ["bench", "tune", "check"] {
+        let ran = crate::run::kiln_in(&folder, &[verb, "twice", "--device", "7"]);
+        assert_eq!(ran.code, 2, "{verb}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains("target cpu runs on the processor and uses no GPU"), "{verb}: {}", ran.err);
+    }
+    // Numbers that mean nothing are refused before anything is measured.
+    for (flags, expected) in [
+        (&["--width", "0"][..], "above 0 and at most 100"),
+        (&["--width", "nan"][..], "above 0 and at most 100"),
+        (&["--dead-zone=-5"][..], "at least 0 and below 100"),
+        (&["--samples", "600"][..], "is more than --max-samples 500"),
+    ] {
+        let ran = crate::run::kiln_in(&folder, &[&["bench", "twice"], flags].concat());
+        assert!(ran.code == 2 && ran.err.contains(expected), "{flags:?}: {}{}", ran.out, ran.err);
+    }
+}

@@ -53,7 +53,7 @@ fn without_a_store_history_says_what_to_type_and_makes_none() {
     let folder = empty_folder("history_none");
     let ran = kiln_in(&folder, &["history"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("no studies yet") && ran.out.contains("kiln tune PATH"), "{}", ran.out);
+    assert!(ran.out.contains("no studies yet") && ran.out.contains("kiln tune my_kernel"), "{}", ran.out);
     assert_eq!(json(&folder, &["history", "--json"])["studies"], serde_json::json!([]));
     let show = kiln_in(&folder, &["show", "last"]);
     assert_eq!(show.code, 1);

@@ -63,3 +63,27 @@ fn a_place_that_cannot_be_a_store_is_told() {
     let found = doctor["findings"].as_array().unwrap().iter().find(|f| f["id"] == "store").unwrap().clone();
     assert_eq!(found["state"], "fail", "{found}");
 }
+
+#[test]
+fn a_record_that_cannot_be_read_is_counted_named_and_can_be_deleted() {
+    let folder = tiny("store_damaged");
+    assert!(matches!(tune(&folder, &["--target", "cpu"]).code, 0 | 4));
+    assert!(matches!(tune(&folder, &["--target", "cpu", "--seed", "2"]).code, 0 | 4));
+    let id = json(&folder, &["history", "--json"])["studies"][0]["id"].as_str().unwrap().to_string();
+    let script = "import sqlite3, sys\nstore = sqlite3.connect('.kiln/kiln.db')\n\
+                  store.execute(\"UPDATE studies SET seconds = 'x' WHERE id = ?\", sys.argv[1:])\nstore.commit()\n";
+    let damaged = Command::new("python3").args(["-c", script, &id]).current_dir(&folder).status().unwrap();
+    assert!(damaged.success());
+    let listed = kiln_in(&folder, &["history"]);
+    assert_eq!((listed.code, listed.out.lines().count()), (0, 2), "{}", listed.out);
+    assert!(listed.err.contains("1 record in the store cannot be read"), "{}", listed.err);
+    let ran = tune(&folder, &["--target", "cpu", "--seed", "3"]);
+    assert!(matches!(ran.code, 0 | 4) && ran.err.contains("1 record in the store cannot be read"), "{}", ran.err);
+    let doctor = json(&folder, &["doctor", "--json"]);
+    let found = doctor["findings"].as_array().unwrap().iter().find(|f| f["id"] == "store").unwrap().clone();
+    let fix = found["fix"].as_str().unwrap();
+    assert!(found["state"] == "fail" && fix.contains(&format!("`kiln studies delete {id} --yes`")), "{found}");
+    let deleted = kiln_in(&folder, &["studies", "delete", &id, "--yes"]);
+    assert_eq!(deleted.code, 0, "{}", deleted.err);
+    assert_eq!(kiln_in(&folder, &["history"]).err, "");
+}

@@ -54,7 +54,10 @@ fn a_study_is_named_tagged_found_and_deleted() {
     let again = tune(&folder, &["--name", "before-fix"]);
     assert_eq!(again.code, 2, "{}", again.err);
     assert!(again.err.contains("the name `before-fix` is taken"), "{}", again.err);
-    assert_eq!(tune(&folder, &["--name", "last"]).code, 2);
+    for (name, why) in [("last", "always means the newest study"), ("", "it is empty"), ("abc", "mistaken for an id")] {
+        let ran = tune(&folder, &["--name", name]);
+        assert!(ran.code == 2 && ran.err.contains(why), "{name}: {}", ran.err);
+    }
     assert_eq!(json(&folder, &["history", "--json"])["studies"].as_array().unwrap().len(), 1);
 
     let tagged = |tag: &str| json(&folder, &["history", "--tag", tag, "--json"])["studies"].as_array().unwrap().len();
@@ -74,6 +77,17 @@ fn a_study_is_named_tagged_found_and_deleted() {
     assert!(said.contains("[y/N]") && said.contains("nothing was deleted") && said.ends_with("exit 0\n"), "{said}");
     assert_eq!(json(&folder, &["history", "--json"])["studies"].as_array().unwrap().len(), 1);
     let deleted = kiln_in(&folder, &["studies", "delete", "after-fix", "last", "--yes"]);
-    assert_eq!((deleted.code, deleted.out.as_str()), (0, "deleted 1 study\n"), "{}", deleted.err);
+    assert_eq!((deleted.code, deleted.out.lines().count()), (0, 1), "{}{}", deleted.out, deleted.err);
+    assert!(deleted.out.starts_with("deleted study ") && deleted.out.contains(" of tiny, "), "{}", deleted.out);
     assert_eq!(json(&folder, &["history", "--json"])["studies"], json!([]));
+    // Benchmarks, too.
+    let ran = kiln_in(
+        &folder,
+        &["bench", "tiny", "--target", "cpu", "--samples", "25", "--max-samples", "25", "--width", "50"],
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let run = json(&folder, &["history", "--json"])["runs"][0]["short_id"].as_str().unwrap().to_string();
+    let deleted = kiln_in(&folder, &["studies", "delete", &run, "--yes"]);
+    assert_eq!(deleted.out, format!("deleted run {run} of tiny\n"), "{}", deleted.err);
+    assert_eq!(json(&folder, &["history", "--json"])["runs"], json!([]));
 }

@@ -108,3 +108,17 @@ fn a_study_without_a_valid_candidate_points_at_gate_for_the_same_variant() {
     assert_eq!(next[1], "kiln gate twice --variant T=f64");
     assert_eq!(kiln_in(&folder, &next[1].split(' ').skip(1).collect::<Vec<_>>()).code, 3);
 }
+
+#[test]
+fn a_store_that_is_shared_knows_whose_benchmarks_are_whose() {
+    let folder = empty_folder("whose_shared");
+    let (a, b) = (folder.join("a"), folder.join("b"));
+    [&a, &b].iter().for_each(|one| twice::written(&one.join("twice")));
+    let store = folder.join("all.db");
+    let store = store.to_str().unwrap();
+    let ran = kiln_in(&a, &["bench", "twice", "--samples", "25", "--max-samples", "25", "--store", store]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let runs = |folder: &Path| json(folder, &["history", "twice", "--json", "--store", store])["runs"].clone();
+    let count = |folder: &Path| runs(folder).as_array().unwrap().len();
+    assert_eq!((count(&a), count(&b)), (1, 0), "{}", runs(&b));
+}

@@ -150,3 +150,38 @@ fn two_configurations_are_held_against_each_other() {
     let (object, code) = run(&folder, "bench . --study last --json");
     assert!(code != 0 && object["errors"][0].to_string().contains("no study"), "{object:#}");
 }
+
+#[test]
+fn a_baseline_that_is_not_there_or_does_not_build_is_a_row_too() {
+    let folder = kernel("absent", SOURCE);
+    let file = std::fs::read_to_string(folder.join("kernel.toml")).unwrap();
+    let only = "gone = \"nofile.c:slow\"\nbroken = \"broken.c:broken\"\n";
+    let (before, after) = file.split_once("wrong = ").unwrap();
+    std::fs::write(folder.join("kernel.toml"), format!("{before}{only}wrong = {after}")).unwrap();
+    std::fs::write(folder.join("broken.c"), "this does not compile\n").unwrap();
+    let (object, code) = run(&folder, &format!("bench . {SHORT} --json --workload small"));
+    assert_eq!(code, 0, "{object:#}");
+    let small = &object["workloads"][0];
+    assert_eq!(names(small, "baselines"), ["picky", "plain"]);
+    assert_eq!(names(small, "unmeasured"), ["gone", "broken", "wrong"]);
+    let gone = small["unmeasured"][0]["measured"].as_str().unwrap();
+    assert!(gone.ends_with("/nofile.c: no such file") && gone.matches("nofile.c").count() == 1, "{gone}");
+    let said = |line: &str| {
+        let output = command(&folder, line).output().unwrap();
+        (String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(), output.status.code().unwrap())
+    };
+    // `gate` needs no baseline, and warns.
+    let (text, code) = said("gate . --workload small");
+    assert!(code == 0 && text.contains("baseline gone cannot be measured: "), "{text}");
+    // The time of a build is that of a compiler, not of a look into the cache afterwards.
+    let (object, _) = run(&folder, "gate . --workload small --config STEP=4 --json");
+    assert!(object["ladder"]["build_s"].as_f64().unwrap() > 0.005, "{object:#}");
+    // Where there is none at all, that is said.
+    std::fs::write(folder.join("kernel.toml"), format!("{before}{only}")).unwrap();
+    let (text, code) = said(&format!("bench . {SHORT} --workload small"));
+    assert!(code == 0 && text.contains("no baseline could be measured, so there is no speedup"), "{text}");
+    let (text, code) = said("tune . --workload small --samples 25 --trials 2 --no-ablation --no-stop");
+    assert!(matches!(code, 0 | 4) && text.contains("baseline gone is skipped: build_failed: "), "{text}");
+    let (text, code) = said("tune . --workload small --baseline gone");
+    assert!(code == 1 && text.contains("relative to the kernel file"), "{text}");
+}

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 mod adopt;
 mod bench;
+mod best;
 mod change;
 mod devices;
 mod events;

@@ -66,7 +66,7 @@ fn verdicts_state_how_many_timed_calls_were_checked() {
     let mut again = run(&folder, "tune . --replay last --json").0;
     again["seconds"] = summary["seconds"].clone();
     assert_eq!(again, summary);
-    let line = " % wrong calls with 99.9 % confidence)";
+    let line = " % of calls or more would be found (99.9 % confidence)";
     for told in [words(&folder, BENCH), words(&folder, "show last")] {
         assert!(told.contains("timed calls compared with other sides, ") && told.contains(line), "{told}");
     }

@@ -13,6 +13,6 @@ pub(crate) use config::complete;
 pub(crate) use devices::{lock, others, split};
 pub use load::KernelFile;
 pub(crate) use load::read_bounded;
-pub(crate) use open::{Opened, kernel, packages, surroundings};
+pub(crate) use open::{Opened, folder, kernel, packages, surroundings};
 pub(crate) use runnable::{for_this_gpu, runnable};
 pub use selecting::{Measuring, Selecting};

@@ -25,14 +25,14 @@ pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
 pub use operation::{
     Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, CompareRequest, CompareVerdict, Compared,
-    ComparedWorkload, Convergence, Explained, ForgeRequest, Forgings, GateRequest, Gated, GatedEverywhere, History,
-    HistoryRequest, Important, Labelled, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch,
+    ComparedWorkload, Convergence, Deletable, Explained, ForgeRequest, Forgings, GateRequest, Gated, GatedEverywhere,
+    History, HistoryRequest, Important, Labelled, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch,
     SimulatedSpace, SpaceRequest, Spaced, Story, TuneRequest, Tuned, Way, WorkerKind, baselines, bench, cache, check,
     compare, deletable, delete, explain, explained, export, forge, gate, gate_everywhere, history, importance, init,
     rename, retag, show, simulate, space, tune, variants, worker,
 };
 pub use project::{Project, Stop};
-pub use record::StudyNow;
+pub use record::{StudyNow, unreadable};
 pub use teller::Listener;
 
 pub use camino::{Utf8Path, Utf8PathBuf};

@@ -34,6 +34,6 @@ pub use simulate::{
     Convergence, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, simulate,
 };
 pub use space::{SpaceRequest, Spaced, space};
-pub use studies::{Labelled, deletable, delete, rename, retag};
+pub use studies::{Deletable, Labelled, deletable, delete, rename, retag};
 pub use tune::{TuneRequest, Tuned, tune, variants};
 pub use worker::{WorkerKind, worker};

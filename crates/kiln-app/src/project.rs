@@ -65,7 +65,7 @@ impl Project {
         self.build_limit = match seconds.map(Duration::try_from_secs_f64).transpose() {
             Ok(limit) if limit.is_none_or(|limit| !limit.is_zero()) => limit,
             _ => {
-                let report = Report::error(format!("--build-limit {}", seconds.unwrap_or_default()));
+                let report = Report::error(format!("--build-limit {} is out of range", seconds.unwrap_or_default()));
                 return Err(report.label("expected seconds above 0").into());
             }
         };
@@ -112,7 +112,7 @@ impl Project {
         let store = self.recorded()?;
         Ok(store.ok_or_else(|| {
             Fault::new(format!("looking for study `{study}`"), format!("there is no {} here", self.store))
-                .hint("`kiln tune PATH` makes one; run kiln in the folder you tuned in")
+                .hint("the first study makes it: `kiln tune`; or run kiln in the folder you tuned in")
         })?)
     }
 

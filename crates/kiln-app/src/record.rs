@@ -12,5 +12,6 @@ mod winner;
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;
 pub(crate) use recording::results;
+pub use resume::unreadable;
 pub(crate) use run_file::run_file;
 pub(crate) use whose::Whose;

@@ -63,6 +63,20 @@ impl Measured {
 }
 
 impl Evaluation {
+    /// One whose build was waited for so long, and that is not refused yet.
+    pub(crate) fn begun(build_s: f64, started_ms: i64) -> Evaluation {
+        Evaluation {
+            outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
+            artifact: None,
+            resources: Vec::new(),
+            build_s,
+            check_s: 0.0,
+            measure_s: 0.0,
+            wall_s: 0.0,
+            started_ms,
+        }
+    }
+
     /// The cost to rank by; none when refused.
     pub fn cost(&self) -> Option<f64> {
         match &self.outcome {

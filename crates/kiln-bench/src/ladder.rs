@@ -10,6 +10,7 @@ use kiln_search::{Bound, Race};
 
 use crate::apparatus::Apparatus;
 use crate::bench::{Bench, interrupted};
+use crate::building::builder::Build;
 use crate::building::resources::{judge_resources, oom_risk};
 use crate::evaluation::{Ended, Evaluation, Measured};
 use crate::kernel::Kernel;
@@ -18,6 +19,7 @@ use crate::questions::check::quick;
 use crate::questions::stage::Stage;
 use crate::rung::Rung;
 use crate::stations::Station;
+use crate::surroundings::machine::now_ms;
 use crate::surroundings::peak::Peaks;
 use crate::workers::seat::Seat;
 use crate::workers::subject::Subject;
@@ -52,8 +54,17 @@ impl Bench<'_> {
 
     /// Takes a configuration up the whole ladder: build, load, check, measure.
     pub fn ladder(&mut self, config: &Config) -> Result<Evaluation, Fault> {
-        let build = self.build(config)?;
-        self.evaluate(build, 0, None)
+        // Waited for before anything else is done, so that what is shown as its time is its time.
+        let (started, started_ms) = (Instant::now(), now_ms());
+        let built = self.subject(config)?;
+        let build_s = started.elapsed().as_secs_f64();
+        let way = match built {
+            Outcome::Passed(subject) => self.evaluate(Build::Ready(subject), 0, None)?,
+            Outcome::Refused(refusal) => {
+                Evaluation { outcome: Ended::Refused(refusal, None), ..Evaluation::begun(0.0, 0) }
+            }
+        };
+        Ok(Evaluation { build_s, wall_s: way.wall_s + build_s, started_ms, ..way })
     }
 }
 
@@ -85,16 +96,7 @@ impl Trying<'_> {
         subject: Outcome<Subject>,
         station: &mut Station<'_>,
     ) -> Result<Evaluation, Fault> {
-        let mut way = Evaluation {
-            outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
-            artifact: None,
-            resources: Vec::new(),
-            build_s: attempt.started.elapsed().as_secs_f64(),
-            check_s: 0.0,
-            measure_s: 0.0,
-            wall_s: 0.0,
-            started_ms: attempt.started_ms,
-        };
+        let mut way = Evaluation::begun(attempt.started.elapsed().as_secs_f64(), attempt.started_ms);
         match subject {
             Outcome::Passed(subject) => {
                 way.artifact = subject.key().map(String::from);

@@ -49,7 +49,7 @@ pub use kernel::Kernel;
 pub use objective::geomean;
 pub use questions::check::{CheckReport, examine, examine_all};
 pub use questions::stage::{Stage, Trouble};
-pub use rivals::baseline::{Baseline, Baselines};
+pub use rivals::baseline::{Baseline, Baselines, missing};
 pub use rivals::field::{Rival, Unmeasured};
 pub use rivals::standing::{Standing, Stands, ToBeat, standing};
 pub use rivals::versus::{Against, Versus, versus};

@@ -179,8 +179,18 @@ impl Cache {
 
     /// How much it holds.
     pub fn state(&self) -> Result<CacheState, Fault> {
+        self.is_folder()?;
         let entries = self.entries().map_err(|e| Fault::new(format!("reading the build cache {}", self.root), e))?;
         Ok(CacheState { entries: entries.len() as u64, bytes: entries.iter().map(|(_, bytes, _)| bytes).sum() })
+    }
+
+    /// Refuses something else in its place.
+    fn is_folder(&self) -> Result<(), Fault> {
+        let fault = || Fault::new(format!("reading the build cache {}", self.root), "it is not a folder");
+        match self.root.exists() && !self.root.is_dir() {
+            true => Err(fault().hint(format!("move {} away: kiln makes a folder of that name", self.root))),
+            false => Ok(()),
+        }
     }
 
     /// Removes the entries used longest ago until the bound is kept, and what killed builds left behind.
@@ -190,6 +200,7 @@ impl Cache {
 
     /// Removes everything. Refuses while another process builds or runs something from it.
     pub fn clear(&self) -> Result<CacheState, Fault> {
+        self.is_folder()?;
         if !self.root.is_dir() {
             return Ok(CacheState::default());
         }

@@ -53,3 +53,8 @@ fn of(ending: Ending) -> u8 {
         Ending::Interrupted => INTERRUPTED,
     }
 }
+
+/// The code for a command line that cannot be read.
+pub(crate) fn bad_input() -> ExitCode {
+    ExitCode::from(BAD_INPUT)
+}

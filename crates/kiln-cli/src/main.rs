@@ -14,6 +14,10 @@ use kiln_app::Project;
 use args::Cli;
 
 fn main() -> std::process::ExitCode {
+    if let Some(word) = std::env::args_os().find(|word| word.to_str().is_none()) {
+        output::failure(None, &format!("error: the argument `{}` is not UTF-8", word.to_string_lossy()));
+        return exit::bad_input();
+    }
     let cli = Cli::parse();
     output::set_tone(cli.verbose, cli.quiet);
     output::set_colour(cli.color.into(), cli.verb.for_people());

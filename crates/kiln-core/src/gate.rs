@@ -48,7 +48,7 @@ gates! {
     Numerics "numerics" "an output differs from the reference by more than the tolerance",
     Nondeterministic "nondeterministic" "two runs on the same input differ",
     BelowRoofline "below_roofline" "faster than the hardware allows, so not believed",
-    ForbiddenCall "forbidden_call" "the kernel made a system call it has no business making",
+    ForbiddenCall "forbidden_call" "the kernel made a system call that candidates may not make",
     WrongKernel "wrong_kernel" "other kernels ran than the file names",
 }
 

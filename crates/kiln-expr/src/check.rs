@@ -164,12 +164,16 @@ impl Checker<'_> {
     }
 
     /// Reports a number of digits that is not an integer.
-    fn whole(&mut self, digits: &Expr, kind: Type) {
+    fn whole(&mut self, function: Function, argument: &Expr, kind: Type) {
         if kind == Type::Float {
-            let part = self.source.part(digits);
+            let part = self.source.part(argument);
+            let needed = match function {
+                Function::Round => "a whole number of digits",
+                _ => "whole numbers of bytes",
+            };
             self.errors.push(ExprError::new(
-                digits.span.clone(),
-                format!("{part} is a float; round needs a whole number of digits"),
+                argument.span.clone(),
+                format!("{part} is a float; {function} needs {needed}"),
                 "expected an integer",
             ));
         }
@@ -226,11 +230,11 @@ impl Checker<'_> {
             Function::Min | Function::Max => join(kinds),
             Function::Abs | Function::CeilDiv => join(numbers),
             Function::Round if arguments.len() == 2 => {
-                self.whole(&arguments[1], numbers[1]);
+                self.whole(function, &arguments[1], numbers[1]);
                 numbers[0]
             }
             Function::BankConflicts | Function::Sectors => {
-                arguments.iter().zip(&numbers).for_each(|(argument, kind)| self.whole(argument, *kind));
+                arguments.iter().zip(&numbers).for_each(|(argument, kind)| self.whole(function, argument, *kind));
                 Type::Int
             }
             Function::Round | Function::Int => Type::Int,
@@ -290,5 +294,17 @@ mod tests {
             .map(|e| e.report("k", text).to_string())
             .collect();
         insta::assert_snapshot!(reports.join("\n\n"));
+    }
+
+    #[test]
+    fn a_float_is_refused_in_the_name_of_the_function_that_got_it() {
+        for (text, words) in [
+            ("sectors(1.5, 4)", "1.5 is a float; sectors needs whole numbers of bytes"),
+            ("round(1.5, 0.5)", "0.5 is a float; round needs a whole number of digits"),
+        ] {
+            let errors = Expression::parse(text).unwrap().check(&Names).unwrap_err();
+            let report = errors[0].report("k", text).to_string();
+            assert!(report.contains(words), "{report}");
+        }
     }
 }

@@ -176,7 +176,7 @@ impl State {
     fn words(&self, under_way: bool) -> String {
         // A benchmark may go on beyond its plan, until it knows enough.
         let mut words = match self.done > self.planned {
-            true => format!("{:<10} {}, until intervals are narrow enough", self.phase, self.done),
+            true => format!("{:<10} {} rounds, continuing until intervals are narrow enough", self.phase, self.done),
             false => format!("{:<10} {}/{}", self.phase, self.done, self.planned),
         };
         if let Some(best) = self.best {

@@ -52,7 +52,7 @@ impl fmt::Display for SpaceError {
             SpaceError::Unexplained(config) => write!(f, "a rule cannot be evaluated for configuration {config}"),
             SpaceError::TooEntangled { tunables } => write!(
                 f,
-                "the constraints tie {} together in more ways than a few seconds and some memory can tell apart",
+                "the constraints on {} depend on each other in too many ways: the space cannot be counted in a few seconds",
                 tunables.join(", ")
             ),
             SpaceError::TooManyTunables(count) => {

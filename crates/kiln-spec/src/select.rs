@@ -96,8 +96,12 @@ fn pick_variant(target: &Target, asked: Option<&str>) -> Result<Vec<(Arc<str>, D
         let Some((variable, dtypes)) = target.variants.iter().find(|(n, _)| &**n == name) else {
             return Err(unknown("variant", name, &known));
         };
+        let known: Vec<&str> = dtypes.iter().map(|d| d.name()).collect();
+        if dtype.is_empty() {
+            let report = Report::error(format!("--variant {name} names no dtype"));
+            return Err(report.label(format!("expected {name}={}", known.join(&format!(" or {name}=")))));
+        }
         let Some(dtype) = dtypes.iter().find(|d| d.name() == dtype) else {
-            let known: Vec<&str> = dtypes.iter().map(|d| d.name()).collect();
             return Err(unknown(&format!("dtype of {name}"), dtype, &known));
         };
         picked.iter_mut().filter(|(n, _)| n == variable).for_each(|(_, d)| *d = *dtype);

@@ -23,13 +23,24 @@ impl Store {
             select_studies!("WHERE id = $1").bind(&id),
             select_studies!("WHERE id = (SELECT study FROM study_names WHERE name = $1)").bind(name),
             match name {
-                "last" => select_studies!("ORDER BY started_ms DESC, id DESC LIMIT 1"),
-                _ => select_studies!("WHERE kernel = $1 ORDER BY started_ms DESC, id DESC LIMIT 1").bind(name),
+                "last" => select_studies!("ORDER BY started_ms DESC, id DESC LIMIT $1").bind(NEWEST),
+                _ => select_studies!("WHERE kernel = $1 ORDER BY started_ms DESC, id DESC LIMIT $2")
+                    .bind(name)
+                    .bind(NEWEST),
             },
         ];
-        for statement in exact {
+        let [by_id, by_name, newest] = exact;
+        for statement in [by_id, by_name] {
             if let Some(found) = self.read(what, statement, study)?.pop() {
                 return Ok(found);
+            }
+        }
+        // Of those that can be read.
+        match self.list_counted(what, newest, study)? {
+            (found, 0) if found.is_empty() => {}
+            (found, _) => {
+                let none = || Fault::new(what, "none of them can be read").hint("`kiln doctor` shows what is damaged");
+                return found.into_iter().next().ok_or_else(none);
             }
         }
         // Digits and dashes alone, so that nothing in it means more to LIKE than itself.
@@ -47,6 +58,20 @@ impl Store {
             }
         }
         self.nothing(what, name, piece)
+    }
+
+    /// The id of the one study or run that a piece of an id fits, whether or not it can be read.
+    pub fn id_of(&self, name: &str) -> Result<Option<String>, Fault> {
+        let (what, id) = (&format!("looking for `{name}`"), name.to_ascii_lowercase());
+        if id.len() < SHORTEST || !id.chars().all(|c| c.is_ascii_hexdigit() || c == '-') {
+            return Ok(None);
+        }
+        let like = sqlx::query(
+            "SELECT id FROM studies WHERE id LIKE $1 OR id LIKE $2 UNION SELECT id FROM runs WHERE id LIKE $1 OR id LIKE $2",
+        );
+        let like = like.bind(format!("{id}%")).bind(format!("%{id}"));
+        let mut found = self.read(what, like, |row| row.get::<String>("id"))?;
+        Ok(found.pop().filter(|_| found.is_empty()))
     }
 
     /// The fault that says what is there instead.

@@ -19,15 +19,20 @@ pub struct Labels {
 
 /// Refuses what cannot be the name or the tag of a study.
 pub fn check_label(noun: &str, label: &str) -> Result<(), Fault> {
-    let what = &format!("the {noun} `{label}`");
+    let refused = |why: &str, hint: String| Err(Fault::new(format!("`{label}` cannot be a {noun}"), why).hint(hint));
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-    if label.is_empty() || label.starts_with('-') || !label.chars().all(plain) {
-        let hint = format!("a {noun} has letters, digits, `-`, `_`, `.` and `+`, and does not begin with `-`");
-        return Err(Fault::new(what, "it has characters that cannot be typed everywhere").hint(hint));
+    let letters = || format!("a {noun} has letters, digits, `-`, `_`, `.` and `+`, and does not begin with `-`");
+    if label.is_empty() {
+        return refused("it is empty", letters());
     }
-    if noun == NAME && (label == "last" || label.chars().all(|c| c.is_ascii_hexdigit() || c == '-')) {
-        let hint = "give it a letter beyond f, such as `run-1`";
-        return Err(Fault::new(what, "it could be mistaken for an id, or for `last`").hint(hint));
+    if label.starts_with('-') || !label.chars().all(plain) {
+        return refused("it has characters that cannot be typed everywhere", letters());
+    }
+    if noun == NAME && label == "last" {
+        return refused("`last` always means the newest study", "choose another name".into());
+    }
+    if noun == NAME && label.chars().all(|c| c.is_ascii_hexdigit() || c == '-') {
+        return refused("it could be mistaken for an id", "give it a letter beyond f, such as `run-1`".into());
     }
     Ok(())
 }
@@ -87,6 +92,26 @@ impl Store {
             labels.entry(study).or_default().tags.push(tag);
         }
         Ok(labels)
+    }
+
+    /// Removes whatever is recorded under an id, a study or a run, readable or not: all of it, or nothing.
+    pub fn remove(&self, id: &str) -> Result<(), Fault> {
+        let what = &format!("deleting {id}");
+        self.transaction(what, |session| {
+            let parts = [
+                sqlx::query("DELETE FROM measurements WHERE study = $1"),
+                sqlx::query("DELETE FROM trials WHERE study = $1"),
+                sqlx::query("DELETE FROM notes WHERE study = $1"),
+                sqlx::query("DELETE FROM study_names WHERE study = $1"),
+                sqlx::query("DELETE FROM study_tags WHERE study = $1"),
+                sqlx::query("DELETE FROM studies WHERE id = $1"),
+                sqlx::query("DELETE FROM run_sides WHERE run = $1"),
+                sqlx::query("DELETE FROM runs WHERE id = $1"),
+            ];
+            parts
+                .into_iter()
+                .try_for_each(|part| session.change(part.bind(id)).map(|_| ()).map_err(|e| fault(what, &e)))
+        })
     }
 
     /// Removes a study with its trials, samples, remarks and labels: all of it, or nothing. Refuses one that is no longer as

@@ -1,5 +1,6 @@
 //! Everything that is read back. In: a study's id, or which studies. Out: records equal to those that went in. Refuses a
-//! record that cannot be understood, naming its column, and trials of a study that is not there.
+//! record that cannot be understood, naming its column, and trials of a study that is not there. Lists leave such records
+//! out, and count them.
 
 use kiln_core::Fault;
 use sqlx::any::AnyRow;
@@ -31,7 +32,7 @@ impl Store {
             }
             None => select_studies!("ORDER BY started_ms DESC, id DESC LIMIT $1").bind(limit),
         };
-        self.read("listing studies", statement, study)
+        self.list("listing studies", statement, study)
     }
 
     /// The newest study of a kernel on a target that runs or was interrupted.
@@ -78,6 +79,37 @@ impl Store {
     ) -> Result<Vec<T>, Fault> {
         let rows: Vec<AnyRow> = self.turn(|session| session.rows(statement).map_err(|e| fault(what, &e)))?;
         rows.iter().map(|row| record(Columns { row, what })).collect()
+    }
+
+    /// The same for a list: rows that cannot be understood are left out, and their ids are remembered.
+    pub(crate) fn list<T>(
+        &self,
+        what: &str,
+        statement: Statement<'_>,
+        record: impl Fn(Columns<'_>) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        Ok(self.list_counted(what, statement, record)?.0)
+    }
+
+    /// The same, with how many were left out.
+    pub(crate) fn list_counted<T>(
+        &self,
+        what: &str,
+        statement: Statement<'_>,
+        record: impl Fn(Columns<'_>) -> Result<T, Fault>,
+    ) -> Result<(Vec<T>, usize), Fault> {
+        let rows: Vec<AnyRow> = self.turn(|session| session.rows(statement).map_err(|e| fault(what, &e)))?;
+        let understood = |row: &AnyRow| match record(Columns { row, what }) {
+            Ok(record) => Some(record),
+            Err(_) => {
+                let id = Columns { row, what }.get("id").unwrap_or_else(|_| "one without an id".to_string());
+                self.leave_out(&id);
+                None
+            }
+        };
+        let records: Vec<T> = rows.iter().filter_map(understood).collect();
+        let left_out = rows.len() - records.len();
+        Ok((records, left_out))
     }
 
     /// The same for what a study has; nothing at all may mean that there is no such study.

@@ -157,7 +157,7 @@ impl Store {
             }
             None => select_runs!("ORDER BY started_ms DESC, id DESC LIMIT $1").bind(limit),
         };
-        let runs = self.read("listing runs", statement, run)?;
+        let runs = self.list("listing runs", statement, run)?;
         runs.into_iter().map(|run| self.with_sides(run)).collect()
     }
 

@@ -1,8 +1,9 @@
 //! The store itself: opened, kept, closed. In: a place. Out: turns at its connection and transactions, for `write.rs`,
 //! `read.rs` and `find.rs`.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use kiln_core::Fault;
 use sqlx::{AnyConnection, Connection};
@@ -19,6 +20,8 @@ pub struct Store {
     runtime: Runtime,
     /// None once closed.
     connection: Mutex<Option<AnyConnection>>,
+    /// Ids of records that lists could not read.
+    damaged: Mutex<BTreeSet<String>>,
 }
 
 impl Store {
@@ -36,7 +39,8 @@ impl Store {
         migration::version(&mut session, &what)?;
         engine::write_ahead(&mut session).map_err(|e| fault(&what, &e))?;
         migration::migrate(&mut session, &what)?;
-        Ok(Store { place: place.to_string(), runtime, connection: Mutex::new(Some(connection)) })
+        let (connection, damaged) = (Mutex::new(Some(connection)), Mutex::default());
+        Ok(Store { place: place.to_string(), runtime, connection, damaged })
     }
 
     /// The place it was opened at.
@@ -50,8 +54,18 @@ impl Store {
         self.turn(|session| migration::version(session, &what))
     }
 
-    /// Whether what is recorded can be read: the file is examined whole, then every study and its trials are read. A fault
-    /// says what is damaged.
+    /// Ids of the studies and runs that lists have left out so far, because they cannot be read.
+    pub fn damaged(&self) -> Vec<String> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Remembers a record that cannot be read.
+    pub fn leave_out(&self, id: &str) {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).insert(id.into());
+    }
+
+    /// Whether what is recorded can be read: the file is examined whole, then every study with its trials and every run are
+    /// read. A fault says what is damaged.
     pub fn examine(&self) -> Result<(), Fault> {
         let what = format!("examining the store {}", self.place);
         let damaged = |why: String| {
@@ -63,9 +77,16 @@ impl Store {
             return Err(damaged(why));
         }
         for study in self.studies(&crate::Filter::default())? {
-            self.trials(&study.id)?;
+            if self.trials(&study.id).is_err() || self.measurements(&study.id).is_err() {
+                self.leave_out(&study.id);
+            }
         }
-        Ok(())
+        self.runs(&crate::Filter::default())?;
+        let ids = self.damaged();
+        let Some(first) = ids.first() else { return Ok(()) };
+        let why = format!("{} of its studies and runs cannot be read: {}", ids.len(), ids.join(", "));
+        let others = if ids.len() > 1 { ", and so for the others" } else { "" };
+        Err(Fault::new(what, why).hint(format!("remove it with `kiln studies delete {first} --yes`{others}")))
     }
 
     /// A turn at the connection.

@@ -135,7 +135,32 @@ fn a_record_nobody_understands_names_its_column() {
     let fault = store.trials(&begun.id).unwrap_err();
     assert!(fault.why.contains("column refusal") && fault.why.contains("no gate `astrology`"), "{fault}");
     bare(&place, &["UPDATE studies SET state = 'pondering'"]);
-    assert!(store.find("last").unwrap_err().why.contains("column state cannot be read: pondering"));
+    assert!(store.find(&begun.id).unwrap_err().why.contains("column state cannot be read: pondering"));
+    assert!(store.find("last").unwrap_err().why.contains("none of them can be read"));
+}
+
+#[test]
+fn a_damaged_row_is_left_out_of_lists_named_and_can_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder);
+    let (good, bad) = (study("softmax", 1), study("softmax", 2));
+    let store = Store::open(&place).unwrap();
+    for study in [&good, &bad] {
+        store.begin(study).unwrap();
+        store.record(&study.id, &trial("search", 0), &[]).unwrap();
+    }
+    assert!(store.examine().is_ok());
+    bare(&place, &[&format!("UPDATE studies SET seed = 'x' WHERE id = '{}'", bad.id)]);
+    assert_eq!(store.studies(&Filter::default()).unwrap(), std::slice::from_ref(&good));
+    assert_eq!((store.find("last").unwrap().id, store.find("softmax").unwrap().id), (good.id.clone(), good.id.clone()));
+    assert_eq!(store.damaged(), std::slice::from_ref(&bad.id));
+    let fault = store.examine().unwrap_err();
+    assert!(fault.why.contains(&bad.id) && fault.hint.unwrap().contains("kiln studies delete"), "{}", fault.why);
+    let end = &bad.id[bad.id.len() - 8..];
+    assert_eq!(store.id_of(end).unwrap().as_deref(), Some(&*bad.id));
+    store.remove(&bad.id).unwrap();
+    assert!(Store::open(&place).unwrap().examine().is_ok());
+    assert_eq!(store.id_of(end).unwrap(), None);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub use kiln_bench::{
     Against, Baseline, Baselines, Bench, CacheState, CheckReport, Checked, Ended, Evaluation, Event, Forged, Kernel,
     Listener, Lost, Machine, Measured, Peaks, Resources, Rival, Scrutiny, Settings, Stage, Standing, Stands, Subject,
     Surroundings, ToBeat, Trouble, Unmeasured, Versus, cuda_toolchain, environment, examine, forge, judge_resources,
-    peaks, standing, toolchain, versus,
+    missing, peaks, standing, toolchain, versus,
 };
 pub use recording::archive::Archive;
 pub use recording::record::Record;
@@ -26,5 +26,6 @@ pub use recording::recorded::{checked_calls, options, settings_of};
 pub use recording::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 pub use tune::tune;
 pub use winners::adopt::{adopt, table};
-pub use winners::best::{Best, Destination, Written, is_of, write_best};
+pub use winners::best::{Best, Destination, Written, check_best, is_of, write_best};
+pub use winners::earlier::{Conditions, Stays, Unlike};
 pub use winners::write::write_whole;

@@ -93,11 +93,13 @@ fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Paced<A:
     }
     let wanted = bench.settings().baseline.clone();
     let found = bench.baselines(wanted.as_deref())?;
-    for (name, why) in &found.skipped {
-        bench.note(format!("baseline {name} is skipped: {why}"));
+    for kiln_bench::Unmeasured { name, refusal } in &found.skipped {
+        let why = format!("{}: {}", refusal.gate, refusal.measured);
         if bench.settings().baseline.is_some() {
-            return Err(Fault::new(format!("using the baseline {name}"), why).into());
+            let fault = Fault::new(format!("using the baseline {name}"), why);
+            return Err(Fault { hint: refusal.hint.clone(), ..fault }.into());
         }
+        bench.note(format!("baseline {name} is skipped: {why}"));
     }
     let Some(chosen) = found.ready.into_iter().next() else { return Ok((None, Vec::new())) };
     bench.tell(&Event::Phase { phase: "baseline", planned: 1 });
@@ -198,8 +200,8 @@ fn campaign<A: Apparatus>(
             search.told(&point, &tried.evaluation);
         }
     }
-    // No more than there are, so that what is left is told right.
-    let most = usize::try_from(space.len()).unwrap_or(usize::MAX);
+    // No more than there are, so that what is left is told right. The default was tried already.
+    let most = usize::try_from(space.len()).unwrap_or(usize::MAX).saturating_sub(usize::from(first.is_some()));
     let seed = Phase { name: named("seed"), planned: bench.settings().seed_trials.min(most), may_end: false };
     let left = most.saturating_sub(seed.planned);
     let rest = Phase { name: named("search"), planned: bench.settings().search_trials.min(left), may_end: true };
@@ -308,8 +310,8 @@ fn half_speed<A: Apparatus>(
         return Ok(None);
     }
     Ok(Some(format!(
-        "after the seed phase the best configuration runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: find out what \
-         limits it before tuning on (--no-stop continues anyway)",
+        "after the seed phase the best configuration runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: find out \
+         first what limits it, for example with a profiler (--no-stop continues anyway)",
         baseline.name
     )))
 }

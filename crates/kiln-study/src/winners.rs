@@ -3,4 +3,6 @@
 pub(crate) mod adopt;
 pub(crate) mod best;
 pub(crate) mod document;
+pub(crate) mod earlier;
+pub(crate) mod header;
 pub(crate) mod write;

@@ -67,7 +67,7 @@ fn judge(
         Err(fault) => {
             let fix = fault.hint.clone().unwrap_or_else(|| "install the CUDA toolkit, or set CUDA_HOME".into());
             let state = if missed { Health::Warn } else { Health::Ok };
-            return Finding { state, ..Finding::warn(id, why, format!("{}: {}", fault.what, fault.why), fix) };
+            return Finding { state, ..Finding::warn(id, why, format!("not found: {}", fault.why), fix) };
         }
     };
     let (Some(version), Some(card)) = (version(text), cards.first()) else { return Finding::ok(id, why, text) };

@@ -21,6 +21,11 @@ pub(crate) fn look(project: &Project) -> Finding {
         let fix = format!("move {own} away: kiln makes a folder of that name");
         return Finding::fail(ID, WHY, format!("{own} is not a folder"), fix);
     }
+    let cache = project.folder().join("cache");
+    if cache.exists() && !cache.is_dir() {
+        let fix = format!("move {cache} away: kiln makes a folder of that name");
+        return Finding::fail(ID, WHY, format!("{cache} is not a folder"), fix);
+    }
     let folder = if own.is_dir() { own } else { Utf8Path::new(".") };
     let called = if own.is_dir() { own.as_str() } else { "this folder" };
     if let Err(why) = try_writing(folder) {
@@ -33,8 +38,8 @@ pub(crate) fn look(project: &Project) -> Finding {
     let what = format!("{} free for {called}", size(room.free));
     let fix = "free some space; `kiln cache --clear` gives back what builds hold";
     match room.free {
-        free if free < TOO_LITTLE => Finding::fail(ID, WHY, what, fix),
-        free if free < LITTLE => Finding::warn(ID, WHY, what, fix),
+        free if free < TOO_LITTLE => Finding::fail(ID, WHY, format!("{what}; {} are needed", size(TOO_LITTLE)), fix),
+        free if free < LITTLE => Finding::warn(ID, WHY, format!("{what}; a study may need {}", size(LITTLE)), fix),
         _ => Finding::ok(ID, WHY, what),
     }
 }

@@ -66,7 +66,7 @@ fn none(compilers: &Compilers) -> Finding {
         Some(compiler) => format!("compiling for any architecture works with {compiler}"),
         None => "CUDA kernels can be counted and gated by their rules, not compiled".into(),
     };
-    let words = format!("none to run on: {compiles}; kernels of the cpu and python targets run as ever");
+    let words = format!("none to run on: {compiles}; kernels of the cpu and python targets work without one");
     Finding::ok(GPU, GPU_WHY, words)
 }
 
@@ -139,7 +139,7 @@ mod tests {
         assert!(no_driver("the NVIDIA driver is installed and not loaded: x", false).fix.unwrap().contains("modprobe"));
         let still = none(&Compilers::none());
         assert_eq!(still.state, Health::Ok);
-        assert!(still.what.contains("not compiled") && still.what.contains("cpu and python targets run"));
+        assert!(still.what.contains("not compiled") && still.what.contains("cpu and python targets work"));
         let with = none(&Compilers::of("13.0.88", "13.0")).what;
         assert!(with.contains("compiling for any architecture works with nvcc 13.0.88"), "{with}");
     }

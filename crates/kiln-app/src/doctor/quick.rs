@@ -26,7 +26,7 @@ fn choose(cards: Result<Vec<Card>, String>, variable: Option<&str>, wanted: Opti
         Report::error("there is no GPU to run on").label(why).hint(hint)
     })?;
     let card = visible(&cards, variable, wanted).map_err(|why| match wanted {
-        Some(wanted) => Report::error(format!("--device {wanted}")).label(why),
+        Some(wanted) => Report::error(format!("--device {wanted} cannot be used")).label(why),
         None => Report::error("there is no GPU to run on").label(why).hint("name one with --device"),
     })?;
     let found = [PROCESSES.on(&card), STATE.on(&card)];
@@ -68,7 +68,10 @@ mod tests {
         let error = choose(Err("no NVIDIA driver here".into()), None, None).unwrap_err();
         assert!(error.label == "no NVIDIA driver here" && error.hint.is_some());
         let error = choose(Ok(vec![h200(0, "GPU-1")]), None, Some("3")).unwrap_err();
-        assert!(error.message == "--device 3" && error.label.starts_with("there is no GPU 3"), "{error}");
+        assert!(
+            error.message == "--device 3 cannot be used" && error.label.starts_with("there is no GPU 3"),
+            "{error}"
+        );
         let error = choose(Ok(vec![h200(0, "GPU-1")]), Some(""), None).unwrap_err();
         assert!(error.label.contains("hides every GPU"), "{error}");
     }

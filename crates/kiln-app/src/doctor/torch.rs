@@ -69,7 +69,7 @@ pub(crate) fn look(python: Option<&Python>, cards: &[Card]) -> [Finding; 2] {
 
 fn judge(probed: Option<Result<String, String>>, cards: &[Card]) -> Finding {
     let words = match probed {
-        None => return Finding::ok(TORCH, TORCH_WHY, "not installed: baselines in PyTorch are left out"),
+        None => return Finding::ok(TORCH, TORCH_WHY, "not installed: baselines in PyTorch are skipped"),
         Some(Err(why)) => {
             let fix = "reinstall it; `python3 -c 'import torch'` shows more";
             return Finding::warn(TORCH, TORCH_WHY, format!("it cannot be imported: {why}"), fix);

@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use kiln_core::{Fault, Report, nearest};
 use kiln_judge::Signature;
 use kiln_run::{Card, DeviceLock, find_python};
-use kiln_spec::{Selection, TargetKind};
+use kiln_spec::{Origin, Selection, TargetKind};
 use kiln_study::{Kernel, Surroundings};
 
 use crate::doctor::{self, Health};
@@ -33,7 +33,7 @@ impl<'a> Opened<'a> {
     ) -> Result<Opened<'a>, Failure> {
         let opened = Opened::unexamined(file, selecting)?;
         preflight(project, &opened.kernel.selection, selecting, teller)?;
-        packages(&opened.kernel.selection)?;
+        packages(&opened.kernel.selection, teller)?;
         environment::refuse(&opened.kernel, opened.card.as_ref())?;
         Ok(opened)
     }
@@ -94,11 +94,13 @@ fn preflight(
     }
 }
 
-/// Refuses a Python that lacks what kiln calls a function in Python with: that is not the function's fault.
-pub(crate) fn packages(selection: &Selection<'_>) -> Result<(), Failure> {
-    if selection.target.kind != TargetKind::Python || selection.target.on_gpu {
+/// Refuses a Python that lacks what kiln calls a function in Python with: that is not the function's fault. Warns of an
+/// activated environment that is not there.
+pub(crate) fn packages(selection: &Selection<'_>, teller: &Teller<'_>) -> Result<(), Failure> {
+    if !needs_numpy(selection) {
         return Ok(());
     }
+    teller.warn(Vec::from_iter(doctor::without_environment()).as_slice());
     let python = find_python()?;
     match python.numpy {
         Some(_) => Ok(()),
@@ -109,17 +111,25 @@ pub(crate) fn packages(selection: &Selection<'_>) -> Result<(), Failure> {
     }
 }
 
+/// Whether kiln itself hands arrays to a function in Python: the kernel on a processor, the reference, one that fills inputs.
+fn needs_numpy(selection: &Selection<'_>) -> bool {
+    let (target, spec) = (selection.target, selection.spec);
+    let reference = spec.reference.as_ref().is_some_and(|reference| matches!(reference.origin, Origin::Python(_)));
+    let filled = spec.arguments.iter().any(|argument| argument.function.is_some());
+    (target.kind == TargetKind::Python && !target.on_gpu) || reference || filled
+}
+
 /// The kernel of a selection; sources lie beside the file. Refuses a workload on which an argument has no elements.
 pub(crate) fn kernel<'a>(selection: Selection<'a>, path: &Utf8Path) -> Result<Kernel<'a>, Failure> {
-    let folder = if path.is_dir() {
-        path
-    } else {
-        path.parent().filter(|p| !p.as_str().is_empty()).unwrap_or(Utf8Path::new("."))
-    };
-    let folder = folder.canonicalize_utf8()?;
+    let folder = folder(path).canonicalize_utf8()?;
     let kernel = Kernel::new(selection, &folder)?;
     filled(&kernel)?;
     Ok(kernel)
+}
+
+/// The folder that a path means: itself, or that of the file.
+pub(crate) fn folder(path: &Utf8Path) -> &Utf8Path {
+    if path.is_dir() { path } else { path.parent().filter(|p| !p.as_str().is_empty()).unwrap_or(Utf8Path::new(".")) }
 }
 
 /// Refuses a workload on which an argument has no elements: there is nothing to compute or to time.
@@ -140,4 +150,25 @@ fn filled(kernel: &Kernel<'_>) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_and_functions_that_fill_inputs_need_numpy_too() {
+        let needs = |init: &str, reference: &str| {
+            let text = format!(
+                "[kernel]\nname = \"k\"\nentry = \"k\"\n[tunables]\nX = [1, 2]\n[target.cpu]\nsource = \"k.c\"\n\
+                 [[arguments]]\nname = \"x\"\ntype = \"f32[8]\"\nrole = \"in\"\ninit = \"{init}\"\n\
+                 [[arguments]]\nname = \"y\"\ntype = \"f32[8]\"\nrole = \"out\"\n[reference]\n{reference}\n"
+            );
+            let (spec, _) = kiln_spec::parse("k", text.as_bytes()).unwrap();
+            needs_numpy(&spec.select(kiln_spec::Choice::default()).unwrap())
+        };
+        let builtin = "builtin = \"elementwise\"\nexpressions = { y = \"x\" }";
+        assert!(!needs("normal", builtin));
+        assert!(needs("fill.py:x", builtin) && needs("normal", "python = \"right.py:y\""));
+    }
 }

@@ -20,17 +20,24 @@ pub(crate) fn runnable<'a>(
     let targets = &file.spec.targets;
     let asked = selecting.target.as_deref();
     let wanted = asked.and_then(|name| targets.iter().find(|t| t.kind.name() == name));
-    let here = || targets.iter().find(|t| (!t.on_gpu || card.is_ok()) && has_code(t));
+    // Who names a GPU means one.
+    let gpu = selecting.device.is_some();
+    let here = || targets.iter().find(|t| if t.on_gpu { card.is_ok() } else { !gpu } && has_code(t));
     let (card, target) = match (wanted, &card) {
         (Some(target), _) if !has_code(target) => return Err(no_code(targets, target)),
         (Some(target), Err(why)) if target.on_gpu => return Err(no_gpu(targets, target, why)),
+        (Some(target), _) if gpu && !target.on_gpu => return Err(on_processor(target.kind.name(), selecting)),
         (Some(target), _) => (card.ok().filter(|_| target.on_gpu), Some(target.kind.name())),
         // A name the file does not have: the selection says so.
         (None, _) if asked.is_some() => (None, asked),
         (None, _) => match (here(), targets.first(), &card) {
             (Some(target), _, _) => (card.ok().filter(|_| target.on_gpu), Some(target.kind.name())),
             (None, Some(target), _) if !has_code(target) => return Err(no_code(targets, target)),
-            (None, Some(target), Err(why)) => return Err(no_gpu(targets, target, why)),
+            (None, Some(target), Err(why)) => match targets.iter().find(|t| t.on_gpu) {
+                Some(target) => return Err(no_gpu(targets, target, why)),
+                None => return Err(on_processor(target.kind.name(), selecting)),
+            },
+            (None, Some(target), Ok(_)) if gpu => return Err(on_processor(target.kind.name(), selecting)),
             _ => (None, None),
         },
     };
@@ -73,6 +80,12 @@ pub(crate) fn for_this_gpu(file: &KernelFile, selecting: &Selecting) -> Selectin
 /// False for a target that is no more than a space. A kernel in Python may name its file in the entry.
 fn has_code(target: &Target) -> bool {
     !target.sources.is_empty() || target.kind == TargetKind::Python
+}
+
+fn on_processor(target: &str, selecting: &Selecting) -> Failure {
+    let device = selecting.device.as_deref().unwrap_or_default();
+    let report = Report::error(format!("--device {device}: target {target} runs on the processor and uses no GPU"));
+    report.hint("omit --device").into()
 }
 
 fn no_code(targets: &[Target], target: &Target) -> Failure {

@@ -3,9 +3,10 @@
 use camino::Utf8PathBuf;
 use kiln_core::Report;
 use kiln_run::Card;
-use kiln_study::CacheState;
+use kiln_study::{CacheState, Machine, Settings};
 
 use crate::failure::Failure;
+use crate::teller::Teller;
 
 /// Which of a kernel's targets, architectures and workloads is meant.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +56,7 @@ impl Measuring {
     pub(crate) fn checked_samples(&self) -> Result<usize, Failure> {
         let samples = self.samples;
         if samples < FEWEST_SAMPLES {
-            let report = Report::error(format!("--samples {samples}"));
+            let report = Report::error(format!("--samples {samples} is too few"));
             return Err(report.label(format!("expected at least {FEWEST_SAMPLES}")).into());
         }
         Ok(samples)
@@ -64,8 +65,36 @@ impl Measuring {
     /// Threads a kernel may use.
     pub(crate) fn checked_threads(&self) -> Result<usize, Failure> {
         match self.threads {
-            0 => Err(Report::error("--threads 0").label("expected at least 1").into()),
+            0 => Err(Report::error("--threads 0 leaves nothing to run on").label("expected at least 1").into()),
             threads => Ok(threads),
         }
+    }
+
+    /// Says what is done otherwise than it was asked for, and what is probably not meant.
+    pub(crate) fn remarks(&self, teller: &Teller<'_>) {
+        let (samples, round) = (self.samples, Settings::default().pair_samples);
+        let taken = samples.next_multiple_of(round);
+        if taken != samples {
+            teller.note(format!("--samples {samples}: {taken} are taken, {round} in each round"));
+        }
+        teller.warn(Vec::from_iter(crowded(self.threads, Machine::look().cpus.len())).as_slice());
+    }
+}
+
+/// A warning where threads must wait for a processor.
+fn crowded(threads: usize, cpus: usize) -> Option<Report> {
+    let report = Report::warning(format!("--threads {threads}: this process may use {cpus} processors"));
+    let report = report.label("threads that wait for a processor make times long and noisy");
+    (threads > cpus && cpus > 0).then(|| report.hint(format!("use --threads {cpus} or fewer")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_threads_than_processors_are_warned_of() {
+        assert_eq!((crowded(2, 2), crowded(1, 64), crowded(8, 0)), (None, None, None));
+        assert!(crowded(1000, 2).is_some_and(|warning| warning.hint.as_deref() == Some("use --threads 2 or fewer")));
     }
 }

@@ -90,6 +90,7 @@ fn run<'a>(
     teller: &Teller<'_>,
 ) -> Result<Benched<'a>, Failure> {
     teller.warn(&file.warnings);
+    sensible(request)?;
     let began = Instant::now();
     let which = (request.config.as_str(), request.study.as_deref());
     let chosen = Chosen::new(project, file, &request.selecting, which, teller)?;
@@ -102,6 +103,7 @@ fn run<'a>(
     }
     writable(request.save.as_deref())?;
     let settings = settings(request, &opened)?;
+    request.measuring.remarks(teller);
     let sides = (&config, other.as_ref());
     let (hardware, outcome) = measure(project, &opened, &settings, sides, request, (teller, began))?;
     Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome })
@@ -117,6 +119,27 @@ fn writable(save: Option<&Utf8Path>) -> Result<(), Failure> {
         _ => return Ok(()),
     };
     Err(Report::error(format!("the run cannot be saved to {file}")).label(why).into())
+}
+
+/// Refuses numbers that mean nothing, before anything is measured.
+fn sensible(request: &BenchRequest) -> Result<(), Failure> {
+    let BenchRequest { width, dead_zone, max_samples, .. } = *request;
+    let samples = request.measuring.checked_samples()?;
+    request.measuring.checked_threads()?;
+    // Not a number is in no range.
+    if !(width > 0.0 && width <= 100.0) {
+        let report = Report::error(format!("--width {width} is out of range"));
+        return Err(report.label("expected per cent, above 0 and at most 100").into());
+    }
+    if !(0.0..100.0).contains(&dead_zone) {
+        let report = Report::error(format!("--dead-zone {dead_zone} is out of range"));
+        return Err(report.label("expected per cent, at least 0 and below 100").into());
+    }
+    if samples > max_samples {
+        let report = Report::error(format!("--samples {samples} is more than --max-samples {max_samples}"));
+        return Err(report.hint(format!("add --max-samples {samples}, or ask for fewer samples")).into());
+    }
+    Ok(())
 }
 
 /// How it is measured.
@@ -150,7 +173,7 @@ fn measure(
     bench.peaks = peaks(&bench).ok();
     let hardware = bench.hardware().to_string();
     let refused = |refusal: Refusal| Ok((hardware.clone(), Outcome::Refused(refusal)));
-    let mut rivals = Vec::new();
+    let (mut rivals, mut skipped) = (Vec::new(), Vec::new());
     if let Some(other) = other {
         let name = difference(other, config);
         match bench.subject(other)? {
@@ -160,10 +183,8 @@ fn measure(
     }
     if other.is_none() || request.baseline.is_some() {
         let baselines = Baselines::find(&bench, request.baseline.as_deref())?;
-        for (name, why) in &baselines.skipped {
-            teller.note(format!("baseline {name} is skipped: {why}"));
-        }
         rivals.extend(baselines.ready.iter().map(Rival::baseline));
+        skipped = baselines.skipped;
     }
     let subject = match bench.subject(config)? {
         Outcome::Passed(subject) => subject,
@@ -174,7 +195,9 @@ fn measure(
     }
     let thresholds = Thresholds::with_dead_zone(request.dead_zone / 100.0);
     match versus(&bench, &subject, &rivals, &thresholds, request.all)? {
-        Ok(figures) => {
+        Ok(mut figures) => {
+            // What cannot be had here cannot be measured on any workload.
+            figures.iter_mut().for_each(|figure| _ = figure.unmeasured.splice(0..0, skipped.iter().cloned()));
             let (path, save) = (&request.selecting.path, request.save.as_deref());
             let setting = Setting { bench: &bench, path, config: Some(config), began, save };
             let samples = figures.iter().map(|figure| figure.measured.clone()).collect();
@@ -202,5 +225,31 @@ mod tests {
         let config = |text: &str| Config::parse(text).unwrap();
         assert_eq!(difference(&config("A=1,B=8,C=x"), &config("A=1,B=4,C=y")), "B=8,C=x");
         assert_eq!(difference(&config("A=1"), &config("A=1")), "itself");
+    }
+
+    #[test]
+    fn numbers_that_mean_nothing_are_refused() {
+        let measuring = Measuring { samples: 100, cold: false, warm: false, threads: 1, pin: true, seed: None };
+        let fine = BenchRequest {
+            selecting: Selecting::default(),
+            measuring,
+            config: String::new(),
+            study: None,
+            against: None,
+            baseline: None,
+            width: 1.0,
+            max_samples: 500,
+            dead_zone: 0.0,
+            all: false,
+        };
+        assert!(sensible(&fine).is_ok());
+        let refused = |request: BenchRequest| sensible(&request).unwrap_err().to_string();
+        for width in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(refused(BenchRequest { width, ..fine.clone() }).contains("above 0 and at most 100"));
+        }
+        for dead_zone in [-5.0, f64::NAN, 100.0] {
+            assert!(refused(BenchRequest { dead_zone, ..fine.clone() }).contains("at least 0 and below 100"));
+        }
+        assert!(refused(BenchRequest { max_samples: 99, ..fine.clone() }).contains("add --max-samples 100"));
     }
 }

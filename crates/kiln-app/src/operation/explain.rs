@@ -25,7 +25,7 @@ pub fn explain(name: &str) -> Result<Explained, Failure> {
     let found = explained().find(|one| one.name == name);
     found.ok_or_else(|| {
         let near = nearest(name, explained().map(|one| one.name)).map(|near| format!("did you mean {near}?"));
-        let report = Report::error(format!("there is no gate and no verdict `{name}`"));
+        let report = Report::error(format!("`{name}` is neither a gate nor a verdict"));
         report.label("`kiln explain` alone lists them").maybe_hint(near).into()
     })
 }
@@ -180,13 +180,14 @@ fn of_study(verdict: &TuneVerdict) -> (&'static str, &'static str) {
              to add values.",
         ),
         TuneVerdict::Stopped => (
-            "ended early: below half of the baseline's speed, or all refused alike",
-            "Exit code 4. Below 0.5x a profile tells more than a search; what one reason refuses six times over, it refuses \
-             always. --no-stop searches anyway.",
+            "ended early: the best configuration has less than half of the baseline's speed",
+            "Exit code 4. Below 0.5x a profile shows more than a search: find out what limits the kernel first. --no-stop searches \
+             anyway.",
         ),
         TuneVerdict::NoValidCandidate => (
             "every configuration was refused",
-            "Exit code 3. `kiln show last --refusals` lists each with its reason, and `kiln gate` takes one up the ladder.",
+            "Exit code 3. If one gate refuses the first configurations for the same reason, the study ends there (--no-stop \
+             continues). `kiln show last --refusals` lists each with its reason, and `kiln gate` shows how far one comes.",
         ),
     }
 }
@@ -205,6 +206,6 @@ mod tests {
         assert!(explained().all(|one| one.text.len() > 40 && one.text.ends_with('.') && !one.text.contains("  ")));
         assert_eq!(explain("spills").unwrap().kind, "gate");
         let words = explain("numeric").unwrap_err().to_string();
-        assert!(words.contains("no gate and no verdict `numeric`"), "{words}");
+        assert!(words.contains("`numeric` is neither a gate nor a verdict"), "{words}");
     }
 }

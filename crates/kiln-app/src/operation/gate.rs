@@ -3,15 +3,16 @@
 
 mod everywhere;
 
-use kiln_core::{Config, Outcome, Report};
+use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_space::{Judgement, Problem, Rule};
 use kiln_spec::{Selection, TargetKind};
-use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, peaks, toolchain};
+use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, missing, peaks, toolchain};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{
-    KernelFile, Opened, Selecting, complete, environment, for_this_gpu, kernel, packages, runnable, surroundings,
+    KernelFile, Opened, Selecting, complete, environment, folder, for_this_gpu, kernel, packages, runnable,
+    surroundings,
 };
 use crate::operation::forge;
 use crate::project::{Project, program};
@@ -120,11 +121,23 @@ fn run<'a>(
     let selection = file.select(&selecting)?;
     let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
     let (config, defaulted) = complete(&selection, &problem, &request.config)?;
+    teller.warn(&absent(&selection, &request.selecting));
     let way = match holds(&problem, &config) {
         true => climb(project, file, request, &selection, &config, teller)?,
         false => Way::Static(None),
     };
     Ok(Gated { selection, config, defaulted, way, warnings: &file.warnings, problem })
+}
+
+/// A warning for each baseline whose file is not there: a study would do without it.
+fn absent(selection: &Selection<'_>, selecting: &Selecting) -> Vec<Report> {
+    let folder = folder(&selecting.path);
+    let stated = selection.target.baselines.iter();
+    let gone = stated.filter_map(|b| Some((&b.name, missing(&folder.join(&b.callable.file))?)));
+    let warning = |name, why: Refusal| {
+        Report::warning(format!("baseline {name} cannot be measured: {}", why.measured)).maybe_hint(why.hint)
+    };
+    gone.map(|(name, why)| warning(name, why)).collect()
 }
 
 fn holds(problem: &Problem, config: &Config) -> bool {
@@ -177,7 +190,7 @@ fn climb(
         }
         Err(failure) => return Err(failure),
     };
-    packages(&selected)?;
+    packages(&selected, teller)?;
     let opened = Opened { kernel: kernel(selected, &request.selecting.path)?, card };
     environment::refuse(&opened.kernel, opened.card.as_ref())?;
     let cache = if opened.card.is_some() { CacheState::Cold } else { CacheState::Warm };

@@ -32,12 +32,14 @@ pub struct History {
     pub others: Vec<String>,
     /// True when there are older ones.
     pub more: bool,
+    /// How many records cannot be read, and are not among these.
+    pub damaged: usize,
 }
 
 /// Lists past studies.
 pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, Failure> {
     let kernel = request.kernel.as_deref().map(kernel_name).transpose()?;
-    let (mut studies, mut runs, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut studies, mut runs, mut others, mut damaged) = (Vec::new(), Vec::new(), Vec::new(), 0);
     if let Some(store) = project.recorded()? {
         // A path means the kernel there, not another one of its name.
         let at = request.kernel.as_deref().filter(|words| is_path(words)).zip(kernel.as_deref());
@@ -63,12 +65,13 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
         if studies.is_empty() && runs.is_empty() {
             others = kernels(&store)?;
         }
+        damaged = store.damaged().len();
     }
     let limit = request.limit as usize;
     let more = studies.len() > limit || runs.len() > limit;
     studies.truncate(limit);
     runs.truncate(limit);
-    Ok(History { studies, runs, kernel, others, more })
+    Ok(History { studies, runs, kernel, others, more, damaged })
 }
 
 fn is_path(words: &Utf8Path) -> bool {

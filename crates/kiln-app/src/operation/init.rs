@@ -80,6 +80,10 @@ const KEYWORDS: [&str; 60] = [
 
 /// Writes a small kernel that works into `folder`.
 pub fn init(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Failure> {
+    if folder.as_str().is_empty() {
+        let report = Report::error("the kernel has no name").label("expected a folder's name");
+        return Err(report.hint("`kiln init my_kernel` writes one called my_kernel").into());
+    }
     // `.` and `..` are called what the folder is called.
     let here = match folder.file_name() {
         Some(_) => folder.to_owned(),

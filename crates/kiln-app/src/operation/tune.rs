@@ -3,6 +3,7 @@
 //! studies can go on.
 
 mod begin;
+mod best;
 mod request;
 mod settings;
 mod variants;
@@ -12,9 +13,7 @@ use std::time::Instant;
 use camino::Utf8Path;
 use kiln_core::Fault;
 use kiln_store::{State, Store, Study};
-use kiln_study::{
-    Bench, Best, Budget, Destination, Kernel, Record, Settings, Summary, Trouble, adopt, peaks, table, write_best,
-};
+use kiln_study::{Bench, Budget, Kernel, Record, Settings, Summary, Trouble, adopt, check_best, peaks, table};
 
 use crate::event::{Count, What};
 use crate::failure::Failure;
@@ -23,7 +22,7 @@ use crate::operation::studies::fit;
 use crate::project::Project;
 use crate::record::{Whose, prior, resume};
 use crate::teller::{Listener, Teller};
-pub(crate) use begin::{git_commit, spec_hash};
+pub(crate) use begin::{environment_of, git_commit, spec_hash};
 use begin::{new_study, owner};
 pub use request::{TuneRequest, Tuned};
 pub use variants::variants;
@@ -53,7 +52,10 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     };
     let settings = match &begun {
         Some(study) => resume::settings(study, kernel, &spec_hash(kernel), &request.selecting)?,
-        None => settings::settings(project, request, &opened, &store, &whose, 1 + beside.len())?,
+        None => {
+            request.measuring.remarks(teller);
+            settings::settings(project, request, &opened, &store, &whose, 1 + beside.len())?
+        }
     };
     fit(&store, request.name.as_deref(), &request.tags, begun.as_ref().map(|study| study.id.as_str()))?;
     let priors = prior::read(project, &settings.priors, teller)?;
@@ -64,6 +66,9 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     if live {
         // Not after an hour of work.
         fs_err::create_dir_all(&folder).map_err(|e| Fault::new(format!("making {folder} for the winner"), e))?;
+    }
+    if live || request.out.is_some() {
+        check_best(&folder)?;
     }
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let card = opened.card.as_ref().filter(|_| live);
@@ -133,11 +138,11 @@ struct Done<'a> {
     study: &'a Study,
     /// How long it has run, all its runs together.
     seconds: f64,
-    /// False for a replay, which writes nothing.
+    /// False for a replay, which records nothing.
     live: bool,
 }
 
-/// Records the end and writes the winner's files.
+/// Records the end and writes the winner's files. A replay writes them where it was given a folder.
 fn end(
     request: &TuneRequest,
     bench: &mut Bench<'_>,
@@ -147,24 +152,23 @@ fn end(
     folder: &Utf8Path,
     teller: &Teller<'_>,
 ) -> Result<Tuned, Failure> {
-    let (mut files, mut not_adopted) = (Vec::new(), None);
+    let (mut files, mut unwritten) = (Vec::new(), None);
     if live {
         let verdict = summary.verdict.name();
         store.finish(&study.id, State::Finished, Some(verdict), Some(&summary), now(), seconds)?;
-        let (path, keeps_best) = (request.selecting.path.as_str(), request.out.is_none());
-        match write_best(bench.kernel, &summary, Destination { folder, path, device: bench.hardware(), keeps_best })? {
-            Some(Best::Written(written)) => files.extend([written.toml, written.header]),
-            Some(Best::Kept { toml, study, slower }) => teller.note(format!(
-                "{toml} keeps the winner of study {}: this one takes {slower:.3}x as long (--out FOLDER writes it elsewhere)",
-                study.get(study.len().saturating_sub(8)..).unwrap_or(&study)
-            )),
-            None => {}
+    }
+    if live || request.out.is_some() {
+        // A file that cannot be written is no reason to lose the result: it is told first.
+        match best::written(request, bench, store, study, &summary, folder, teller) {
+            Ok(written) => files.extend(written),
+            Err(failure) => unwritten = Some(failure),
         }
+    }
+    if live {
         if request.adopt {
             match adopt(bench.kernel, &summary, bench.hardware()) {
                 Ok(table) => files.extend(table),
-                // Told after what was found.
-                Err(trouble) => not_adopted = Some(trouble.into()),
+                Err(trouble) => unwritten = unwritten.or(Some(trouble.into())),
             }
         }
         // A cache that is too large is no reason to lose the result.
@@ -177,7 +181,7 @@ fn end(
     let apart = if kernel.selection.spec.objective.per_workload { kernel.selection.workloads.len() } else { 1 };
     let exhausted = summary.trials as u128 >= kernel.space.len().saturating_mul(apart as u128);
     let (summary, short_id) = (Box::new(summary), study.short_id().into());
-    Ok(Tuned::Ended { summary, files, not_adopted, short_id, exhausted })
+    Ok(Tuned::Ended { summary, files, unwritten, short_id, exhausted })
 }
 
 /// Records that a study was broken off, by whoever stopped it or by a fault.

@@ -30,7 +30,11 @@ pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<St
     let (mut now, mut labels) = (Vec::with_capacity(studies.len()), store.labels()?);
     for study in studies {
         // What has a summary needs no trials to be counted.
-        let trials = if study.summary.is_some() { Vec::new() } else { store.trials(&study.id)? };
+        let trials = if study.summary.is_some() { Ok(Vec::new()) } else { store.trials(&study.id) };
+        let Ok(trials) = trials else {
+            store.leave_out(&study.id);
+            continue;
+        };
         let called = labels.remove(&study.id).unwrap_or_default();
         now.push(StudyNow::new(study, trials, called));
     }

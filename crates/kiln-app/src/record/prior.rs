@@ -32,7 +32,8 @@ pub(crate) fn automatic(store: &Store, kernel: &Kernel<'_>, whose: &Whose) -> Re
         if ended
             && whose.is(&study)
             && study.target == kernel.target()
-            && store.trials(&study.id)?.iter().filter(|t| timed(t)).count() >= LEAST
+            // What cannot be read has nothing to teach either.
+            && store.trials(&study.id).is_ok_and(|trials| trials.iter().filter(|t| timed(t)).count() >= LEAST)
         {
             names.push(study.id);
         }

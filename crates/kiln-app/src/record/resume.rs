@@ -78,7 +78,7 @@ pub(crate) fn settings(
     Ok(settings)
 }
 
-/// Says when another study is being measured here: the two disturb each other.
+/// Says when another study is being measured here, as the two disturb each other, and when records cannot be read.
 pub(crate) fn others(store: &Store, teller: &Teller<'_>) -> Result<(), Failure> {
     for study in store.studies(&Filter { kernel: None, limit: Some(NEWEST) })? {
         if let Some(process) = runner(&study) {
@@ -88,7 +88,17 @@ pub(crate) fn others(store: &Store, teller: &Teller<'_>) -> Result<(), Failure> 
             ));
         }
     }
+    teller.warn(Vec::from_iter(unreadable(store.damaged().len())).as_slice());
     Ok(())
+}
+
+/// A warning of records that cannot be read.
+pub fn unreadable(records: usize) -> Option<Report> {
+    let words = match records {
+        1 => "1 record in the store cannot be read and is ignored".to_string(),
+        some => format!("{some} records in the store cannot be read and are ignored"),
+    };
+    (records > 0).then(|| Report::warning(words).hint("`kiln doctor` names them and says how to remove them"))
 }
 
 /// The process that runs a study now, on this machine.

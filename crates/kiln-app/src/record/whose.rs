@@ -36,13 +36,12 @@ impl Whose {
     }
 
     fn has(&self, kernel: &str, path: &str, environment: &Kept<Environment>) -> bool {
-        let recorded = environment
-            .read()
-            .ok()
-            .and_then(|e| e.folder.as_ref())
-            .map(Utf8PathBuf::from)
-            .filter(|folder| folder.is_dir());
-        let theirs = recorded.or_else(|| folder_of(Utf8Path::new(path)));
+        let recorded = environment.read().ok().and_then(|e| e.folder.as_ref()).map(Utf8PathBuf::from);
+        // Older kilns recorded no folder for benchmarks. What was typed means the same only where it was typed.
+        let theirs = match recorded {
+            Some(folder) => Some(folder).filter(|folder| folder.is_dir()),
+            None => folder_of(Utf8Path::new(path)),
+        };
         let elsewhere = self.folder.as_ref().zip(theirs).is_some_and(|(ours, theirs)| *ours != theirs);
         kernel == self.name && !elsewhere
     }

@@ -42,6 +42,9 @@ fn won(study: &Study, workload: Option<&str>) -> Result<Config, Failure> {
     }
     let names: Vec<&str> = apart.iter().map(|(name, _)| name.as_str()).collect();
     let report = Report::error(format!("study {} has no winner", study.id));
-    let hint = format!("each workload has its own: choose --workload {}", names.join(" or --workload "));
-    Err(report.maybe_hint((!names.is_empty()).then_some(hint)).into())
+    let hint = match names.is_empty() {
+        true => format!("`kiln show {}` shows how it ended; choose another with --study", study.short_id()),
+        false => format!("each workload has its own: choose --workload {}", names.join(" or --workload ")),
+    };
+    Err(report.hint(hint).into())
 }

@@ -236,11 +236,11 @@ fn on_processor(
             let share = 100.0 * scrutiny.hidden;
             scrutiny.notes.push(match threads {
                 1 => format!(
-                    "what so short calls take is known to the system to {share:.0} %: gains below that are not called faster"
+                    "calls this short are timed by the system only to within {share:.0} %: smaller gains do not count as faster"
                 ),
                 _ => format!(
-                    "what these threads take is known to {share:.0} %, since they waited for processors or calls are short: \
-                     gains below that are not called faster"
+                    "the time of these threads is known only to within {share:.0} % (they waited for processors, or calls are short): \
+                     smaller gains do not count as faster"
                 ),
             });
         }

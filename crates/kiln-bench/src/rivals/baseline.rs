@@ -1,14 +1,15 @@
 //! What is fast: the baselines a kernel file names, built or found, checked like any candidate, measured. One that cannot be
-//! had here is skipped with a note; one that is wrong is not a baseline.
+//! had here is skipped, with the reason; one that is wrong is not a baseline.
 
 use camino::Utf8Path;
 use kiln_build::{Nvcc, Toolchain};
-use kiln_core::{Config, Fault, Outcome};
+use kiln_core::{Config, Fault, Gate, Outcome, Refusal};
 
 use crate::apparatus::Apparatus;
 use crate::bench::Bench;
 use crate::building::compile::request_of;
 use crate::evaluation::{Ended, Evaluation};
+use crate::rivals::field::Unmeasured;
 use crate::workers::subject::Subject;
 
 /// A baseline that can be run.
@@ -25,8 +26,8 @@ pub struct Baseline<S = Subject> {
 pub struct Baselines<S = Subject> {
     /// Ready to run.
     pub ready: Vec<Baseline<S>>,
-    /// Name and reason.
-    pub skipped: Vec<(String, String)>,
+    /// Those that cannot be run, and why.
+    pub skipped: Vec<Unmeasured>,
 }
 
 impl Baselines {
@@ -41,8 +42,8 @@ impl Baselines {
         let mut found = Baselines { ready: Vec::new(), skipped: Vec::new() };
         for baseline in stated.iter().filter(|b| only.is_none_or(|name| b.name == name)) {
             match ready(bench, &baseline.callable.file, &baseline.callable.function)? {
-                Ok(subject) => found.ready.push(Baseline { name: baseline.name.clone(), subject }),
-                Err(why) => found.skipped.push((baseline.name.clone(), why)),
+                Outcome::Passed(subject) => found.ready.push(Baseline { name: baseline.name.clone(), subject }),
+                Outcome::Refused(refusal) => found.skipped.push(Unmeasured { name: baseline.name.clone(), refusal }),
             }
         }
         Ok(found)
@@ -50,23 +51,29 @@ impl Baselines {
 }
 
 /// A callable made ready, or why it cannot be.
-fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Result<Subject, String>, Fault> {
+fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Outcome<Subject>, Fault> {
     let path = bench.kernel.folder.join(file);
+    if let Some(refusal) = missing(&path) {
+        return Ok(Outcome::Refused(refusal));
+    }
+    // The environment lacks what it needs to be started.
+    let without = |why: String| Ok(Outcome::Refused(refused(Gate::LaunchFailed, why)));
     if Utf8Path::new(file).extension() == Some("py") {
         let python = match &bench.python {
             Ok(python) => python,
-            Err(fault) => return Ok(Err(fault.why.clone())),
+            Err(fault) => return without(fault.why.clone()),
         };
-        let source = fs_err::read_to_string(&path).map_err(|e| {
-            Fault::new(format!("reading the baseline {file}:{function}"), e).hint("is the name in [baselines] right?")
-        })?;
+        let source = match std::fs::read_to_string(&path) {
+            Ok(source) => source,
+            Err(why) => return without(format!("{path} cannot be read: {why}")),
+        };
         for (module, there) in [("numpy", &python.numpy), ("torch", &python.torch)] {
             if there.is_none() && imports(&source, module) {
-                return Ok(Err(format!("it needs {module}, which {} does not have", python.interpreter)));
+                return without(format!("it needs {module}, which {} does not have", python.interpreter));
             }
         }
         let interpreter = python.interpreter.clone();
-        return Ok(Ok(Subject::Python {
+        return Ok(Outcome::Passed(Subject::Python {
             interpreter,
             file: path,
             function: function.into(),
@@ -79,12 +86,20 @@ fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Result<Subject
     let toolchain = if request.host { Nvcc::find().map(Toolchain::Nvcc) } else { bench.toolchain() };
     let toolchain = match toolchain {
         Ok(toolchain) => toolchain,
-        Err(fault) => return Ok(Err(fault.why)),
+        Err(fault) => return without(fault.why),
     };
-    Ok(match bench.build_now(&toolchain, &request)? {
-        Outcome::Passed(subject) => Ok(subject),
-        Outcome::Refused(refusal) => Err(format!("it does not build: {}", refusal.measured)),
-    })
+    bench.build_now(&toolchain, &request)
+}
+
+/// Why a baseline's file cannot be used, where it is not there.
+pub fn missing(path: &Utf8Path) -> Option<Refusal> {
+    let hint = || Some("paths in [baselines] are relative to the kernel file".to_string());
+    (!path.is_file()).then(|| Refusal { hint: hint(), ..refused(Gate::BuildFailed, format!("{path}: no such file")) })
+}
+
+fn refused(gate: Gate, measured: String) -> Refusal {
+    let empty = String::new;
+    Refusal { gate, rule: empty(), measured, limit: empty(), evidence: empty(), hint: None }
 }
 
 /// Whether a baseline of a kernel for a GPU works there too. What has no tensors for a GPU works on the processor, and is
@@ -112,11 +127,13 @@ impl Bench<'_> {
         match &way.outcome {
             Ended::Refused(refusal, workload) => {
                 let on = workload.as_deref().map_or(String::new(), |w| format!(" on workload {w}"));
+                let limit = &refusal.limit;
+                let limit = if limit.is_empty() { String::new() } else { format!(", expected {limit}") };
                 let fault = Fault::new(
                     format!("checking the baseline {}{on}", baseline.name),
-                    format!("{}: {}", refusal.gate, refusal.measured),
+                    format!("{}: {}{limit}", refusal.gate, refusal.measured),
                 );
-                Err(fault.hint("a baseline must be right; choose another with --baseline"))
+                Err(fault.hint("a baseline must be correct; choose another with --baseline"))
             }
             Ended::Measured { .. } => Ok(way),
         }

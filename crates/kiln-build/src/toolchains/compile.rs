@@ -66,17 +66,22 @@ pub(crate) fn written_shim(request: &Request, folder: &Utf8Path) -> Result<Optio
     if request.shim.is_empty() {
         return Ok(None);
     }
-    let shim = folder.join("shim.c");
+    let shim = folder.join(SHIM);
     fs_err::write(&shim, &request.shim).map_err(|e| Fault::new("writing the generated caller", e))?;
     Ok(Some(shim))
 }
 
-/// A command as it would be typed; what lies in the build's own folder, which does not last, by its name alone.
+/// A command that can be typed anywhere. What it would write in the build's own folder, which does not last, it writes where it
+/// is typed; the generated caller, which lies there, is left out: the sources compile without it.
 pub(crate) fn typed(command: &Command, folder: &Utf8Path) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+    let words = words.map(|word| word.to_string_lossy()).filter(|word| *word != folder.join(SHIM).as_str());
+    let words: Vec<String> = words.map(|word| quoted(&word)).collect();
     words.join(" ").replace(&format!("{folder}/"), "")
 }
+
+/// The generated caller.
+const SHIM: &str = "shim.c";
 
 /// A word as a shell takes it whole.
 pub(crate) fn quoted(word: &str) -> String {
@@ -140,5 +145,18 @@ fn too_long(timeout: Duration) -> Refusal {
         limit: format!("{} s", timeout.as_secs()),
         evidence: String::new(),
         hint: Some("unrolled loops over large tiles compile slowly: lower the unroll factor".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_can_be_typed_where_nothing_of_the_build_is_left() {
+        let folder = Utf8Path::new("/tmp/build");
+        let mut command = Command::new("cc");
+        command.args(["-O3", "-o", "/tmp/build/kernel.so", "/home/me/my kernel.c", "/tmp/build/shim.c", "-lm"]);
+        assert_eq!(typed(&command, folder), "cc -O3 -o kernel.so '/home/me/my kernel.c' -lm");
     }
 }

@@ -6,7 +6,7 @@ use kiln_app::{Measuring, Selecting, Utf8PathBuf};
 /// Which of the kernel's targets, architectures and workloads is meant.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SelectingArgs {
-    /// A kernel's folder, its kernel.toml, a T1 file or a Kernel Tuner cache (.json, .json.gz)
+    /// A kernel's folder or its kernel.toml; `space` and `gate` also take a T1 file or a Kernel Tuner cache (.json, .json.gz)
     #[arg(default_value = ".")]
     pub(crate) path: Utf8PathBuf,
     /// Target: cuda, cpu or python [default: the file's first; for commands that run something, the first that can run here]
@@ -44,7 +44,7 @@ pub(crate) enum Until {
 /// How times are taken.
 #[derive(Debug, Args)]
 pub(crate) struct MeasuringArgs {
-    /// Samples on each side, five from each pair of fresh workers
+    /// Samples on each side, five from each pair of fresh workers (rounded up to a multiple of 5)
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) samples: usize,
     /// Flush the caches before every sample [default on a GPU]

@@ -33,10 +33,10 @@ pub(crate) enum StudiesVerb {
         #[arg(long)]
         remove: bool,
     },
-    /// Delete studies with all their trials and samples; their best.toml files stay
+    /// Delete studies with all their trials and samples, or benchmarks; best.toml files stay
     Delete {
-        /// The studies
-        #[arg(required = true, value_name = "STUDY")]
+        /// The studies, or runs that `kiln history` lists
+        #[arg(required = true, value_name = "STUDY|RUN")]
         studies: Vec<String>,
         /// Do not ask for confirmation
         #[arg(long)]
@@ -81,7 +81,7 @@ pub(crate) enum Export {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln show last\n  kiln show attention --refusals\n  kiln show last --importance\n  kiln show last --csv > trials.csv\n  kiln show 7f3a9c21 --json"
+    after_help = "Examples:\n  kiln show last\n  kiln show flash_attention --refusals\n  kiln show last --importance\n  kiln show last --csv > trials.csv\n  kiln show 7f3a9c21 --json"
 )]
 pub(crate) struct ShowArgs {
     /// A study's name, the id of a study or benchmark or part of it, `last` for the last study, or a kernel's name for its newest study

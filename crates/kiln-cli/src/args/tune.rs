@@ -54,10 +54,10 @@ pub(crate) struct TuneArgs {
     /// Continue an unfinished study with its own settings [default: the newest of this kernel]
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "", conflicts_with = "replay")]
     pub(crate) resume: Option<String>,
-    /// Repeat a study from its recorded timings, without running anything
+    /// Repeat a study from its recorded timings, without running anything; with --out, write its winner
     #[arg(long, value_name = "STUDY")]
     pub(crate) replay: Option<String>,
-    /// Folder for best.toml and the header [default: .kiln/best/NAME]
+    /// Folder for best.toml and the header, whatever winner is there [default: .kiln/best/NAME, which keeps the best]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<Utf8PathBuf>,
     /// Write the winner into the kernel's table of tuned configurations (`tuned` in [target.*]), which later studies start

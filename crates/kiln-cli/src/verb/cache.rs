@@ -1,7 +1,7 @@
 //! `kiln cache`: what builds have left, and how to be rid of it.
 
 use kiln_app::{Ending, Failure, Project, cache};
-use kiln_show::grouped;
+use kiln_show::{grouped, size};
 use serde_json::json;
 
 use crate::args::CacheArgs;
@@ -17,8 +17,8 @@ pub(crate) fn run(project: &Project, args: &CacheArgs) -> Result<Ending, Failure
         format!("{object}\n")
     } else {
         let verb = if found.cleared { "removed" } else { "holds" };
-        let (entries, bytes) = (grouped(found.entries.into()), grouped(found.bytes.into()));
-        format!("{folder} {verb} {entries} libraries, {bytes} bytes\n")
+        let noun = if found.entries == 1 { "library" } else { "libraries" };
+        format!("{folder} {verb} {} {noun}, {}\n", grouped(found.entries.into()), size(found.bytes))
     })?;
     Ok(Ending::Done)
 }

@@ -1,6 +1,6 @@
 //! `kiln history`: past studies and benchmarks, newest first, or one study in another tool's form.
 
-use kiln_app::{Ending, Failure, HistoryRequest, Project, Utf8Path, export, history, write_whole};
+use kiln_app::{Ending, Failure, HistoryRequest, Project, Utf8Path, export, history, unreadable, write_whole};
 use kiln_show::{HistoryView, Past, RunView};
 
 use crate::args::HistoryArgs;
@@ -21,10 +21,12 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
         place: project.store_place(),
         kiln: &place::kiln(project),
         kernel: found.kernel.as_deref(),
+        tag: args.tag.as_deref(),
         others: &found.others,
         more: found.more,
     };
     output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+    output::warnings(Vec::from_iter(unreadable(found.damaged)).as_slice());
     Ok(Ending::Done)
 }
 

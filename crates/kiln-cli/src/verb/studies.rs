@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use kiln_app::{Ending, Failure, Labelled, Project, Report, StudyNow, deletable, delete, rename, retag};
+use kiln_app::{Ending, Failure, Labelled, Project, Report, deletable, delete, rename, retag};
 
 use crate::args::{StudiesArgs, StudiesVerb};
 use crate::output;
@@ -24,29 +24,26 @@ fn told(of: &Labelled) -> Result<Ending, Failure> {
 
 /// Deletes studies, once somebody has agreed.
 fn remove(project: &Project, names: &[String], yes: bool) -> Result<Ending, Failure> {
-    let studies = deletable(project, names)?;
-    for StudyNow { study, trials, .. } in &studies {
-        output::complain(&format!("study {} of {}, {} trials recorded", study.short_id(), study.kernel, trials.len()));
+    let doomed = deletable(project, names)?;
+    if !yes {
+        doomed.iter().for_each(|one| output::complain(&one.words));
     }
-    if !yes && !agreed(studies.len())? {
+    if !yes && !agreed(doomed.len())? {
         output::note("nothing was deleted");
         return Ok(Ending::Done);
     }
-    delete(project, &studies)?;
-    output::data(&format!(
-        "deleted {}\n",
-        if studies.len() == 1 { "1 study".into() } else { format!("{} studies", studies.len()) }
-    ))?;
+    delete(project, &doomed)?;
+    output::data(&doomed.iter().map(|one| format!("deleted {}\n", one.words)).collect::<String>())?;
     Ok(Ending::Done)
 }
 
 /// Asks on a terminal. Refuses where there is nobody to ask.
-fn agreed(studies: usize) -> Result<bool, Failure> {
+fn agreed(records: usize) -> Result<bool, Failure> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         let report = Report::error("deleting needs --yes where there is no terminal to ask on");
-        return Err(report.hint("add --yes; what is deleted cannot be had back").into());
+        return Err(report.hint("add --yes; deleted studies cannot be restored").into());
     }
-    let which = if studies == 1 { "this study".to_string() } else { format!("these {studies} studies") };
+    let which = if records == 1 { "this".to_string() } else { format!("these {records}") };
     write!(io::stderr().lock(), "delete {which} with all trials and samples? [y/N] ")?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

@@ -37,14 +37,14 @@ pub(super) fn study(
     let kiln = place::kiln(project);
     let go_on = |study: &str| Command::tune(&kiln, request, |request| request.resume = Some(study.into())).to_string();
     match tuned {
-        Tuned::Ended { summary, files, not_adopted, short_id, exhausted } => {
+        Tuned::Ended { summary, files, unwritten, short_id, exhausted } => {
             if !args.json {
                 let files: Vec<String> = files.into_iter().map(Into::into).collect();
                 let next = next(&kiln, request, &summary, &short_id, exhausted);
                 hearing.data(&SummaryView { summary: &summary, files: &files, next: &next }.to_string())?;
             }
             // After what was found is told.
-            match (not_adopted, args.json) {
+            match (unwritten, args.json) {
                 (None, _) => Ok((ending, Some(summary))),
                 (Some(failure), json) => {
                     if json && !args.all_variants {

@@ -409,7 +409,10 @@ impl<'a> Parser<'a> {
             };
             return Err(ExprError::new(
                 span.start..end,
-                format!("{function} with {} arguments", arguments.len()),
+                match arguments.len() {
+                    1 => format!("{function} with 1 argument"),
+                    count => format!("{function} with {count} arguments"),
+                },
                 expected,
             )
             .into());

@@ -202,10 +202,14 @@ fn off(slot: &Slot, bytes: &[u8], answer: &RightAnswer, tally: &Tally) -> Option
             true if !is_float(slot.dtype) && bound.allowed.at(right) == 0.0 => {
                 integer(answer, tally.at).map_or(format!("{right}"), |right| right.to_string())
             }
-            true => format!("{right:.6e} within {:.3e}", bound.allowed.at(right)),
+            true => {
+                let allowed = bound.allowed.at(right);
+                format!("{right:.*e} within {allowed:.3e}", digits(right, allowed))
+            }
             false => format!("{right}"),
         };
-        let mut refusal = refuse(Gate::Numerics, slot, bytes, tally.at, limit);
+        let shown = digits(right, bound.allowed.at(right));
+        let mut refusal = refuse_with(Gate::Numerics, slot, bytes, tally.at, limit, shown);
         let size = slot.dtype.bytes() as usize;
         // Finite numbers against infinity are off by infinitely much, and so is what would be allowed.
         let is_off = |found: f64, right: f64| {
@@ -263,17 +267,18 @@ fn tolerance(slot: &Slot, answer: &RightAnswer, tally: &Tally) -> Option<String>
 fn missed(slot: &Slot, bytes: &[u8], answer: &RightAnswer) -> Option<Refusal> {
     let miss = answer.projection.as_ref()?.miss(slot, bytes, answer.bound, answer.expected.largest())?;
     let (row, columns) = (place(&slot.shape[..slot.shape.len() - 1], miss.row), miss.columns);
+    let shown = digits(miss.right, miss.allowed);
     Some(Refusal {
         gate: Gate::Numerics,
         rule: slot.name.clone(),
         measured: format!(
-            "elements {} to {} of {}{row:?}, added up with random signs, give {:.6e}",
+            "elements {} to {} of {}{row:?}, added up with random signs, give {:.shown$e}",
             columns.start,
             columns.end - 1,
             slot.name,
             miss.found
         ),
-        limit: format!("{:.6e} within {:.3e}", miss.right, miss.allowed),
+        limit: format!("{:.shown$e} within {:.3e}", miss.right, miss.allowed),
         evidence: format!("the {} rows that were computed one by one are right", answer.expected.known().count()),
         hint: Some("a tile or an edge that only some rows have?".into()),
     })
@@ -292,11 +297,25 @@ fn integer(answer: &RightAnswer, at: usize) -> Option<i128> {
     exact.get(place * width + at % width).copied()
 }
 
+/// Digits behind the point of a number beside which so much is allowed: enough to see what is more than that.
+fn digits(right: f64, allowed: f64) -> usize {
+    let needed = (right.abs() / allowed).log10().ceil() + 1.0;
+    // A double has no more than 17, of which one is before the point.
+    if needed.is_nan() { DIGITS } else { needed.clamp(DIGITS as f64, 16.0) as usize }
+}
+
+/// Digits behind the point, usually.
+const DIGITS: usize = 6;
+
 fn refuse(gate: Gate, slot: &Slot, bytes: &[u8], at: usize, limit: String) -> Refusal {
+    refuse_with(gate, slot, bytes, at, limit, DIGITS)
+}
+
+fn refuse_with(gate: Gate, slot: &Slot, bytes: &[u8], at: usize, limit: String, digits: usize) -> Refusal {
     let size = slot.dtype.bytes() as usize;
     let found = &bytes[at * size..(at + 1) * size];
     let found = match is_float(slot.dtype) {
-        true => format!("{:.6e}", decode(slot.dtype, found)[0]),
+        true => format!("{:.digits$e}", decode(slot.dtype, found)[0]),
         false => whole::read(slot.dtype, found)[0].to_string(),
     };
     Refusal {
@@ -306,5 +325,20 @@ fn refuse(gate: Gate, slot: &Slot, bytes: &[u8], at: usize, limit: String) -> Re
         limit,
         evidence: String::new(),
         hint: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_with_digits_enough_to_see_the_difference() {
+        let (found, right, allowed) = (2.034_641_000_9, 2.034_641_000_1, 2.045e-10);
+        let shown = digits(right, allowed);
+        assert_ne!(format!("{found:.shown$e}"), format!("{right:.shown$e}"));
+        let usual = [(1.0, 1e-3), (0.0, 1e-3), (0.0, 0.0), (f64::INFINITY, f64::INFINITY)];
+        assert!(usual.iter().all(|(right, allowed)| digits(*right, *allowed) == DIGITS));
+        assert_eq!(digits(1.0, 0.0), 16);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kiln_core::{Config, Refusal};
-use kiln_study::{Kernel, Settings, Versus, checked_calls};
+use kiln_study::{Kernel, Settings, Unmeasured, Versus, checked_calls};
 use serde_json::{Value, json};
 
 use crate::words::kernels::kernels;
@@ -58,6 +58,13 @@ pub(crate) fn unmeasured(name: &str, refusal: &Refusal) -> String {
     format!("{name} is not measured here: {}: {}{limit}", refusal.gate, refusal.measured)
 }
 
+/// The same for several, one a line; `all` where nobody is in the table.
+pub(crate) fn without(some: &[Unmeasured], all: bool) -> String {
+    let mut lines: Vec<String> = some.iter().map(|one| unmeasured(&one.name, &one.refusal)).collect();
+    lines.extend((all && !some.is_empty()).then(|| "no baseline could be measured, so there is no speedup".into()));
+    lines.into_iter().map(|line| format!("  {line}\n")).collect()
+}
+
 impl fmt::Display for BenchView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Align::{Left, Right};
@@ -105,9 +112,7 @@ impl fmt::Display for BenchView<'_> {
             if rows.len() > 1 {
                 f.write_str(&lines(&rows, &[Left, Right, Right, Right, Right, Left, Right, Left]))?;
             }
-            for one in &w.unmeasured {
-                writeln!(f, "  {}", unmeasured(&one.name, &one.refusal))?;
-            }
+            f.write_str(&without(&w.unmeasured, w.baselines.is_empty()))?;
             let others = w.baselines.iter().map(|b| (b.name.as_str(), &b.kernels[..]));
             if let Some(line) = kernels(&w.kernels, others) {
                 writeln!(f, "  {line}")?;

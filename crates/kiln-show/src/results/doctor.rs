@@ -29,14 +29,17 @@ impl fmt::Display for DoctorView<'_> {
         let width = self.findings.iter().map(|found| found.id.len()).max().unwrap_or(0);
         for found in self.findings {
             let Finding { id, state, what, why, fix } = found;
-            let mut words = what.lines();
+            let room = WIDEST - 8 - width;
+            let mut words = what.lines().flat_map(|line| wrapped(line, room));
             writeln!(f, "{:<4}  {id:<width$}  {}", state.name(), words.next().unwrap_or_default())?;
             words.try_for_each(|line| writeln!(f, "{:6}{:width$}  {line}", "", ""))?;
-            if *state != Health::Ok {
-                writeln!(f, "{:6}{:width$}  why: {why}", "", "")?;
-            }
-            if let Some(fix) = fix {
-                writeln!(f, "{:6}{:width$}  fix: {fix}", "", "")?;
+            // What is well needs no fix, though there may be more to have.
+            let rest = [("why", Some(why.to_string())), ("fix", fix.clone())];
+            for (noun, words) in rest.into_iter().filter(|_| *state != Health::Ok) {
+                for (place, line) in wrapped(words.as_deref().unwrap_or_default(), room - 5).iter().enumerate() {
+                    let noun = if place == 0 { format!("{noun}:") } else { String::new() };
+                    writeln!(f, "{:6}{:width$}  {noun:4} {line}", "", "")?;
+                }
             }
         }
         writeln!(f)?;
@@ -50,6 +53,24 @@ impl fmt::Display for DoctorView<'_> {
             }
         }
     }
+}
+
+/// Columns of the widest line.
+const WIDEST: usize = 120;
+
+/// Words in lines of at most so many characters, where no word is longer.
+fn wrapped(words: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
 }
 
 fn counted(count: usize, noun: &str) -> String {
@@ -86,6 +107,16 @@ mod tests {
         ");
         let healthy = DoctorView { findings: &findings[..2], fixed: &[] };
         assert!(healthy.to_string().ends_with("kiln is ready, with 1 warning\n"));
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_and_what_is_well_has_no_fix() {
+        let long = "pip install nvidia-cuda-nvcc ".repeat(12);
+        let mut findings = vec![Finding::warn("nvcc", "it compiles", long.clone(), long)];
+        let text = DoctorView { findings: &findings, fixed: &[] }.to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= WIDEST) && text.matches("fix:").count() == 1, "{text}");
+        findings[0].state = Health::Ok;
+        assert!(!DoctorView { findings: &findings, fixed: &[] }.to_string().contains("fix:"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use kiln_app::Baselined;
 use serde_json::{Value, json};
 
-use crate::results::bench::heading;
+use crate::results::bench::{heading, without};
 use crate::words::number::duration;
 use crate::words::table::{Align, lines};
 
@@ -68,9 +68,7 @@ impl fmt::Display for StandingView<'_> {
             if rows.len() > 1 {
                 f.write_str(&lines(&rows, &[Left, Right, Left, Right, Right, Right, Right, Right]))?;
             }
-            for one in &standing.unmeasured {
-                writeln!(f, "  {}", crate::results::bench::unmeasured(&one.name, &one.refusal))?;
-            }
+            f.write_str(&without(&standing.unmeasured, standing.baselines.is_empty()))?;
         }
         Ok(())
     }

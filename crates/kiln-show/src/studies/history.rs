@@ -23,6 +23,8 @@ pub struct HistoryView<'a> {
     pub kiln: &'a str,
     /// The kernel they were asked for by.
     pub kernel: Option<&'a str>,
+    /// The tag they were asked for by.
+    pub tag: Option<&'a str>,
     /// Kernels that have studies, for when the one asked for has none.
     pub others: &'a [String],
     /// True when there are older ones.
@@ -38,6 +40,10 @@ impl HistoryView<'_> {
     }
 
     fn nothing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(tag) = self.tag {
+            let of = self.kernel.map_or(String::new(), |kernel| format!(" of {kernel}"));
+            return writeln!(f, "no studies{of} have the tag `{tag}` in {}", self.place);
+        }
         match self.kernel {
             Some(kernel) if !self.others.is_empty() => {
                 writeln!(f, "no studies of {kernel} in {}", self.place)?;
@@ -45,7 +51,7 @@ impl HistoryView<'_> {
             }
             _ => {
                 writeln!(f, "no studies yet: {} is made by the first", self.place)?;
-                writeln!(f, "next\n  kiln tune PATH    of a kernel's folder; `kiln init` writes one to begin with")
+                writeln!(f, "next\n  kiln init my_kernel\n  kiln tune my_kernel")
             }
         }
     }
@@ -57,7 +63,6 @@ impl fmt::Display for HistoryView<'_> {
         if self.studies.is_empty() && self.runs.is_empty() {
             return self.nothing(f);
         }
-        // Only where there are some.
         let of = |target: &str, variant: &str| match variant {
             "" => target.to_string(),
             variant => format!("{target} {variant}"),
@@ -68,6 +73,9 @@ impl fmt::Display for HistoryView<'_> {
         let named = self.studies.iter().any(|past| past.labels.name.is_some());
         let tagged = self.studies.iter().any(|past| !past.labels.tags.is_empty());
         let more = |name: String, tags: String| named.then_some(name).into_iter().chain(tagged.then_some(tags));
+        // A line has room for one of the two; `kiln show` has the other.
+        let device = |row: &mut Vec<String>| _ = (named || tagged).then(|| row.pop());
+        device(&mut rows[0]);
         rows[0].extend(more("name".into(), "tags".into()));
         for past in self.studies {
             let study = &past.study;
@@ -84,6 +92,7 @@ impl fmt::Display for HistoryView<'_> {
                 stretch(past.seconds),
                 past.device().into(),
             ];
+            device(&mut row);
             row.extend(more(past.labels.name.clone().unwrap_or("-".into()), past.labels.tags.join(", ")));
             rows.push(row);
         }
@@ -128,6 +137,7 @@ mod tests {
             place: "x.db",
             kiln: "kiln",
             kernel: None,
+            tag: None,
             others: &[],
             more: true,
         };
@@ -158,10 +168,14 @@ mod tests {
             place: "x.db",
             kiln: "kiln",
             kernel: None,
+            tag: None,
             others: &[],
             more: false,
         };
-        assert!(nothing.to_string().contains("kiln tune PATH"));
+        assert!(nothing.to_string().contains("kiln tune my_kernel"));
+        let untagged = HistoryView { tag: Some("none"), ..nothing };
+        assert_eq!(untagged.to_string(), "no studies have the tag `none` in x.db\n");
+        let nothing = HistoryView { tag: None, ..untagged };
         let others = ["softmax".to_string()];
         let none = HistoryView { kernel: Some("sofmax"), others: &others, ..nothing };
         assert_eq!(none.to_string(), "no studies of sofmax in x.db\nkernels that have some: softmax\n");

@@ -5,12 +5,14 @@ use kiln_study::Confirmed;
 
 use crate::words::number::grouped;
 
-/// One line: calls compared with other sides, calls held against the reference, and the share of wrong calls that finds.
+/// Calls compared with other sides and calls held against the reference; in a second line, the share of wrong calls that finds.
 pub(crate) fn checked(found: &CheckedCalls) -> String {
     let CheckedCalls { timed, compared, reference, detects } = *found;
     let number = |count: u64| grouped(count.into());
     let finds = match detects {
-        Some(share) => format!(" (finds {} wrong calls with 99.9 % confidence)", three_digits(share)),
+        Some(share) => {
+            format!("\n    errors in {} of calls or more would be found (99.9 % confidence)", three_digits(share))
+        }
         None => String::new(),
     };
     if compared == 0 {
@@ -63,17 +65,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_and_what_they_find_stand_in_one_line() {
+    fn counts_and_what_they_find_are_told() {
         let found = CheckedCalls { timed: 12_800, compared: 12_700, reference: 7, detects: Some(0.627_2) };
         assert_eq!(
             checked(&found),
-            "12,700 of 12,800 timed calls compared with other sides, 7 checked against the reference (finds 62.7 % wrong \
-             calls with 99.9 % confidence)"
+            "12,700 of 12,800 timed calls compared with other sides, 7 checked against the reference\n    errors in 62.7 % of \
+             calls or more would be found (99.9 % confidence)"
         );
         let alone = CheckedCalls { timed: 6_400, compared: 0, reference: 100, detects: Some(0.066_7) };
         assert_eq!(
             checked(&alone),
-            "100 of 6,400 timed calls checked against the reference (finds 6.67 % wrong calls with 99.9 % confidence)"
+            "100 of 6,400 timed calls checked against the reference\n    errors in 6.67 % of calls or more would be found \
+             (99.9 % confidence)"
         );
         let nothing = CheckedCalls { timed: 5, compared: 0, reference: 0, detects: None };
         assert_eq!(checked(&nothing), "0 of 5 timed calls checked against the reference");

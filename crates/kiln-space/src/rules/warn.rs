@@ -113,6 +113,11 @@ impl SpaceError {
                 }
             }
             SpaceError::TooEntangled { .. } => report.hint("split the constraint, or give the tunables fewer values"),
+            SpaceError::TooMany => {
+                let report = Report::error(format!("{} has 2^128 configurations or more", selection.spec.name));
+                report.label("in [tunables]; they cannot be counted").hint("give the tunables fewer values")
+            }
+            SpaceError::TooManyTunables(_) => report.hint("remove the tunables that matter least"),
             _ => report,
         }
     }

@@ -47,8 +47,9 @@ pub(crate) fn of_target<'a>(draft: &'a Draft, target: &'a TargetDraft) -> Vec<Si
         sites.extend(counts(&launch.cluster, &path("cluster"), Reach::Configuration));
         sites.extend(counts(launch.shared.as_slice(), &path("shared"), Reach::Configuration));
     }
-    // Only there is an occupancy.
-    if let (TargetKind::Cuda, Some(asked)) = (target.kind, &draft.gates.occupancy) {
+    // Only there is an occupancy; names that nothing defines are a mistake in any file.
+    let without = draft.targets.iter().all(|other| other.kind != TargetKind::Cuda);
+    if let Some(asked) = draft.gates.occupancy.as_ref().filter(|_| without || target.kind == TargetKind::Cuda) {
         sites.push(site(&asked.least, "gates.occupancy".into(), Reach::Configuration, Wants::Number));
     }
     for argument in &draft.arguments {
@@ -96,4 +97,19 @@ fn storage(argument: &ArgumentDraft, reach: Reach) -> Vec<Site<'_>> {
     let shape = counts(&body.kind.shape, &format!("{}.type", argument.path), reach).collect::<Vec<_>>();
     let strides = counts(&body.strides, &format!("{}.strides", argument.path), reach).collect::<Vec<_>>();
     shape.into_iter().chain(strides).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_unknown_name_in_a_gate_is_a_mistake_also_without_a_cuda_target() {
+        let file = |least: &str| {
+            format!(
+                "[kernel]\nname = \"k\"\n[target.cpu]\nsource = \"k.c\"\n[tunables]\nX = [1, 2]\n[gates]\noccupancy = \"{least}\"\n"
+            )
+        };
+        assert!(crate::parse("k", file("0.1 * X").as_bytes()).is_ok());
+        let reports = crate::parse("k", file("0.1 * Z").as_bytes()).unwrap_err();
+        assert!(reports.iter().any(|report| report.message.contains('Z')), "{reports:?}");
+    }
 }

@@ -107,15 +107,16 @@ impl fmt::Display for Warning {
                 let (cv, limit) = apart(100.0 * cv, 100.0 * limit);
                 write!(f, "the {side}'s CV is {cv} %, above {limit} %")
             }
-            Warning::Drift { side, over_run, per_100 } => {
-                let (over_run, per_100) = (100.0 * over_run, 100.0 * per_100);
-                write!(f, "the {side} drifted by {over_run:+.1} % over the run ({per_100:+.2} % per 100 samples)")
+            // What it would be over more samples than were taken is for machines.
+            Warning::Drift { side, over_run, .. } => {
+                write!(f, "the {side} drifted by {:+.1} % over the run", 100.0 * over_run)
             }
             Warning::Correlated { block_length, blocks } => {
                 write!(f, "neighbouring blocks are alike: {blocks} blocks were drawn {block_length} at a time")
             }
             Warning::Outliers { side, count, of } => {
-                write!(f, "{count} of the {side}'s {of} samples lie far out; they are kept")
+                let rest = if *count == 1 { "lies far out; it is kept" } else { "lie far out; they are kept" };
+                write!(f, "{count} of the {side}'s {of} samples {rest}")
             }
             Warning::NotInterleaved => write!(f, "the sides were measured apart: drift between them is not seen"),
         }

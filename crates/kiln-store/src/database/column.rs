@@ -57,7 +57,10 @@ pub(crate) struct Columns<'r> {
 impl<'r> Columns<'r> {
     /// The column as text, i64 or f64, or an option of one.
     pub(crate) fn get<T: Decode<'r, Any> + Type<Any>>(&self, name: &str) -> Result<T, Fault> {
-        self.row.try_get(name).map_err(|e| Fault::new(self.what, e))
+        self.row.try_get(name).map_err(|e| match e {
+            sqlx::Error::ColumnDecode { source, .. } => self.unreadable(name, source),
+            other => self.unreadable(name, other),
+        })
     }
 
     /// A count that was stored as a bigint.

@@ -82,7 +82,7 @@ fn improve<A: Apparatus>(
         let Some(faster) = faster.filter(|_| again < REPLACED) else { return Ok(()) };
         let in_record = course.record.holds(&course.phase("final"), (beyond + again) as u64);
         if !in_record && (course.record.is_replay() || course.budget.is_over(bench.now())) {
-            return Ok(());
+            return challenged(bench, course, &faster, "there was no time left to confirm it");
         }
         // Numbers of trials are behind those of the queue.
         let looked = look(bench, course, ("final", Level::Full), beyond + again, &faster)?;
@@ -91,9 +91,27 @@ fn improve<A: Apparatus>(
             Err(refused) => Err(refused),
         };
         match proven {
-            Ok(own) if speed(&own) > speed(figures) => found.winner = Some((faster, own)),
-            Ok(_) => return Ok(()),
+            Ok(own) if speed(&own) > speed(figures) => {
+                let (new, old) = (speed(&own), speed(figures));
+                challenged(
+                    bench,
+                    course,
+                    &faster,
+                    &format!("confirmed {new:.2}x instead of {old:.2}x, it takes its place"),
+                )?;
+                found.winner = Some((faster, own));
+            }
+            Ok(own) => {
+                let (new, old) = (speed(&own), speed(figures));
+                return challenged(
+                    bench,
+                    course,
+                    &faster,
+                    &format!("confirmed {new:.2}x, not above {old:.2}x, it does not replace it"),
+                );
+            }
             Err(refused) => {
+                challenged(bench, course, &faster, &format!("it was refused by {}", refused.refusal.gate))?;
                 found.late.push(refused);
                 return Ok(());
             }
@@ -101,6 +119,17 @@ fn improve<A: Apparatus>(
     }
     Ok(())
 }
+
+/// Says, and records, what became of a configuration that ablation found faster than the winner.
+fn challenged<A: Apparatus>(bench: &A, course: Course<'_>, config: &Config, what: &str) -> Result<(), Trouble> {
+    let words = format!("ablation measured {config} as faster than the winner: {what}");
+    course.record.note(CHALLENGER, &words)?;
+    bench.note(words);
+    Ok(())
+}
+
+/// The kind of note that says so.
+const CHALLENGER: &str = "challenger";
 
 /// Everything a finalist has to pass to win.
 struct Ordeal<'c, A: Apparatus> {

@@ -1,23 +1,33 @@
 //! The winner, ready to be used: `best.toml` with a table for each target and variant, and a header of defines. In: a summary.
-//! Out: the files' paths, or the better winner that is there already. Other targets' and variants' tables are kept.
+//! Out: the files' paths, or the winner that is there already and stays. Other targets' and variants' tables are kept.
+
+use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_bench::Kernel;
-use kiln_core::{Config, Fault, Value};
+use kiln_core::{Config, Fault, Use, Workload};
+use kiln_spec::TargetKind;
 use kiln_stats::Interval;
 use toml_edit::{Array, DocumentMut, Item, Table};
 
 use crate::recording::summary::{Confirmed, Summary};
-use crate::winners::document::{below, parse, rounded, value};
+use crate::winners::document::{MOVE, below, parse, rounded, value};
+use crate::winners::earlier::{Conditions, Contest, Earlier, Stays, Unlike};
+use crate::winners::header::{self, Winners};
 use crate::winners::write::write_whole;
+
+/// The table's file.
+const TABLE: &str = "best.toml";
 
 /// Where the winner was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The table.
     pub toml: Utf8PathBuf,
-    /// The header.
-    pub header: Utf8PathBuf,
+    /// The header; none for Python, which has no use for one.
+    pub header: Option<Utf8PathBuf>,
+    /// The study whose winner it replaced, and why that one was no match for it; none where it was one.
+    pub replaced: Option<(String, Unlike)>,
 }
 
 /// What became of a winner.
@@ -25,14 +35,14 @@ pub struct Written {
 pub enum Best {
     /// It was written.
     Written(Written),
-    /// An earlier one of the same code on the same device is faster, and was kept.
+    /// An earlier one stays.
     Kept {
         /// The table it is in.
         toml: Utf8PathBuf,
         /// The study it came from.
         study: String,
-        /// How many times as long this one takes, over all workloads.
-        slower: f64,
+        /// Why it stays.
+        why: Stays,
     },
 }
 
@@ -43,46 +53,95 @@ pub struct Destination<'a> {
     pub folder: &'a Utf8Path,
     /// The kernel's path, as it was typed.
     pub path: &'a str,
-    /// What it ran on.
-    pub device: &'a str,
-    /// Whether a faster one that is there stays.
+    /// What its times are of.
+    pub conditions: Conditions<'a>,
+    /// Whether a better one that is there stays.
     pub keeps_best: bool,
 }
 
 /// Writes the winner; none without a winner that was confirmed.
 pub fn write_best(kernel: &Kernel<'_>, summary: &Summary, place: Destination<'_>) -> Result<Option<Best>, Fault> {
-    let winners: Vec<(Option<&Confirmed>, &Config)> = match &summary.config {
+    let winners: Winners<'_> = match &summary.config {
         Some(config) => vec![(None, config)],
         None => summary.workloads.iter().filter_map(|w| Some((Some(w), w.config.as_ref()?))).collect(),
     };
     if winners.is_empty() || summary.workloads.is_empty() {
         return Ok(None);
     }
-    let Destination { folder, path, device, keeps_best } = place;
+    let Destination { folder, path, conditions, keeps_best } = place;
     let fault = |e: std::io::Error| Fault::new(format!("writing the winner into {folder}"), e);
     fs_err::create_dir_all(folder).map_err(fault)?;
-    let variant = kernel.variant();
-    let written =
-        Written { toml: folder.join("best.toml"), header: folder.join(header_name(kernel.target(), &variant)) };
-    let old = fs_err::read_to_string(&written.toml).unwrap_or_default();
-    let sources = kernel.fingerprint()?;
-    if keeps_best && let Some((study, slower)) = better(&old, (kernel.target(), &variant), (device, &sources), summary)
-    {
-        return Ok(Some(Best::Kept { toml: written.toml, study, slower }));
+    let (toml, variant) = (folder.join(TABLE), kernel.variant());
+    let mut document = read(folder)?;
+    let mut replaced = None;
+    if let Some(earlier) = Earlier::read(&document, kernel.target(), &variant) {
+        let tuned: Vec<&Confirmed> = summary.workloads.iter().filter(|w| !w.holdout).collect();
+        match earlier.against(&conditions, &tuned, &listed(kernel), &tunables(kernel)) {
+            Contest::Stays(why) if keeps_best => return Ok(Some(Best::Kept { toml, study: earlier.study, why })),
+            Contest::Unlike(unlike) => replaced = Some((earlier.study, unlike)),
+            Contest::Stays(_) | Contest::Gives => {}
+        }
     }
-    let mut document = parse(written.toml.as_str(), &old)?;
-    place_for(&mut document, (kernel.target(), &variant), written.toml.as_str(), |table| {
-        *table = entry(kernel, summary, (device, path, &sources), &winners);
+    let invalid_on = invalid_on(kernel, summary);
+    place_for(&mut document, (kernel.target(), &variant), toml.as_str(), |table| {
+        *table = entry(kernel, summary, (path, &conditions), &winners, &invalid_on);
     })?;
-    write_whole(&written.toml, document.to_string().trim_start().as_bytes())?;
-    write_whole(&written.header, header(kernel, summary, device, &winners).as_bytes())?;
-    Ok(Some(Best::Written(written)))
+    write_whole(&toml, document.to_string().trim_start().as_bytes())?;
+    let mut header = None;
+    if kernel.selection.target.kind != TargetKind::Python {
+        let file = folder.join(header::name(kernel.target(), &variant));
+        let text = header::text(kernel, summary, conditions.device, &winners, &invalid_on);
+        write_whole(&file, text.as_bytes())?;
+        header = Some(file);
+    }
+    Ok(Some(Best::Written(Written { toml, header, replaced })))
+}
+
+/// Refuses a table that cannot be read or is no TOML: before a study begins, not after it.
+pub fn check_best(folder: &Utf8Path) -> Result<(), Fault> {
+    read(folder).map(|_| ())
+}
+
+/// The table as it is; empty where there is none.
+fn read(folder: &Utf8Path) -> Result<DocumentMut, Fault> {
+    let file = folder.join(TABLE);
+    match std::fs::read_to_string(&file) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(DocumentMut::new()),
+        Err(e) => Err(Fault::new(format!("reading {file}"), e).hint(MOVE)),
+        Ok(text) => parse(file.as_str(), &text),
+    }
+}
+
+/// The names of the workloads that the file lists for the target; one without a name where it lists none.
+fn listed<'a>(kernel: &Kernel<'a>) -> Vec<&'a str> {
+    let workloads: Vec<&str> = here(kernel).map(|w| &*w.name).collect();
+    if workloads.is_empty() { vec![""] } else { workloads }
+}
+
+/// The workloads that the file lists for the target.
+fn here<'a>(kernel: &Kernel<'a>) -> impl Iterator<Item = &'a Workload> {
+    let target = kernel.target();
+    kernel.selection.spec.workloads.iter().filter(move |w| w.is_for(target))
+}
+
+fn tunables<'a>(kernel: &Kernel<'a>) -> BTreeSet<&'a str> {
+    kernel.selection.target.tunables.iter().map(|t| &*t.name).collect()
+}
+
+/// The listed workloads on which the one winner must not be used: only where a study was of some of them can there be any.
+fn invalid_on<'a>(kernel: &Kernel<'a>, summary: &Summary) -> Vec<&'a str> {
+    let Some(config) = &summary.config else { return Vec::new() };
+    let tuned = &kernel.selection.workloads;
+    if here(kernel).all(|w| w.use_for != Use::Tune || tuned.contains(&w)) {
+        return Vec::new();
+    }
+    here(kernel).filter(|w| kernel.unfit(config, Some(w)).is_some()).map(|w| &*w.name).collect()
 }
 
 /// Whether the winners in a folder are of the kernel at this path, or there are none. `resolved` tells which folder a path
 /// means.
 pub fn is_of(folder: &Utf8Path, path: &Utf8Path, resolved: &dyn Fn(&Utf8Path) -> Option<Utf8PathBuf>) -> bool {
-    let Ok(text) = fs_err::read_to_string(folder.join("best.toml")) else { return true };
+    let Ok(text) = fs_err::read_to_string(folder.join(TABLE)) else { return true };
     let Ok(file) = text.parse::<toml::Table>() else { return true };
     // Tables of targets, or of variants below them.
     let tables = file.values().filter_map(toml::Value::as_table);
@@ -91,41 +150,6 @@ pub fn is_of(folder: &Utf8Path, path: &Utf8Path, resolved: &dyn Fn(&Utf8Path) ->
     let ours = resolved(path);
     // One that is not there any more was moved, here perhaps.
     paths.all(|theirs| resolved(theirs).is_none_or(|theirs| Some(theirs) == ours))
-}
-
-/// The header of a target and a variant.
-fn header_name(target: &str, variant: &str) -> String {
-    match variant {
-        "" => format!("best_{target}.h"),
-        variant => format!("best_{target}_{}.h", variant.replace(|c: char| !c.is_ascii_alphanumeric(), "_")),
-    }
-}
-
-/// The study of a winner in the file that is faster than this one, and by how much: of the same sources, on the same device,
-/// for the same workloads.
-fn better(
-    old: &str,
-    (target, variant): (&str, &str),
-    (device, sources): (&str, &str),
-    summary: &Summary,
-) -> Option<(String, f64)> {
-    let file: toml::Table = old.parse().ok()?;
-    let table = file.get(target)?;
-    let table = if variant.is_empty() { table } else { table.get(variant)? };
-    let text = |name: &str| table.get(name)?.as_str();
-    if text("device") != Some(device) || text("sources") != Some(sources) {
-        return None;
-    }
-    let workloads = table.get("workloads")?.as_table()?;
-    let tuned = || summary.workloads.iter().filter(|w| !w.holdout);
-    if tuned().any(|w| !workloads.contains_key(&w.name)) || workloads.len() != summary.workloads.len() {
-        return None;
-    }
-    let ratios = tuned().map(|w| Some((w.best_ms / workloads.get(&w.name)?.get("best_ms")?.as_float()?).ln()));
-    let ratios: Option<Vec<f64>> = ratios.collect();
-    let ratios = ratios.filter(|ratios| !ratios.is_empty())?;
-    let slower = (ratios.iter().sum::<f64>() / ratios.len() as f64).exp();
-    (slower > 1.0).then(|| (text("study").unwrap_or_default().to_string(), slower))
 }
 
 /// Has the table of a target and a variant written anew, behind all others, which stay as they are.
@@ -157,8 +181,9 @@ const UNNAMED: [&str; 2] = ["config", "workloads"];
 fn entry(
     kernel: &Kernel<'_>,
     summary: &Summary,
-    (device, path, sources): (&str, &str, &str),
-    winners: &[(Option<&Confirmed>, &Config)],
+    (path, conditions): (&str, &Conditions<'_>),
+    winners: &Winners<'_>,
+    invalid_on: &[&str],
 ) -> Table {
     let variant = kernel.variant();
     let mut table = Table::new();
@@ -168,15 +193,21 @@ fn entry(
     if !variant.is_empty() {
         say("variant", &variant);
     }
-    say("device", device);
+    say("device", conditions.device);
+    say("cache", conditions.cache.name());
+    table["threads"] = i64::try_from(conditions.threads).unwrap_or(i64::MAX).into();
+    let mut say = |name: &str, text: &str| table[name] = text.into();
     say("verdict", summary.verdict.name());
     say("study", &summary.study);
-    say("sources", sources);
+    say("sources", conditions.sources);
     say("kiln", env!("CARGO_PKG_VERSION"));
     if let (Some(speedup), Some(interval), Some(baseline)) = (summary.speedup, summary.speedup_ci95, &summary.baseline)
     {
         say("baseline", baseline);
         compared(&mut table, speedup, interval);
+    }
+    if !invalid_on.is_empty() {
+        table["invalid_on"] = Array::from_iter(invalid_on.iter().copied()).into();
     }
     let of = |config: &Config| {
         let mut chosen = Table::new();
@@ -198,6 +229,9 @@ fn entry(
         confirmed["baseline_ms"] = rounded(w.baseline_ms, 6).into();
         compared(&mut confirmed, w.speedup, w.speedup_ci95);
         confirmed["samples"] = i64::try_from(w.samples).unwrap_or(i64::MAX).into();
+        if w.holdout {
+            confirmed["holdout"] = true.into();
+        }
         workloads[&w.name] = Item::Table(confirmed);
     }
     table["config"] = Item::Table(apart);
@@ -209,47 +243,6 @@ fn entry(
 pub(crate) fn compared(table: &mut Table, speedup: f64, interval: Interval) {
     table["speedup"] = rounded(speedup, 4).into();
     table["speedup_ci95"] = Array::from_iter([rounded(interval.low, 4), rounded(interval.high, 4)]).into();
-}
-
-/// Defines as the kernel was built with, and the evidence beside them.
-fn header(kernel: &Kernel<'_>, summary: &Summary, device: &str, winners: &[(Option<&Confirmed>, &Config)]) -> String {
-    let guard = format!("KILN_BEST_{}_{}_{}", kernel.name(), kernel.target(), kernel.variant()).to_uppercase();
-    let guard = guard.trim_end_matches('_');
-    let guard: String = guard.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    let mut text = format!("/* {} on {device}, chosen by kiln in study {}.\n", kernel.name(), summary.study);
-    for w in &summary.workloads {
-        text.push_str(&format!(
-            " * {}: {:.4} ms against {:.4} ms of {}, {:.2}x [{:.2}, {:.2}]\n",
-            w.name,
-            w.best_ms,
-            w.baseline_ms,
-            summary.baseline.as_deref().unwrap_or("the default"),
-            w.speedup,
-            w.speedup_ci95.low,
-            w.speedup_ci95.high
-        ));
-    }
-    text.push_str(&format!(" */\n#ifndef {guard}\n#define {guard}\n"));
-    for (workload, config) in winners {
-        // One winner for each workload: the caller says which one it wants.
-        if let Some(w) = workload {
-            let name: String = w.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-            text.push_str(&format!("\n#ifdef KILN_WORKLOAD_{name}"));
-        }
-        text.push('\n');
-        for (name, value) in config.iter() {
-            match value {
-                Value::Bool(v) => text.push_str(&format!("#define {name} {}\n", u8::from(*v))),
-                Value::Str(v) => text.push_str(&format!("#define {name} {v}\n#define {name}_{v} 1\n")),
-                number => text.push_str(&format!("#define {name} {number}\n")),
-            }
-        }
-        if workload.is_some() {
-            text.push_str("#endif\n");
-        }
-    }
-    text.push_str("\n#endif\n");
-    text
 }
 
 #[cfg(test)]
@@ -277,49 +270,16 @@ mod tests {
         let new = with(&old, "cpu", "T=f32");
         assert!(new.contains(&of("T=f16")) && new.ends_with("[cpu.\"T=f32\"]\nnew = 1\n"), "{new}");
         assert!(!new.contains("x = 0") && !new.contains("y = 1") && new.matches("T=f32").count() == 1, "{new}");
-        assert_eq!(header_name("cpu", "T=f16"), "best_cpu_T_f16.h");
-        assert_eq!(header_name("cpu", ""), "best_cpu.h");
     }
-
-    /// A study of two workloads, of which one is held out.
-    fn summary(best_ms: f64) -> Summary {
-        let interval = serde_json::json!([1.0, 2.0]);
-        let workload = |name: &str, holdout: bool| {
-            serde_json::json!({
-                "name": name, "best_ms": best_ms, "best_ci95_ms": interval, "baseline_ms": 2.0, "baseline_ci95_ms": interval,
-                "speedup": 1.5, "speedup_ci95": interval, "cliffs_delta": 1.0, "p_value": 0.0, "verdict": "faster",
-                "samples": 25, "warnings": [], "holdout": holdout,
-            })
-        };
-        serde_json::from_value(serde_json::json!({
-            "verdict": "reached", "reason": "", "workloads": [workload("a", false), workload("b", true)],
-            "config": { "X": 1 }, "speedup": 1.5, "speedup_ci95": interval, "target_speedup": 1.1, "baseline": "n",
-            "trials": 3, "refused": {}, "ablation": [], "seed": 1, "seconds": 1.0, "study": "new",
-        }))
-        .unwrap()
-    }
-
     #[test]
-    fn the_best_stays_and_not_the_latest() {
-        let table = |name: &str| {
-            format!(
-                "[{name}]\ndevice = \"d\"\nsources = \"s\"\nstudy = \"old\"\n[{name}.workloads.\"a\"]\nbest_ms = 1.0\n\
-                 [{name}.workloads.\"b\"]\nbest_ms = 1.0\n"
-            )
-        };
-        let asked = |old: &str, variant: &str, on: (&str, &str), best_ms: f64| {
-            better(old, ("cpu", variant), on, &summary(best_ms)).map(|(study, _)| study)
-        };
-        let (plain, same) = (table("cpu"), ("d", "s"));
-        assert_eq!(asked(&plain, "", same, 1.5).as_deref(), Some("old"));
-        assert_eq!(asked(&plain, "", same, 0.5), None);
-        // Other code, another device or another variant are no measure.
-        assert_eq!(asked(&plain, "", ("d", "changed"), 1.5), None);
-        assert_eq!(asked(&plain, "", ("other", "s"), 1.5), None);
-        assert_eq!(asked(&plain, "T=f16", same, 1.5), None);
-        assert_eq!(asked(&table("cpu.\"T=f16\""), "T=f16", same, 1.5).as_deref(), Some("old"));
-        assert_eq!(asked(&plain.replace("\"b\"", "\"c\""), "", same, 1.5).as_deref(), Some("old"), "a holdout's name");
-        assert_eq!(asked(&plain.replace("\"a\"", "\"c\""), "", same, 1.5), None);
-        assert_eq!(asked("not toml [", "", same, 1.5), None);
+    fn only_a_file_that_is_not_there_is_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        assert!(read(folder).unwrap().is_empty());
+        for (text, why) in [(&b"[cpu]\nx = \"\xff\"\n"[..], "UTF-8"), (&b"not toml ["[..], "")] {
+            fs_err::write(folder.join(TABLE), text).unwrap();
+            let fault = check_best(folder).unwrap_err();
+            assert!(fault.what.ends_with(TABLE) && fault.why.contains(why) && fault.hint.is_some(), "{fault}");
+        }
     }
 }

@@ -4,11 +4,14 @@
 use kiln_core::{Fault, Value};
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
+/// What to do about a file that kiln cannot write into.
+pub(crate) const MOVE: &str = "correct it, or move it away: kiln writes a new one";
+
 /// The document that a text is. Refuses what is not TOML: it would be lost.
 pub(crate) fn parse(file: &str, text: &str) -> Result<DocumentMut, Fault> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let fault = Fault::new(format!("reading {file}"), error.message());
-        fault.hint("correct it, or move it away: kiln writes a new one")
+        fault.hint(MOVE)
     })
 }
 

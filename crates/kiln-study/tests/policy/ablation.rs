@@ -47,6 +47,7 @@ fn what_is_faster_than_the_winner_becomes_the_winner() {
     assert!((summary.speedup.unwrap() - 3.75).abs() < 0.02, "{:?}", summary.speedup);
     // It was checked in full, confirmed and put through the suite; and its own choices were weighed.
     assert_eq!((played.count("duel confirm"), played.count("Suite")), (2, 2));
+    assert!(played.heard("ablation measured A=7,B=5,C=0 as faster than the winner: confirmed 3.75x instead of"));
     assert_eq!(summary.ablation.iter().map(|e| e.tunable.as_str()).collect::<Vec<_>>(), ["A", "B"]);
 }
 
@@ -62,6 +63,7 @@ fn what_is_faster_but_wrong_does_not() {
         let played = script.play();
         assert_eq!((played.config().as_str(), played.summary().verdict), (BEST, TuneVerdict::Reached), "{at:?}");
         assert_eq!(played.summary().late.len(), 1);
+        assert!(played.heard("as faster than the winner: it was refused by numerics"), "{at:?}");
         assert_eq!(played.summary().ablation.len(), 3);
     }
 }

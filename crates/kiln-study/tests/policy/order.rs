@@ -111,7 +111,7 @@ fn without_a_baseline_the_default_takes_its_place() {
     let summary = played.summary();
     assert_eq!((summary.baseline.as_deref(), summary.verdict), (None, TuneVerdict::Reached));
     assert!((summary.speedup.unwrap() - 2.25).abs() < 0.01, "{:?}", summary.speedup);
-    assert!(played.heard("baseline plain is skipped: it is not there"));
+    assert!(played.heard("baseline plain is skipped: build_failed: it is not there"));
     assert!(played.heard("the default configuration takes its place"));
 }
 
@@ -186,4 +186,13 @@ fn ctrl_c_ends_with_a_fault_at_every_point() {
         let ended = played.ended.map_or_else(|why| why.contains("interrupted"), |_| work + 3 > whole);
         assert!(ended, "after {work} of {whole}");
     }
+}
+
+#[test]
+fn in_a_small_space_no_more_is_planned_than_is_left_beside_the_default() {
+    let mut script = Script::new("[constraints]\nfew = \"A == 0 and B <= 3\"\n");
+    (script.settings.seed_trials, script.settings.search_trials) = (20, 100);
+    let played = script.play();
+    let tried = played.told.iter().filter(|line| line.starts_with("trial seed")).count();
+    assert!(tried > 0 && played.heard(&format!("phase seed {tried}")) && played.heard("phase search 0"), "{tried}");
 }

@@ -194,7 +194,7 @@ impl Apparatus for Scripted<'_> {
         let name = "plain".to_string();
         Ok(match self.script.baseline {
             Some(_) => Baselines { ready: vec![Baseline { name, subject: Actor::Baseline }], skipped: Vec::new() },
-            None => Baselines { ready: Vec::new(), skipped: vec![(name, "it is not there".into())] },
+            None => Baselines { ready: Vec::new(), skipped: vec![kiln_bench::Unmeasured { name, refusal: absent() }] },
         })
     }
 
@@ -319,4 +319,12 @@ impl Apparatus for Scripted<'_> {
             _ => Some("key"),
         }
     }
+}
+
+/// Why a baseline is not there.
+fn absent() -> kiln_core::Refusal {
+    serde_json::from_value(serde_json::json!({
+        "gate": "build_failed", "rule": "", "measured": "it is not there", "limit": "", "evidence": ""
+    }))
+    .unwrap()
 }

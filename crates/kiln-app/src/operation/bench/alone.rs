@@ -55,6 +55,7 @@ fn run<'a>(
     teller: &Teller<'_>,
 ) -> Result<Baselined<'a>, Failure> {
     teller.warn(&file.warnings);
+    super::sensible(request)?;
     let began = Instant::now();
     let opened = Opened::new(project, file, &request.selecting, teller)?;
     opened.baseline(request.baseline.as_deref())?;
@@ -64,6 +65,7 @@ fn run<'a>(
     }
     super::writable(request.save.as_deref())?;
     let settings = super::settings(request, &opened)?;
+    request.measuring.remarks(teller);
     let (hardware, gpu, target_speedup, workloads) = {
         let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
         let _held = opened.lock(project, teller)?;
@@ -71,12 +73,10 @@ fn run<'a>(
         let mut bench = Bench::new(&opened.kernel, &settings, around)?;
         bench.peaks = peaks(&bench).ok();
         let found = Baselines::find(&bench, request.baseline.as_deref())?;
-        for (name, why) in &found.skipped {
-            teller.note(format!("baseline {name} is skipped: {why}"));
-        }
         let rivals: Vec<Rival> = found.ready.iter().map(Rival::baseline).collect();
         let target_speedup = opened.kernel.selection.spec.objective.target_speedup;
-        let workloads = standing(&bench, &rivals, target_speedup, request.all)?;
+        let mut workloads = standing(&bench, &rivals, target_speedup, request.all)?;
+        workloads.iter_mut().for_each(|one| _ = one.unmeasured.splice(0..0, found.skipped.iter().cloned()));
         let (path, save) = (&request.selecting.path, request.save.as_deref());
         let setting = Setting { bench: &bench, path, config: None, began, save };
         let samples = workloads.iter().map(|standing| standing.measured.clone()).collect();

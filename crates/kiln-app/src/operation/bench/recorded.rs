@@ -6,12 +6,12 @@ use std::time::Instant;
 use camino::Utf8Path;
 use kiln_core::{Config, MeasuredWorkload};
 use kiln_store::{Kept, Run, RunSide, Study};
-use kiln_study::{Bench, Standing, Unmeasured, Versus, environment, write_whole};
+use kiln_study::{Bench, Standing, Unmeasured, Versus, write_whole};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::operation::tune::{git_commit, spec_hash};
+use crate::operation::tune::{environment_of, git_commit, spec_hash};
 use crate::project::Project;
 use crate::record::run_file;
 use crate::teller::Teller;
@@ -64,7 +64,7 @@ impl Setting<'_, '_> {
             threads: settings.threads as u64,
             seed: settings.seed,
             device: bench.hardware().into(),
-            environment: Kept::found(environment(bench)),
+            environment: environment_of(kernel, bench),
             git_commit: git_commit(kernel),
             spec_hash: spec_hash(kernel),
             kiln_version: env!("CARGO_PKG_VERSION").into(),

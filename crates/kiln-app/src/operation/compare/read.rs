@@ -24,10 +24,10 @@ pub(super) fn run(project: &Project, name: &str) -> Result<RunFile, Failure> {
         let beside = |file: &str| fs_err::read(folder.join(file)).ok();
         return Ok(read_run(name, &fs_err::read(path)?, &beside)?);
     }
-    let store = project.recorded_for(name)?;
-    let found = match name {
-        LAST => store.runs(&Filter { limit: Some(1), ..Filter::default() })?.pop(),
-        _ => store.find_run(name)?,
+    let found = match (project.recorded()?, name) {
+        (None, _) => None,
+        (Some(store), LAST) => store.runs(&Filter { limit: Some(1), ..Filter::default() })?.pop(),
+        (Some(store), _) => store.find_run(name)?,
     };
     match found {
         Some(run) => run_file(&run),

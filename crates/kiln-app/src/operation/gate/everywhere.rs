@@ -2,6 +2,7 @@
 //! architecture its way up the static rules, and with `until_build` through the compiler. Nothing is run, so that no GPU is
 //! needed. Refuses a file without a CUDA target.
 
+use kiln_core::Report;
 use kiln_device::Arch;
 use kiln_spec::TargetKind;
 
@@ -35,6 +36,12 @@ pub fn gate_everywhere<'a>(
     // The target that has architectures, where none was asked for.
     let cuda = file.spec.targets.iter().any(|target| target.kind == TargetKind::Cuda);
     let target = request.selecting.target.clone().or_else(|| cuda.then(|| TargetKind::Cuda.name().into()));
+    if target.as_deref() != Some(TargetKind::Cuda.name()) {
+        let kinds: Vec<&str> = file.spec.targets.iter().map(|target| target.kind.name()).collect();
+        let meant = target.unwrap_or_else(|| kinds.join(", "));
+        let report = Report::error("--arch all needs a cuda target").label(format!("the target is {meant}"));
+        return teller.end(Err(report.hint("omit --arch").into()));
+    }
     let on = |arch: &Arch| {
         let arch = Some(arch.name().to_string());
         let selecting = Selecting { arch, target: target.clone(), ..request.selecting.clone() };

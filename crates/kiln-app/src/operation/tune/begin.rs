@@ -33,7 +33,7 @@ pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, be
 }
 
 /// What it runs on, and the folder that kernels of one name are distinguished by.
-fn environment_of(kernel: &Kernel<'_>, bench: &Bench<'_>) -> Kept<Environment> {
+pub(crate) fn environment_of(kernel: &Kernel<'_>, bench: &Bench<'_>) -> Kept<Environment> {
     #[derive(Serialize)]
     struct InFolder<'k> {
         #[serde(flatten)]

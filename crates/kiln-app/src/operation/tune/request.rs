@@ -40,7 +40,7 @@ pub struct TuneRequest {
     pub resume: Option<String>,
     /// The study to repeat from its recorded timings.
     pub replay: Option<String>,
-    /// The folder for best.toml and the header; one under `.kiln/best` when none.
+    /// The folder for best.toml and the header; one under `.kiln/best` when none. A replay writes them only there.
     pub out: Option<Utf8PathBuf>,
     /// What the study is to be called.
     pub name: Option<String>,
@@ -58,8 +58,8 @@ pub enum Tuned {
         summary: Box<Summary>,
         /// Files that were written.
         files: Vec<Utf8PathBuf>,
-        /// Why the winner could not be adopted, where that was asked for and failed.
-        not_adopted: Option<Failure>,
+        /// Why the winner could not be written or adopted, where that failed.
+        unwritten: Option<Failure>,
         /// The study's short id.
         short_id: String,
         /// True when every valid configuration was tried.
@@ -84,7 +84,7 @@ pub enum Tuned {
 impl Ends for Tuned {
     fn ending(&self) -> Ending {
         match self {
-            Tuned::Ended { not_adopted: Some(failure), .. } | Tuned::Failed { failure, .. } => failure.ending(),
+            Tuned::Ended { unwritten: Some(failure), .. } | Tuned::Failed { failure, .. } => failure.ending(),
             Tuned::Ended { summary, .. } => match summary.verdict {
                 TuneVerdict::Reached => Ending::Done,
                 TuneVerdict::NoValidCandidate => Ending::Refused,
@@ -96,7 +96,7 @@ impl Ends for Tuned {
 
     fn reason(&self) -> Option<String> {
         match self {
-            Tuned::Ended { not_adopted: Some(failure), .. } | Tuned::Failed { failure, .. } => failure.reason(),
+            Tuned::Ended { unwritten: Some(failure), .. } | Tuned::Failed { failure, .. } => failure.reason(),
             Tuned::Ended { summary, .. } => Some(summary.reason.clone()),
             Tuned::Interrupted { .. } => None,
         }

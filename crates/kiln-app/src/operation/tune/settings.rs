@@ -65,7 +65,7 @@ pub(crate) fn settings(
 fn sensible(request: &TuneRequest) -> Result<(), Failure> {
     let above_zero = |flag: &str, value: Option<f64>| match value {
         Some(v) if !(v.is_finite() && v > 0.0) => {
-            Err(Report::error(format!("--{flag} {v}")).label("expected a number above 0"))
+            Err(Report::error(format!("--{flag} {v} is out of range")).label("expected a number above 0"))
         }
         _ => Ok(()),
     };
