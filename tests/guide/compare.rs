@@ -133,7 +133,7 @@ fn is_progress(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let (_, count) = (words.next(), words.next().unwrap_or_default());
     let counts = count.split_once('/').is_some_and(|(done, planned)| is_number(done) && is_number(planned));
-    counts || line.starts_with("still compiling") || line.contains("is known to the system to")
+    counts || line.starts_with("still compiling") || line.contains("only to within")
 }
 
 #[cfg(test)]

@@ -241,6 +241,7 @@ mod tests {
             max_samples: 500,
             dead_zone: 0.0,
             all: false,
+            save: None,
         };
         assert!(sensible(&fine).is_ok());
         let refused = |request: BenchRequest| sensible(&request).unwrap_err().to_string();

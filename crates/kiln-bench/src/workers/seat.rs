@@ -429,7 +429,7 @@ impl Seat {
                 gate: Gate::WorkerProtocol,
                 rule: String::new(),
                 measured: format!("the worker answered {other:?}"),
-                limit: "done".into(),
+                limit: "a call that ends without an error".into(),
                 evidence: String::new(),
                 hint: None,
             },

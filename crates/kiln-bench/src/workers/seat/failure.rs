@@ -22,7 +22,7 @@ pub(super) fn failure(failed: Failed) -> Refusal {
         )),
         _ => None,
     };
-    let (rule, limit, evidence) = (rule.into(), "done".into(), String::new());
+    let (rule, limit, evidence) = (rule.into(), "a call that ends without an error".into(), String::new());
     Refusal { gate, rule, measured: failed.words, limit, evidence, hint }
 }
 

@@ -46,7 +46,7 @@ impl CompareView<'_> {
                 let found = run.workloads.iter().find(|one| one.name == *workload).and_then(|one| one.side(side));
                 found.map(|side| side.rounds.concat()).unwrap_or_default()
             };
-            let _ = write!(text, "{}\n", distributions(workload, &samples(base), &samples(candidate)));
+            let _ = writeln!(text, "{}", distributions(workload, &samples(base), &samples(candidate)));
         }
         for remark in self.remarks() {
             let _ = writeln!(text, "- {}", escaped(&remark));
