@@ -1,0 +1,193 @@
+//! Accesses outside what is allocated. The nearest allocation, the distance to it and the addresses together tell an index
+//! that is too large from a pointer that is wrong altogether.
+
+use kiln_core::{counted, grouped};
+
+use super::super::group::Group;
+use super::super::{Context, Finding};
+use super::{addresses, described, facts, strides, times};
+use crate::sanitizer::{Access, Direction, Nearest, Record, Run, Side, Space, What};
+use crate::{Cause, Tool};
+
+/// Addresses below this are reached from a null pointer.
+const FIRST_PAGES: u64 = 1 << 16;
+/// Allocations begin at multiples of this.
+const ALLOCATION_ALIGNMENT: u64 = 256;
+/// Small allocations share pages, one right after another.
+const SMALL_GRANULE: u64 = 512;
+const SMALL: u64 = 1 << 20;
+const LARGE_GRANULE: u64 = 2 << 20;
+/// No index that is merely wrong reaches so far.
+const FAR: u64 = 1 << 36;
+
+pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Finding {
+    let cause = cause(context, group, access);
+    let mut finding = context.at(cause, Tool::Memcheck, group);
+    facts(&mut finding, group, access);
+    strides(&mut finding.facts, group, access);
+    distances(&mut finding, group, access);
+    words(&mut finding, group, access);
+    finding
+}
+
+fn cause(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Cause {
+    match access.space {
+        Space::Shared => return Cause::OobShared,
+        Space::Local => return Cause::OobLocal,
+        Space::Global | Space::Unknown => {}
+    }
+    let lowest = addresses(&group.records).min();
+    let nearest: Vec<Nearest> = group.records.iter().filter_map(|record| nearest(record)).collect();
+    if lowest.is_some_and(|lowest| lowest < FIRST_PAGES) {
+        return Cause::NullPointer;
+    }
+    if group.records.iter().any(|record| is_freed(record)) {
+        return Cause::UseAfterFree;
+    }
+    if lowest.is_some_and(|lowest| is_host(lowest, &nearest)) {
+        return Cause::HostPointer;
+    }
+    if lowest.is_some_and(|lowest| is_stale(lowest, &nearest)) {
+        return Cause::UseAfterFree;
+    }
+    match access.direction {
+        Direction::Read => Cause::OobGlobalRead,
+        _ if is_silent(context, group, &nearest) => Cause::OobGlobalWriteSilent,
+        _ => Cause::OobGlobalWrite,
+    }
+}
+
+fn nearest(record: &Record) -> Option<Nearest> {
+    match &record.what {
+        What::Access(access) => access.nearest,
+        _ => None,
+    }
+}
+
+fn is_freed(record: &Record) -> bool {
+    match &record.what {
+        What::Access(access) => match &access.problem {
+            crate::sanitizer::Problem::Other(words) => words.contains("free"),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The heap or the stack of a process, far from everything on the device.
+fn is_host(address: u64, nearest: &[Nearest]) -> bool {
+    let far = nearest.iter().all(|nearest| match nearest.side {
+        Side::Before(distance) | Side::After(distance) => distance >= FAR,
+        Side::Inside => false,
+    });
+    let heap = (0x5500_0000_0000..0x6000_0000_0000).contains(&address);
+    let stack = (0x7ff0_0000_0000..0x8000_0000_0000).contains(&address);
+    far && (heap || stack || !nearest.is_empty())
+}
+
+/// Every address is in memory that begins like an allocation and touches none: one that was freed.
+fn is_stale(lowest: u64, nearest: &[Nearest]) -> bool {
+    let apart = |nearest: &Nearest| match nearest.side {
+        Side::After(distance) => distance > ALLOCATION_ALIGNMENT,
+        Side::Before(_) => true,
+        Side::Inside => false,
+    };
+    lowest.is_multiple_of(ALLOCATION_ALIGNMENT) && !nearest.is_empty() && nearest.iter().all(apart)
+}
+
+/// Without padding, the write lands in the next allocation. Either another run shows that nobody notices, or the
+/// allocation fills its place to the last byte, so that the next one begins where it ends.
+fn is_silent(context: &Context<'_>, group: &Group<'_>, nearest: &[Nearest]) -> bool {
+    let unnoticed = |run: &Run| run.tool == Tool::Memcheck && run.is_clean();
+    if context.log.runs.iter().any(unnoticed) {
+        return true;
+    }
+    let full = |nearest: &Nearest| {
+        let granule = if nearest.size < SMALL { SMALL_GRANULE } else { LARGE_GRANULE };
+        nearest.size > 0 && nearest.size.is_multiple_of(granule)
+    };
+    let close = |nearest: &Nearest| matches!(nearest.side, Side::After(distance) if distance <= SMALL_GRANULE);
+    group.count > 0 && !nearest.is_empty() && nearest.iter().all(|nearest| full(nearest) && close(nearest))
+}
+
+/// How far outside, of how much.
+fn distances(finding: &mut Finding, group: &Group<'_>, access: &Access) {
+    let nearest: Vec<Nearest> = group.records.iter().filter_map(|record| nearest(record)).collect();
+    let Some(first) = nearest.first() else { return };
+    finding.facts.set("allocation_bytes", first.size);
+    let past = nearest.iter().filter_map(|nearest| match nearest.side {
+        Side::After(distance) => Some(distance),
+        _ => None,
+    });
+    let before = nearest.iter().filter_map(|nearest| match nearest.side {
+        Side::Before(distance) => Some(distance),
+        _ => None,
+    });
+    if let (Some(least), Some(most)) = (past.clone().min(), past.max()) {
+        finding.facts.set("bytes_past_end", least);
+        // The last byte of the farthest access that was printed.
+        finding.facts.set("farthest_byte_past_end", most - 1 + access.size);
+    }
+    if let Some(most) = before.max() {
+        finding.facts.set("bytes_before_start", most);
+    }
+    let outside = group.count.saturating_mul(access.size);
+    if group.count > 1 && finding.cause != Cause::UseAfterFree && finding.cause != Cause::HostPointer {
+        finding.facts.set("bytes_outside", outside);
+        if outside > 0 && first.size >= outside && first.size.is_multiple_of(outside) && first.size / outside > 1 {
+            finding.facts.set("rows_in_allocation", first.size / outside);
+        }
+    }
+}
+
+fn words(finding: &mut Finding, group: &Group<'_>, access: &Access) {
+    let what = described(access);
+    let count = times(group.count);
+    let size = finding.facts.number("allocation_bytes").map(|size| format!("{} bytes", grouped(size.into())));
+    let allocation = size.as_deref().map_or("the allocation".into(), |size| format!("an allocation of {size}"));
+    let reach = match (finding.facts.number("bytes_outside"), finding.facts.number("rows_in_allocation")) {
+        (Some(bytes), Some(rows)) => format!(
+            " {} bytes outside in total: one row more than the {} rows of the allocation.",
+            grouped(bytes.into()),
+            grouped(rows.into())
+        ),
+        (Some(bytes), None) => format!(" {} bytes outside in total.", grouped(bytes.into())),
+        _ => String::new(),
+    };
+    let where_ = match (finding.facts.number("bytes_past_end"), finding.facts.number("bytes_before_start")) {
+        (Some(1), _) => format!("right after the end of {allocation}"),
+        (Some(bytes), _) => format!("{} past the end of {allocation}", counted((bytes - 1).into(), "byte")),
+        (None, Some(bytes)) => format!("{} before the start of {allocation}", counted(bytes.into(), "byte")),
+        (None, None) => format!("outside {allocation}"),
+    };
+    let bound = "Check the bound of the index: `<` instead of `<=`, or a guard for the last block.";
+    (finding.explanation, finding.fix) = match finding.cause {
+        Cause::OobShared => (
+            format!("A {what} is outside the block's shared memory ({count}).{reach}"),
+            "Check the index, and that the launch asks for as much dynamic shared memory as the kernel uses.".into(),
+        ),
+        Cause::OobLocal => (
+            format!("A {what} is outside the thread's local memory ({count}): an index into a local array is too large."),
+            "Keep the index inside the array; a debug build with asserts shows its value.".into(),
+        ),
+        Cause::NullPointer => (
+            format!("A {what} goes through a null pointer ({count})."),
+            "Check that the argument was allocated and passed, and that the allocation succeeded.".into(),
+        ),
+        Cause::HostPointer => (
+            format!("A {what} uses an address that is no device memory ({count}): it looks like a pointer of the host."),
+            "Pass a device pointer: allocate with cudaMalloc and copy, or use cudaMallocManaged or pinned memory.".into(),
+        ),
+        Cause::UseAfterFree => (
+            format!("A {what} uses memory that is not allocated any more ({count})."),
+            "Free the memory after the last kernel that uses it has ended, and do not keep pointers to it.".into(),
+        ),
+        Cause::OobGlobalWriteSilent => (
+            format!(
+                "A {what} {where_} ({count}).{reach} Without padding it lands in the next allocation, and no tool notices."
+            ),
+            format!("{bound} Data of another buffer is overwritten: results may be wrong elsewhere."),
+        ),
+        _ => (format!("A {what} {where_} ({count}).{reach}"), bound.into()),
+    };
+}

@@ -1,0 +1,132 @@
+//! Races in shared memory. racecheck sums them up by instruction (analysis) or lists them byte by byte (hazard); only the
+//! latter names their kind, so in a summary the kind follows from who comes first. An asynchronous copy that was not waited
+//! for looks like a race of its write; the hazard's words or the source line tell.
+
+use kiln_core::counted;
+
+use super::group::Group;
+use super::{Context, Finding};
+use crate::sanitizer::{Direction, Hazard, Party, Severity};
+use crate::{Cause, Tool};
+
+/// Instructions and functions that copy in the background.
+const ASYNC_COPIES: [&str; 5] = ["cp.async", "memcpy_async", "cp_async", "cuda::memcpy", "cp_bulk"];
+
+pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, parties: &[Party]) -> Finding {
+    let cause = match is_async(context, parties) {
+        true => Cause::AsyncCopyNoWait,
+        false => kind(parties),
+    };
+    let mut finding = race(context, group, cause, parties);
+    let hazards: u64 = group.records.iter().flat_map(|record| hazards(&record.what)).sum();
+    if hazards > 0 {
+        finding.count = hazards;
+        finding.facts.set("hazards", hazards);
+    }
+    explain(&mut finding, false);
+    finding
+}
+
+fn hazards(what: &crate::sanitizer::What) -> impl Iterator<Item = u64> {
+    let parties: &[Party] = match what {
+        crate::sanitizer::What::Race { parties } => parties,
+        _ => &[],
+    };
+    parties.iter().map(|party| party.hazards)
+}
+
+pub(super) fn hazard(context: &Context<'_>, group: &Group<'_>, hazard: &Hazard) -> Finding {
+    let cause = match hazard.kind.as_str() {
+        _ if hazard.async_copy || is_async(context, &hazard.parties) => Cause::AsyncCopyNoWait,
+        "WAR" => Cause::RaceSharedWar,
+        "WAW" => Cause::RaceSharedWaw,
+        _ => Cause::RaceSharedRaw,
+    };
+    let mut finding = race(context, group, cause, &hazard.parties);
+    finding.facts.set("hazards", group.count);
+    finding.facts.set_some("first_address", hazard.address.map(super::hex));
+    finding.facts.set_some("first_block", group.first().block.map(|block| block.to_vec()));
+    let threads: Vec<_> = hazard.parties.iter().filter_map(|party| party.thread.map(|thread| thread.to_vec())).collect();
+    if !threads.is_empty() {
+        finding.facts.set("first_threads", threads);
+    }
+    explain(&mut finding, hazard.in_warp);
+    finding
+}
+
+/// The kind of a race by what its sides do. The earlier instruction is the one with the lower offset in the same function;
+/// the tool's order decides where offsets cannot be compared.
+fn kind(parties: &[Party]) -> Cause {
+    let reads = parties.iter().any(|party| party.direction == Direction::Read);
+    if !reads {
+        return Cause::RaceSharedWaw;
+    }
+    match parties.first().map(|party| party.direction) {
+        Some(Direction::Read) => Cause::RaceSharedWar,
+        _ => Cause::RaceSharedRaw,
+    }
+}
+
+fn is_async(context: &Context<'_>, parties: &[Party]) -> bool {
+    let copies = |party: &Party| {
+        let function = party.place.as_ref().map_or("", |place| place.function.as_str());
+        let line = context.line(party.place.as_ref());
+        ASYNC_COPIES.iter().any(|word| line.contains(word) || function.contains(word))
+    };
+    parties.iter().any(|party| party.direction == Direction::Write && copies(party))
+}
+
+fn race(context: &Context<'_>, group: &Group<'_>, cause: Cause, parties: &[Party]) -> Finding {
+    let mut finding = context.at(cause, Tool::Racecheck, group);
+    finding.facts.set("space", "shared");
+    let lines = |wanted: Direction| {
+        let mut lines: Vec<String> = Vec::new();
+        for party in parties.iter().filter(|party| (party.direction == Direction::Read) == (wanted == Direction::Read)) {
+            let line = party.place.as_ref().and_then(|place| place.source());
+            lines.extend(line.filter(|line| !lines.contains(line)));
+        }
+        lines
+    };
+    for (name, direction) in [("writes_at", Direction::Write), ("reads_at", Direction::Read)] {
+        let lines = lines(direction);
+        if !lines.is_empty() {
+            finding.facts.set(name, lines);
+        }
+    }
+    if group.records.iter().all(|record| record.severity < Severity::Error) {
+        finding.facts.set("severity", "warning");
+    }
+    finding
+}
+
+fn explain(finding: &mut Finding, in_warp: bool) {
+    let warning = finding.facts.text("severity").is_some();
+    let barrier = if in_warp || warning { "__syncwarp()" } else { "__syncthreads()" };
+    let list = |finding: &Finding, name: &str| {
+        let lines = finding.facts.get(name).and_then(|lines| lines.as_array()).into_iter().flatten();
+        lines.filter_map(|line| line.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let (writes, reads) = (list(finding, "writes_at"), list(finding, "reads_at"));
+    let at = |lines: &str| if lines.is_empty() { String::new() } else { format!(" at {lines}") };
+    let bytes = counted(finding.count.into(), "hazard");
+    (finding.explanation, finding.fix) = match finding.cause {
+        Cause::AsyncCopyNoWait => (
+            format!("Shared memory is used{} while an asynchronous copy{} may still write it ({bytes}).", at(&reads), at(&writes)),
+            "Wait for the copy (cp.async.wait_group, __pipeline_wait_prior, or the mbarrier of a bulk copy), then call \
+             __syncthreads(), then read. Check that the wait leaves no group pending that is read."
+                .into(),
+        ),
+        Cause::RaceSharedWar => (
+            format!("Threads overwrite shared memory{} that others may not have read yet{} ({bytes}).", at(&writes), at(&reads)),
+            format!("Put {barrier} between the read and the next write; in a loop, at the end of the body."),
+        ),
+        Cause::RaceSharedWaw => (
+            format!("Several threads write the same shared memory{}, in no order ({bytes}).", at(&writes)),
+            format!("Let one thread write, give each thread its own element, or use atomics; {barrier} between two writes in turn."),
+        ),
+        _ => (
+            format!("Threads read shared memory{} that others may not have written yet{} ({bytes}).", at(&reads), at(&writes)),
+            format!("Put {barrier} between the write and the read."),
+        ),
+    };
+}
