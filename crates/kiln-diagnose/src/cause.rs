@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn every_cause_is_documented_and_nothing_else_is() {
         let page = include_str!("../../../docs/causes.md");
-        let documented: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`')).collect();
+        let documented: Vec<&str> =
+            page.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`')).collect();
         let known: Vec<&str> = Cause::ALL.iter().map(|cause| cause.id()).collect();
         assert_eq!(documented, known, "docs/causes.md lists every cause, in this order");
     }

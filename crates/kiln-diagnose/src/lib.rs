@@ -16,4 +16,4 @@ mod source;
 pub use cause::Cause;
 pub use fact::Facts;
 pub use finding::{Diagnosis, Finding, Tool, Verdict};
-pub use source::Sources;
+pub use source::{Sources, source_names};

@@ -48,6 +48,18 @@ impl Sources {
     }
 }
 
+/// Names a log's source may have, beside the log: `b12_sync.cu` for `b12_sync_planted.synccheck.txt`. A log that names no file,
+/// because the program hung, is explained by its source alone.
+pub fn source_names(log: &str) -> Vec<String> {
+    let mut stem = last_part(log).split('.').next().unwrap_or_default();
+    let mut names = Vec::new();
+    while !stem.is_empty() {
+        names.extend(["cu", "cpp", "c", "py"].map(|ending| format!("{stem}.{ending}")));
+        stem = stem.rfind(['_', '-']).map_or("", |at| &stem[..at]);
+    }
+    names
+}
+
 /// A path's last part, whichever way its slashes lean.
 pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
@@ -59,7 +71,8 @@ mod tests {
 
     #[test]
     fn a_file_is_found_by_any_path_to_it() {
-        let sources = Sources::none().with("kernels/a.cu", "one\n  two\n\n").with("b/same.cu", "x").with("c/same.cu", "y");
+        let sources =
+            Sources::none().with("kernels/a.cu", "one\n  two\n\n").with("b/same.cu", "x").with("c/same.cu", "y");
         for name in ["kernels/a.cu", "a.cu", "/home/user/other/a.cu", "C:\\work\\a.cu"] {
             assert_eq!(sources.line(name, 2), Some("two"), "{name}");
         }
@@ -68,5 +81,13 @@ mod tests {
         assert_eq!(sources.line("a.cu", 9), None);
         assert_eq!(sources.line("same.cu", 1), None, "two files have this name");
         assert_eq!(sources.line("c/same.cu", 1), Some("y"));
+    }
+
+    #[test]
+    fn a_logs_name_leads_to_its_source() {
+        let names = source_names("logs/b12_sync_planted.synccheck.txt");
+        let cuda: Vec<&str> = names.iter().map(String::as_str).filter(|name| name.ends_with(".cu")).collect();
+        assert_eq!(cuda, ["b12_sync_planted.cu", "b12_sync.cu", "b12.cu"]);
+        assert!(source_names("").is_empty());
     }
 }

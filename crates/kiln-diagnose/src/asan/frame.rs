@@ -75,14 +75,23 @@ mod tests {
         for (line, function, file, number) in [
             ("    #0 0x5617 in scale /home/user/src/a.c:3", Some("scale"), Some("/home/user/src/a.c"), Some(3)),
             ("    #1 0x5617 in main /home/user/my src/a.c:7:12", Some("main"), Some("/home/user/my src/a.c"), Some(7)),
-            ("    #2 0x7f in __libc_start_main_impl ../csu/libc-start.c:360", Some("__libc_start_main_impl"), Some("../csu/libc-start.c"), Some(360)),
+            (
+                "    #2 0x7f in __libc_start_main_impl ../csu/libc-start.c:360",
+                Some("__libc_start_main_impl"),
+                Some("../csu/libc-start.c"),
+                Some(360),
+            ),
             ("    #4 0x5617 in _start (/home/user/bin/a+0x1130)", Some("_start"), None, None),
             ("    #4 0x5617 in _start (/home/user/bin/a+0x1130) (BuildId: 12ab)", Some("_start"), None, None),
             ("    #0 0x55 in void add<float>(float*, int) a.cpp:9:3", Some("add"), Some("a.cpp"), Some(9)),
             ("    #0 0x55 (/lib/x.so+0x12)", None, None, None),
         ] {
             let frame = Frame::read(line).unwrap();
-            assert_eq!((frame.function.as_deref(), frame.file.as_deref(), frame.line), (function, file, number), "{line}");
+            assert_eq!(
+                (frame.function.as_deref(), frame.file.as_deref(), frame.line),
+                (function, file, number),
+                "{line}"
+            );
         }
         assert_eq!(Frame::read("SUMMARY: AddressSanitizer"), None);
         assert_eq!(Frame::read("#"), None);

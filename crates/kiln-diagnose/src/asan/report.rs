@@ -102,7 +102,9 @@ pub fn read(output: &str) -> AsanLog {
         } else if let Some(report) = log.reports.last_mut()
             && detail(report, &mut stack, line)
         {
-        } else if line.contains("ASan runtime does not come first") || line.contains("error while loading shared libraries") {
+        } else if line.contains("ASan runtime does not come first")
+            || line.contains("error while loading shared libraries")
+        {
             log.not_run = Some(line.trim().into());
         } else {
             log.program.line(line);
@@ -191,7 +193,8 @@ fn region(text: &str) -> Option<Region> {
         _ if rest.contains("to the left of") || rest.contains(" before ") => Where::Before,
         _ => Where::Inside,
     };
-    let variable = rest.split_once("variable '").and_then(|(_, rest)| rest.split_once('\'')).map(|(name, _)| name.into());
+    let variable =
+        rest.split_once("variable '").and_then(|(_, rest)| rest.split_once('\'')).map(|(name, _)| name.into());
     let size = match rest.split_once("-byte region") {
         Some((before, _)) => before.rsplit(' ').next()?.parse().ok()?,
         None => rest.rsplit_once("of size ")?.1.trim().parse().ok()?,

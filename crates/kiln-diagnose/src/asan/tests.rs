@@ -29,7 +29,7 @@ fn every_report_gives_its_cause_and_line() {
         ("invalid_free", Some("main"), 2),
         ("leak", Some("scratch"), 2),
         ("null_pointer", Some("fill"), 2),
-        ("wild_pointer", Some("peek"), 2),
+        ("wild_pointer", Some("main"), 3),
         ("misaligned_access", None, 3),
         ("signed_overflow", None, 1),
         ("invalid_shift", None, 1),

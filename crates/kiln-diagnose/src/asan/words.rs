@@ -19,7 +19,9 @@ pub(super) fn explanation(cause: Cause, report: &Report) -> String {
         return match region.place {
             Where::After if region.distance == 0 => format!("{access} right after the end of {memory}."),
             Where::After => format!("{access} {} after the end of {memory}.", counted(region.distance.into(), "byte")),
-            Where::Before => format!("{access} {} before the start of {memory}.", counted(region.distance.into(), "byte")),
+            Where::Before => {
+                format!("{access} {} before the start of {memory}.", counted(region.distance.into(), "byte"))
+            }
             Where::Inside => format!("{access} that begins in {memory} and ends outside."),
         };
     }
@@ -45,14 +47,18 @@ pub(super) fn fix(cause: Cause, report: &Report) -> &'static str {
     let before = report.region.as_ref().is_some_and(|region| region.place == Where::Before);
     match cause {
         _ if cause.is_out_of_bounds() && before => "Check the lowest index: it becomes negative.",
-        _ if cause.is_out_of_bounds() => "Check the loop's bound and the index: the last one is too large (`<` instead of `<=`).",
+        _ if cause.is_out_of_bounds() => {
+            "Check the loop's bound and the index: the last one is too large (`<` instead of `<=`)."
+        }
         Cause::IndexOutOfRange => "Keep the index below the array's length; check the order of the indices.",
         Cause::UseAfterFree => "Free the memory after its last use, or keep a copy of what is needed.",
         Cause::UseAfterScope => "Move the variable to the scope in which its address is used, or allocate it.",
         Cause::DoubleFree => "Free it once; set the pointer to NULL after the first free.",
         Cause::InvalidFree => "Free the pointer that the allocator returned, with the matching call.",
         Cause::Leak => "Free it on every path, including the ones that return early.",
-        Cause::NullPointer => "Check that the pointer was set: an allocation may have failed, or an argument is missing.",
+        Cause::NullPointer => {
+            "Check that the pointer was set: an allocation may have failed, or an argument is missing."
+        }
         Cause::WildPointer => "Check where the pointer comes from: it was not set, or computed from a wrong index.",
         Cause::MisalignedAccess => "Read such data with memcpy, or align it as its type requires.",
         Cause::SignedOverflow => "Compute in a wider type (`(int64_t)rows * cols`), or in an unsigned one.",

@@ -104,9 +104,16 @@ impl Context<'_> {
 }
 
 fn is_toolkit(file: &str) -> bool {
-    ["/targets/x86_64-linux/include/", "/cuda/include/", "/nvidia/cu", "/cooperative_groups/", "/cccl/", "cuda_pipeline"]
-        .iter()
-        .any(|part| file.contains(part))
+    [
+        "/targets/x86_64-linux/include/",
+        "/cuda/include/",
+        "/nvidia/cu",
+        "/cooperative_groups/",
+        "/cccl/",
+        "cuda_pipeline",
+    ]
+    .iter()
+    .any(|part| file.contains(part))
 }
 
 impl Finding {

@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn one_failure_counts_whatever_passes() {
-        let program = Program::read("a.cu variant=planted max_err=1.000e+00 check=FAIL\na.cu max_err=0.000e+00 check=PASS\n");
+        let program =
+            Program::read("a.cu variant=planted max_err=1.000e+00 check=FAIL\na.cu max_err=0.000e+00 check=PASS\n");
         assert_eq!(program.check, Some(Check::Failed));
         assert!(program.varies);
         assert_eq!(program.results, ["max_err=1.000e+00", "max_err=0.000e+00"]);

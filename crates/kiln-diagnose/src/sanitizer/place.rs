@@ -130,11 +130,20 @@ mod tests {
     #[test]
     fn every_form_is_read() {
         for (text, expected) in [
-            ("row_scale(float *, const float *, int)+0x2e0 in b03.cu:29", place("row_scale", Some("b03.cu"), Some(29), Some(0x2e0))),
-            ("unaligned_kernel():0x160 in memcheck_demo.cu:6", place("unaligned_kernel", Some("memcheck_demo.cu"), Some(6), Some(0x160))),
+            (
+                "row_scale(float *, const float *, int)+0x2e0 in b03.cu:29",
+                place("row_scale", Some("b03.cu"), Some(29), Some(0x2e0)),
+            ),
+            (
+                "unaligned_kernel():0x160 in memcheck_demo.cu:6",
+                place("unaligned_kernel", Some("memcheck_demo.cu"), Some(6), Some(0x160)),
+            ),
             ("out_of_bounds_kernel()+0x90", place("out_of_bounds_kernel", None, None, Some(0x90))),
             ("kernel_name+0x15520", place("kernel_name", None, None, Some(0x15520))),
-            ("_Z9row_scalePfi+0x20 in C:\\work\\b03.cu:29", place("row_scale", Some("C:\\work\\b03.cu"), Some(29), Some(0x20))),
+            (
+                "_Z9row_scalePfi+0x20 in C:\\work\\b03.cu:29",
+                place("row_scale", Some("C:\\work\\b03.cu"), Some(29), Some(0x20)),
+            ),
             (
                 "0xd80 in /src/attention.cu:162:void attend<(bool)1, __half>(T2 *, const int *)",
                 place("attend", Some("/src/attention.cu"), Some(162), Some(0xd80)),

@@ -118,6 +118,11 @@ impl Reader {
     }
 
     fn finish(mut self) -> SanitizerLog {
+        // The log was cut in the middle of a record: half of it may say something else than the whole. It counts only if it
+        // is all there is.
+        if self.open.is_some() && !self.run().ended && !self.run().records.is_empty() {
+            self.open = None;
+        }
         self.close();
         self.log
     }
@@ -180,9 +185,12 @@ fn summary(run: &mut Run, body: &str) -> bool {
         let bytes = text.split_whitespace().next().and_then(number);
         run.leaked = bytes.zip(number_after(text, "leaked in "));
         run.tool = Tool::Memcheck;
-    } else if plain.starts_with("Target application returned an error") || plain.contains("didn't terminate successfully") {
+    } else if plain.starts_with("Target application returned an error")
+        || plain.contains("didn't terminate successfully")
+    {
         run.program_failed = true;
-    } else if plain.contains("terminated before first instrumented API call") || plain.contains("No attachable process") {
+    } else if plain.contains("terminated before first instrumented API call") || plain.contains("No attachable process")
+    {
         run.not_run = Some(plain.into());
     } else if is_remark(plain) {
         run.remarks.push(plain.into());

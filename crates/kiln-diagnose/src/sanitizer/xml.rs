@@ -76,7 +76,8 @@ fn frames<'a>(element: &'a Element, stack: &str) -> impl Iterator<Item = &'a Ele
 
 /// Functions a person wrote or called; the runtime's own have names made of digits.
 fn host(function: &str) -> Option<String> {
-    let own = !function.starts_with("libcudart_static_") && !function.starts_with("__libc_start") && function != "_start";
+    let own =
+        !function.starts_with("libcudart_static_") && !function.starts_with("__libc_start") && function != "_start";
     own.then(|| function.into())
 }
 

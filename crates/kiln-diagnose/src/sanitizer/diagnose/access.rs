@@ -43,10 +43,8 @@ pub(super) fn facts(finding: &mut Finding, group: &Group<'_>, access: &Access) {
 fn threads(facts: &mut Facts, group: &Group<'_>) {
     let mut blocks: Vec<[u32; 3]> = group.records.iter().filter_map(|record| record.block).collect();
     let mut threads: Vec<_> = group.records.iter().filter_map(|record| record.block.zip(record.thread)).collect();
-    for list in [&mut blocks] {
-        list.sort_unstable();
-        list.dedup();
-    }
+    blocks.sort_unstable();
+    blocks.dedup();
     threads.sort_unstable();
     threads.dedup();
     if !threads.is_empty() {

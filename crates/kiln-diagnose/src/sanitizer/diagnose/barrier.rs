@@ -57,7 +57,9 @@ pub(super) fn warpgroup(context: &Context<'_>, group: &Group<'_>, problem: &str)
     let mut finding = context.at(Cause::WarpgroupSequence, Tool::Synccheck, group);
     finding.facts.set("problem", problem);
     threads(&mut finding, group);
-    finding.explanation = "The four warps of a warpgroup do not issue the same wgmma instructions in the same order.".into();
-    finding.fix = "Keep wgmma, its fence, commit and wait out of branches that differ between the warps of a warpgroup.".into();
+    finding.explanation =
+        "The four warps of a warpgroup do not issue the same wgmma instructions in the same order.".into();
+    finding.fix =
+        "Keep wgmma, its fence, commit and wait out of branches that differ between the warps of a warpgroup.".into();
     finding
 }

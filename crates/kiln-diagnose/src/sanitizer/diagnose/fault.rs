@@ -47,8 +47,11 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, problem: &str) -
             "Check that every arrival the barrier expects happens, in every phase.".into(),
         ),
         _ => (
-            format!("The device stopped the kernel: {problem}. The tool does not know which access or instruction it was."),
-            "Build with -lineinfo and run memcheck on this kernel alone; a trap instruction in the code does this too.".into(),
+            format!(
+                "The device stopped the kernel: {problem}. The tool does not know which access or instruction it was."
+            ),
+            "Build with -lineinfo and run memcheck on this kernel alone; a trap instruction in the code does this too."
+                .into(),
         ),
     };
     finding
@@ -73,7 +76,8 @@ pub(super) fn heap_call(context: &Context<'_>, group: &Group<'_>, problem: &str)
 pub(super) fn asserted(context: &Context<'_>) -> Option<Finding> {
     let assertions = &context.log.program.assertions;
     let first = assertions.first()?;
-    let tool = context.log.runs.iter().map(|run| run.tool).find(|tool| *tool == Tool::Memcheck).unwrap_or(Tool::Program);
+    let tool =
+        context.log.runs.iter().map(|run| run.tool).find(|tool| *tool == Tool::Memcheck).unwrap_or(Tool::Program);
     let same = assertions.iter().filter(|assertion| assertion.place == first.place).count() as u64;
     let kernel = Some(first.place.function.as_str()).filter(|name| !name.is_empty());
     let mut finding = context.located(Cause::DeviceAssert, tool, kernel, Some(&first.place)).counted(same);
@@ -81,11 +85,10 @@ pub(super) fn asserted(context: &Context<'_>) -> Option<Finding> {
     finding.facts.set("first_thread", first.thread.as_str());
     finding.facts.set("first_block", first.block.as_str());
     finding.facts.set("threads", same);
-    finding.explanation = format!(
-        "The assertion `{}` failed in block ({}), thread ({}).",
-        first.condition, first.block, first.thread
-    );
-    finding.fix = "Make the condition true: look at the values of that thread, on the smallest input that fails.".into();
+    finding.explanation =
+        format!("The assertion `{}` failed in block ({}), thread ({}).", first.condition, first.block, first.thread);
+    finding.fix =
+        "Make the condition true: look at the values of that thread, on the smallest input that fails.".into();
     Some(finding)
 }
 

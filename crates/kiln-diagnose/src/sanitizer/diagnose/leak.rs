@@ -30,9 +30,10 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>) -> Finding {
     }
     let device_heap = matches!(group.first().what, What::Leak { device_heap: true, .. });
     finding.facts.set("device_heap", device_heap);
-    let mut host = group.first().host.iter().filter(|name| !name.starts_with("__libc") && *name != "_start");
-    let api = host.find(|name| name.starts_with("cuda") || name.starts_with("cuMem")).cloned();
-    let caller = group.first().host.iter().find(|name| !name.starts_with("cu")).cloned();
+    let host = &group.first().host;
+    let named = |start: &str| host.iter().find(|name| name.starts_with(start)).cloned();
+    let api = named("cuda").or_else(|| named("cuMem"));
+    let caller = host.iter().find(|name| !name.starts_with("cu")).cloned();
     finding.facts.set_some("api", api);
     finding.facts.set_some("called_from", caller.clone());
     let who = caller.map_or(String::new(), |caller| format!(", allocated in {caller}()"));

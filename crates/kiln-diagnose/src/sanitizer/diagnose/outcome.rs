@@ -78,7 +78,8 @@ fn notes(context: &Context<'_>) -> Vec<String> {
 fn inconclusive(context: &Context<'_>) -> Finding {
     let program = &context.log.program;
     let mut facts = Facts::default();
-    let mut tools: Vec<&str> = context.log.runs.iter().filter(|run| run.is_clean()).map(|run| run.tool.name()).collect();
+    let mut tools: Vec<&str> =
+        context.log.runs.iter().filter(|run| run.is_clean()).map(|run| run.tool.name()).collect();
     tools.dedup();
     facts.set("clean_runs", tools);
     if let Some(check) = program.check {

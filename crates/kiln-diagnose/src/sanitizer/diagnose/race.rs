@@ -46,7 +46,8 @@ pub(super) fn hazard(context: &Context<'_>, group: &Group<'_>, hazard: &Hazard) 
     finding.facts.set("hazards", group.count);
     finding.facts.set_some("first_address", hazard.address.map(super::hex));
     finding.facts.set_some("first_block", group.first().block.map(|block| block.to_vec()));
-    let threads: Vec<_> = hazard.parties.iter().filter_map(|party| party.thread.map(|thread| thread.to_vec())).collect();
+    let threads: Vec<_> =
+        hazard.parties.iter().filter_map(|party| party.thread.map(|thread| thread.to_vec())).collect();
     if !threads.is_empty() {
         finding.facts.set("first_threads", threads);
     }
@@ -81,7 +82,8 @@ fn race(context: &Context<'_>, group: &Group<'_>, cause: Cause, parties: &[Party
     finding.facts.set("space", "shared");
     let lines = |wanted: Direction| {
         let mut lines: Vec<String> = Vec::new();
-        for party in parties.iter().filter(|party| (party.direction == Direction::Read) == (wanted == Direction::Read)) {
+        for party in parties.iter().filter(|party| (party.direction == Direction::Read) == (wanted == Direction::Read))
+        {
             let line = party.place.as_ref().and_then(|place| place.source());
             lines.extend(line.filter(|line| !lines.contains(line)));
         }

@@ -23,12 +23,17 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access)
     let read = grouped(bytes.into());
     (finding.explanation, finding.fix) = match cause {
         Cause::UninitShared => (
-            format!("Shared memory is read before anything was written to it ({read} bytes): it holds what the last block left."),
+            format!(
+                "Shared memory is read before anything was written to it ({read} bytes): it holds what the last block left."
+            ),
             "Write every element before a barrier, and read after it.".into(),
         ),
         _ => (
-            format!("Global memory is read before anything was written to it ({read} bytes): cudaMalloc does not clear."),
-            "Fill the buffer first (cudaMemset, a copy or a kernel), or write with = instead of += the first time.".into(),
+            format!(
+                "Global memory is read before anything was written to it ({read} bytes): cudaMalloc does not clear."
+            ),
+            "Fill the buffer first (cudaMemset, a copy or a kernel), or write with = instead of += the first time."
+                .into(),
         ),
     };
     finding

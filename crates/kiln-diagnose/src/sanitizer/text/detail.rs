@@ -41,7 +41,9 @@ pub(super) fn take(record: &mut Record, body: &str) -> bool {
 
 /// Lines of backtraces and the like, which add nothing.
 pub(super) fn is_frame(body: &str) -> bool {
-    ["Saved host backtrace", "Current Value", "Barrier is located", "in /", "Sync mask"].iter().any(|s| body.starts_with(s))
+    ["Saved host backtrace", "Current Value", "Barrier is located", "in /", "Sync mask"]
+        .iter()
+        .any(|s| body.starts_with(s))
 }
 
 /// `(32,0,0) in block (4,0,0)`: the first triple.

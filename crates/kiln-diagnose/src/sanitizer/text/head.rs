@@ -120,7 +120,8 @@ fn api(text: &str) -> Option<What> {
     let rest = text.strip_prefix("Program hit ")?;
     let name = rest.rsplit_once("call to ").map_or("", |(_, name)| name).trim().trim_end_matches('.');
     let error = rest.split(" (error").next().unwrap_or(rest).trim();
-    let message = rest.split_once("due to \"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(words, _)| words);
+    let message =
+        rest.split_once("due to \"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(words, _)| words);
     Some(What::Api(ApiCall {
         name: name.into(),
         error: error.into(),

@@ -167,7 +167,9 @@ fn words(finding: &mut Finding, group: &Group<'_>, access: &Access) {
             "Check the index, and that the launch asks for as much dynamic shared memory as the kernel uses.".into(),
         ),
         Cause::OobLocal => (
-            format!("A {what} is outside the thread's local memory ({count}): an index into a local array is too large."),
+            format!(
+                "A {what} is outside the thread's local memory ({count}): an index into a local array is too large."
+            ),
             "Keep the index inside the array; a debug build with asserts shows its value.".into(),
         ),
         Cause::NullPointer => (
@@ -175,8 +177,11 @@ fn words(finding: &mut Finding, group: &Group<'_>, access: &Access) {
             "Check that the argument was allocated and passed, and that the allocation succeeded.".into(),
         ),
         Cause::HostPointer => (
-            format!("A {what} uses an address that is no device memory ({count}): it looks like a pointer of the host."),
-            "Pass a device pointer: allocate with cudaMalloc and copy, or use cudaMallocManaged or pinned memory.".into(),
+            format!(
+                "A {what} uses an address that is no device memory ({count}): it looks like a pointer of the host."
+            ),
+            "Pass a device pointer: allocate with cudaMalloc and copy, or use cudaMallocManaged or pinned memory."
+                .into(),
         ),
         Cause::UseAfterFree => (
             format!("A {what} uses memory that is not allocated any more ({count})."),

@@ -18,7 +18,8 @@ pub(super) struct Suspect {
     pub(super) function: String,
 }
 
-const BARRIERS: [&str; 6] = ["__syncthreads", "bar.sync 0", "barrier.sync 0", "bar.sync\t0", "bar.cta.sync", "block.sync("];
+const BARRIERS: [&str; 6] =
+    ["__syncthreads", "bar.sync 0", "barrier.sync 0", "bar.sync\t0", "bar.cta.sync", "block.sync("];
 const WAITS: [&str; 6] = ["atomic", "volatile", "ld.acquire", "flag", "lock", "*"];
 
 /// A block of code.
@@ -158,7 +159,8 @@ impl Scan {
                     }
                     if word == "while" && self.on_device && self.waiting.is_none() && waits(condition) {
                         let (line, function) = (self.line, self.function.clone());
-                        self.waiting = Some(Suspect { is_barrier: false, line, condition: squeezed(condition), function });
+                        self.waiting =
+                            Some(Suspect { is_barrier: false, line, condition: squeezed(condition), function });
                     }
                     text = rest.trim_start();
                 }
@@ -170,7 +172,9 @@ impl Scan {
 
     fn depends(&self, text: &str) -> bool {
         text.contains("threadIdx")
-            || text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| self.tainted.iter().any(|name| name == word))
+            || text
+                .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .any(|word| self.tainted.iter().any(|name| name == word))
     }
 
     /// Remembers variables that an assignment makes depend on the thread.
@@ -251,7 +255,11 @@ mod tests {
     fn barriers_under_conditions_on_the_thread_are_found() {
         for (body, condition, line) in [
             ("if (threadIdx.x < n) { x[0] = 1; __syncthreads(); }", "threadIdx.x < n", 3),
-            ("int t = threadIdx.x;\nfor (int b = 0; b < n; b += 64) {\nif (b + t < n) { x[t] = 1; __syncthreads(); }\n}", "b + t < n", 5),
+            (
+                "int t = threadIdx.x;\nfor (int b = 0; b < n; b += 64) {\nif (b + t < n) { x[t] = 1; __syncthreads(); }\n}",
+                "b + t < n",
+                5,
+            ),
             ("int t = threadIdx.x, w = t / 32;\nif (w == 0)\n  __syncthreads();", "w == 0", 5),
             ("for (int i = threadIdx.x; i < n; i += 32) {\n  __syncthreads();\n}", "i < n", 4),
             ("if (threadIdx.x & 1) { x[0] = 1; } else { __syncthreads(); }", "threadIdx.x & 1", 3),
