@@ -6,16 +6,18 @@ use kiln_core::counted;
 
 use super::group::Group;
 use super::{Context, Finding};
-use crate::sanitizer::{Direction, Hazard, Party, Severity};
+use crate::sanitizer::{Direction, Hazard, Party, Place, Severity, What};
 use crate::{Cause, Tool};
 
+/// Lines to look through for a barrier.
+const LONGEST_BODY: usize = 500;
 /// Instructions and functions that copy in the background.
 const ASYNC_COPIES: [&str; 5] = ["cp.async", "memcpy_async", "cp_async", "cuda::memcpy", "cp_bulk"];
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, parties: &[Party]) -> Finding {
     let cause = match is_async(context, parties) {
         true => Cause::AsyncCopyNoWait,
-        false => kind(parties),
+        false => kind(context, parties),
     };
     let mut finding = race(context, group, cause, parties);
     let hazards: u64 = group.records.iter().flat_map(|record| hazards(&record.what)).sum();
@@ -27,9 +29,9 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, parties: &[Party
     finding
 }
 
-fn hazards(what: &crate::sanitizer::What) -> impl Iterator<Item = u64> {
+fn hazards(what: &What) -> impl Iterator<Item = u64> {
     let parties: &[Party] = match what {
-        crate::sanitizer::What::Race { parties } => parties,
+        What::Race { parties } => parties,
         _ => &[],
     };
     parties.iter().map(|party| party.hazards)
@@ -55,17 +57,37 @@ pub(super) fn hazard(context: &Context<'_>, group: &Group<'_>, hazard: &Hazard) 
     finding
 }
 
-/// The kind of a race by what its sides do. The earlier instruction is the one with the lower offset in the same function;
-/// the tool's order decides where offsets cannot be compared.
-fn kind(parties: &[Party]) -> Cause {
-    let reads = parties.iter().any(|party| party.direction == Direction::Read);
-    if !reads {
+/// The kind of a race by what its sides do, and which of them comes first: the tool lists them by instruction, not by time.
+/// The one with the lower offset in the function is the earlier. Where a barrier lies between them in the source, the race
+/// goes the other way: around a loop, from the later one to the earlier one of the next trip.
+fn kind(context: &Context<'_>, parties: &[Party]) -> Cause {
+    let Some(first) = parties.first() else { return Cause::RaceSharedRaw };
+    let Some(other) = parties.iter().skip(1).max_by_key(|party| party.hazards) else { return Cause::RaceSharedWaw };
+    if first.direction != Direction::Read && other.direction != Direction::Read {
         return Cause::RaceSharedWaw;
     }
-    match parties.first().map(|party| party.direction) {
-        Some(Direction::Read) => Cause::RaceSharedWar,
+    let offsets = first.place.as_ref().zip(other.place.as_ref()).filter(|(a, b)| a.function == b.function);
+    let swapped = offsets.is_some_and(|(a, b)| a.offset.zip(b.offset).is_some_and(|(a, b)| b < a));
+    let (earlier, later) = if swapped { (other, first) } else { (first, other) };
+    let around = barrier_between(context, earlier.place.as_ref(), later.place.as_ref());
+    let begins = if around { later } else { earlier };
+    match begins.direction {
+        Direction::Read => Cause::RaceSharedWar,
         _ => Cause::RaceSharedRaw,
     }
+}
+
+/// Whether the source has a barrier on a line between two places.
+fn barrier_between(context: &Context<'_>, earlier: Option<&Place>, later: Option<&Place>) -> bool {
+    let line = |place: Option<&Place>| place.and_then(|place| place.line);
+    let (Some(file), Some(from), Some(to)) = (earlier.and_then(|place| place.file.as_deref()), line(earlier), line(later))
+    else {
+        return false;
+    };
+    (from.saturating_add(1)..to).take(LONGEST_BODY).any(|line| {
+        let line = context.sources.line(file, line).unwrap_or_default();
+        line.starts_with("__syncthreads()") || line.starts_with("__syncwarp()")
+    })
 }
 
 fn is_async(context: &Context<'_>, parties: &[Party]) -> bool {

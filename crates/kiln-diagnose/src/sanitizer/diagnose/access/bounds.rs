@@ -19,6 +19,10 @@ const SMALL: u64 = 1 << 20;
 const LARGE_GRANULE: u64 = 2 << 20;
 /// No index that is merely wrong reaches so far.
 const FAR: u64 = 1 << 36;
+/// Nor an index that is off by a row or two this far.
+const NEAR: u64 = 1 << 20;
+const PAGE: u64 = 4096;
+const MALLOC_HEADER: u64 = 16;
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Finding {
     let cause = cause(context, group, access);
@@ -74,15 +78,19 @@ fn is_freed(record: &Record) -> bool {
     }
 }
 
-/// The heap or the stack of a process, far from everything on the device.
+/// The heap or the stack of a process, far from everything on the device; or the first byte of a large block of malloc,
+/// which lies 16 bytes into a page.
 fn is_host(address: u64, nearest: &[Nearest]) -> bool {
-    let far = nearest.iter().all(|nearest| match nearest.side {
-        Side::Before(distance) | Side::After(distance) => distance >= FAR,
-        Side::Inside => false,
-    });
+    let apart = |least: u64| {
+        nearest.iter().all(|nearest| match nearest.side {
+            Side::Before(distance) | Side::After(distance) => distance >= least,
+            Side::Inside => false,
+        })
+    };
     let heap = (0x5500_0000_0000..0x6000_0000_0000).contains(&address);
     let stack = (0x7ff0_0000_0000..0x8000_0000_0000).contains(&address);
-    far && (heap || stack || !nearest.is_empty())
+    let block = address % PAGE == MALLOC_HEADER;
+    apart(FAR) && (heap || stack || !nearest.is_empty()) || apart(NEAR) && block && !nearest.is_empty()
 }
 
 /// Every address is in memory that begins like an allocation and touches none: one that was freed.
