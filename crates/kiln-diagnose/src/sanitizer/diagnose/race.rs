@@ -84,9 +84,12 @@ fn barrier_between(context: &Context<'_>, earlier: Option<&Place>, later: Option
     else {
         return false;
     };
+    // What the preprocessor may drop does not count.
+    let mut depth = 0_i32;
     (from.saturating_add(1)..to).take(LONGEST_BODY).any(|line| {
         let line = context.sources.line(file, line).unwrap_or_default();
-        line.starts_with("__syncthreads()") || line.starts_with("__syncwarp()")
+        depth += i32::from(line.starts_with("#if")) - i32::from(line.starts_with("#endif"));
+        depth == 0 && (line.starts_with("__syncthreads()") || line.starts_with("__syncwarp()"))
     })
 }
 
