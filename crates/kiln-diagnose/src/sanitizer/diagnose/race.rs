@@ -80,7 +80,8 @@ fn kind(context: &Context<'_>, parties: &[Party]) -> Cause {
 /// Whether the source has a barrier on a line between two places.
 fn barrier_between(context: &Context<'_>, earlier: Option<&Place>, later: Option<&Place>) -> bool {
     let line = |place: Option<&Place>| place.and_then(|place| place.line);
-    let (Some(file), Some(from), Some(to)) = (earlier.and_then(|place| place.file.as_deref()), line(earlier), line(later))
+    let (Some(file), Some(from), Some(to)) =
+        (earlier.and_then(|place| place.file.as_deref()), line(earlier), line(later))
     else {
         return false;
     };

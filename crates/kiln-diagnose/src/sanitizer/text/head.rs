@@ -15,6 +15,10 @@ pub(in crate::sanitizer) fn head(body: &str) -> Option<Record> {
         .or_else(|| api(text))
         .or_else(|| fault(text))?;
     let mut record = Record::new(what, severity);
+    // `Deadlock detected in Cuda::barrier wait called by ..., barrier address: 0x0 at kernel+0x1190 in app.cu:98`
+    if let What::Fault { .. } = &record.what {
+        record.place = text.rsplit_once(" at ").map(|(_, place)| Place::read(place));
+    }
     if let What::Hazard(_) = &record.what {
         record.block = text.rfind("in block ").and_then(|at| super::detail::index(&text[at + 9..]));
     }
