@@ -128,3 +128,57 @@ fn an_assertion_is_found_in_the_programs_output() {
     assert_eq!(finding.facts.text("followed_by"), Some("cudaErrorAssert from cudaDeviceSynchronize"));
     assert_eq!(finding.facts.number("leaked_after_abort"), Some(1));
 }
+
+fn global(thread: u32, block: u32, address: u64, nearest: &str) -> String {
+    format!(
+        "========= Invalid __global__ read of size 4 bytes\n=========     at k(int *)+0x10 in a.cu:7\n\
+         =========     by thread ({thread},0,0) in block ({block},0,0)\n=========     Access to {address:#x} is out of bounds\n\
+         =========     and is {nearest} of size 16,384 bytes\n=========\n"
+    )
+}
+
+/// Which part of the errors is printed is chance: a part of a row past the end is no freed buffer, and a part of a freed
+/// buffer is no row past an end.
+#[test]
+fn freed_memory_is_told_from_memory_past_the_end() {
+    let base = 0x7f00_0000_0000_u64;
+    let summary = |errors: u32| {
+        format!(
+            "========= Target application returned an error\n========= ERROR SUMMARY: {errors} errors\n\
+             ========= ERROR SUMMARY: {} errors were not printed. Use --print-limit option to adjust the number of printed errors\n",
+            errors - 64
+        )
+    };
+    let cause = |records: String, errors: u32| {
+        let log = format!("========= COMPUTE-SANITIZER\n{records}{}", summary(errors));
+        diagnose(&sanitizer::read(&log), &Sources::none()).findings[0].cause
+    };
+    // Threads 64 to 127 of block 3, of 16 blocks of 256 threads that read a freed buffer before another allocation.
+    let freed = (64..128_u32).map(|x| {
+        let address = base + u64::from(3 * 256 + x) * 4;
+        global(
+            x,
+            3,
+            address,
+            &format!("{} bytes before the nearest allocation at {:#x}", base + 16384 - address, base + 16384),
+        )
+    });
+    assert_eq!(cause(freed.collect(), 4097), Cause::UseAfterFree);
+    // Threads 0 to 63 of block 14 of a row of 1,056 elements after the end.
+    let past = (0..64_u32).map(|x| {
+        let address = base + 16384 + u64::from(14 * 32 + x) * 4;
+        global(
+            x,
+            14,
+            address,
+            &format!("{} bytes after the nearest allocation at {base:#x}", address - base - 16384 + 1),
+        )
+    });
+    assert_eq!(cause(past.collect(), 1057), Cause::OobGlobalRead);
+    // The row before the first of 16, which begins as aligned as any allocation.
+    let before = (0..64_u32).map(|x| {
+        let address = base - 1024 + u64::from(x) * 4;
+        global(x, 0, address, &format!("{} bytes before the nearest allocation at {base:#x}", base - address))
+    });
+    assert_eq!(cause(before.collect(), 257), Cause::OobGlobalRead);
+}

@@ -12,6 +12,7 @@ const INVALID_VALUE: u64 = 1;
 const INVALID_CONFIGURATION: u64 = 9;
 const OUT_OF_RESOURCES: u64 = 701;
 const COOPERATIVE_TOO_LARGE: u64 = 720;
+const MISALIGNED_ADDRESS: u64 = 716;
 /// What later calls return once a kernel was stopped.
 pub(super) const AFTERMATH: [u64; 13] = [4, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999];
 
@@ -23,6 +24,7 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, call: &ApiCall) 
         Some(INVALID_VALUE) if call.name.contains("Free") => Cause::DoubleFree,
         Some(710) => Cause::DeviceAssert,
         Some(715) => Cause::IllegalInstruction,
+        Some(MISALIGNED_ADDRESS) => super::fault::misaligned(context, group.run.tool, false),
         Some(702 | 6) => Cause::Hang,
         Some(code) if AFTERMATH.contains(&code) => Cause::DeviceFault,
         _ => Cause::ApiError,
@@ -71,6 +73,11 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, call: &ApiCall) 
             "Look for a loop that waits for another block, and for a barrier that not all threads reach.".into(),
         ),
         Cause::IllegalInstruction => super::fault::ILLEGAL_INSTRUCTION.map(Into::into).into(),
+        Cause::MisalignedSharedBulk | Cause::MisalignedGlobal => (
+            format!("{failed}: an address is not aligned, and no record names the access. memcheck checks plain accesses itself, so a \
+                     bulk copy is the likely one."),
+            super::fault::MISALIGNED_FIX.into(),
+        ),
         Cause::DeviceFault => (
             format!("{failed}: a kernel was stopped, and no record says why."),
             "Run memcheck on that kernel alone, built with -lineinfo.".into(),

@@ -20,7 +20,7 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, problem: &str) -
         _ if lower.contains("stack overflow") => Cause::StackOverflow,
         _ if lower.contains("assert") => Cause::DeviceAssert,
         _ if lower.contains("deadlock") => Cause::Hang,
-        _ if lower.contains("misaligned") => Cause::MisalignedGlobal,
+        _ if lower.contains("misaligned") => misaligned(context, group.run.tool, lower.contains("shared")),
         _ if lower.contains("shared") && lower.contains("out") => Cause::OobShared,
         _ => Cause::DeviceFault,
     };
@@ -55,6 +55,22 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, problem: &str) -
         ),
     };
     finding
+}
+
+pub(super) const MISALIGNED_FIX: &str = "Align both addresses of bulk copies to 16 bytes (128 for tensor copies) and make their \
+    sizes multiples of 16; for other accesses, align to the access size.";
+
+/// What is misaligned, when only the hardware has noticed. memcheck checks every plain access itself, so what is left is a
+/// bulk copy; other tools check none, and the source decides.
+pub(super) fn misaligned(context: &Context<'_>, tool: Tool, shared: bool) -> Cause {
+    let bulk =
+        context.sources.files().any(|(_, text)| text.contains("cp.async.bulk") || text.contains("cp_async_bulk"));
+    match (tool, shared) {
+        (Tool::Memcheck | Tool::ComputeSanitizer, _) => Cause::MisalignedSharedBulk,
+        _ if bulk => Cause::MisalignedSharedBulk,
+        (_, true) => Cause::MisalignedShared,
+        (_, false) => Cause::MisalignedGlobal,
+    }
 }
 
 /// `free` in a kernel.

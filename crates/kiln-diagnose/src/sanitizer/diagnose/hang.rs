@@ -3,7 +3,7 @@
 
 mod suspect;
 
-use suspect::{Suspect, suspect};
+use suspect::{Kind, Suspect, suspect};
 
 use super::{Context, Finding};
 use crate::sanitizer::{Place, Run};
@@ -20,9 +20,10 @@ pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Fi
         return None;
     }
     let (name, suspect) = context.sources.files().find_map(|(name, text)| Some((name, suspect(text)?))).unzip();
-    let cause = match &suspect {
-        Some(suspect) if suspect.is_barrier => Cause::DivergentBarrier,
-        _ => Cause::Hang,
+    let cause = match suspect.as_ref().map(|suspect| suspect.kind) {
+        Some(Kind::Barrier) => Cause::DivergentBarrier,
+        Some(Kind::Warp) => Cause::BadSyncwarpMask,
+        Some(Kind::Loop) | None => Cause::Hang,
     };
     let tool = silent.first().map_or(Tool::Program, |run| run.tool);
     let place = suspect.as_ref().zip(name).map(|(suspect, name)| Place {
@@ -61,7 +62,15 @@ fn explains(cause: Cause) -> bool {
 fn words(suspect: Option<&Suspect>) -> (String, String) {
     let silence = "The log ends after the tool's header: the program did not end and was stopped, or the log was cut.";
     match suspect {
-        Some(suspect) if suspect.is_barrier => (
+        Some(suspect) if suspect.kind == Kind::Warp => (
+            format!(
+                "{silence} The source calls for the whole warp inside `{}`, which depends on the thread: lanes for which it is false \
+                 never come.",
+                suspect.condition
+            ),
+            "Pass the mask of exactly the lanes that reach the call, or move it out of the branch.".into(),
+        ),
+        Some(suspect) if suspect.kind == Kind::Barrier => (
             format!(
                 "{silence} The source has a barrier inside `{}`, which depends on the thread: threads for which it is false never \
                  reach the barrier, and the others wait.",

@@ -4,8 +4,9 @@
 use kiln_core::{counted, grouped};
 
 use super::super::group::Group;
+use super::super::pattern::{Touch, pattern};
 use super::super::{Context, Finding};
-use super::{addresses, described, facts, strides, times};
+use super::{addresses, described, facts, strides, times, touches};
 use crate::sanitizer::{Access, Direction, Nearest, Record, Run, Side, Space, What};
 use crate::{Cause, Tool};
 
@@ -21,6 +22,8 @@ const LARGE_GRANULE: u64 = 2 << 20;
 const FAR: u64 = 1 << 36;
 /// Nor an index that is off by a row or two this far.
 const NEAR: u64 = 1 << 20;
+/// An allocation has at least so many rows.
+const FEW_ROWS: u64 = 4;
 const PAGE: u64 = 4096;
 const MALLOC_HEADER: u64 = 16;
 
@@ -51,7 +54,7 @@ fn cause(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Cause {
     if lowest.is_some_and(|lowest| is_host(lowest, &nearest)) {
         return Cause::HostPointer;
     }
-    if lowest.is_some_and(|lowest| is_stale(lowest, &nearest)) {
+    if is_stale(group, access, &nearest) {
         return Cause::UseAfterFree;
     }
     match access.direction {
@@ -93,14 +96,29 @@ fn is_host(address: u64, nearest: &[Nearest]) -> bool {
     apart(FAR) && (heap || stack || !nearest.is_empty()) || apart(NEAR) && block && !nearest.is_empty()
 }
 
-/// Every address is in memory that begins like an allocation and touches none: one that was freed.
-fn is_stale(lowest: u64, nearest: &[Nearest]) -> bool {
+/// The accesses are of memory that begins like an allocation and does not touch the nearest one: it was freed. Printed records
+/// may be any part of the whole, so their first address is counted back to the first thread's, and a gap must remain even if
+/// everything that was not printed lies between.
+fn is_stale(group: &Group<'_>, access: &Access, nearest: &[Nearest]) -> bool {
+    let touches = touches(group);
+    let step = pattern(&touches, access.size).step.unwrap_or(0);
+    let back = |(_, thread, address): &Touch| address.wrapping_sub(step.wrapping_mul(thread[0].into()).cast_unsigned());
+    let Some(start) = touches.iter().map(back).min() else { return false };
+    let whole = group.count.saturating_mul(access.size);
+    // Rows before the start are an index below zero; rows of the allocation, that is, and not a buffer of another size.
+    let is_row =
+        |nearest: &Nearest| nearest.size.is_multiple_of(whole.max(1)) && nearest.size / whole.max(1) >= FEW_ROWS;
     let apart = |nearest: &Nearest| match nearest.side {
         Side::After(distance) => distance > ALLOCATION_ALIGNMENT,
+        Side::Before(_) => !is_row(nearest),
+        Side::Inside => false,
+    };
+    let gap = |nearest: &Nearest| match nearest.side {
+        Side::After(distance) => distance >= whole.saturating_add(ALLOCATION_ALIGNMENT),
         Side::Before(_) => true,
         Side::Inside => false,
     };
-    lowest.is_multiple_of(ALLOCATION_ALIGNMENT) && !nearest.is_empty() && nearest.iter().all(apart)
+    start.is_multiple_of(ALLOCATION_ALIGNMENT) && nearest.iter().all(apart) && nearest.iter().any(gap)
 }
 
 /// Without padding, the write lands in the next allocation. Either another run shows that nobody notices, or the

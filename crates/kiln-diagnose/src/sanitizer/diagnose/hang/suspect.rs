@@ -8,8 +8,8 @@ use crate::sanitizer::function_name;
 /// A place that may hang.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Suspect {
-    /// A barrier; else a loop.
-    pub(super) is_barrier: bool,
+    /// What it is.
+    pub(super) kind: Kind,
     /// From 1.
     pub(super) line: u32,
     /// What it depends on.
@@ -18,6 +18,19 @@ pub(super) struct Suspect {
     pub(super) function: String,
 }
 
+/// What may hang, the likeliest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A barrier of the block that only some threads reach.
+    Barrier,
+    /// A call of the whole warp that only some lanes reach.
+    Warp,
+    /// A loop that waits for memory to change.
+    Loop,
+}
+
+/// Calls that name all lanes of the warp.
+const WHOLE_WARP: [&str; 5] = ["__syncwarp()", "_sync(0xffffffff", "__syncwarp(0xffffffff", "_sync(~0", "_sync(-1"];
 const BARRIERS: [&str; 6] =
     ["__syncthreads", "bar.sync 0", "barrier.sync 0", "bar.sync\t0", "bar.cta.sync", "block.sync("];
 const WAITS: [&str; 6] = ["atomic", "volatile", "ld.acquire", "flag", "lock", "*"];
@@ -74,7 +87,7 @@ pub(super) fn suspect(source: &str) -> Option<Suspect> {
             break;
         }
     }
-    scan.found.or(scan.waiting)
+    scan.found.or(scan.warp).or(scan.waiting)
 }
 
 #[derive(Default)]
@@ -89,6 +102,7 @@ struct Scan {
     function: String,
     on_device: bool,
     found: Option<Suspect>,
+    warp: Option<Suspect>,
     waiting: Option<Suspect>,
 }
 
@@ -106,7 +120,14 @@ impl Scan {
         self.taint(body);
         if let (Some(line), Some(condition)) = (barrier_line, &condition) {
             let function = self.function.clone();
-            self.found = Some(Suspect { is_barrier: true, line, condition: condition.clone(), function });
+            self.found = Some(Suspect { kind: Kind::Barrier, line, condition: condition.clone(), function });
+        }
+        if let Some(condition) = &condition
+            && self.warp.is_none()
+            && WHOLE_WARP.iter().any(|call| body.to_ascii_lowercase().contains(call))
+        {
+            let (line, function) = (self.line, self.function.clone());
+            self.warp = Some(Suspect { kind: Kind::Warp, line, condition: condition.clone(), function });
         }
         if let Some(scope) = self.scopes.last_mut()
             && is_if
@@ -160,7 +181,7 @@ impl Scan {
                     if word == "while" && self.on_device && self.waiting.is_none() && waits(condition) {
                         let (line, function) = (self.line, self.function.clone());
                         self.waiting =
-                            Some(Suspect { is_barrier: false, line, condition: squeezed(condition), function });
+                            Some(Suspect { kind: Kind::Loop, line, condition: squeezed(condition), function });
                     }
                     text = rest.trim_start();
                 }
@@ -243,11 +264,11 @@ fn without_comments(source: &str) -> String {
 mod tests {
     use super::*;
 
-    fn found(body: &str) -> Option<(bool, u32, String)> {
+    fn found(body: &str) -> Option<(Kind, u32, String)> {
         let source = format!("#include <x>\n__global__ void k(int* x, int n) {{\n{body}\n}}\n");
         suspect(&source).map(|suspect| {
             assert_eq!(suspect.function, "k");
-            (suspect.is_barrier, suspect.line, suspect.condition)
+            (suspect.kind, suspect.line, suspect.condition)
         })
     }
 
@@ -265,7 +286,7 @@ mod tests {
             ("if (threadIdx.x & 1) { x[0] = 1; } else { __syncthreads(); }", "threadIdx.x & 1", 3),
             ("if (threadIdx.x > 1) asm volatile(\"bar.sync 0;\" ::: \"memory\");", "threadIdx.x > 1", 3),
         ] {
-            assert_eq!(found(body), Some((true, line, condition.into())), "{body}");
+            assert_eq!(found(body), Some((Kind::Barrier, line, condition.into())), "{body}");
         }
     }
 
@@ -286,9 +307,26 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_the_whole_warp_need_the_whole_warp() {
+        let condition = "threadIdx.x < 16".to_owned();
+        assert_eq!(
+            found("if (threadIdx.x < 16) { __syncwarp(0xFFFFFFFF); }"),
+            Some((Kind::Warp, 3, condition.clone()))
+        );
+        assert_eq!(
+            found("if (threadIdx.x < 16) n = __shfl_down_sync(0xffffffff, n, 1);"),
+            Some((Kind::Warp, 3, condition))
+        );
+        assert_eq!(found("if (threadIdx.x < 16) __syncwarp(0x0000ffff);"), None);
+    }
+
+    #[test]
     fn a_loop_that_waits_is_found() {
-        assert_eq!(found("while (*flag == 0) {}"), Some((false, 3, "*flag == 0".into())));
-        assert_eq!(found("do { n++; } while (atomicAdd(x, 0) == 0);"), Some((false, 3, "atomicAdd(x, 0) == 0".into())));
+        assert_eq!(found("while (*flag == 0) {}"), Some((Kind::Loop, 3, "*flag == 0".into())));
+        assert_eq!(
+            found("do { n++; } while (atomicAdd(x, 0) == 0);"),
+            Some((Kind::Loop, 3, "atomicAdd(x, 0) == 0".into()))
+        );
         assert_eq!(suspect("int main() { while (lock) {} }"), None, "on the host");
     }
 }
