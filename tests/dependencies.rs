@@ -14,6 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-expr", &["kiln-core"]),
     ("kiln-device", &["kiln-core"]),
     ("kiln-stats", &[]),
+    ("kiln-diagnose", &["kiln-core"]),
     ("kiln-spec", &["kiln-core", "kiln-device", "kiln-expr"]),
     ("kiln-formats", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-build", &["kiln-core"]),
@@ -101,8 +102,17 @@ const RESERVED: [(&str, &str); 8] = [
 ];
 
 /// Crates that read, compute and return: nothing that does I/O or runs in the background.
-const PURE: [&str; 8] =
-    ["kiln-core", "kiln-expr", "kiln-device", "kiln-spec", "kiln-formats", "kiln-space", "kiln-stats", "kiln-search"];
+const PURE: [&str; 9] = [
+    "kiln-core",
+    "kiln-expr",
+    "kiln-device",
+    "kiln-diagnose",
+    "kiln-spec",
+    "kiln-formats",
+    "kiln-space",
+    "kiln-stats",
+    "kiln-search",
+];
 const IMPURE: [&str; 5] = ["tokio", "fs-err", "process-wrap", "reqwest", "tracing-subscriber"];
 
 fn packages() -> Vec<Value> {

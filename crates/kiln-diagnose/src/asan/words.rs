@@ -1,0 +1,91 @@
+//! Explanations and fixes for what happens on a processor.
+
+use kiln_core::counted;
+
+use super::report::{Report, Where};
+use crate::sanitizer::Program;
+use crate::{Cause, Facts, Finding, Tool};
+
+/// What happened.
+pub(super) fn explanation(cause: Cause, report: &Report) -> String {
+    if cause.is_out_of_bounds()
+        && let (Some((direction, bytes)), Some(region)) = (report.access, &report.region)
+    {
+        let access = format!("A {bytes}-byte {}", direction.name());
+        let memory = match &region.variable {
+            Some(name) => format!("`{name}` ({} bytes)", region.size),
+            None => format!("an allocation of {} bytes", region.size),
+        };
+        return match region.place {
+            Where::After if region.distance == 0 => format!("{access} right after the end of {memory}."),
+            Where::After => format!("{access} {} after the end of {memory}.", counted(region.distance.into(), "byte")),
+            Where::Before => {
+                format!("{access} {} before the start of {memory}.", counted(region.distance.into(), "byte"))
+            }
+            Where::Inside => format!("{access} that begins in {memory} and ends outside."),
+        };
+    }
+    match cause {
+        Cause::Leak => {
+            let allocations = counted(report.allocations.unwrap_or(1).into(), "allocation");
+            format!("{allocations} made here ({} bytes) were never freed.", report.leaked.unwrap_or(0))
+        }
+        Cause::UseAfterFree => "Memory is used after it was freed.".into(),
+        Cause::DoubleFree => "The same memory is freed twice.".into(),
+        _ => {
+            let mut message = report.message.clone();
+            if let Some(first) = message.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            format!("{message}.")
+        }
+    }
+}
+
+/// What to change.
+pub(super) fn fix(cause: Cause, report: &Report) -> &'static str {
+    let before = report.region.as_ref().is_some_and(|region| region.place == Where::Before);
+    match cause {
+        _ if cause.is_out_of_bounds() && before => "Check the lowest index: it becomes negative.",
+        _ if cause.is_out_of_bounds() => {
+            "Check the loop's bound and the index: the last one is too large (`<` instead of `<=`)."
+        }
+        Cause::IndexOutOfRange => "Keep the index below the array's length; check the order of the indices.",
+        Cause::UseAfterFree => "Free the memory after its last use, or keep a copy of what is needed.",
+        Cause::UseAfterScope => "Move the variable to the scope in which its address is used, or allocate it.",
+        Cause::DoubleFree => "Free it once; set the pointer to NULL after the first free.",
+        Cause::InvalidFree => "Free the pointer that the allocator returned, with the matching call.",
+        Cause::Leak => "Free it on every path, including the ones that return early.",
+        Cause::NullPointer => {
+            "Check that the pointer was set: an allocation may have failed, or an argument is missing."
+        }
+        Cause::WildPointer => "Check where the pointer comes from: it was not set, or computed from a wrong index.",
+        Cause::MisalignedAccess => "Read such data with memcpy, or align it as its type requires.",
+        Cause::SignedOverflow => "Compute in a wider type (`(int64_t)rows * cols`), or in an unsigned one.",
+        Cause::InvalidShift => "Keep the amount between 0 and the type's width - 1, or shift a wider type.",
+        Cause::DivisionByZero => "Check the divisor: a size or a tile is zero.",
+        Cause::InvalidValue => "Set the variable before it is read, and check the range before a conversion.",
+        Cause::StackOverflow => "Bound the recursion, or move large arrays to the heap.",
+        _ => "See the message: the standard does not define what this does.",
+    }
+}
+
+/// The sanitizers found nothing, and yet the program is wrong.
+pub(super) fn inconclusive(program: &Program) -> Finding {
+    let mut facts = Facts::default();
+    facts.set("results", program.results.clone());
+    facts.set("results_vary", program.varies);
+    Finding {
+        cause: Cause::Inconclusive,
+        tool: Tool::Program,
+        kernel: None,
+        file: None,
+        line: None,
+        count: 1,
+        facts,
+        explanation: "The sanitizers found nothing, but the program's result is wrong or varies.".into(),
+        fix: "Compare intermediate results with the reference on the smallest failing input. If the result varies between \
+              runs, build with -fsanitize=thread and look for uninitialised variables."
+            .into(),
+    }
+}

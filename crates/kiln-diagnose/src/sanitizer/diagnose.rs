@@ -1,0 +1,132 @@
+//! From records to findings. In: a log, and the sources it points into. Out: one finding per cause and place, each with its
+//! facts, what follows from another folded into that one, and the verdict.
+
+mod access;
+mod api;
+mod barrier;
+mod fault;
+mod fold;
+mod group;
+mod hang;
+mod leak;
+mod outcome;
+mod pattern;
+mod race;
+mod uninitialised;
+
+use group::Group;
+
+use super::{Place, Record, SanitizerLog, What};
+use crate::{Cause, Diagnosis, Facts, Finding, Sources, Tool};
+
+/// Turns a log into a diagnosis.
+pub fn diagnose(log: &SanitizerLog, sources: &Sources) -> Diagnosis {
+    let context = Context { log, sources };
+    let mut found = Vec::new();
+    for (index, run) in log.runs.iter().enumerate() {
+        for group in group::groups(run) {
+            found.extend(finding(&context, &group).map(|finding| (index, finding)));
+        }
+    }
+    found.extend(fault::asserted(&context).map(|finding| (0, finding)));
+    let mut findings = fold::fold(log, found);
+    let hang = hang::hang(&context, &mut findings);
+    findings.extend(hang);
+    outcome::conclude(&context, findings)
+}
+
+/// What a finding may use.
+struct Context<'a> {
+    log: &'a SanitizerLog,
+    sources: &'a Sources,
+}
+
+fn finding(context: &Context<'_>, group: &Group<'_>) -> Option<Finding> {
+    match &group.first().what {
+        What::Access(access) => Some(access::finding(context, group, access)),
+        What::Uninitialised(access) => Some(uninitialised::finding(context, group, access)),
+        What::UninitialisedCopy { api, size } => Some(uninitialised::copy(context, group, api, *size)),
+        What::Race { parties } => Some(race::finding(context, group, parties)),
+        What::Hazard(hazard) => Some(race::hazard(context, group, hazard)),
+        What::Barrier { problem } => Some(barrier::finding(context, group, problem)),
+        What::Warpgroup { problem } => Some(barrier::warpgroup(context, group, problem)),
+        What::Leak { .. } => Some(leak::finding(context, group)),
+        What::Api(call) => Some(api::finding(context, group, call)),
+        What::HeapCall { problem } => Some(fault::heap_call(context, group, problem)),
+        What::Fault { problem } => Some(fault::finding(context, group, problem)),
+        What::Unrecognised { words } => fault::unrecognised(context, group, words),
+    }
+}
+
+impl Context<'_> {
+    /// A finding at a record's place, without facts and words yet.
+    fn at(&self, cause: Cause, tool: Tool, group: &Group<'_>) -> Finding {
+        let record = group.first();
+        self.located(cause, tool, record.kernel(), self.place(record)).counted(group.count)
+    }
+
+    fn located(&self, cause: Cause, tool: Tool, kernel: Option<&str>, place: Option<&Place>) -> Finding {
+        let file = place.and_then(|place| place.file.clone());
+        let line = place.and_then(|place| place.line);
+        let mut facts = Facts::default();
+        facts.set_some("source_line", file.as_deref().zip(line).and_then(|(file, line)| self.sources.line(file, line)));
+        Finding {
+            cause,
+            tool,
+            kernel: kernel.map(Into::into),
+            file,
+            line,
+            count: 1,
+            facts,
+            explanation: String::new(),
+            fix: String::new(),
+        }
+    }
+
+    /// The innermost place that is the user's own: in a source at hand, or at least not in the toolkit.
+    fn place<'r>(&self, record: &'r Record) -> Option<&'r Place> {
+        let with_file = |place: &&Place| place.file.is_some();
+        let at_hand = |place: &&Place| place.file.as_deref().is_some_and(|file| self.sources.text(file).is_some());
+        let own = |place: &&Place| place.file.as_deref().is_some_and(|file| !is_toolkit(file));
+        record
+            .places()
+            .find(at_hand)
+            .or_else(|| record.places().find(own))
+            .or_else(|| record.places().find(with_file))
+            .or_else(|| record.places().next())
+    }
+
+    /// The text of the line a place points to.
+    fn line(&self, place: Option<&Place>) -> &str {
+        let line = place.and_then(|place| self.sources.line(place.file.as_deref()?, place.line?));
+        line.unwrap_or_default()
+    }
+}
+
+fn is_toolkit(file: &str) -> bool {
+    [
+        "/targets/x86_64-linux/include/",
+        "/cuda/include/",
+        "/nvidia/cu",
+        "/cooperative_groups/",
+        "/cccl/",
+        "cuda_pipeline",
+    ]
+    .iter()
+    .any(|part| file.contains(part))
+}
+
+impl Finding {
+    fn counted(mut self, count: u64) -> Self {
+        self.count = count;
+        self
+    }
+}
+
+/// An address as tools print it.
+fn hex(address: u64) -> String {
+    format!("{address:#x}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Invalid accesses: misaligned or out of bounds. The addresses of all threads together say more than one: which stride
+//! makes rows misaligned, how far past the end the farthest access is, whether the pointer ever pointed to the device.
+
+mod bounds;
+mod misaligned;
+
+use kiln_core::counted;
+
+use super::group::Group;
+use super::pattern::{Touch, pattern};
+use super::{Context, hex};
+use crate::sanitizer::{Access, Problem, Record, Space, What};
+use crate::{Cause, Facts, Finding, Tool};
+
+/// How many addresses a finding shows.
+const SHOWN: usize = 4;
+
+pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Finding {
+    match &access.problem {
+        Problem::Misaligned => misaligned::finding(context, group, access),
+        Problem::Other(words) if words.contains("in a block that") => cluster(context, group, access, words),
+        Problem::OutOfBounds | Problem::Other(_) => bounds::finding(context, group, access),
+    }
+}
+
+/// Facts that every invalid access has.
+pub(super) fn facts(finding: &mut Finding, group: &Group<'_>, access: &Access) {
+    let facts = &mut finding.facts;
+    facts.set("space", access.space.name());
+    facts.set("direction", access.direction.name());
+    facts.set("access_bytes", access.size);
+    let record = group.first();
+    // The line is in a function that the kernel calls.
+    if let Some(caller) = record.frames.first().and_then(|frame| frame.source())
+        && record.place.as_ref().and_then(|place| place.source()).is_some_and(|own| own != caller)
+    {
+        facts.set("called_from", caller);
+    }
+    threads(facts, group);
+}
+
+/// How many threads and blocks are in it, as far as they were printed.
+fn threads(facts: &mut Facts, group: &Group<'_>) {
+    let mut blocks: Vec<[u32; 3]> = group.records.iter().filter_map(|record| record.block).collect();
+    let mut threads: Vec<_> = group.records.iter().filter_map(|record| record.block.zip(record.thread)).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    threads.sort_unstable();
+    threads.dedup();
+    if !threads.is_empty() {
+        facts.set("threads", threads.len());
+        facts.set("blocks", blocks.len());
+        if group.count > group.records.len() as u64 {
+            facts.set("printed", group.records.len());
+        }
+    }
+    let first = group.first();
+    facts.set_some("first_thread", first.thread.map(|thread| thread.to_vec()));
+    facts.set_some("first_block", first.block.map(|block| block.to_vec()));
+    let addresses: Vec<String> = addresses(&group.records).take(SHOWN).map(hex).collect();
+    if !addresses.is_empty() {
+        facts.set("addresses", addresses);
+    }
+}
+
+fn accessed(record: &Record) -> Option<&Access> {
+    match &record.what {
+        What::Access(access) | What::Uninitialised(access) => Some(access),
+        _ => None,
+    }
+}
+
+pub(super) fn addresses(records: &[&Record]) -> impl Iterator<Item = u64> {
+    records.iter().filter_map(|record| accessed(record)?.address)
+}
+
+pub(super) fn touches(group: &Group<'_>) -> Vec<Touch> {
+    let touch = |record: &&Record| Some((record.block?, record.thread?, accessed(record)?.address?));
+    group.records.iter().filter_map(touch).collect()
+}
+
+/// The pattern of a group's addresses, written into its facts.
+fn strides(facts: &mut Facts, group: &Group<'_>, access: &Access) -> super::pattern::Pattern {
+    let found = pattern(&touches(group), access.size);
+    facts.set_some("thread_step_bytes", found.step);
+    facts.set_some("stride_bytes", found.stride);
+    facts.set_some("threads_per_row", found.threads_per_row);
+    found
+}
+
+/// Shared memory of another block of the cluster, used while that block may not be there.
+fn cluster(context: &Context<'_>, group: &Group<'_>, access: &Access, words: &str) -> Finding {
+    let mut finding = context.at(Cause::RaceCluster, Tool::Racecheck, group);
+    facts(&mut finding, group, access);
+    finding.facts.set("problem", words);
+    finding.explanation = format!("Shared memory of another block is accessed: it {words}.");
+    finding.fix = "Call cluster.sync() after all blocks have started and before any of them ends.".into();
+    finding
+}
+
+/// `16-byte read`, `4-byte write`.
+fn described(access: &Access) -> String {
+    format!("{}-byte {} in {} memory", access.size, access.direction.name(), access.space.name())
+}
+
+/// `512 times`.
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".into(),
+        _ => counted(count.into(), "time"),
+    }
+}
+
+/// Whether it is an access a block's shared memory is the target of.
+fn is_shared(access: &Access) -> bool {
+    access.space == Space::Shared
+}

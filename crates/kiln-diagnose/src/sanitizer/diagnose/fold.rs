@@ -1,0 +1,111 @@
+//! What follows from what. In: findings of all runs. Out: one per cause and place, with consequences as facts of the first
+//! cause: after an error that ends the context every call fails and nothing is freed any more, and a program that stops at a
+//! failed call frees nothing either.
+
+use super::api::AFTERMATH;
+use crate::sanitizer::SanitizerLog;
+use crate::source::last_part;
+use crate::{Cause, Facts, Finding};
+
+/// Merges, folds and orders.
+pub(super) fn fold(log: &SanitizerLog, found: Vec<(usize, Finding)>) -> Vec<Finding> {
+    let mut kept: Vec<(usize, Finding)> = Vec::new();
+    let mut folded: Vec<(usize, Finding)> = Vec::new();
+    let ends = |run: usize| found.iter().any(|(other, finding)| *other == run && ends_context(finding));
+    let stopped = |run: usize| {
+        let failed = log.runs.get(run).is_some_and(|run| run.program_failed) && !log.program.errors.is_empty();
+        failed && found.iter().any(|(other, finding)| *other == run && finding.cause != Cause::Leak)
+    };
+    for (run, finding) in &found {
+        let follows = match finding.cause {
+            Cause::Leak => ends(*run) || stopped(*run) || !log.program.assertions.is_empty(),
+            _ if is_call(finding) => {
+                let code = finding.facts.number("error_code");
+                code.is_some_and(|code| AFTERMATH.contains(&code)) && found.iter().any(|(_, other)| ends_context(other))
+            }
+            _ => false,
+        };
+        match follows {
+            true => folded.push((*run, finding.clone())),
+            false => merge(&mut kept, *run, finding),
+        }
+    }
+    kept.sort_by_key(|(_, finding)| rank(finding.cause));
+    for (run, consequence) in folded {
+        let same_run = kept.iter().position(|(other, _)| *other == run).unwrap_or(0);
+        if let Some((_, primary)) = kept.get_mut(same_run) {
+            attach(&mut primary.facts, &consequence);
+        }
+    }
+    kept.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// A finding that is nothing but a failed call.
+fn is_call(finding: &Finding) -> bool {
+    finding.facts.get("api").is_some() && finding.facts.get("error").is_some()
+}
+
+fn ends_context(finding: &Finding) -> bool {
+    !is_call(finding)
+        && !matches!(
+            finding.cause,
+            Cause::Leak
+                | Cause::UninitGlobal
+                | Cause::UninitShared
+                | Cause::RaceSharedRaw
+                | Cause::RaceSharedWar
+                | Cause::RaceSharedWaw
+                | Cause::AsyncCopyNoWait
+        )
+}
+
+fn attach(facts: &mut Facts, consequence: &Finding) {
+    match consequence.cause {
+        Cause::Leak => {
+            facts.set_some("leaked_after_abort", consequence.facts.number("allocations"));
+            facts.set_some("leaked_bytes_after_abort", consequence.facts.number("leaked_bytes"));
+        }
+        _ => {
+            let error = consequence.facts.text("error").unwrap_or_default();
+            let api = consequence.facts.text("api").unwrap_or_default();
+            facts.set("followed_by", format!("{error} from {api}"));
+        }
+    }
+}
+
+/// The same cause at the same place, found again in another run, is one finding.
+fn merge(kept: &mut Vec<(usize, Finding)>, run: usize, finding: &Finding) {
+    let place = |finding: &Finding| {
+        let file = finding.file.as_deref().map(last_part).map(str::to_owned);
+        (finding.cause, finding.kernel.clone(), file, finding.line)
+    };
+    let known = kept.iter_mut().find(|(_, known)| place(known) == place(finding));
+    let Some((known_run, known)) = known else {
+        kept.push((run, finding.clone()));
+        return;
+    };
+    known.count = match *known_run == run {
+        // Two instructions on one line.
+        true => known.count + finding.count,
+        false => known.count.max(finding.count),
+    };
+    for (name, value) in finding.facts.iter() {
+        if known.facts.get(name).is_none() {
+            known.facts.set(name, value.clone());
+        }
+    }
+}
+
+/// What to look at first: errors that stop kernels, then wrong order, then wrong data, then calls, then leaks.
+fn rank(cause: Cause) -> u8 {
+    match cause {
+        Cause::Leak => 9,
+        Cause::ApiError => 8,
+        Cause::DeviceFault => 7,
+        Cause::UninitGlobal | Cause::UninitShared => 5,
+        Cause::RaceSharedRaw | Cause::RaceSharedWar | Cause::RaceSharedWaw => 4,
+        Cause::AsyncCopyNoWait => 3,
+        Cause::DivergentBarrier | Cause::BadSyncwarpMask | Cause::BarrierProtocol => 2,
+        _ => 1,
+    }
+}

@@ -1,0 +1,107 @@
+//! Records that are one finding. In: a run. Out: its records grouped by what happened and where, in the order of the first
+//! of each; and how many errors belong to a group when the tool counted more than it printed.
+
+use crate::Tool;
+use crate::sanitizer::{Place, Problem, Record, Run, What};
+
+/// Records of one kind at one place.
+pub(super) struct Group<'a> {
+    pub(super) run: &'a Run,
+    pub(super) records: Vec<&'a Record>,
+    /// Errors that were counted, printed or not.
+    pub(super) count: u64,
+}
+
+impl<'a> Group<'a> {
+    /// The record that stands for all.
+    pub(super) fn first(&self) -> &'a Record {
+        self.records[0]
+    }
+}
+
+/// Groups a run's records. No group is empty.
+pub(super) fn groups(run: &Run) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for record in &run.records {
+        match groups.iter_mut().find(|group| same(group.first(), record)) {
+            Some(group) => group.records.push(record),
+            None => groups.push(Group { run, records: vec![record], count: 0 }),
+        }
+    }
+    for group in &mut groups {
+        group.count = group.records.len() as u64;
+    }
+    let unprinted = unprinted(run);
+    let mut on_device = groups.iter_mut().filter(|group| is_on_device(&group.first().what));
+    if let (Some(group), None) = (on_device.next(), on_device.next()) {
+        group.count += unprinted;
+    }
+    groups
+}
+
+/// Whether it happened in a kernel.
+pub(super) fn is_on_device(what: &What) -> bool {
+    !matches!(what, What::Leak { .. } | What::Api(_) | What::UninitialisedCopy { .. } | What::Unrecognised { .. })
+}
+
+/// Whether the context does not survive it.
+pub(super) fn ends_context(what: &What) -> bool {
+    matches!(
+        what,
+        What::Access(_) | What::HeapCall { .. } | What::Fault { .. } | What::Barrier { .. } | What::Warpgroup { .. }
+    )
+}
+
+/// Errors in kernels that were counted and not printed. Leaks come from their own summary; and after an error that ends
+/// the context, memcheck counts the call that then fails.
+fn unprinted(run: &Run) -> u64 {
+    let printed = |kind: fn(&What) -> bool| run.records.iter().filter(|record| kind(&record.what)).count() as u64;
+    let leaks = run.leaked.map_or(0, |(_, allocations)| allocations);
+    let leaks = leaks.saturating_sub(printed(|what| matches!(what, What::Leak { .. })));
+    let calls = printed(|what| matches!(what, What::Api(_)));
+    let aborted = run.records.iter().any(|record| ends_context(&record.what));
+    let call = u64::from(run.tool == Tool::Memcheck && aborted && run.program_failed && calls == 0);
+    run.not_printed.saturating_sub(leaks).saturating_sub(call)
+}
+
+fn same(a: &Record, b: &Record) -> bool {
+    match (&a.what, &b.what) {
+        (What::Access(x), What::Access(y)) => {
+            (x.space, x.direction, x.size) == (y.space, y.direction, y.size)
+                && alike(&x.problem, &y.problem)
+                && place(a) == place(b)
+        }
+        (What::Uninitialised(x), What::Uninitialised(y)) => {
+            (x.space, x.size) == (y.space, y.size) && place(a) == place(b)
+        }
+        (What::Race { .. }, What::Race { .. }) => parties(a) == parties(b),
+        (What::Hazard(x), What::Hazard(y)) => {
+            (&x.kind, x.async_copy, parties(a)) == (&y.kind, y.async_copy, parties(b))
+        }
+        (What::Leak { device_heap: x, .. }, What::Leak { device_heap: y, .. }) => x == y && a.host == b.host,
+        (What::UninitialisedCopy { api: x, .. }, What::UninitialisedCopy { api: y, .. }) => x == y && a.host == b.host,
+        (x, y) => x == y && place(a) == place(b),
+    }
+}
+
+/// A record that was cut does not say what is wrong.
+fn alike(a: &Problem, b: &Problem) -> bool {
+    let unknown = |problem: &Problem| *problem == Problem::Other(String::new());
+    unknown(a) || unknown(b) || std::mem::discriminant(a) == std::mem::discriminant(b)
+}
+
+fn place(record: &Record) -> Option<At<'_>> {
+    record.place.as_ref().map(at)
+}
+
+fn parties(record: &Record) -> Vec<At<'_>> {
+    record.places().map(at).collect()
+}
+
+type At<'a> = (&'a str, Option<&'a str>, Option<u32>, Option<u64>);
+
+/// A line, or an instruction where lines are not known.
+fn at(place: &Place) -> At<'_> {
+    let offset = place.offset.filter(|_| place.line.is_none());
+    (&place.function, place.file.as_deref(), place.line, offset)
+}

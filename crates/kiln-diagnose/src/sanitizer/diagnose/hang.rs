@@ -1,0 +1,94 @@
+//! A program that does not end. Nothing of it reaches the log but the tool's header: a kernel that hangs is never reported,
+//! by any of the tools. The source may show why: a barrier that only some threads reach, or a loop that waits for a value.
+
+mod suspect;
+
+use suspect::{Kind, Suspect, suspect};
+
+use super::{Context, Finding};
+use crate::sanitizer::{Place, Run};
+use crate::{Cause, Tool};
+
+/// The finding, unless another explains why the program hung; then that one says so.
+pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Finding> {
+    let silent: Vec<&Run> = context.log.runs.iter().filter(|run| run.is_silent()).collect();
+    if silent.is_empty() && !context.log.program.timed_out {
+        return None;
+    }
+    if let Some(cause) = findings.iter_mut().find(|finding| explains(finding.cause)) {
+        cause.facts.set("hangs", true);
+        return None;
+    }
+    let (name, suspect) = context.sources.files().find_map(|(name, text)| Some((name, suspect(text)?))).unzip();
+    let cause = match suspect.as_ref().map(|suspect| suspect.kind) {
+        Some(Kind::Barrier) => Cause::DivergentBarrier,
+        Some(Kind::Warp) => Cause::BadSyncwarpMask,
+        Some(Kind::Loop) | None => Cause::Hang,
+    };
+    let tool = silent.first().map_or(Tool::Program, |run| run.tool);
+    let place = suspect.as_ref().zip(name).map(|(suspect, name)| Place {
+        function: suspect.function.clone(),
+        file: Some(name.into()),
+        line: Some(suspect.line),
+        offset: None,
+    });
+    let kernel = place.as_ref().map(|place| place.function.as_str()).filter(|name| !name.is_empty());
+    let mut finding = context.located(cause, tool, kernel, place.as_ref());
+    finding.facts.set("hangs", true);
+    finding.facts.set("runs_without_end", silent.len());
+    finding.facts.set_some("condition", suspect.as_ref().map(|suspect| suspect.condition.as_str()));
+    (finding.explanation, finding.fix) = words(suspect.as_ref());
+    if cause == Cause::Hang && suspect.is_none() {
+        finding.facts.set("suspects", vec![Cause::DivergentBarrier.id(), Cause::BarrierProtocol.id()]);
+    }
+    Some(finding)
+}
+
+/// Causes that can make a kernel wait forever.
+fn explains(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::DivergentBarrier
+            | Cause::BadSyncwarpMask
+            | Cause::BarrierProtocol
+            | Cause::WarpgroupSequence
+            | Cause::MisalignedSharedBulk
+            | Cause::Hang
+            | Cause::RaceSharedRaw
+            | Cause::UninitGlobal
+    )
+}
+
+fn words(suspect: Option<&Suspect>) -> (String, String) {
+    let silence = "The log ends after the tool's header: the program did not end and was stopped, or the log was cut.";
+    match suspect {
+        Some(suspect) if suspect.kind == Kind::Warp => (
+            format!(
+                "{silence} The source calls for the whole warp inside `{}`, which depends on the thread: lanes for which it is false \
+                 never come.",
+                suspect.condition
+            ),
+            "Pass the mask of exactly the lanes that reach the call, or move it out of the branch.".into(),
+        ),
+        Some(suspect) if suspect.kind == Kind::Barrier => (
+            format!(
+                "{silence} The source has a barrier inside `{}`, which depends on the thread: threads for which it is false never \
+                 reach the barrier, and the others wait.",
+                suspect.condition
+            ),
+            "Move the barrier out of the branch or loop, so that every thread of the block reaches it.".into(),
+        ),
+        Some(suspect) => (
+            format!("{silence} The source has a loop that waits on `{}`.", suspect.condition),
+            "Check who sets what the loop waits for: blocks that are not running yet cannot. Bound the wait, and launch \
+             cooperatively if blocks wait for one another."
+                .into(),
+        ),
+        None => (
+            format!("{silence} No tool reports a hang."),
+            "Give the source (--source) to look for barriers that only some threads reach. Otherwise look for a __syncthreads() \
+             in a branch, an mbarrier that expects more arrivals than come, and a loop that waits for another block."
+                .into(),
+        ),
+    }
+}

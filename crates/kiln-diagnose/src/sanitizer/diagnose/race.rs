@@ -1,0 +1,160 @@
+//! Races in shared memory. racecheck sums them up by instruction (analysis) or lists them byte by byte (hazard); only the
+//! latter names their kind, so in a summary the kind follows from who comes first. An asynchronous copy that was not waited
+//! for looks like a race of its write; the hazard's words or the source line tell.
+
+use kiln_core::counted;
+
+use super::group::Group;
+use super::{Context, Finding};
+use crate::sanitizer::{Direction, Hazard, Party, Place, Severity, What};
+use crate::{Cause, Tool};
+
+/// Lines to look through for a barrier.
+const LONGEST_BODY: usize = 500;
+/// Instructions and functions that copy in the background.
+const ASYNC_COPIES: [&str; 5] = ["cp.async", "memcpy_async", "cp_async", "cuda::memcpy", "cp_bulk"];
+
+pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, parties: &[Party]) -> Finding {
+    let cause = match is_async(context, parties) {
+        true => Cause::AsyncCopyNoWait,
+        false => kind(context, parties),
+    };
+    let mut finding = race(context, group, cause, parties);
+    let hazards: u64 = group.records.iter().flat_map(|record| hazards(&record.what)).sum();
+    if hazards > 0 {
+        finding.count = hazards;
+        finding.facts.set("hazards", hazards);
+    }
+    explain(&mut finding, false);
+    finding
+}
+
+fn hazards(what: &What) -> impl Iterator<Item = u64> {
+    let parties: &[Party] = match what {
+        What::Race { parties } => parties,
+        _ => &[],
+    };
+    parties.iter().map(|party| party.hazards)
+}
+
+pub(super) fn hazard(context: &Context<'_>, group: &Group<'_>, hazard: &Hazard) -> Finding {
+    let cause = match hazard.kind.as_str() {
+        _ if hazard.async_copy || is_async(context, &hazard.parties) => Cause::AsyncCopyNoWait,
+        "WAR" => Cause::RaceSharedWar,
+        "WAW" => Cause::RaceSharedWaw,
+        _ => Cause::RaceSharedRaw,
+    };
+    let mut finding = race(context, group, cause, &hazard.parties);
+    finding.facts.set("hazards", group.count);
+    finding.facts.set_some("first_address", hazard.address.map(super::hex));
+    finding.facts.set_some("first_block", group.first().block.map(|block| block.to_vec()));
+    let threads: Vec<_> =
+        hazard.parties.iter().filter_map(|party| party.thread.map(|thread| thread.to_vec())).collect();
+    if !threads.is_empty() {
+        finding.facts.set("first_threads", threads);
+    }
+    explain(&mut finding, hazard.in_warp);
+    finding
+}
+
+/// The kind of a race by what its sides do, and which of them comes first: the tool lists them by instruction, not by time.
+/// The one with the lower offset in the function is the earlier. Where a barrier lies between them in the source, the race
+/// goes the other way: around a loop, from the later one to the earlier one of the next trip.
+fn kind(context: &Context<'_>, parties: &[Party]) -> Cause {
+    let Some(first) = parties.first() else { return Cause::RaceSharedRaw };
+    let Some(other) = parties.iter().skip(1).max_by_key(|party| party.hazards) else { return Cause::RaceSharedWaw };
+    if first.direction != Direction::Read && other.direction != Direction::Read {
+        return Cause::RaceSharedWaw;
+    }
+    let offsets = first.place.as_ref().zip(other.place.as_ref()).filter(|(a, b)| a.function == b.function);
+    let swapped = offsets.is_some_and(|(a, b)| a.offset.zip(b.offset).is_some_and(|(a, b)| b < a));
+    let (earlier, later) = if swapped { (other, first) } else { (first, other) };
+    let around = barrier_between(context, earlier.place.as_ref(), later.place.as_ref());
+    let begins = if around { later } else { earlier };
+    match begins.direction {
+        Direction::Read => Cause::RaceSharedWar,
+        _ => Cause::RaceSharedRaw,
+    }
+}
+
+/// Whether the source has a barrier on a line between two places.
+fn barrier_between(context: &Context<'_>, earlier: Option<&Place>, later: Option<&Place>) -> bool {
+    let line = |place: Option<&Place>| place.and_then(|place| place.line);
+    let (Some(file), Some(from), Some(to)) =
+        (earlier.and_then(|place| place.file.as_deref()), line(earlier), line(later))
+    else {
+        return false;
+    };
+    // What the preprocessor may drop does not count.
+    let mut depth = 0_i32;
+    (from.saturating_add(1)..to).take(LONGEST_BODY).any(|line| {
+        let line = context.sources.line(file, line).unwrap_or_default();
+        depth += i32::from(line.starts_with("#if")) - i32::from(line.starts_with("#endif"));
+        depth == 0 && (line.starts_with("__syncthreads()") || line.starts_with("__syncwarp()"))
+    })
+}
+
+fn is_async(context: &Context<'_>, parties: &[Party]) -> bool {
+    let copies = |party: &Party| {
+        let function = party.place.as_ref().map_or("", |place| place.function.as_str());
+        let line = context.line(party.place.as_ref());
+        ASYNC_COPIES.iter().any(|word| line.contains(word) || function.contains(word))
+    };
+    parties.iter().any(|party| party.direction == Direction::Write && copies(party))
+}
+
+fn race(context: &Context<'_>, group: &Group<'_>, cause: Cause, parties: &[Party]) -> Finding {
+    let mut finding = context.at(cause, Tool::Racecheck, group);
+    finding.facts.set("space", "shared");
+    let lines = |wanted: Direction| {
+        let mut lines: Vec<String> = Vec::new();
+        for party in parties.iter().filter(|party| (party.direction == Direction::Read) == (wanted == Direction::Read))
+        {
+            let line = party.place.as_ref().and_then(|place| place.source());
+            lines.extend(line.filter(|line| !lines.contains(line)));
+        }
+        lines
+    };
+    for (name, direction) in [("writes_at", Direction::Write), ("reads_at", Direction::Read)] {
+        let lines = lines(direction);
+        if !lines.is_empty() {
+            finding.facts.set(name, lines);
+        }
+    }
+    if group.records.iter().all(|record| record.severity < Severity::Error) {
+        finding.facts.set("severity", "warning");
+    }
+    finding
+}
+
+fn explain(finding: &mut Finding, in_warp: bool) {
+    let warning = finding.facts.text("severity").is_some();
+    let barrier = if in_warp || warning { "__syncwarp()" } else { "__syncthreads()" };
+    let list = |finding: &Finding, name: &str| {
+        let lines = finding.facts.get(name).and_then(|lines| lines.as_array()).into_iter().flatten();
+        lines.filter_map(|line| line.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let (writes, reads) = (list(finding, "writes_at"), list(finding, "reads_at"));
+    let at = |lines: &str| if lines.is_empty() { String::new() } else { format!(" at {lines}") };
+    let bytes = counted(finding.count.into(), "hazard");
+    (finding.explanation, finding.fix) = match finding.cause {
+        Cause::AsyncCopyNoWait => (
+            format!("Shared memory is used{} while an asynchronous copy{} may still write it ({bytes}).", at(&reads), at(&writes)),
+            "Wait for the copy (cp.async.wait_group, __pipeline_wait_prior, or the mbarrier of a bulk copy), then call \
+             __syncthreads(), then read. Check that the wait leaves no group pending that is read."
+                .into(),
+        ),
+        Cause::RaceSharedWar => (
+            format!("Threads overwrite shared memory{} that others may not have read yet{} ({bytes}).", at(&writes), at(&reads)),
+            format!("Put {barrier} between the read and the next write; in a loop, at the end of the body."),
+        ),
+        Cause::RaceSharedWaw => (
+            format!("Several threads write the same shared memory{}, in no order ({bytes}).", at(&writes)),
+            format!("Let one thread write, give each thread its own element, or use atomics; {barrier} between two writes in turn."),
+        ),
+        _ => (
+            format!("Threads read shared memory{} that others may not have written yet{} ({bytes}).", at(&reads), at(&writes)),
+            format!("Put {barrier} between the write and the read."),
+        ),
+    };
+}

@@ -1,0 +1,172 @@
+//! What a program says about itself, between a tool's lines or on its own. In: its output. Out: whether its own check
+//! passed, the results it printed, errors and assertions it reported. Only plain signs count: `check=FAIL`, `FAILED`,
+//! names of CUDA errors, the line of a failed assertion.
+
+use super::Place;
+use super::place::function_name;
+
+/// What is known about the program apart from the tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Program {
+    /// Its own check, or the caller's. One failure counts, whatever else passed.
+    pub check: Option<Check>,
+    /// Its results differ between runs on the same input.
+    pub varies: bool,
+    /// It did not end in time.
+    pub timed_out: bool,
+    /// Results it printed, such as `max_err=1.0e+00`, each once.
+    pub results: Vec<String>,
+    /// CUDA errors it reported, such as `cudaErrorMisalignedAddress`, each once.
+    pub errors: Vec<String>,
+    /// Assertions that failed in kernels.
+    pub assertions: Vec<Assertion>,
+}
+
+/// The outcome of a check of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// The results are as expected.
+    Passed,
+    /// They are not.
+    Failed,
+}
+
+/// A failed assertion in a kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assertion {
+    /// Where it is written.
+    pub place: Place,
+    /// What was asserted.
+    pub condition: String,
+    /// The block, as printed.
+    pub block: String,
+    /// The thread, as printed.
+    pub thread: String,
+}
+
+/// Signs of a failed check, apart from words on their own.
+const FAILED: [&str; 6] =
+    ["check=fail", "verification failed", "validation failed", "result mismatch", "results differ", "mismatch at"];
+
+impl Program {
+    /// Reads the output of a run without a tool.
+    pub fn read(output: &str) -> Program {
+        let mut program = Program::default();
+        output.lines().for_each(|line| program.line(line));
+        program
+    }
+
+    /// Takes one line of output into account.
+    pub(crate) fn line(&mut self, line: &str) {
+        if let Some(assertion) = assertion(line) {
+            self.assertions.push(assertion);
+            return;
+        }
+        let lower = line.to_ascii_lowercase();
+        let word = |word: &str| line.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == word);
+        let failed = word("FAIL") || word("FAILED") || FAILED.iter().any(|sign| lower.contains(sign));
+        let passed = word("PASS") || word("PASSED") || lower.contains("check=pass");
+        self.check = match (self.check, failed, passed) {
+            (Some(Check::Failed), ..) | (_, true, _) => Some(Check::Failed),
+            (_, _, true) => Some(Check::Passed),
+            (known, ..) => known,
+        };
+        self.timed_out |= ["timed out", "timeout", "deadlock"].iter().any(|sign| lower.contains(sign));
+        for part in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')' | '"' | '\'')) {
+            if (part.starts_with("cudaError") && part.len() > 9) || part.starts_with("CUDA_ERROR_") {
+                remember(&mut self.errors, part);
+            } else if let Some((name, value)) = part.split_once('=')
+                && (name.contains("err") || name.contains("sum") || name.contains("diff") || name == "result")
+                && value.parse::<f64>().is_ok()
+            {
+                self.result(part);
+            }
+        }
+    }
+
+    fn result(&mut self, result: &str) {
+        let name = |result: &str| result.split('=').next().unwrap_or_default().to_owned();
+        let known = self.results.iter().any(|known| name(known) == name(result));
+        remember(&mut self.results, result);
+        self.varies |= known && self.results.iter().filter(|known| name(known) == name(result)).count() > 1;
+    }
+
+    /// Takes what is known of another run into account.
+    pub fn join(&mut self, other: Program) {
+        self.check = match (self.check, other.check) {
+            (Some(Check::Failed), _) | (_, Some(Check::Failed)) => Some(Check::Failed),
+            (a, b) => a.or(b),
+        };
+        self.varies |= other.varies;
+        self.timed_out |= other.timed_out;
+        other.results.iter().for_each(|result| self.result(result));
+        other.errors.iter().for_each(|error| remember(&mut self.errors, error));
+        self.assertions.extend(other.assertions);
+    }
+}
+
+/// More than this says no more.
+const REMEMBERED: usize = 32;
+
+fn remember(list: &mut Vec<String>, text: &str) {
+    if list.len() < REMEMBERED && !list.iter().any(|known| known == text) {
+        list.push(text.into());
+    }
+}
+
+/// ``gather.cu:5: void gather(int): block: [2,0,0], thread: [188,0,0] Assertion `i < n` failed.``
+fn assertion(line: &str) -> Option<Assertion> {
+    let (before, after) = line.split_once("Assertion ")?;
+    let condition = after.trim_end().trim_end_matches('.').strip_suffix("failed")?.trim();
+    let (before, thread) = before.rsplit_once("thread:")?;
+    let (before, block) = before.rsplit_once("block:")?;
+    let index = |text: &str| text.trim().trim_end_matches(',').trim_matches(|c| c == '[' || c == ']').to_owned();
+    let (at, function) = before.trim().trim_end_matches(':').split_once(": ")?;
+    let (file, number) = at.rsplit_once(':')?;
+    let place = Place {
+        function: function_name(function),
+        file: Some(file.trim().into()),
+        line: number.trim().parse().ok(),
+        offset: None,
+    };
+    let condition = condition.trim_matches(|c| matches!(c, '`' | '\'' | '"')).into();
+    Some(Assertion { place, condition, block: index(block), thread: index(thread) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_failure_counts_whatever_passes() {
+        let program =
+            Program::read("a.cu variant=planted max_err=1.000e+00 check=FAIL\na.cu max_err=0.000e+00 check=PASS\n");
+        assert_eq!(program.check, Some(Check::Failed));
+        assert!(program.varies);
+        assert_eq!(program.results, ["max_err=1.000e+00", "max_err=0.000e+00"]);
+        assert_eq!(Program::read("all 3 tests PASSED").check, Some(Check::Passed));
+        assert_eq!(Program::read("PASSTHROUGH=1 no failures").check, None);
+    }
+
+    #[test]
+    fn the_same_result_again_does_not_vary() {
+        let mut program = Program::read("max_err=7.000e+00 check=FAIL");
+        program.join(Program::read("max_err=7.000e+00 check=FAIL"));
+        assert!(!program.varies);
+        program.join(Program::read("max_err=8.000e+00 check=FAIL"));
+        assert!(program.varies);
+    }
+
+    #[test]
+    fn errors_and_assertions_are_found() {
+        let line = "gather.cu:4: void gather(const int *, int): block: [2,0,0], thread: [188,0,0] Assertion `i >= 0 && i < n` failed.";
+        let program = Program::read(line);
+        let assertion = &program.assertions[0];
+        assert_eq!(assertion.condition, "i >= 0 && i < n");
+        assert_eq!((assertion.block.as_str(), assertion.thread.as_str()), ("2,0,0", "188,0,0"));
+        assert_eq!(assertion.place.source().as_deref(), Some("gather.cu:4"));
+        assert_eq!(assertion.place.function, "gather");
+        let program = Program::read("a.cu CUDA error 716 cudaErrorMisalignedAddress: misaligned address at line 46");
+        assert_eq!(program.errors, ["cudaErrorMisalignedAddress"]);
+    }
+}
