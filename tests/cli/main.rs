@@ -6,6 +6,7 @@
 mod colour;
 mod compare;
 mod compilers;
+mod diagnose;
 mod doctor;
 mod errors;
 mod events;

@@ -88,6 +88,9 @@ fn the_json_reference_names_every_key() {
     let until = if cuda() { " --until build" } else { "" };
     let built_everywhere = format!("kiln gate sample --arch all --json{until}");
     let all_built = format!("kiln tune sample --target {target} --until build --trials 2 --json");
+    let log =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/sanitizer/h200/b01_tileload_planted.memcheck.limit3.txt");
+    let diagnosed = format!("kiln diagnose --sanitizer {log} --json");
     let runs = [
         ("space", "kiln space sample --sample 2 --json"),
         ("gate", "kiln gate sample --json"),
@@ -98,6 +101,7 @@ fn the_json_reference_names_every_key() {
         ("bench", "kiln bench sample --samples 25 --max-samples 25 --save run.json --json"),
         ("compare", "kiln compare run.json last --json"),
         ("bench --baselines", "kiln bench sample --baselines --samples 25 --max-samples 25 --json"),
+        ("diagnose", &diagnosed),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
         ("tune --until build", &all_built),
         ("history", "kiln history --json"),

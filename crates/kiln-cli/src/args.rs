@@ -1,6 +1,7 @@
 //! What can be typed: the verbs here, their flags in files by kind.
 
 mod compare;
+mod diagnose;
 mod kernel;
 mod machine;
 mod selecting;
@@ -11,6 +12,7 @@ mod tune;
 use clap::{Parser, Subcommand};
 
 pub(crate) use compare::{CompareArgs, CompareFormat};
+pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
 pub(crate) use selecting::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
@@ -76,6 +78,8 @@ pub(crate) enum Verb {
     Bench(BenchArgs),
     /// Compare two runs, measured at different times: regression, improvement, or no significant difference
     Compare(CompareArgs),
+    /// Name the cause behind a sanitizer's log, from any machine: the line, the pattern of the addresses, the fix
+    Diagnose(DiagnoseArgs),
     /// List past studies and benchmarks, newest first
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark
@@ -134,6 +138,7 @@ impl Verb {
             Verb::Tune(args) => args.json,
             Verb::Check(args) => args.json,
             Verb::Bench(args) => args.json,
+            Verb::Diagnose(args) => args.json,
             Verb::Compare(args) => args.json || args.format == CompareFormat::Json,
             Verb::History(args) => args.json,
             Verb::Show(args) => args.json,

@@ -5,6 +5,7 @@ mod cache;
 mod check;
 mod compare;
 mod completions;
+mod diagnose;
 mod doctor;
 mod explain;
 mod forge;
@@ -34,6 +35,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Check(args) => check::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
+        Verb::Diagnose(args) => diagnose::run(args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
         Verb::Studies(args) => studies::run(project, args),

@@ -14,6 +14,7 @@ pub use progress::Progress;
 pub use results::bench::BenchView;
 pub use results::check::CheckView;
 pub use results::compare::CompareView;
+pub use results::diagnosis::DiagnosisView;
 pub use results::doctor::DoctorView;
 pub use results::everywhere::EverywhereView;
 pub use results::explain::{explanation, explanations};

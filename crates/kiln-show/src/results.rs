@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod diagnosis;
 pub(crate) mod doctor;
 pub(crate) mod everywhere;
 pub(crate) mod explain;

@@ -1,0 +1,48 @@
+//! `kiln diagnose`: real logs in, causes out.
+
+use serde_json::{Value, json};
+
+use crate::run::{empty_folder, kiln, kiln_in};
+
+const LOGS: &str = "fixtures/sanitizer";
+
+fn diagnosed(logs: &[&str]) -> (Value, i32) {
+    let flags: Vec<String> = logs.iter().map(|log| format!("--sanitizer {LOGS}/{log}")).collect();
+    let ran = kiln(&format!("diagnose --json {}", flags.join(" ")));
+    (serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err)), ran.code)
+}
+
+#[test]
+fn a_log_of_a_gpu_is_explained_with_its_line() {
+    let (found, code) = diagnosed(&["h200/b01_tileload_planted.memcheck.txt"]);
+    let finding = &found["findings"][0];
+    assert_eq!((code, &found["verdict"], &finding["cause"]), (3, &json!("bugs_found"), &json!("misaligned_shared")));
+    let facts = &finding["facts"];
+    assert_eq!((&facts["stride_bytes"], &facts["access_bytes"]), (&json!(130), &json!(16)), "{finding:#}");
+    // The source lies beside the log.
+    assert!(facts["source_line"].as_str().unwrap().contains("cp.async"), "{finding:#}");
+    let told = kiln(&format!("diagnose --sanitizer {LOGS}/h200/b01_tileload_planted.memcheck.txt")).out;
+    assert!(told.starts_with("misaligned_shared in load_tile at b01_tileload.cu:33"), "{told}");
+    assert!(told.contains("fix: Make the row stride") && told.ends_with("1 cause found\n"), "{told}");
+}
+
+#[test]
+fn a_log_of_a_processor_and_a_clean_one() {
+    let (found, code) = diagnosed(&["cpu/oob_heap_write.txt"]);
+    assert_eq!((code, &found["findings"][0]["cause"]), (3, &json!("oob_heap_write")), "{found:#}");
+    let tools = ["memcheck", "racecheck", "initcheck", "synccheck"];
+    let logs = tools.map(|tool| format!("h200/b03_rowscale_fixed.{tool}.txt"));
+    let (found, code) = diagnosed(&logs.each_ref().map(String::as_str));
+    assert_eq!((code, &found["verdict"], &found["findings"]), (0, &json!("clean"), &json!([])));
+}
+
+#[test]
+fn what_is_no_log_was_checked_by_nobody() {
+    let folder = empty_folder("diagnose-none");
+    std::fs::write(folder.join("log.txt"), "hello\n").unwrap();
+    let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "log.txt", "--json"]);
+    let found: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &found["verdict"]), (1, &json!("not_run")), "{found:#}");
+    let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "none.txt"]);
+    assert!(ran.code == 1 && ran.err.contains("none.txt"), "{} {}", ran.code, ran.err);
+}
