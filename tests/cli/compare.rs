@@ -59,6 +59,16 @@ fn a_regression_has_an_exit_code_and_a_slower_machine_has_none() {
     for part in ["<!-- kiln(start): compare k", "| w | ", "regression |", "kiln compare base.json slower.json"] {
         assert!(comment.out.contains(part), "{part}: {}", comment.out);
     }
+    for (format, part) in [
+        ("junit", "<failure message=\"regression: "),
+        ("sarif", "\"ruleId\": \"performance-regression\""),
+        ("bencher", "\"k/w\": {"),
+        ("benchmark-action", "\"unit\": \"us\""),
+    ] {
+        let ran = compare(&folder, &["slower.json", "--format", format, "--out", "out"]);
+        let written = std::fs::read_to_string(folder.join("out")).unwrap();
+        assert!(ran.code == 5 && ran.out.is_empty() && written.contains(part), "{format}: {written}");
+    }
 }
 
 #[test]

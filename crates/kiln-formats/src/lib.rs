@@ -9,6 +9,7 @@ mod gzip;
 mod json;
 mod object;
 mod recording;
+mod reports;
 mod runs;
 mod scan;
 mod t1;
@@ -20,6 +21,7 @@ use kiln_core::Report;
 use kiln_spec::KernelSpec;
 
 pub use recording::{Invalidity, Recorded, Recording, Row, read_recording};
+pub use reports::{ReportOutcome, ReportRow, bencher, benchmark_action, junit, sarif};
 pub use runs::{Beside, RUN_FILE, RunFile, read_run};
 pub use t4::{Attempt, Results, write_t4};
 

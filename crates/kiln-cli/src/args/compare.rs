@@ -12,6 +12,14 @@ pub(crate) enum CompareFormat {
     Markdown,
     /// One JSON object
     Json,
+    /// JUnit XML: a test case for each workload
+    Junit,
+    /// SARIF 2.1.0: a result for each regression, for code scanning
+    Sarif,
+    /// Bencher Metric Format
+    Bencher,
+    /// github-action-benchmark, customSmallerIsBetter
+    BenchmarkAction,
 }
 
 #[derive(Debug, Args)]

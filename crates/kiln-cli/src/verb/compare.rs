@@ -26,6 +26,10 @@ pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failu
         CompareFormat::Text => view.to_string(),
         CompareFormat::Markdown => view.markdown(),
         CompareFormat::Json => format!("{}\n", view.json()),
+        CompareFormat::Junit => view.junit(),
+        CompareFormat::Sarif => view.sarif(),
+        CompareFormat::Bencher => view.bencher(),
+        CompareFormat::BenchmarkAction => view.benchmark_action(),
     };
     match &args.out {
         Some(file) => write_whole(file, text.as_bytes())?,

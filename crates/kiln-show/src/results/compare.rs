@@ -1,6 +1,7 @@
 //! Two runs against each other, in words: a row for each workload, what it rests on, and what to do. In Markdown it is a comment
 //! for a pull request.
 
+mod elsewhere;
 mod markdown;
 
 use std::fmt;
