@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PROTOCOL = 8
+PROTOCOL = 9
 
 
 def pin(cpus):
