@@ -96,6 +96,11 @@ impl CompareView<'_> {
     }
 }
 
+/// A p-value; one that rounds to nothing is only known to be small.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 { "<0.001".into() } else { format!("{p:.3}") }
+}
+
 /// How much more time the candidate takes, in per cent, with its interval.
 fn change(workload: &ComparedWorkload) -> (String, String) {
     let found = &workload.comparison;
@@ -119,7 +124,7 @@ impl fmt::Display for CompareView<'_> {
                 duration(found.candidate.median),
                 time,
                 interval,
-                format!("{:.3}", found.p_value),
+                p_value(found.p_value),
                 format!("{:+.2}", found.cliffs_delta),
                 workload.verdict.name().into(),
             ]);

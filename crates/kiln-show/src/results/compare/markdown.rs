@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use kiln_app::{Compared, ComparedWorkload, RunFile};
 
-use super::{CompareView, change};
+use super::{CompareView, change, p_value};
 use crate::words::number::duration;
 
 /// Bars of a distribution, from empty to full.
@@ -27,11 +27,11 @@ impl CompareView<'_> {
             let (found, (time, interval)) = (&workload.comparison, change(workload));
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {time} | {interval} | {:.3} | {:+.2} | {} |",
+                "| {} | {} | {} | {time} | {interval} | {} | {:+.2} | {} |",
                 escaped(&workload.workload),
                 duration(found.baseline.median),
                 duration(found.candidate.median),
-                found.p_value,
+                p_value(found.p_value),
                 found.cliffs_delta,
                 workload.verdict.name(),
             );
