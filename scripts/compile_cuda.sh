@@ -17,7 +17,7 @@ while read -r file; do
   # What is planted there must be refused, and some of it is for one architecture alone: tests/build_cuda.rs and
   # tests/cli/planted.rs build it.
   # Host launchers are nvcc's alone.
-  case "$file" in */planted_cuda/* | */gpu/kinds/* | */corpus/cuda_launcher/*) continue ;; esac
+  case "$file" in */planted_cuda/* | */gpu/kinds/* | */corpus/cuda_launcher/* | */corpus/launcher_*) continue ;; esac
   # Only those with a source: a target may be no more than a space.
   if awk '/^\[/ { inside = ($0 == "[target.cuda]") } inside && /^source *=/ { found = 1 } END { exit !found }' "$file"; then
     folders+=("$(dirname "$file")")
