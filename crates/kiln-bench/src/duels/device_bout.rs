@@ -40,10 +40,12 @@ const CUT_EVERY: u32 = 2;
 /// The share of a duel's time that may be spent on right answers, after the first round.
 const CHECKING: f64 = 0.3;
 
-/// Seconds of a sample where foreign code takes part: long against what the parent waits around it. Its memory is mapped by
-/// two processes in every round, which takes a while for each byte.
-const LONG_SAMPLE: f64 = 2e-3;
-const KEPT_BYTES: usize = 256 << 20;
+/// Seconds of a sample where foreign code takes part: long against what the parent waits around it, which scatters by some
+/// 100 us.
+const LONG_SAMPLE: f64 = 5e-3;
+/// Bytes of all sets of arguments of one side there, and at most this part of the device's free memory: every side has its own.
+const KEPT_BYTES: usize = 2 << 30;
+const KEPT_PART: usize = 16;
 
 /// What the rounds of a duel share on one workload.
 pub(crate) struct Course {
@@ -97,6 +99,11 @@ struct Side<'s> {
     taken: Option<Taken>,
 }
 
+/// Bytes of all sets of arguments where foreign code takes part.
+fn kept_bytes(bench: &Bench<'_>) -> usize {
+    bench.gpu.as_ref().map_or(KEPT_BYTES, |gpu| KEPT_BYTES.min(gpu.memory_free as usize / KEPT_PART))
+}
+
 /// What a timed call left, and what it read; nothing where that was a question whose answer is known.
 struct Taken {
     after: Vec<u8>,
@@ -131,7 +138,7 @@ impl<'s> Side<'s> {
         let slots = stage.slots(&layout, subject)?;
         let l2 = bench.gpu.as_ref().map_or(0, |gpu| gpu.l2);
         let (seconds, most) = match seat.is_kept() {
-            true => (LONG_SAMPLE, (KEPT_BYTES, MANY_SETS)),
+            true => (LONG_SAMPLE, (kept_bytes(bench), MANY_SETS)),
             false => (SAMPLE_SECONDS, (MOST_BYTES, MOST_SETS)),
         };
         let sets = match seat.on_device() {
