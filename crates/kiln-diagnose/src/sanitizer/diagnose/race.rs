@@ -12,7 +12,19 @@ use crate::{Cause, Tool};
 /// Lines to look through for a barrier.
 const LONGEST_BODY: usize = 500;
 /// Instructions and functions that copy in the background.
-const ASYNC_COPIES: [&str; 5] = ["cp.async", "memcpy_async", "cp_async", "cuda::memcpy", "cp_bulk"];
+const ASYNC_COPIES: [&str; 11] = [
+    "cp.async",
+    "memcpy_async",
+    "cp_async",
+    "cp_bulk",
+    "bulk_copy",
+    "copy_bulk",
+    "async_copy",
+    "copy_async",
+    "tma_load",
+    "load_tma",
+    "SM90_TMA_LOAD",
+];
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, parties: &[Party]) -> Finding {
     let cause = match is_async(context, parties) {
@@ -39,7 +51,9 @@ fn hazards(what: &What) -> impl Iterator<Item = u64> {
 
 pub(super) fn hazard(context: &Context<'_>, group: &Group<'_>, hazard: &Hazard) -> Finding {
     let cause = match hazard.kind.as_str() {
-        _ if hazard.async_copy || is_async(context, &hazard.parties) => Cause::AsyncCopyNoWait,
+        _ if hazard.async_copy || is_async(context, &hazard.parties) || is_with_itself(&hazard.parties) => {
+            Cause::AsyncCopyNoWait
+        }
         "WAR" => Cause::RaceSharedWar,
         "WAW" => Cause::RaceSharedWaw,
         _ => Cause::RaceSharedRaw,
@@ -97,10 +111,18 @@ fn barrier_between(context: &Context<'_>, earlier: Option<&Place>, later: Option
 fn is_async(context: &Context<'_>, parties: &[Party]) -> bool {
     let copies = |party: &Party| {
         let function = party.place.as_ref().map_or("", |place| place.function.as_str());
-        let line = context.line(party.place.as_ref());
+        let line = context.code(party.place.as_ref());
         ASYNC_COPIES.iter().any(|word| line.contains(word) || function.contains(word))
     };
     parties.iter().any(|party| party.direction == Direction::Write && copies(party))
+}
+
+/// A thread is in order with itself: if it races with its own write, a copy in the background wrote.
+fn is_with_itself(parties: &[Party]) -> bool {
+    match parties {
+        [a, b] => a.thread.is_some() && a.thread == b.thread,
+        _ => false,
+    }
 }
 
 fn race(context: &Context<'_>, group: &Group<'_>, cause: Cause, parties: &[Party]) -> Finding {
@@ -154,7 +176,7 @@ fn explain(finding: &mut Finding, in_warp: bool) {
         ),
         _ => (
             format!("Threads read shared memory{} that others may not have written yet{} ({bytes}).", at(&reads), at(&writes)),
-            format!("Put {barrier} between the write and the read."),
+            format!("Put {barrier} between the write and the read; if the write is an asynchronous copy, wait for the copy first."),
         ),
     };
 }
