@@ -105,6 +105,45 @@ fn a_race_around_a_loop_is_write_after_read() {
     let record = "Error: Race reported between Write access at k()+0x100 in a.cu:2\nand Read access at k()+0x180 in a.cu:4 [64 hazards]";
     let source = "for (int i = 0; i < n; i++) {\ns[t] = x[i];\n__syncthreads();\ny += s[t ^ 1];\n}\n";
     assert_eq!(only(record, &Sources::none().with("a.cu", source)).cause, Cause::RaceSharedWar);
+    let dropped = "for (;;) {\ns[t] = x[i];\n#ifdef FIXED\n__syncthreads();\n#endif\ny += s[t ^ 1];\n}\n";
+    let record = record.replace("a.cu:4", "a.cu:6");
+    assert_eq!(only(&record, &Sources::none().with("a.cu", dropped)).cause, Cause::RaceSharedRaw);
+    // All on one line.
+    let record = record.replace("a.cu:6", "a.cu:2");
+    for (line, cause) in [
+        ("for (int i = 0; i < n; i++) { s[t] = x[i]; __syncthreads(); y += s[t ^ 1]; }", Cause::RaceSharedWar),
+        ("for (int i = 0; i < n; i++) { s[t] = x[i]; y += s[t ^ 1]; __syncthreads(); }", Cause::RaceSharedRaw),
+        ("s[t] = x[i]; y += s[t ^ 1]; // __syncthreads();", Cause::RaceSharedRaw),
+    ] {
+        let source = format!("__global__ void k() {{\n{line}\n}}\n");
+        assert_eq!(only(&record, &Sources::none().with("a.cu", source)).cause, cause, "{line}");
+    }
+}
+
+/// A copy that every thread has waited for races with the next copy into the same place.
+#[test]
+fn a_copy_that_is_waited_for_races_with_the_next() {
+    let record = "Error: Race reported between Write access at k()+0x100 in a.cu:2\nand Read access at k()+0x180 in a.cu:5 [64 hazards]";
+    let source = |wait: &str| {
+        format!(
+            "for (;;) {{\nasm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ...);\nasm volatile(\"{wait};\");\n__syncthreads();\ny += s[t ^ 1];\n}}\n"
+        )
+    };
+    for (wait, cause) in [
+        ("cp.async.wait_all", Cause::RaceSharedWar),
+        ("cp.async.wait_group 0", Cause::RaceSharedWar),
+        ("cp.async.wait_group 1", Cause::AsyncCopyNoWait),
+        ("cp.async.commit_group", Cause::AsyncCopyNoWait),
+    ] {
+        assert_eq!(only(record, &Sources::none().with("a.cu", source(wait))).cause, cause, "{wait}");
+    }
+}
+
+/// No thread races with itself, unless a copy wrote in its name.
+#[test]
+fn a_thread_that_races_with_itself_copies() {
+    let record = "Error: Potential RAW hazard detected at __shared__ 0x400 in block (0,0,0) :\nWrite Thread (7,0,0) at k()+0x2f0 in a.cu:20\nRead Thread (7,0,0) at k()+0x300 in a.cu:21";
+    assert_eq!(only(record, &Sources::none()).cause, Cause::AsyncCopyNoWait);
 }
 
 #[test]

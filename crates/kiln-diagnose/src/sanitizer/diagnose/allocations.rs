@@ -62,7 +62,21 @@ impl Allocations {
             }
         });
         // Memory that was freed leaves a gap too; memory that touches was never padded.
-        gaps.reduce(|a, b| a && b)
+        gaps.reduce(|a, b| a && b).or_else(|| self.known.iter().find_map(|&(base, size)| spaced(base, size)))
+    }
+}
+
+/// Buffers often have one size. Where one lies in its pages then shows how far apart they are: by as much as they take, or by a
+/// usual padding more.
+fn spaced(base: u64, size: u64) -> Option<bool> {
+    let before = base % LARGE_GRANULE;
+    if before == 0 || size >= SMALL || !fills_its_place(size) {
+        return None;
+    }
+    let by = |distance: u64| before.is_multiple_of(distance);
+    match by(size) {
+        true => Some(false),
+        false => (by(size + SMALL_GRANULE) || by(size + 2 * SMALL_GRANULE)).then_some(true),
     }
 }
 
@@ -101,5 +115,9 @@ mod tests {
         // 4,000 bytes take 4,096 with or without 32 bytes of padding.
         assert_eq!(allocations(&[(0, 4000), (4096, 4000)]).padded(), None);
         assert_eq!(allocations(&[(0, 4096)]).padded(), None);
+        // One alone, where its neighbours would be.
+        assert_eq!(allocations(&[(0x20_1200, 4096)]).padded(), Some(true));
+        assert_eq!(allocations(&[(0x20_4200, 16896)]).padded(), Some(false));
+        assert_eq!(allocations(&[(0x20_5600, 4096)]).padded(), None);
     }
 }

@@ -32,7 +32,8 @@ pub(super) fn groups(run: &Run) -> Vec<Group<'_>> {
         group.count = group.records.len() as u64;
     }
     let unprinted = unprinted(run);
-    let mut on_device = groups.iter_mut().filter(|group| is_on_device(&group.first().what));
+    let is_found = |what: &What| is_on_device(what) || matches!(what, What::UninitialisedCopy { .. });
+    let mut on_device = groups.iter_mut().filter(|group| is_found(&group.first().what));
     if let (Some(group), None) = (on_device.next(), on_device.next()) {
         group.count += unprinted;
     }

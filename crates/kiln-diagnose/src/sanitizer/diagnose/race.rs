@@ -6,11 +6,22 @@ use kiln_core::counted;
 
 use super::group::Group;
 use super::{Context, Finding};
-use crate::sanitizer::{Direction, Hazard, Party, Place, Severity, What};
+use crate::sanitizer::{Direction, Hazard, Party, Severity, What};
 use crate::{Cause, Tool};
 
 /// Lines to look through for a barrier.
 const LONGEST_BODY: usize = 500;
+const BARRIERS: [&str; 7] =
+    ["__syncthreads()", "__syncwarp(", "block.sync()", "cta.sync()", "bar.sync", "barrier.sync", "__barrier_sync("];
+/// Waits that leave no copy pending.
+const WAITS_FOR_ALL: [&str; 6] = [
+    "cp.async.wait_all",
+    "cp.async.wait_group 0",
+    "__pipeline_wait_prior(0)",
+    "wait_prior<0>",
+    "cp_async_wait<0>",
+    "cp_async_wait_all",
+];
 /// Instructions and functions that copy in the background.
 const ASYNC_COPIES: [&str; 11] = [
     "cp.async",
@@ -27,7 +38,7 @@ const ASYNC_COPIES: [&str; 11] = [
 ];
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, parties: &[Party]) -> Finding {
-    let cause = match is_async(context, parties) {
+    let cause = match is_async(context, parties) && !is_waited_for(context, parties) {
         true => Cause::AsyncCopyNoWait,
         false => kind(context, parties),
     };
@@ -80,10 +91,8 @@ fn kind(context: &Context<'_>, parties: &[Party]) -> Cause {
     if first.direction != Direction::Read && other.direction != Direction::Read {
         return Cause::RaceSharedWaw;
     }
-    let offsets = first.place.as_ref().zip(other.place.as_ref()).filter(|(a, b)| a.function == b.function);
-    let swapped = offsets.is_some_and(|(a, b)| a.offset.zip(b.offset).is_some_and(|(a, b)| b < a));
-    let (earlier, later) = if swapped { (other, first) } else { (first, other) };
-    let around = barrier_between(context, earlier.place.as_ref(), later.place.as_ref());
+    let (earlier, later) = in_order(first, other);
+    let around = BARRIERS.iter().any(|barrier| between(context, earlier, later).contains(barrier));
     let begins = if around { later } else { earlier };
     match begins.direction {
         Direction::Read => Cause::RaceSharedWar,
@@ -91,21 +100,54 @@ fn kind(context: &Context<'_>, parties: &[Party]) -> Cause {
     }
 }
 
-/// Whether the source has a barrier on a line between two places.
-fn barrier_between(context: &Context<'_>, earlier: Option<&Place>, later: Option<&Place>) -> bool {
-    let line = |place: Option<&Place>| place.and_then(|place| place.line);
-    let (Some(file), Some(from), Some(to)) =
-        (earlier.and_then(|place| place.file.as_deref()), line(earlier), line(later))
-    else {
-        return false;
-    };
-    // What the preprocessor may drop does not count.
+/// Two sides as they follow one another in the function.
+fn in_order<'a>(first: &'a Party, other: &'a Party) -> (&'a Party, &'a Party) {
+    let places = first.place.as_ref().zip(other.place.as_ref()).filter(|(a, b)| a.function == b.function);
+    let swapped = places.is_some_and(|(a, b)| a.offset.zip(b.offset).is_some_and(|(a, b)| b < a));
+    if swapped { (other, first) } else { (first, other) }
+}
+
+/// The code from one side to the other, without comments and without what the preprocessor may drop: the rest of the one's line
+/// after its first statement, and the lines up to the other. On one line, what is neither first nor last.
+fn between(context: &Context<'_>, earlier: &Party, later: &Party) -> String {
+    let line = |party: &Party| party.place.as_ref().and_then(|place| place.line);
+    let file = earlier.place.as_ref().and_then(|place| place.file.as_deref());
+    let (Some(file), Some(from), Some(to)) = (file, line(earlier), line(later)) else { return String::new() };
     let mut depth = 0_i32;
-    (from.saturating_add(1)..to).take(LONGEST_BODY).any(|line| {
-        let line = context.sources.line(file, line).unwrap_or_default();
+    let mut code = String::new();
+    for number in (from..to.max(from.saturating_add(1))).take(LONGEST_BODY) {
+        let line = context.sources.line(file, number).unwrap_or_default();
+        let line = line.split("//").next().unwrap_or_default();
         depth += i32::from(line.starts_with("#if")) - i32::from(line.starts_with("#endif"));
-        depth == 0 && (line.starts_with("__syncthreads()") || line.starts_with("__syncwarp()"))
-    })
+        let mut own = line;
+        if number == from {
+            own = own.split_once(';').map_or("", |(_, rest)| rest);
+        }
+        if from == to {
+            own = without_last(own);
+        }
+        if depth == 0 && !own.starts_with('#') {
+            code.push_str(own);
+            code.push('\n');
+        }
+    }
+    code
+}
+
+/// A line without its last statement.
+fn without_last(line: &str) -> &str {
+    let statements = line.trim_end().trim_end_matches(['}', ' ', ';']);
+    statements.rfind(';').map_or("", |end| &statements[..=end])
+}
+
+/// Whether every copy is waited for, and by all threads, before the other side: then the race is with the next copy.
+fn is_waited_for(context: &Context<'_>, parties: &[Party]) -> bool {
+    let [first, others @ ..] = parties else { return false };
+    let Some(other) = others.iter().max_by_key(|party| party.hazards) else { return false };
+    let (earlier, later) = in_order(first, other);
+    let code = between(context, earlier, later);
+    let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
+    earlier.direction == Direction::Write && has(&WAITS_FOR_ALL) && has(&BARRIERS)
 }
 
 fn is_async(context: &Context<'_>, parties: &[Party]) -> bool {

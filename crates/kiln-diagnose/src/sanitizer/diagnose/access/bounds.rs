@@ -99,9 +99,18 @@ fn is_silent(context: &Context<'_>, allocations: &Allocations, nearest: &[Neares
     if context.log.runs.iter().any(unnoticed) {
         return true;
     }
-    let close = |nearest: &Nearest| matches!(nearest.side, Side::After(distance) if distance <= SMALL_GRANULE);
-    let hidden = |nearest: &Nearest| fills_its_place(nearest.size) && close(nearest);
-    allocations.padded() != Some(false) && !nearest.is_empty() && nearest.iter().all(hidden)
+    let past = |nearest: &Nearest| match nearest.side {
+        Side::After(distance) => Some((distance, nearest.size)),
+        _ => None,
+    };
+    let past: Option<Vec<(u64, u64)>> = nearest.iter().map(past).collect();
+    let Some(past) = past.filter(|past| !past.is_empty()) else { return false };
+    match allocations.padded() {
+        Some(false) => false,
+        // Beyond what the allocation takes up: what is within is noticed without padding too.
+        Some(true) => past.iter().any(|(distance, size)| *distance > size.next_multiple_of(SMALL_GRANULE) - size),
+        None => past.iter().all(|(distance, size)| fills_its_place(*size) && *distance <= SMALL_GRANULE),
+    }
 }
 
 /// How far outside, of how much.
