@@ -101,15 +101,18 @@ fn is_host(lowest: u64, start: u64, nearest: &[Nearest]) -> bool {
 /// The accesses are of memory that begins like an allocation and does not touch the nearest one: it was freed. A gap must remain
 /// even if everything that was not printed lies between.
 fn is_stale(whole: u64, start: u64, nearest: &[Nearest]) -> bool {
-    // Rows before the start are an index below zero; rows of the allocation, that is, and not a buffer of another size.
-    let is_row =
-        |nearest: &Nearest| nearest.size.is_multiple_of(whole.max(1)) && nearest.size / whole.max(1) >= FEW_ROWS;
+    // One or two rows right before the start are an index below zero; rows of the allocation, that is, and not a buffer of
+    // another size.
+    let is_row = |nearest: &Nearest, distance: u64| {
+        let rows = nearest.size.checked_div(whole).filter(|_| nearest.size.is_multiple_of(whole.max(1)));
+        distance <= whole.saturating_mul(2) && rows.is_some_and(|rows| rows >= FEW_ROWS)
+    };
     let apart = |nearest: &Nearest| match nearest.side {
         Side::After(distance) => {
             let end = nearest.base.saturating_add(nearest.size);
             distance > ALLOCATION_ALIGNMENT && start > end.saturating_add(ALLOCATION_ALIGNMENT)
         }
-        Side::Before(_) => !is_row(nearest),
+        Side::Before(distance) => !is_row(nearest, distance),
         Side::Inside => false,
     };
     let gap = |nearest: &Nearest| match nearest.side {
