@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::run::{empty_folder, kiln, kiln_in};
+use crate::run::{empty_folder, kiln, kiln_in, root};
 
 const LOGS: &str = "fixtures/sanitizer";
 
@@ -45,4 +45,26 @@ fn what_is_no_log_was_checked_by_nobody() {
     assert_eq!((ran.code, &found["verdict"]), (1, &json!("not_run")), "{found:#}");
     let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "none.txt"]);
     assert!(ran.code == 1 && ran.err.contains("none.txt"), "{} {}", ran.code, ran.err);
+}
+
+#[test]
+fn a_log_from_another_machine_finds_its_source_beside_it() {
+    let folder = empty_folder("diagnose-moved");
+    let name = "async_copy_no_wait";
+    let logs = root().join(LOGS);
+    let log = std::fs::read_to_string(logs.join(format!("planted/{name}_planted.racecheck.xml"))).unwrap();
+    assert!(log.contains("<path>/home/user/planted/"), "{log}");
+    std::fs::write(folder.join("run7.xml"), &log).unwrap();
+    let cause = || {
+        let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "run7.xml", "--json"]);
+        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        found["findings"][0]["cause"].clone()
+    };
+    assert_eq!(cause(), json!("race_shared_raw"), "the source shows that it is a copy");
+    std::fs::copy(logs.join(format!("programs/{name}.cu")), folder.join(format!("{name}.cu"))).unwrap();
+    assert_eq!(cause(), json!("async_copy_no_wait"));
+    // As PowerShell writes it.
+    let wide: Vec<u8> = log.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(folder.join("run7.xml"), [&[0xff, 0xfe], wide.as_slice()].concat()).unwrap();
+    assert_eq!(cause(), json!("async_copy_no_wait"));
 }

@@ -8,12 +8,14 @@
 
 pub mod asan;
 mod cause;
+mod decode;
 mod fact;
 mod finding;
 pub mod sanitizer;
 mod source;
 
 pub use cause::Cause;
+pub use decode::decoded;
 pub use fact::Facts;
 pub use finding::{Diagnosis, Finding, Tool, Verdict};
 pub use source::{Sources, source_names};

@@ -105,6 +105,45 @@ fn a_race_around_a_loop_is_write_after_read() {
     let record = "Error: Race reported between Write access at k()+0x100 in a.cu:2\nand Read access at k()+0x180 in a.cu:4 [64 hazards]";
     let source = "for (int i = 0; i < n; i++) {\ns[t] = x[i];\n__syncthreads();\ny += s[t ^ 1];\n}\n";
     assert_eq!(only(record, &Sources::none().with("a.cu", source)).cause, Cause::RaceSharedWar);
+    let dropped = "for (;;) {\ns[t] = x[i];\n#ifdef FIXED\n__syncthreads();\n#endif\ny += s[t ^ 1];\n}\n";
+    let record = record.replace("a.cu:4", "a.cu:6");
+    assert_eq!(only(&record, &Sources::none().with("a.cu", dropped)).cause, Cause::RaceSharedRaw);
+    // All on one line.
+    let record = record.replace("a.cu:6", "a.cu:2");
+    for (line, cause) in [
+        ("for (int i = 0; i < n; i++) { s[t] = x[i]; __syncthreads(); y += s[t ^ 1]; }", Cause::RaceSharedWar),
+        ("for (int i = 0; i < n; i++) { s[t] = x[i]; y += s[t ^ 1]; __syncthreads(); }", Cause::RaceSharedRaw),
+        ("s[t] = x[i]; y += s[t ^ 1]; // __syncthreads();", Cause::RaceSharedRaw),
+    ] {
+        let source = format!("__global__ void k() {{\n{line}\n}}\n");
+        assert_eq!(only(&record, &Sources::none().with("a.cu", source)).cause, cause, "{line}");
+    }
+}
+
+/// A copy that every thread has waited for races with the next copy into the same place.
+#[test]
+fn a_copy_that_is_waited_for_races_with_the_next() {
+    let record = "Error: Race reported between Write access at k()+0x100 in a.cu:2\nand Read access at k()+0x180 in a.cu:5 [64 hazards]";
+    let source = |wait: &str| {
+        format!(
+            "for (;;) {{\nasm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ...);\nasm volatile(\"{wait};\");\n__syncthreads();\ny += s[t ^ 1];\n}}\n"
+        )
+    };
+    for (wait, cause) in [
+        ("cp.async.wait_all", Cause::RaceSharedWar),
+        ("cp.async.wait_group 0", Cause::RaceSharedWar),
+        ("cp.async.wait_group 1", Cause::AsyncCopyNoWait),
+        ("cp.async.commit_group", Cause::AsyncCopyNoWait),
+    ] {
+        assert_eq!(only(record, &Sources::none().with("a.cu", source(wait))).cause, cause, "{wait}");
+    }
+}
+
+/// No thread races with itself, unless a copy wrote in its name.
+#[test]
+fn a_thread_that_races_with_itself_copies() {
+    let record = "Error: Potential RAW hazard detected at __shared__ 0x400 in block (0,0,0) :\nWrite Thread (7,0,0) at k()+0x2f0 in a.cu:20\nRead Thread (7,0,0) at k()+0x300 in a.cu:21";
+    assert_eq!(only(record, &Sources::none()).cause, Cause::AsyncCopyNoWait);
 }
 
 #[test]
@@ -181,4 +220,71 @@ fn freed_memory_is_told_from_memory_past_the_end() {
         global(x, 0, address, &format!("{} bytes before the nearest allocation at {base:#x}", base - address))
     });
     assert_eq!(cause(before.collect(), 257), Cause::OobGlobalRead);
+}
+
+/// Headers of the toolkit are no place to look: the finding points to who called.
+#[test]
+fn findings_point_into_the_programs_own_code() {
+    for (record, cause, line) in [
+        (
+            "Barrier error detected. Divergent thread(s) in warp.\nat __syncwarp(unsigned int)+0x120 in sm_30_intrinsics.hpp:110\nby thread (0,0,0) in block (8,0,0)\n    Device Frame: half_warp(const float *, float *)+0xb0 in warp.cu:9",
+            Cause::BadSyncwarpMask,
+            9,
+        ),
+        (
+            "Barrier error detected. Divergent thread(s) in block.\nat cooperative_groups::__v1::thread_block::sync() const+0x20 in sync.h:80\nby thread (0,0,0) in block (8,0,0)\n    Device Frame: reduce(float *)+0xb0 in reduce.cu:12",
+            Cause::DivergentBarrier,
+            12,
+        ),
+        (
+            "Invalid __global__ atomic of size 4 bytes\nat atomicAdd(int *, int)+0xf0 in device_atomic_functions.hpp:107\nby thread (0,0,0) in block (8,0,0)\nAccess to 0x7f5faa808100 is out of bounds\nand is 1 bytes after the nearest allocation at 0x7f5faa808000 of size 256 bytes\n    Device Frame: histogram(const int *, int *, int)+0xd0 in histogram.cu:7",
+            Cause::OobGlobalWrite,
+            7,
+        ),
+        (
+            "Invalid __global__ read of size 16 bytes\nat __pipeline_memcpy_async(void *, const void *, unsigned long)+0xe0 in cuda_pipeline_primitives.h:83\nby thread (1,0,0) in block (0,0,0)\nAccess to 0x7f7d9e800084 is misaligned\nand is inside the nearest allocation at 0x7f7d9e800000 of size 5,120 bytes\n    Device Frame: tile::load(float *)+0xb0 in tile.cuh:31\n    Device Frame: gemm(float *)+0x40 in gemm.cu:90",
+            Cause::MisalignedGlobal,
+            31,
+        ),
+    ] {
+        let finding = only(record, &Sources::none());
+        assert_eq!((finding.cause, finding.line), (cause, Some(line)), "{finding:#?}");
+    }
+    // The kernel is the outermost frame.
+    let record = "Stack overflow\nat [clone k(int)] deep(int)+0x120 in a.cu:2\nby thread (0,0,0) in block (0,0,0)\n    Device Frame: [clone k(int)] deep(int)+0x820 in a.cu:2\n    Device Frame: k(int)+0x90 in a.cu:3";
+    let finding = only(record, &Sources::none());
+    assert_eq!((finding.cause, finding.kernel.as_deref()), (Cause::StackOverflow, Some("k")));
+}
+
+/// The driver's words for too much shared memory and too many threads are the same.
+#[test]
+fn a_refused_launch_is_explained_by_its_source() {
+    let record = "Program hit cudaErrorInvalidValue (error 1) due to \"invalid argument\" on CUDA API call to cudaLaunchKernel.\n    Saved host backtrace up to driver entry point at error\n        Host Frame: void tile<float>(float const*, float*) [0x9420] in app\n        Host Frame: main [0x90a3] in app";
+    for (source, cause) in [
+        ("", Cause::LaunchFailureSmem),
+        ("tile<float><<<n / 256, 256, 100 * 1024>>>(x, y);", Cause::LaunchFailureSmem),
+        ("tile<float><<<1, 2048>>>(x, y);", Cause::LaunchFailureConfig),
+        ("tile<float><<<1, 2048, 0, stream>>>(x, y);", Cause::LaunchFailureConfig),
+        ("tile<float><<<grid, dim3(64, 32)>>>(x, y);", Cause::LaunchFailureConfig),
+        ("other<<<1, 2048>>>(x, y);", Cause::LaunchFailureSmem),
+    ] {
+        let finding = only(record, &Sources::none().with("app.cu", source));
+        assert_eq!((finding.cause, finding.kernel.as_deref()), (cause, Some("tile")), "{source}");
+        assert_eq!(finding.facts.text("called_from"), Some("main"));
+    }
+}
+
+/// A call that returns the last error adds nothing to the call that made it.
+#[test]
+fn the_last_error_is_no_error_of_its_own() {
+    let failed = |api: &str| {
+        format!(
+            "Program hit cudaErrorInvalidConfiguration (error 9) due to \"invalid configuration argument\" on CUDA API call to {api}.\n    Saved host backtrace up to driver entry point at error\n        Host Frame: main [0x9] in app\n"
+        )
+    };
+    let record =
+        format!("{}{}{}", failed("cudaLaunchKernel"), failed("cudaGetLastError"), failed("cudaPeekAtLastError"));
+    let finding = only(&record, &Sources::none());
+    assert_eq!((finding.cause, finding.facts.text("api")), (Cause::LaunchFailureConfig, Some("cudaLaunchKernel")));
+    assert_eq!(only(&failed("cudaGetLastError"), &Sources::none()).cause, Cause::LaunchFailureConfig);
 }

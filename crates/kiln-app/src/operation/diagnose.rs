@@ -3,7 +3,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
-use kiln_diagnose::{Diagnosis, Sources, Verdict, asan, sanitizer, source_names};
+use kiln_diagnose::{Diagnosis, Sources, Verdict, asan, decoded, sanitizer, source_names};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -62,7 +62,10 @@ fn found(mut sources: Sources, logs: &[(&Utf8PathBuf, String)], named: &[String]
     for (log, _) in logs {
         let folder = log.parent().unwrap_or(Utf8Path::new(""));
         let beside = named.iter().cloned().chain(source_names(log.as_str()));
-        let places = beside.flat_map(|name| [folder.join(&name), Utf8PathBuf::from(&name)]);
+        // A log from another machine names its paths; the file itself may lie beside the log.
+        let last = |name: &str| name.rsplit(['/', '\\']).next().map(|name| folder.join(name));
+        let places = beside.flat_map(|name| [Some(folder.join(&name)), Some(Utf8PathBuf::from(&name)), last(&name)]);
+        let places = places.flatten();
         for place in places {
             if !seen.contains(&place)
                 && let Ok(text) = text(&place)
@@ -86,5 +89,5 @@ fn text(file: &Utf8Path) -> Result<String, Failure> {
         let report = Report::error(format!("{file} is too large: {} bytes", about.len()));
         return Err(report.hint("compute-sanitizer --print-limit 100 keeps logs small").into());
     }
-    Ok(String::from_utf8_lossy(&fs_err::read(file)?).into_owned())
+    Ok(decoded(&fs_err::read(file)?))
 }

@@ -2,8 +2,10 @@
 //! facts, what follows from another folded into that one, and the verdict.
 
 mod access;
+mod allocations;
 mod api;
 mod barrier;
+mod code;
 mod fault;
 mod fold;
 mod group;
@@ -11,7 +13,9 @@ mod hang;
 mod leak;
 mod outcome;
 mod pattern;
+mod pointer;
 mod race;
+mod toolkit;
 mod uninitialised;
 
 use group::Group;
@@ -28,7 +32,8 @@ pub fn diagnose(log: &SanitizerLog, sources: &Sources) -> Diagnosis {
             found.extend(finding(&context, &group).map(|finding| (index, finding)));
         }
     }
-    found.extend(fault::asserted(&context).map(|finding| (0, finding)));
+    // What the program printed about an assertion says more than the record of it.
+    found.splice(0..0, fault::asserted(&context).map(|finding| (0, finding)));
     let mut findings = fold::fold(log, found);
     let hang = hang::hang(&context, &mut findings);
     findings.extend(hang);
@@ -62,14 +67,22 @@ impl Context<'_> {
     /// A finding at a record's place, without facts and words yet.
     fn at(&self, cause: Cause, tool: Tool, group: &Group<'_>) -> Finding {
         let record = group.first();
-        self.located(cause, tool, record.kernel(), self.place(record)).counted(group.count)
+        self.located(cause, tool, self.kernel(record), self.place(record)).counted(group.count)
+    }
+
+    /// The kernel of a record. One without frames may name functions that the kernel calls; the source says which is the kernel.
+    fn kernel<'r>(&self, record: &'r Record) -> Option<&'r str> {
+        let declared = |place: &&Place| {
+            !place.function.is_empty() && self.sources.files().any(|(_, text)| code::declares(text, &place.function))
+        };
+        record.places().find(declared).map(|place| place.function.as_str()).or_else(|| record.kernel())
     }
 
     fn located(&self, cause: Cause, tool: Tool, kernel: Option<&str>, place: Option<&Place>) -> Finding {
         let file = place.and_then(|place| place.file.clone());
         let line = place.and_then(|place| place.line);
         let mut facts = Facts::default();
-        facts.set_some("source_line", file.as_deref().zip(line).and_then(|(file, line)| self.sources.line(file, line)));
+        facts.set_some("source_line", file.as_deref().zip(line).and_then(|(file, line)| self.shown(file, line)));
         Finding {
             cause,
             tool,
@@ -87,7 +100,7 @@ impl Context<'_> {
     fn place<'r>(&self, record: &'r Record) -> Option<&'r Place> {
         let with_file = |place: &&Place| place.file.is_some();
         let at_hand = |place: &&Place| place.file.as_deref().is_some_and(|file| self.sources.text(file).is_some());
-        let own = |place: &&Place| place.file.as_deref().is_some_and(|file| !is_toolkit(file));
+        let own = |place: &&Place| place.file.is_some() && !toolkit::has(place);
         record
             .places()
             .find(at_hand)
@@ -96,24 +109,11 @@ impl Context<'_> {
             .or_else(|| record.places().next())
     }
 
-    /// The text of the line a place points to.
-    fn line(&self, place: Option<&Place>) -> &str {
-        let line = place.and_then(|place| self.sources.line(place.file.as_deref()?, place.line?));
-        line.unwrap_or_default()
+    /// The text of the statement a place points into; empty without its source.
+    fn code(&self, place: Option<&Place>) -> String {
+        let code = place.and_then(|place| Some(self.statement(place.file.as_deref()?, place.line?)));
+        code.unwrap_or_default()
     }
-}
-
-fn is_toolkit(file: &str) -> bool {
-    [
-        "/targets/x86_64-linux/include/",
-        "/cuda/include/",
-        "/nvidia/cu",
-        "/cooperative_groups/",
-        "/cccl/",
-        "cuda_pipeline",
-    ]
-    .iter()
-    .any(|part| file.contains(part))
 }
 
 impl Finding {

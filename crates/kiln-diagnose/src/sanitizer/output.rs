@@ -121,14 +121,13 @@ fn assertion(line: &str) -> Option<Assertion> {
     let (before, thread) = before.rsplit_once("thread:")?;
     let (before, block) = before.rsplit_once("block:")?;
     let index = |text: &str| text.trim().trim_end_matches(',').trim_matches(|c| c == '[' || c == ']').to_owned();
-    let (at, function) = before.trim().trim_end_matches(':').split_once(": ")?;
-    let (file, number) = at.rsplit_once(':')?;
-    let place = Place {
-        function: function_name(function),
-        file: Some(file.trim().into()),
-        line: number.trim().parse().ok(),
-        offset: None,
-    };
+    let before = before.trim().trim_end_matches(':');
+    // The first number between two colons is the line; what a runner writes before each line has none, but ends with a space.
+    let (file, line, function) = before.match_indices(": ").find_map(|(at, _)| {
+        let (file, line) = before[..at].rsplit_once(':')?;
+        Some((file.rsplit(' ').next()?, line.parse().ok()?, &before[at + 2..]))
+    })?;
+    let place = Place { function: function_name(function), file: Some(file.into()), line: Some(line), offset: None };
     let condition = condition.trim_matches(|c| matches!(c, '`' | '\'' | '"')).into();
     Some(Assertion { place, condition, block: index(block), thread: index(thread) })
 }

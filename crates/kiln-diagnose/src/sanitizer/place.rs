@@ -100,7 +100,10 @@ fn file_line_function(text: &str) -> Option<(&str, u32, &str)> {
 
 /// A function's name from its whole declaration, mangled or not: no return type, template arguments or parameters.
 pub(crate) fn function_name(declaration: &str) -> String {
-    let text = readable_kernel(declaration.trim().trim_matches(|c| c == '[' || c == ']'));
+    // `[clone kernel(int)] called(int)`: a function that was copied for one of its callers.
+    let own = declaration.trim();
+    let own = own.strip_prefix("[clone ").and_then(|rest| rest.split_once("] ")).map_or(own, |(_, own)| own);
+    let text = readable_kernel(own.trim_matches(|c| c == '[' || c == ']'));
     // `(anonymous namespace)::scale(float *)`
     let text = text.replace("(anonymous namespace)::", "");
     let mut name = String::new();
@@ -168,6 +171,8 @@ mod tests {
             ("void (anonymous namespace)::scale<4>(float *)", "scale"),
             ("at::native::copy<std::array<char *, 2>>(int)", "at::native::copy"),
             ("_Z4axpyPKfPfi", "axpy"),
+            ("[clone recurse(const float *, int)] deep(const float *, int)", "deep"),
+            ("std::vector<float, std::allocator<float> > down<float>(float const*)", "down"),
             ("kernel", "kernel"),
             ("", ""),
         ] {

@@ -1,5 +1,8 @@
 //! What compute-sanitizer reports, record by record.
 
+use kiln_core::readable_kernel;
+
+use super::place::function_name;
 use super::{Place, Program};
 use crate::Tool;
 
@@ -56,14 +59,14 @@ impl Run {
         }
     }
 
+    /// Neither an end nor a record: the program may still be running.
+    pub fn is_stalled(&self) -> bool {
+        !self.is_xml && !self.ended && self.records.is_empty() && self.not_run.is_none() && !self.program_failed
+    }
+
     /// Nothing but its header: the program neither ended nor printed anything.
     pub fn is_silent(&self) -> bool {
-        !self.is_xml
-            && !self.ended
-            && self.records.is_empty()
-            && self.not_run.is_none()
-            && self.output_lines == 0
-            && !self.program_failed
+        self.is_stalled() && self.output_lines == 0
     }
 
     /// It ran to its end and found nothing.
@@ -106,11 +109,34 @@ impl Record {
         self.place.iter().chain(&self.frames).chain(parties.iter().filter_map(|party| party.place.as_ref()))
     }
 
-    /// The outermost function on the device: the kernel. Without frames, the function of the instruction.
+    /// The outermost function on the device: the kernel. Without frames, the function of the instruction. The runtime's own
+    /// functions are nobody's kernel.
     pub fn kernel(&self) -> Option<&str> {
-        let function = |place: &Place| !place.function.is_empty();
+        let function = |place: &Place| !place.function.is_empty() && place.function != "__assertfail";
         let outermost = self.frames.iter().rev().chain(&self.place).find(|place| function(place));
         outermost.or_else(|| self.places().find(|place| function(place))).map(|place| place.function.as_str())
+    }
+}
+
+impl Record {
+    /// The kernel that was launched, by the host's functions: the stub that nvcc makes for it, or a function of its parameters.
+    pub fn launched(&self) -> Option<String> {
+        if let Some((_, stub)) = self.host.iter().find_map(|name| name.split_once("__device_stub_")) {
+            let mangled =
+                if stub.starts_with("_Z") { stub.to_owned() } else { format!("_{}", stub.trim_start_matches('_')) };
+            return Some(readable_kernel(&mangled));
+        }
+        let innermost = self.host.iter().find(|name| !function_name(name).starts_with("cu"))?;
+        let takes_pointers = innermost.split_once('(').is_some_and(|(_, parameters)| parameters.contains('*'));
+        takes_pointers.then(|| function_name(innermost)).filter(|name| name != "main")
+    }
+
+    /// The function on the host that made the call or the launch, as far as it is the program's own.
+    pub fn caller(&self) -> Option<String> {
+        let own = |name: &String| !name.starts_with("cu") && !name.starts_with("__") && !name.is_empty();
+        let launch = matches!(&self.what, What::Api(call) if call.name.contains("Launch"));
+        let kernel = self.launched().filter(|_| launch);
+        self.host.iter().map(|name| function_name(name)).find(|name| own(name) && Some(name) != kernel.as_ref())
     }
 }
 
@@ -160,6 +186,8 @@ pub enum What {
     Leak {
         /// How much.
         bytes: u64,
+        /// Where.
+        address: Option<u64>,
         /// Allocated by `malloc` in a kernel.
         device_heap: bool,
     },

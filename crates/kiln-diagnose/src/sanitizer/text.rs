@@ -5,6 +5,8 @@
 mod detail;
 mod head;
 
+use std::borrow::Cow;
+
 use super::{Record, Run, SanitizerLog, Severity, What};
 use crate::Tool;
 
@@ -13,7 +15,8 @@ pub(super) use head::head;
 /// Reads a text log.
 pub(super) fn read(log: &str) -> SanitizerLog {
     let mut reader = Reader::default();
-    for line in log.lines() {
+    let plain = without_colours(log);
+    for line in plain.lines() {
         match split(line) {
             Some((before, body)) => {
                 if !before.trim().is_empty() {
@@ -25,6 +28,22 @@ pub(super) fn read(log: &str) -> SanitizerLog {
         }
     }
     reader.finish()
+}
+
+/// Without what terminals take for colours.
+fn without_colours(log: &str) -> Cow<'_, str> {
+    const ESCAPE: char = '\u{1b}';
+    if !log.contains(ESCAPE) {
+        return log.into();
+    }
+    let mut parts = log.split(ESCAPE);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // `[1;31m` up to the letter that ends it.
+        let end = part.strip_prefix('[').and_then(|code| code.find(|c: char| c.is_ascii_alphabetic()));
+        plain.push_str(end.map_or(part, |end| &part[end + 2..]));
+    }
+    plain.into()
 }
 
 /// The program's part of a line, and the tool's after exactly nine equal signs.
@@ -162,6 +181,17 @@ pub(super) fn number_after(text: &str, phrase: &str) -> Option<u64> {
     number(&after[..end])
 }
 
+/// Why a tool checked nothing.
+const NOT_RUN: [&str; 7] = [
+    "terminated before first instrumented API call",
+    "No attachable process",
+    "Device not supported",
+    "device is not supported",
+    "Unable to find injection library",
+    "Insufficient permissions",
+    "debugger is already attached",
+];
+
 /// Lines about the run as a whole.
 fn summary(run: &mut Run, body: &str) -> bool {
     let (_, plain) = severity(body);
@@ -189,8 +219,7 @@ fn summary(run: &mut Run, body: &str) -> bool {
         || plain.contains("didn't terminate successfully")
     {
         run.program_failed = true;
-    } else if plain.contains("terminated before first instrumented API call") || plain.contains("No attachable process")
-    {
+    } else if NOT_RUN.iter().any(|words| plain.contains(words)) {
         run.not_run = Some(plain.into());
     } else if is_remark(plain) {
         run.remarks.push(plain.into());

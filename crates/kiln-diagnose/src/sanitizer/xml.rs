@@ -1,6 +1,7 @@
 //! XML logs (`--xml --save FILE`). In: one or several such documents. Out: the runs, with the same records a text log
 //! gives. The XML has no summary and no output of the program; the nearest allocation and errors that were not printed are
-//! in the text only. A document without its end is a run that did not end.
+//! in the text only. A document without its end is a run that did not end, and one without records says no more than that
+//! nothing was recorded: it looks the same when the program never reached the device.
 
 mod element;
 
@@ -47,14 +48,14 @@ pub(super) fn read(log: &str) -> SanitizerLog {
 
 fn record(element: &Element) -> Record {
     let what = element.child("what");
-    let text = what.and_then(|what| what.text_of("text")).unwrap_or_default();
+    let text = what.map(first_line).unwrap_or_default();
     let kind = element.text_of("kind").unwrap_or_default();
     let severity = match element.text_of("level") {
         Some("Warning" | "WARNING") => Severity::Warning,
         Some("Info" | "INFO") => Severity::Info,
         _ => Severity::Error,
     };
-    let known = what.and_then(race).or_else(|| what.and_then(api)).or_else(|| Some(head(text)?.what));
+    let known = what.and_then(race).or_else(|| what.and_then(api)).or_else(|| Some(head(&text)?.what));
     let words = || format!("{kind}: {text}").trim_matches([':', ' ']).to_owned();
     let mut record = Record::new(known.unwrap_or_else(|| What::Unrecognised { words: words() }), severity);
     if let Some(what) = what {
@@ -67,7 +68,21 @@ fn record(element: &Element) -> Record {
     let index = |name| who.and_then(|who| who.child(name)).and_then(triple);
     record.thread = index("threadIdx");
     record.block = index("blockIdx");
+    if let What::UninitialisedCopy { api, .. } = &mut record.what
+        && api.is_empty()
+    {
+        *api = record.host.iter().find(|name| name.starts_with("cuda")).cloned().unwrap_or_default();
+    }
     record
+}
+
+/// What a text log has in its first line, and XML in several elements: `Barrier error` and `Missing init`, or an exception.
+fn first_line(what: &Element) -> String {
+    let text = what.text_of("text").or_else(|| what.text_of("exception")).unwrap_or_default();
+    match what.text_of("type") {
+        Some(kind) if text.ends_with("error") => format!("{text} detected. {kind}"),
+        _ => text.into(),
+    }
 }
 
 fn frames<'a>(element: &'a Element, stack: &str) -> impl Iterator<Item = &'a Element> {
@@ -100,12 +115,14 @@ fn fields(record: &mut What, what: &Element) {
     let address = what.text_of("address").and_then(hex);
     match record {
         What::Access(access) | What::Uninitialised(access) => accessed(access, address, what),
-        What::Leak { bytes, device_heap } => {
+        What::Leak { bytes, address: at, device_heap } => {
+            *at = address.or(*at);
             *bytes = what.text_of("size").and_then(|size| size.parse().ok()).unwrap_or(*bytes);
             *device_heap |= what.text_of("type").is_some_and(|kind| kind.contains("heap"));
         }
         What::UninitialisedCopy { api, size } => {
-            *size = what.text_of("size").and_then(|size| size.parse().ok()).unwrap_or(*size);
+            let found = what.text_of("accessSize").or_else(|| what.text_of("size"));
+            *size = found.and_then(|size| size.parse().ok()).unwrap_or(*size);
             if let Some(name) = what.text_of("api") {
                 *api = name.into();
             }

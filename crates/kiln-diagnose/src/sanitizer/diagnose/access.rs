@@ -31,10 +31,10 @@ pub(super) fn facts(finding: &mut Finding, group: &Group<'_>, access: &Access) {
     facts.set("access_bytes", access.size);
     let record = group.first();
     // The line is in a function that the kernel calls.
-    if let Some(caller) = record.frames.first().and_then(|frame| frame.source())
-        && record.place.as_ref().and_then(|place| place.source()).is_some_and(|own| own != caller)
-    {
-        facts.set("called_from", caller);
+    let at = (finding.file.as_deref(), finding.line);
+    let mut outwards = record.places().skip_while(|place| (place.file.as_deref(), place.line) != at).skip(1);
+    if let Some(caller) = outwards.find(|place| place.file.is_some() && (place.file.as_deref(), place.line) != at) {
+        facts.set_some("called_from", caller.source());
     }
     threads(facts, group);
 }
@@ -48,7 +48,9 @@ fn threads(facts: &mut Facts, group: &Group<'_>) {
     threads.sort_unstable();
     threads.dedup();
     if !threads.is_empty() {
-        facts.set("threads", threads.len());
+        // An access that stops the kernel happens once in a thread: as many threads as errors, unless some show up twice.
+        let once = threads.len() == group.records.len() && super::group::ends_context(&group.first().what);
+        facts.set("threads", if once { group.count } else { threads.len() as u64 });
         facts.set("blocks", blocks.len());
         if group.count > group.records.len() as u64 {
             facts.set("printed", group.records.len());
@@ -80,9 +82,9 @@ pub(super) fn touches(group: &Group<'_>) -> Vec<Touch> {
 }
 
 /// The pattern of a group's addresses, written into its facts.
-fn strides(facts: &mut Facts, group: &Group<'_>, access: &Access) -> super::pattern::Pattern {
+pub(super) fn strides(facts: &mut Facts, group: &Group<'_>, access: &Access) -> super::pattern::Pattern {
     let found = pattern(&touches(group), access.size);
-    facts.set_some("thread_step_bytes", found.step);
+    facts.set_some("thread_step_bytes", found.step.filter(|step| *step != 0));
     facts.set_some("stride_bytes", found.stride);
     facts.set_some("threads_per_row", found.threads_per_row);
     found

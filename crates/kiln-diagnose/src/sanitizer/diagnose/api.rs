@@ -1,8 +1,7 @@
 //! CUDA calls that failed. A launch that is refused never runs: nothing on the device reports it, and the output stays as it
 //! was.
 
-use kiln_core::readable_kernel;
-
+use super::code::Launch;
 use super::group::Group;
 use super::{Context, Finding};
 use crate::sanitizer::{ApiCall, Record};
@@ -13,12 +12,14 @@ const INVALID_CONFIGURATION: u64 = 9;
 const OUT_OF_RESOURCES: u64 = 701;
 const COOPERATIVE_TOO_LARGE: u64 = 720;
 const MISALIGNED_ADDRESS: u64 = 716;
+const MOST_THREADS: u64 = 1024;
 /// What later calls return once a kernel was stopped.
 pub(super) const AFTERMATH: [u64; 13] = [4, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999];
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, call: &ApiCall) -> Finding {
     let launch = call.name.contains("Launch");
     let cause = match call.code {
+        Some(INVALID_VALUE) if launch && is_configuration(context, group.first()) => Cause::LaunchFailureConfig,
         Some(INVALID_VALUE) if launch || call.name.contains("FuncSetAttribute") => Cause::LaunchFailureSmem,
         Some(INVALID_CONFIGURATION | OUT_OF_RESOURCES | COOPERATIVE_TOO_LARGE) => Cause::LaunchFailureConfig,
         Some(INVALID_VALUE) if call.name.contains("Free") => Cause::DoubleFree,
@@ -30,19 +31,18 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, call: &ApiCall) 
         _ => Cause::ApiError,
     };
     let mut finding = context.at(cause, Tool::Memcheck, group);
-    finding.kernel = finding.kernel.or_else(|| launched(group.first()));
+    finding.kernel = finding.kernel.or_else(|| group.first().launched());
     finding.facts.set("api", call.name.as_str());
     finding.facts.set("error", call.error.as_str());
     finding.facts.set_some("error_code", call.code);
     finding.facts.set("message", call.message.as_str());
-    let caller = group.first().host.iter().find(|name| !name.starts_with("cu") && !name.starts_with("__device_stub"));
-    finding.facts.set_some("called_from", caller.cloned());
+    finding.facts.set_some("called_from", group.first().caller());
     let failed = format!("{} returned {} ({})", call.name, call.error, call.message);
     (finding.explanation, finding.fix) = match cause {
         Cause::LaunchFailureSmem => (
             format!(
                 "{failed}: the kernel never ran. A launch is refused like this when it asks for more dynamic shared memory than \
-                 48 KiB without opting in, or than the device has."
+                 48 KiB without opting in, or than the device has; also when a block has more than 1,024 threads."
             ),
             "Call cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch (at most \
              227 KiB per block on Hopper, static included), and check cudaGetLastError() after it."
@@ -87,9 +87,15 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, call: &ApiCall) 
     finding
 }
 
-/// The kernel a launch was for, from the stub that nvcc makes for it.
-fn launched(record: &Record) -> Option<String> {
-    let stub = record.host.iter().find_map(|name| name.split_once("__device_stub_"))?.1;
-    let mangled = if stub.starts_with("_Z") { stub.to_owned() } else { format!("_{}", stub.trim_start_matches('_')) };
-    Some(readable_kernel(&mangled))
+/// The driver refuses too much shared memory and too large a block with the same words. The source tells: a launch that asks for
+/// no dynamic shared memory was not refused for it, nor was one with more threads than any device allows.
+fn is_configuration(context: &Context<'_>, record: &Record) -> bool {
+    let kernel = record.kernel().map(str::to_owned).or_else(|| record.launched());
+    let launches = kernel.map(|kernel| context.launches(&kernel)).unwrap_or_default();
+    let asks = |launch: &Launch| launch.configuration.get(2).is_some_and(|bytes| bytes != "0");
+    let too_large = |launch: &Launch| {
+        let block = launch.configuration.get(1).map(|block| block.replace(['u', 'U'], "")).unwrap_or_default();
+        block.parse::<u64>().is_ok_and(|threads| threads > MOST_THREADS)
+    };
+    !launches.is_empty() && (launches.iter().any(too_large) || !launches.iter().any(asks))
 }

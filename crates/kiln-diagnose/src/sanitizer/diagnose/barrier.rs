@@ -4,12 +4,31 @@ use super::group::Group;
 use super::{Context, Finding};
 use crate::{Cause, Tool};
 
+const WARP_LEVEL: [&str; 12] = [
+    "__syncwarp(",
+    "_sync(",
+    "__shfl",
+    "__ballot",
+    "__any",
+    "__all",
+    "__match",
+    "__reduce_",
+    "warp.sync",
+    "vote.sync",
+    "match.sync",
+    "shfl.sync",
+];
+const BLOCK_LEVEL: [&str; 6] =
+    ["__syncthreads", "bar.sync", "barrier.sync", "bar.cta.sync", "barrier.cta.sync", "__barrier_sync"];
+
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, problem: &str) -> Finding {
     let lower = problem.to_ascii_lowercase();
-    let line = context.line(context.place(group.first()));
-    let warp_level = ["__syncwarp", "_sync(", "__shfl", "__ballot", "__any", "__all", "warp.sync", "vote", "shfl"];
-    let in_warp = warp_level.iter().any(|word| line.contains(word));
-    let block_level = line.contains("__syncthreads") || line.contains("bar.sync") || line.contains("barrier.sync");
+    // The toolkit's functions have names; inline assembly and the intrinsics of the compiler are only in the source.
+    let record = group.first();
+    let mut code = context.code(context.place(record));
+    record.places().for_each(|place| code.extend([" ", &place.function, "("]));
+    let in_warp = WARP_LEVEL.iter().any(|word| code.contains(word));
+    let block_level = BLOCK_LEVEL.iter().any(|word| code.contains(word));
     let cause = match lower.as_str() {
         _ if lower.contains("divergent") && in_warp && !block_level => Cause::BadSyncwarpMask,
         _ if lower.contains("divergent") => Cause::DivergentBarrier,
@@ -47,8 +66,11 @@ fn threads(finding: &mut Finding, group: &Group<'_>) {
     let mut blocks: Vec<_> = group.records.iter().filter_map(|record| record.block).collect();
     blocks.sort_unstable();
     blocks.dedup();
-    finding.facts.set("threads", group.records.len());
+    finding.facts.set("threads", group.count);
     finding.facts.set("blocks", blocks.len());
+    if group.count > group.records.len() as u64 {
+        finding.facts.set("printed", group.records.len());
+    }
     finding.facts.set_some("first_thread", group.first().thread.map(|thread| thread.to_vec()));
     finding.facts.set_some("first_block", group.first().block.map(|block| block.to_vec()));
 }

@@ -1,5 +1,8 @@
 //! What stopped a kernel: hardware exceptions, failed assertions, wrong frees on the device; and records kiln does not know.
 
+use serde_json::Value;
+
+use super::code::parenthesis;
 use super::group::Group;
 use super::{Context, Finding};
 use crate::sanitizer::Severity;
@@ -29,7 +32,14 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, problem: &str) -
         tool => tool,
     };
     let mut finding = context.at(cause, tool, group);
+    finding.kernel = finding.kernel.or_else(|| group.first().launched());
+    if cause == Cause::DeviceAssert {
+        only_assertion(context, &mut finding);
+    }
     finding.facts.set("problem", problem);
+    if group.first().thread.is_some() {
+        finding.facts.set("threads", group.count);
+    }
     finding.facts.set_some("first_thread", group.first().thread.map(|thread| thread.to_vec()));
     finding.facts.set_some("first_block", group.first().block.map(|block| block.to_vec()));
     (finding.explanation, finding.fix) = match cause {
@@ -45,6 +55,11 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, problem: &str) -
         Cause::Hang => (
             format!("{problem}: threads wait for one that never comes."),
             "Check that every arrival the barrier expects happens, in every phase.".into(),
+        ),
+        _ if lower.contains("trap") => (
+            "A thread executed a trap instruction: __trap(), a check that failed in a library, or code that cannot be reached."
+                .into(),
+            "Find the check at or before this line whose condition this thread fails.".into(),
         ),
         _ => (
             format!(
@@ -98,14 +113,45 @@ pub(super) fn asserted(context: &Context<'_>) -> Option<Finding> {
     let kernel = Some(first.place.function.as_str()).filter(|name| !name.is_empty());
     let mut finding = context.located(Cause::DeviceAssert, tool, kernel, Some(&first.place)).counted(same);
     finding.facts.set("assertion", first.condition.as_str());
-    finding.facts.set("first_thread", first.thread.as_str());
-    finding.facts.set("first_block", first.block.as_str());
+    finding.facts.set("first_thread", index(&first.thread));
+    finding.facts.set("first_block", index(&first.block));
     finding.facts.set("threads", same);
     finding.explanation =
         format!("The assertion `{}` failed in block ({}), thread ({}).", first.condition, first.block, first.thread);
     finding.fix =
         "Make the condition true: look at the values of that thread, on the smallest input that fails.".into();
     Some(finding)
+}
+
+/// `188,0,0` as a list of numbers, if it is one.
+fn index(text: &str) -> Value {
+    let numbers: Option<Vec<u64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    numbers.map_or_else(|| text.into(), Into::into)
+}
+
+/// A record of an assertion names none. If the sources have one, that is it.
+fn only_assertion(context: &Context<'_>, finding: &mut Finding) {
+    let mut found = context.sources.files().flat_map(|(file, text)| {
+        let lines = text.lines().zip(1_u32..).filter_map(|(line, number)| Some((line, number, condition(line)?)));
+        lines.map(move |(line, number, condition)| (file, line, number, condition))
+    });
+    if let (Some((file, line, number, condition)), None) = (found.next(), found.next())
+        && finding.file.is_none()
+    {
+        (finding.file, finding.line) = (Some(file.into()), Some(number));
+        finding.facts.set("source_line", line.trim());
+        finding.facts.set("assertion", condition);
+    }
+}
+
+/// What a line asserts.
+fn condition(line: &str) -> Option<&str> {
+    let at = line.match_indices("assert(").map(|(at, _)| at).find(|at| {
+        let before = line[..*at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    })?;
+    let comment = line.find("//").is_some_and(|comment| comment < at);
+    parenthesis(&line[at + "assert".len()..]).map(|(condition, _)| condition).filter(|_| !comment)
 }
 
 /// An error kiln does not know, with a place in device code: better told than dropped.

@@ -19,6 +19,7 @@ pub(super) fn fold(log: &SanitizerLog, found: Vec<(usize, Finding)>) -> Vec<Find
     for (run, finding) in &found {
         let follows = match finding.cause {
             Cause::Leak => ends(*run) || stopped(*run) || !log.program.assertions.is_empty(),
+            _ if is_echo(finding) => found.iter().any(|(_, other)| is_call(other) && !is_echo(other)),
             _ if is_call(finding) => {
                 let code = finding.facts.number("error_code");
                 code.is_some_and(|code| AFTERMATH.contains(&code)) && found.iter().any(|(_, other)| ends_context(other))
@@ -43,6 +44,12 @@ pub(super) fn fold(log: &SanitizerLog, found: Vec<(usize, Finding)>) -> Vec<Find
 /// A finding that is nothing but a failed call.
 fn is_call(finding: &Finding) -> bool {
     finding.facts.get("api").is_some() && finding.facts.get("error").is_some()
+}
+
+/// A call that does nothing but return the error of an earlier one.
+fn is_echo(finding: &Finding) -> bool {
+    let api = finding.facts.text("api").unwrap_or_default();
+    is_call(finding) && (api.contains("GetLastError") || api.contains("PeekAtLastError"))
 }
 
 fn ends_context(finding: &Finding) -> bool {
@@ -79,16 +86,27 @@ fn merge(kept: &mut Vec<(usize, Finding)>, run: usize, finding: &Finding) {
         let file = finding.file.as_deref().map(last_part).map(str::to_owned);
         (finding.cause, finding.kernel.clone(), file, finding.line)
     };
-    let known = kept.iter_mut().find(|(_, known)| place(known) == place(finding));
-    let Some((known_run, known)) = known else {
+    // A record of an assertion does not say which, and of two calls that are refused for the same reason one may not name the kernel.
+    let vague = |finding: &Finding| match finding.cause {
+        Cause::DeviceAssert => finding.file.is_none(),
+        Cause::LaunchFailureSmem | Cause::LaunchFailureConfig => finding.kernel.is_none(),
+        _ => false,
+    };
+    let same = |known: &Finding| {
+        place(known) == place(finding) || known.cause == finding.cause && (vague(known) || vague(finding))
+    };
+    let Some((known_run, known)) = kept.iter_mut().find(|(_, known)| same(known)) else {
         kept.push((run, finding.clone()));
         return;
     };
-    known.count = match *known_run == run {
+    // An assertion that the program printed and the tool recorded is one.
+    let other = finding.cause != Cause::DeviceAssert && !vague(finding) && !vague(known);
+    known.count = match *known_run == run && other {
         // Two instructions on one line.
         true => known.count + finding.count,
         false => known.count.max(finding.count),
     };
+    known.kernel = known.kernel.take().or_else(|| finding.kernel.clone());
     for (name, value) in finding.facts.iter() {
         if known.facts.get(name).is_none() {
             known.facts.set(name, value.clone());

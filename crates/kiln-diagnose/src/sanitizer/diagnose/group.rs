@@ -32,7 +32,8 @@ pub(super) fn groups(run: &Run) -> Vec<Group<'_>> {
         group.count = group.records.len() as u64;
     }
     let unprinted = unprinted(run);
-    let mut on_device = groups.iter_mut().filter(|group| is_on_device(&group.first().what));
+    let is_found = |what: &What| is_on_device(what) || matches!(what, What::UninitialisedCopy { .. });
+    let mut on_device = groups.iter_mut().filter(|group| is_found(&group.first().what));
     if let (Some(group), None) = (on_device.next(), on_device.next()) {
         group.count += unprinted;
     }
@@ -78,7 +79,7 @@ fn same(a: &Record, b: &Record) -> bool {
         (What::Hazard(x), What::Hazard(y)) => {
             (&x.kind, x.async_copy, parties(a)) == (&y.kind, y.async_copy, parties(b))
         }
-        (What::Leak { device_heap: x, .. }, What::Leak { device_heap: y, .. }) => x == y && a.host == b.host,
+        (What::Leak { device_heap: x, .. }, What::Leak { device_heap: y, .. }) => x == y,
         (What::UninitialisedCopy { api: x, .. }, What::UninitialisedCopy { api: y, .. }) => x == y && a.host == b.host,
         (x, y) => x == y && place(a) == place(b),
     }

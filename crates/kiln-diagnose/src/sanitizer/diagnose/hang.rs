@@ -6,13 +6,16 @@ mod suspect;
 use suspect::{Kind, Suspect, suspect};
 
 use super::{Context, Finding};
-use crate::sanitizer::{Place, Run};
+use crate::sanitizer::{Check, Place, Run};
 use crate::{Cause, Tool};
 
 /// The finding, unless another explains why the program hung; then that one says so.
 pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Finding> {
-    let silent: Vec<&Run> = context.log.runs.iter().filter(|run| run.is_silent()).collect();
-    if silent.is_empty() && !context.log.program.timed_out {
+    let program = &context.log.program;
+    let unfinished = program.check.is_none() && program.errors.is_empty();
+    let stalled = |run: &&Run| run.is_silent() || run.is_stalled() && unfinished;
+    let silent: Vec<&Run> = context.log.runs.iter().filter(stalled).collect();
+    if silent.is_empty() && (!program.timed_out || program.check == Some(Check::Passed)) {
         return None;
     }
     if let Some(cause) = findings.iter_mut().find(|finding| explains(finding.cause)) {
@@ -23,6 +26,7 @@ pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Fi
     let cause = match suspect.as_ref().map(|suspect| suspect.kind) {
         Some(Kind::Barrier) => Cause::DivergentBarrier,
         Some(Kind::Warp) => Cause::BadSyncwarpMask,
+        Some(Kind::Named) => Cause::BarrierProtocol,
         Some(Kind::Loop) | None => Cause::Hang,
     };
     let tool = silent.first().map_or(Tool::Program, |run| run.tool);
@@ -35,9 +39,11 @@ pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Fi
     let kernel = place.as_ref().map(|place| place.function.as_str()).filter(|name| !name.is_empty());
     let mut finding = context.located(cause, tool, kernel, place.as_ref());
     finding.facts.set("hangs", true);
-    finding.facts.set("runs_without_end", silent.len());
+    if !silent.is_empty() {
+        finding.facts.set("runs_without_end", silent.len());
+    }
     finding.facts.set_some("condition", suspect.as_ref().map(|suspect| suspect.condition.as_str()));
-    (finding.explanation, finding.fix) = words(suspect.as_ref());
+    (finding.explanation, finding.fix) = words(suspect.as_ref(), silence(context, &silent));
     if cause == Cause::Hang && suspect.is_none() {
         finding.facts.set("suspects", vec![Cause::DivergentBarrier.id(), Cause::BarrierProtocol.id()]);
     }
@@ -59,9 +65,26 @@ fn explains(cause: Cause) -> bool {
     )
 }
 
-fn words(suspect: Option<&Suspect>) -> (String, String) {
-    let silence = "The log ends after the tool's header: the program did not end and was stopped, or the log was cut.";
+/// How a hang shows.
+fn silence(context: &Context<'_>, silent: &[&Run]) -> &'static str {
+    match silent {
+        [] if context.log.program.timed_out => "The program says that it waited too long.",
+        [first, ..] if first.output_lines > 0 => {
+            "The log has no summary: the program did not end and was stopped, or the log was cut."
+        }
+        _ => "The log ends after the tool's header: the program did not end and was stopped, or the log was cut.",
+    }
+}
+
+fn words(suspect: Option<&Suspect>, silence: &str) -> (String, String) {
     match suspect {
+        Some(suspect) if suspect.kind == Kind::Named => (
+            format!(
+                "{silence} The source has a named barrier that waits for more threads than `{}` lets through.",
+                suspect.condition
+            ),
+            "Make the barrier's count the number of threads that reach it (a multiple of 32), or let all of them reach it.".into(),
+        ),
         Some(suspect) if suspect.kind == Kind::Warp => (
             format!(
                 "{silence} The source calls for the whole warp inside `{}`, which depends on the thread: lanes for which it is false \

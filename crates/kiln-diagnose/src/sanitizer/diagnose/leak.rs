@@ -33,9 +33,16 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>) -> Finding {
     let host = &group.first().host;
     let named = |start: &str| host.iter().find(|name| name.starts_with(start)).cloned();
     let api = named("cuda").or_else(|| named("cuMem"));
-    let caller = host.iter().find(|name| !name.starts_with("cu")).cloned();
+    let mut callers: Vec<String> = group.records.iter().filter_map(|record| record.caller()).collect();
+    callers.dedup();
+    let caller = callers.first().cloned();
     finding.facts.set_some("api", api);
     finding.facts.set_some("called_from", caller.clone());
+    if callers.len() > 1 {
+        callers.sort_unstable();
+        callers.dedup();
+        finding.facts.set("allocated_in", callers);
+    }
     let who = caller.map_or(String::new(), |caller| format!(", allocated in {caller}()"));
     let each = match finding.facts.number("allocation_bytes") {
         Some(each) if allocations > 1 => format!(" of {} bytes each", grouped(each.into())),

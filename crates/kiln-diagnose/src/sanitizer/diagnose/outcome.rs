@@ -19,7 +19,7 @@ pub(super) fn conclude(context: &Context<'_>, mut findings: Vec<Finding>) -> Dia
     } else if program_is_wrong(context) {
         findings.push(inconclusive(context));
         Verdict::Inconclusive
-    } else if runs.iter().all(|run| run.is_clean() && !missed(run)) {
+    } else if runs.iter().all(|run| run.is_clean() && !missed(run)) && !is_only_xml(context) {
         Verdict::Clean
     } else {
         Verdict::Inconclusive
@@ -33,6 +33,12 @@ fn program_is_wrong(context: &Context<'_>) -> bool {
         || program.varies
         || !program.errors.is_empty()
         || context.log.runs.iter().any(|run| run.program_failed)
+}
+
+/// XML without records looks the same whether the tool found nothing or the program never reached the device, and it has no
+/// results. A log in text, or a check that passed, says more.
+fn is_only_xml(context: &Context<'_>) -> bool {
+    context.log.runs.iter().all(|run| run.is_xml) && context.log.program.check != Some(Check::Passed)
 }
 
 /// The tool says that it did not see everything.
@@ -49,6 +55,16 @@ fn notes(context: &Context<'_>) -> Vec<String> {
     };
     if context.log.runs.is_empty() {
         note("this is no output of compute-sanitizer: it has no line that begins with `=========`".into());
+    }
+    if !context.log.runs.is_empty()
+        && is_only_xml(context)
+        && context.log.runs.iter().all(|run| run.records.is_empty() && run.ended)
+    {
+        note(
+            "the XML has no records: it does not say whether the program ran to its end, or with which result. Give what the tool \
+             prints without --xml too"
+                .into(),
+        );
     }
     for run in &context.log.runs {
         let tool = run.tool.name();

@@ -18,6 +18,8 @@ pub(super) struct Pattern {
     pub(super) threads_per_row: Option<u32>,
     /// Bytes from one block's addresses to those of the block with the next x.
     pub(super) block_step: Option<i64>,
+    /// Bytes from one block's addresses to those of the block with the next y.
+    pub(super) block_row_step: Option<i64>,
 }
 
 /// Finds the pattern of accesses of one size.
@@ -28,9 +30,10 @@ pub(super) fn pattern(touches: &[Touch], size: u64) -> Pattern {
         // In the order in which threads are numbered: x fastest.
         first.entry((*block, [*z, *y, *x])).or_insert(*address);
     }
-    let right = differences(&first, |block, [z, y, x]| (block, [z, y, x.wrapping_add(1)]));
-    let below = differences(&first, |block, [z, y, x]| (block, [z, y.wrapping_add(1), x]));
-    let next_block = differences(&first, |[x, y, z], thread| ([x.wrapping_add(1), y, z], thread));
+    let right = steps(&first, |(_, thread)| &mut thread[2]);
+    let below = steps(&first, |(_, thread)| &mut thread[1]);
+    let next_block = steps(&first, |(block, _)| &mut block[0]);
+    let block_below = steps(&first, |(block, _)| &mut block[1]);
     let step = most(&right);
     let touching = i64::try_from(size).ok().filter(|size| *size > 0);
     let rows = rows(&first, touching);
@@ -42,14 +45,28 @@ pub(super) fn pattern(touches: &[Touch], size: u64) -> Pattern {
         (Some(step), _) if step != 0 => (Some(step), None),
         _ => (most(&below), None),
     };
-    Pattern { step, stride, threads_per_row, block_step: most(&next_block) }
+    Pattern { step, stride, threads_per_row, block_step: most(&next_block), block_row_step: most(&block_below) }
 }
 
 type Key = ([u32; 3], [u32; 3]);
 
-fn differences(first: &BTreeMap<Key, u64>, neighbour: impl Fn([u32; 3], [u32; 3]) -> Key) -> Vec<i64> {
-    let pair = |(key, address): (&Key, &u64)| Some((*address, *first.get(&neighbour(key.0, key.1))?));
-    first.iter().filter_map(pair).map(|(a, b)| b.wrapping_sub(a).cast_signed()).collect()
+/// Bytes from one to the next along one of the dimensions. Of those between two that failed nothing is known, so that the
+/// bytes are shared among them.
+fn steps(first: &BTreeMap<Key, u64>, axis: fn(&mut Key) -> &mut u32) -> Vec<i64> {
+    let mut lines: BTreeMap<Key, Vec<(u32, u64)>> = BTreeMap::new();
+    for (&(mut key), &address) in first {
+        let along = std::mem::take(axis(&mut key));
+        lines.entry(key).or_default().push((along, address));
+    }
+    let mut steps = Vec::new();
+    for pair in lines.values().flat_map(|line| line.windows(2)) {
+        let gap = i64::from(pair[1].0) - i64::from(pair[0].0);
+        let bytes = pair[1].1.wrapping_sub(pair[0].1).cast_signed();
+        if gap > 0 && bytes % gap == 0 {
+            steps.push(bytes / gap);
+        }
+    }
+    steps
 }
 
 /// The value that most of them have; none if less than half agree.
@@ -95,7 +112,9 @@ fn rows(first: &BTreeMap<Key, u64>, touching: Option<i64>) -> Option<(i64, u32)>
             strides.push(bytes / rows);
         }
     }
-    most(&strides).map(|stride| (stride, threads))
+    // Where one row begins where the last one ends there are no rows; warps that were printed look like them.
+    let whole = i64::from(threads).wrapping_mul(touching.cast_signed());
+    most(&strides).filter(|stride| *stride != whole).map(|stride| (stride, threads))
 }
 
 #[cfg(test)]
@@ -131,6 +150,31 @@ mod tests {
         let touches: Vec<Touch> =
             (0..4).flat_map(|y| (0..8).map(move |x| ([0; 3], [x, y, 0], u64::from(y * 100 + x * 4)))).collect();
         assert_eq!(pattern(&touches, 4).stride, Some(100));
+    }
+
+    #[test]
+    fn every_other_row_may_be_aligned() {
+        // 136 bytes a row: only odd threads, or odd rows, fail.
+        let found = pattern(&touches((0..32).filter(|x| x % 2 == 1), |x| 0x7f00 + u64::from(x) * 136), 16);
+        assert_eq!((found.step, found.stride), (Some(136), Some(136)));
+        let rows = |y: u32, x: u32| ([0; 3], [x, y, 0], u64::from(y * 136 + x * 16));
+        let touches: Vec<Touch> = (1..16).step_by(2).flat_map(|y| (0..8).map(move |x| rows(y, x))).collect();
+        assert_eq!(pattern(&touches, 16).stride, Some(136));
+    }
+
+    #[test]
+    fn blocks_may_be_rows() {
+        let touches: Vec<Touch> = (0..8_u32)
+            .flat_map(|b| (0..8_u32).map(move |x| ([b, 0, 0], [x, 0, 0], u64::from(b * 130 + x * 16))))
+            .collect();
+        let found = pattern(&touches, 16);
+        assert_eq!((found.step, found.stride, found.block_step), (Some(16), None, Some(130)));
+    }
+
+    #[test]
+    fn warps_that_touch_are_no_rows() {
+        let printed = (96..128).chain(32..40);
+        assert_eq!(pattern(&touches(printed, |x| 0x7f04 + u64::from(x) * 16), 16).stride, None);
     }
 
     #[test]

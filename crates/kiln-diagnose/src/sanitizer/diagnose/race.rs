@@ -6,16 +6,39 @@ use kiln_core::counted;
 
 use super::group::Group;
 use super::{Context, Finding};
-use crate::sanitizer::{Direction, Hazard, Party, Place, Severity, What};
+use crate::sanitizer::{Direction, Hazard, Party, Severity, What};
 use crate::{Cause, Tool};
 
 /// Lines to look through for a barrier.
 const LONGEST_BODY: usize = 500;
+const BARRIERS: [&str; 7] =
+    ["__syncthreads()", "__syncwarp(", "block.sync()", "cta.sync()", "bar.sync", "barrier.sync", "__barrier_sync("];
+/// Waits that leave no copy pending.
+const WAITS_FOR_ALL: [&str; 6] = [
+    "cp.async.wait_all",
+    "cp.async.wait_group 0",
+    "__pipeline_wait_prior(0)",
+    "wait_prior<0>",
+    "cp_async_wait<0>",
+    "cp_async_wait_all",
+];
 /// Instructions and functions that copy in the background.
-const ASYNC_COPIES: [&str; 5] = ["cp.async", "memcpy_async", "cp_async", "cuda::memcpy", "cp_bulk"];
+const ASYNC_COPIES: [&str; 11] = [
+    "cp.async",
+    "memcpy_async",
+    "cp_async",
+    "cp_bulk",
+    "bulk_copy",
+    "copy_bulk",
+    "async_copy",
+    "copy_async",
+    "tma_load",
+    "load_tma",
+    "SM90_TMA_LOAD",
+];
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, parties: &[Party]) -> Finding {
-    let cause = match is_async(context, parties) {
+    let cause = match is_async(context, parties) && !is_waited_for(context, parties) {
         true => Cause::AsyncCopyNoWait,
         false => kind(context, parties),
     };
@@ -39,7 +62,9 @@ fn hazards(what: &What) -> impl Iterator<Item = u64> {
 
 pub(super) fn hazard(context: &Context<'_>, group: &Group<'_>, hazard: &Hazard) -> Finding {
     let cause = match hazard.kind.as_str() {
-        _ if hazard.async_copy || is_async(context, &hazard.parties) => Cause::AsyncCopyNoWait,
+        _ if hazard.async_copy || is_async(context, &hazard.parties) || is_with_itself(&hazard.parties) => {
+            Cause::AsyncCopyNoWait
+        }
         "WAR" => Cause::RaceSharedWar,
         "WAW" => Cause::RaceSharedWaw,
         _ => Cause::RaceSharedRaw,
@@ -66,10 +91,8 @@ fn kind(context: &Context<'_>, parties: &[Party]) -> Cause {
     if first.direction != Direction::Read && other.direction != Direction::Read {
         return Cause::RaceSharedWaw;
     }
-    let offsets = first.place.as_ref().zip(other.place.as_ref()).filter(|(a, b)| a.function == b.function);
-    let swapped = offsets.is_some_and(|(a, b)| a.offset.zip(b.offset).is_some_and(|(a, b)| b < a));
-    let (earlier, later) = if swapped { (other, first) } else { (first, other) };
-    let around = barrier_between(context, earlier.place.as_ref(), later.place.as_ref());
+    let (earlier, later) = in_order(first, other);
+    let around = BARRIERS.iter().any(|barrier| between(context, earlier, later).contains(barrier));
     let begins = if around { later } else { earlier };
     match begins.direction {
         Direction::Read => Cause::RaceSharedWar,
@@ -77,30 +100,71 @@ fn kind(context: &Context<'_>, parties: &[Party]) -> Cause {
     }
 }
 
-/// Whether the source has a barrier on a line between two places.
-fn barrier_between(context: &Context<'_>, earlier: Option<&Place>, later: Option<&Place>) -> bool {
-    let line = |place: Option<&Place>| place.and_then(|place| place.line);
-    let (Some(file), Some(from), Some(to)) =
-        (earlier.and_then(|place| place.file.as_deref()), line(earlier), line(later))
-    else {
-        return false;
-    };
-    // What the preprocessor may drop does not count.
+/// Two sides as they follow one another in the function.
+fn in_order<'a>(first: &'a Party, other: &'a Party) -> (&'a Party, &'a Party) {
+    let places = first.place.as_ref().zip(other.place.as_ref()).filter(|(a, b)| a.function == b.function);
+    let swapped = places.is_some_and(|(a, b)| a.offset.zip(b.offset).is_some_and(|(a, b)| b < a));
+    if swapped { (other, first) } else { (first, other) }
+}
+
+/// The code from one side to the other, without comments and without what the preprocessor may drop: the rest of the one's line
+/// after its first statement, and the lines up to the other. On one line, what is neither first nor last.
+fn between(context: &Context<'_>, earlier: &Party, later: &Party) -> String {
+    let line = |party: &Party| party.place.as_ref().and_then(|place| place.line);
+    let file = earlier.place.as_ref().and_then(|place| place.file.as_deref());
+    let (Some(file), Some(from), Some(to)) = (file, line(earlier), line(later)) else { return String::new() };
     let mut depth = 0_i32;
-    (from.saturating_add(1)..to).take(LONGEST_BODY).any(|line| {
-        let line = context.sources.line(file, line).unwrap_or_default();
+    let mut code = String::new();
+    for number in (from..to.max(from.saturating_add(1))).take(LONGEST_BODY) {
+        let line = context.sources.line(file, number).unwrap_or_default();
+        let line = line.split("//").next().unwrap_or_default();
         depth += i32::from(line.starts_with("#if")) - i32::from(line.starts_with("#endif"));
-        depth == 0 && (line.starts_with("__syncthreads()") || line.starts_with("__syncwarp()"))
-    })
+        let mut own = line;
+        if number == from {
+            own = own.split_once(';').map_or("", |(_, rest)| rest);
+        }
+        if from == to {
+            own = without_last(own);
+        }
+        if depth == 0 && !own.starts_with('#') {
+            code.push_str(own);
+            code.push('\n');
+        }
+    }
+    code
+}
+
+/// A line without its last statement.
+fn without_last(line: &str) -> &str {
+    let statements = line.trim_end().trim_end_matches(['}', ' ', ';']);
+    statements.rfind(';').map_or("", |end| &statements[..=end])
+}
+
+/// Whether every copy is waited for, and by all threads, before the other side: then the race is with the next copy.
+fn is_waited_for(context: &Context<'_>, parties: &[Party]) -> bool {
+    let [first, others @ ..] = parties else { return false };
+    let Some(other) = others.iter().max_by_key(|party| party.hazards) else { return false };
+    let (earlier, later) = in_order(first, other);
+    let code = between(context, earlier, later);
+    let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
+    earlier.direction == Direction::Write && has(&WAITS_FOR_ALL) && has(&BARRIERS)
 }
 
 fn is_async(context: &Context<'_>, parties: &[Party]) -> bool {
     let copies = |party: &Party| {
         let function = party.place.as_ref().map_or("", |place| place.function.as_str());
-        let line = context.line(party.place.as_ref());
+        let line = context.code(party.place.as_ref());
         ASYNC_COPIES.iter().any(|word| line.contains(word) || function.contains(word))
     };
     parties.iter().any(|party| party.direction == Direction::Write && copies(party))
+}
+
+/// A thread is in order with itself: if it races with its own write, a copy in the background wrote.
+fn is_with_itself(parties: &[Party]) -> bool {
+    match parties {
+        [a, b] => a.thread.is_some() && a.thread == b.thread,
+        _ => false,
+    }
 }
 
 fn race(context: &Context<'_>, group: &Group<'_>, cause: Cause, parties: &[Party]) -> Finding {
@@ -154,7 +218,7 @@ fn explain(finding: &mut Finding, in_warp: bool) {
         ),
         _ => (
             format!("Threads read shared memory{} that others may not have written yet{} ({bytes}).", at(&reads), at(&writes)),
-            format!("Put {barrier} between the write and the read."),
+            format!("Put {barrier} between the write and the read; if the write is an asynchronous copy, wait for the copy first."),
         ),
     };
 }

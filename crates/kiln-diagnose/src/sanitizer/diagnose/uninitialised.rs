@@ -2,7 +2,7 @@
 
 use kiln_core::grouped;
 
-use super::access::{addresses, facts};
+use super::access::{addresses, facts, strides};
 use super::group::Group;
 use super::{Context, Finding};
 use crate::sanitizer::{Access, Space};
@@ -15,6 +15,7 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access)
     };
     let mut finding = context.at(cause, Tool::Initcheck, group);
     facts(&mut finding, group, access);
+    strides(&mut finding.facts, group, access);
     let bytes = group.count.saturating_mul(access.size);
     finding.facts.set("bytes_read", bytes);
     if let (Some(low), Some(high)) = (addresses(&group.records).min(), addresses(&group.records).max()) {
@@ -45,7 +46,7 @@ pub(super) fn copy(context: &Context<'_>, group: &Group<'_>, api: &str, size: u6
     finding.facts.set("bytes_copied", size);
     let api = if api.is_empty() { "a copy" } else { api };
     finding.facts.set("api", api);
-    finding.facts.set_some("called_from", group.first().host.iter().find(|name| !name.starts_with("cu")).cloned());
+    finding.facts.set_some("called_from", group.first().caller());
     finding.explanation =
         format!("{api} copies {} bytes of device memory, part of which nothing was written to.", grouped(size.into()));
     finding.fix = "Copy only what the kernel wrote, or make it write the whole buffer (check the grid's size).".into();

@@ -116,7 +116,8 @@ fn hazard(text: &str) -> Option<What> {
 /// `Leaked 16,384 bytes at 0x7f38ca808000`, `Leaked 16 bytes at 0x4012ffff6 on the device heap`.
 fn leak(text: &str) -> Option<What> {
     let bytes = number_after(text, "Leaked ").filter(|_| text.starts_with("Leaked "))?;
-    Some(What::Leak { bytes, device_heap: text.contains("device heap") })
+    let address = text.split_whitespace().find_map(hex);
+    Some(What::Leak { bytes, address, device_heap: text.contains("device heap") })
 }
 
 /// `Program hit cudaErrorInvalidValue (error 1) due to "invalid argument" on CUDA API call to cudaLaunchKernel.`
@@ -135,7 +136,7 @@ fn api(text: &str) -> Option<What> {
 }
 
 /// Words with which hardware exceptions and their like begin.
-const FAULTS: [&str; 24] = [
+const FAULTS: [&str; 25] = [
     "Illegal instruction",
     "Illegal address",
     "Illegal memory access",
@@ -155,6 +156,7 @@ const FAULTS: [&str; 24] = [
     "Invalid device",
     "Assert",
     "Trap",
+    "Trace/breakpoint",
     "Hardware exception",
     "Unknown hardware",
     "Unknown error",

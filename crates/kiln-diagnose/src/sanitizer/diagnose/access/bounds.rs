@@ -3,143 +3,121 @@
 
 use kiln_core::{counted, grouped};
 
+use super::super::allocations::{Allocations, SMALL_GRANULE, fills_its_place};
 use super::super::group::Group;
-use super::super::pattern::{Touch, pattern};
+use super::super::pointer::{Pointer, pointer};
 use super::super::{Context, Finding};
-use super::{addresses, described, facts, strides, times, touches};
-use crate::sanitizer::{Access, Direction, Nearest, Record, Run, Side, Space, What};
+use super::{accessed, addresses, described, facts, strides, times, touches};
+use crate::sanitizer::{Access, Direction, Nearest, Problem, Record, Run, Side, Space, What};
 use crate::{Cause, Tool};
 
-/// Addresses below this are reached from a null pointer.
-const FIRST_PAGES: u64 = 1 << 16;
-/// Allocations begin at multiples of this.
-const ALLOCATION_ALIGNMENT: u64 = 256;
-/// Small allocations share pages, one right after another.
-const SMALL_GRANULE: u64 = 512;
-const SMALL: u64 = 1 << 20;
-const LARGE_GRANULE: u64 = 2 << 20;
-/// No index that is merely wrong reaches so far.
-const FAR: u64 = 1 << 36;
-/// Nor an index that is off by a row or two this far.
-const NEAR: u64 = 1 << 20;
-/// An allocation has at least so many rows.
-const FEW_ROWS: u64 = 4;
-const PAGE: u64 = 4096;
-const MALLOC_HEADER: u64 = 16;
+/// Fewer bytes than this are a few elements, and no row.
+const SMALLEST_ROW: u64 = 256;
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Finding {
-    let cause = cause(context, group, access);
+    let allocations = Allocations::of(group.run);
+    let near = |record: &&Record| nearest(record, &allocations);
+    let nearest: Vec<Nearest> = group.records.iter().filter_map(near).collect();
+    let cause = cause(context, group, access, &allocations, &nearest);
     let mut finding = context.at(cause, Tool::Memcheck, group);
     facts(&mut finding, group, access);
     strides(&mut finding.facts, group, access);
-    distances(&mut finding, group, access);
+    distances(&mut finding, group, access, &nearest);
     words(&mut finding, group, access);
     finding
 }
 
-fn cause(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Cause {
+fn cause(
+    context: &Context<'_>,
+    group: &Group<'_>,
+    access: &Access,
+    allocations: &Allocations,
+    nearest: &[Nearest],
+) -> Cause {
     match access.space {
         Space::Shared => return Cause::OobShared,
         Space::Local => return Cause::OobLocal,
         Space::Global | Space::Unknown => {}
     }
-    let lowest = addresses(&group.records).min();
-    let nearest: Vec<Nearest> = group.records.iter().filter_map(|record| nearest(record)).collect();
-    if lowest.is_some_and(|lowest| lowest < FIRST_PAGES) {
-        return Cause::NullPointer;
-    }
     if group.records.iter().any(|record| is_freed(record)) {
         return Cause::UseAfterFree;
     }
-    if lowest.is_some_and(|lowest| is_host(lowest, &nearest)) {
-        return Cause::HostPointer;
+    let touches = touches(group);
+    let found = super::super::pattern::pattern(&touches, access.size);
+    match pointer(group, access.size, &touches, found, nearest) {
+        Pointer::Null => return Cause::NullPointer,
+        Pointer::Host => return Cause::HostPointer,
+        Pointer::Freed => return Cause::UseAfterFree,
+        Pointer::Device => {}
     }
-    if is_stale(group, access, &nearest) {
+    let outside = nearest.iter().all(|nearest| nearest.side != Side::Inside);
+    if outside && is_freed_in_source(context, group.first()) {
         return Cause::UseAfterFree;
     }
     match access.direction {
         Direction::Read => Cause::OobGlobalRead,
-        _ if is_silent(context, group, &nearest) => Cause::OobGlobalWriteSilent,
+        _ if is_silent(context, allocations, nearest) => Cause::OobGlobalWriteSilent,
         _ => Cause::OobGlobalWrite,
     }
 }
 
-fn nearest(record: &Record) -> Option<Nearest> {
-    match &record.what {
-        What::Access(access) => access.nearest,
-        _ => None,
-    }
+/// The nearest allocation by the tool's words, else by what is known of the run.
+fn nearest(record: &Record, allocations: &Allocations) -> Option<Nearest> {
+    let access = accessed(record).filter(|access| access.space == Space::Global)?;
+    access.nearest.or_else(|| allocations.nearest(access.address?))
 }
 
 fn is_freed(record: &Record) -> bool {
     match &record.what {
-        What::Access(access) => match &access.problem {
-            crate::sanitizer::Problem::Other(words) => words.contains("free"),
-            _ => false,
-        },
+        What::Access(Access { problem: Problem::Other(words), .. }) => words.contains("free"),
         _ => false,
     }
 }
 
-/// The heap or the stack of a process, far from everything on the device; or the first byte of a large block of malloc,
-/// which lies 16 bytes into a page.
-fn is_host(address: u64, nearest: &[Nearest]) -> bool {
-    let apart = |least: u64| {
-        nearest.iter().all(|nearest| match nearest.side {
-            Side::Before(distance) | Side::After(distance) => distance >= least,
-            Side::Inside => false,
+/// The source frees an argument of the kernel before it launches it, and allocates nothing for it again.
+fn is_freed_in_source(context: &Context<'_>, record: &Record) -> bool {
+    let Some(kernel) = record.kernel() else { return false };
+    context.launches(kernel).iter().any(|launch| {
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+        };
+        launch.arguments.iter().filter(|name| is_name(name)).any(|name| {
+            let frees = [format!("cudaFree({name})"), format!("cudaFreeAsync({name},")];
+            let freed = frees.iter().filter_map(|free| launch.before.rfind(free.as_str())).max();
+            let again = [format!("Malloc(&{name}"), format!("MallocAsync(&{name}"), format!("{name} =")];
+            freed.is_some_and(|at| !again.iter().any(|again| launch.before[at..].contains(again.as_str())))
         })
-    };
-    let heap = (0x5500_0000_0000..0x6000_0000_0000).contains(&address);
-    let stack = (0x7ff0_0000_0000..0x8000_0000_0000).contains(&address);
-    let block = address % PAGE == MALLOC_HEADER;
-    apart(FAR) && (heap || stack || !nearest.is_empty()) || apart(NEAR) && block && !nearest.is_empty()
+    })
 }
 
-/// The accesses are of memory that begins like an allocation and does not touch the nearest one: it was freed. Printed records
-/// may be any part of the whole, so their first address is counted back to the first thread's, and a gap must remain even if
-/// everything that was not printed lies between.
-fn is_stale(group: &Group<'_>, access: &Access, nearest: &[Nearest]) -> bool {
-    let touches = touches(group);
-    let step = pattern(&touches, access.size).step.unwrap_or(0);
-    let back = |(_, thread, address): &Touch| address.wrapping_sub(step.wrapping_mul(thread[0].into()).cast_unsigned());
-    let Some(start) = touches.iter().map(back).min() else { return false };
-    let whole = group.count.saturating_mul(access.size);
-    // Rows before the start are an index below zero; rows of the allocation, that is, and not a buffer of another size.
-    let is_row =
-        |nearest: &Nearest| nearest.size.is_multiple_of(whole.max(1)) && nearest.size / whole.max(1) >= FEW_ROWS;
-    let apart = |nearest: &Nearest| match nearest.side {
-        Side::After(distance) => distance > ALLOCATION_ALIGNMENT,
-        Side::Before(_) => !is_row(nearest),
-        Side::Inside => false,
-    };
-    let gap = |nearest: &Nearest| match nearest.side {
-        Side::After(distance) => distance >= whole.saturating_add(ALLOCATION_ALIGNMENT),
-        Side::Before(_) => true,
-        Side::Inside => false,
-    };
-    start.is_multiple_of(ALLOCATION_ALIGNMENT) && nearest.iter().all(apart) && nearest.iter().any(gap)
-}
-
-/// Without padding, the write lands in the next allocation. Either another run shows that nobody notices, or the
-/// allocation fills its place to the last byte, so that the next one begins where it ends.
-fn is_silent(context: &Context<'_>, group: &Group<'_>, nearest: &[Nearest]) -> bool {
+/// Without padding, the write lands in the next allocation. Another run may show that nobody notices; else allocations that are
+/// padded, or one that fills its place to the last byte, so that the next one begins where it ends.
+fn is_silent(context: &Context<'_>, allocations: &Allocations, nearest: &[Nearest]) -> bool {
     let unnoticed = |run: &Run| run.tool == Tool::Memcheck && run.is_clean();
     if context.log.runs.iter().any(unnoticed) {
         return true;
     }
-    let full = |nearest: &Nearest| {
-        let granule = if nearest.size < SMALL { SMALL_GRANULE } else { LARGE_GRANULE };
-        nearest.size > 0 && nearest.size.is_multiple_of(granule)
+    let past = |nearest: &Nearest| match nearest.side {
+        Side::After(distance) => Some((distance, nearest.size)),
+        _ => None,
     };
-    let close = |nearest: &Nearest| matches!(nearest.side, Side::After(distance) if distance <= SMALL_GRANULE);
-    group.count > 0 && !nearest.is_empty() && nearest.iter().all(|nearest| full(nearest) && close(nearest))
+    let past: Option<Vec<(u64, u64)>> = nearest.iter().map(past).collect();
+    let Some(past) = past.filter(|past| !past.is_empty()) else { return false };
+    match allocations.padded() {
+        Some(false) => false,
+        // Beyond what the allocation takes up: what is within is noticed without padding too.
+        Some(true) => past.iter().any(|(distance, size)| *distance > size.next_multiple_of(SMALL_GRANULE) - size),
+        None => past.iter().all(|(distance, size)| fills_its_place(*size) && *distance <= SMALL_GRANULE),
+    }
 }
 
 /// How far outside, of how much.
-fn distances(finding: &mut Finding, group: &Group<'_>, access: &Access) {
-    let nearest: Vec<Nearest> = group.records.iter().filter_map(|record| nearest(record)).collect();
-    let Some(first) = nearest.first() else { return };
+fn distances(finding: &mut Finding, group: &Group<'_>, access: &Access, nearest: &[Nearest]) {
+    // A pointer that is wrong altogether is not outside of anything.
+    let index = !matches!(finding.cause, Cause::NullPointer | Cause::HostPointer);
+    let Some(first) = nearest.first().filter(|_| index) else { return };
     finding.facts.set("allocation_bytes", first.size);
     let past = nearest.iter().filter_map(|nearest| match nearest.side {
         Side::After(distance) => Some(distance),
@@ -158,9 +136,13 @@ fn distances(finding: &mut Finding, group: &Group<'_>, access: &Access) {
         finding.facts.set("bytes_before_start", most);
     }
     let outside = group.count.saturating_mul(access.size);
-    if group.count > 1 && finding.cause != Cause::UseAfterFree && finding.cause != Cause::HostPointer {
+    let mut touched: Vec<u64> = addresses(&group.records).collect();
+    touched.sort_unstable();
+    touched.dedup();
+    let distinct = touched.len() == group.records.len();
+    if group.count > 1 && distinct && finding.cause != Cause::UseAfterFree {
         finding.facts.set("bytes_outside", outside);
-        if outside > 0 && first.size >= outside && first.size.is_multiple_of(outside) && first.size / outside > 1 {
+        if outside >= SMALLEST_ROW && first.size.is_multiple_of(outside) && first.size / outside > 1 {
             finding.facts.set("rows_in_allocation", first.size / outside);
         }
     }

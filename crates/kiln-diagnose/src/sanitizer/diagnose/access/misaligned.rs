@@ -14,7 +14,7 @@ const WIDEST: u64 = 16;
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Finding {
     let place = context.place(group.first());
-    let bulk = access.size > WIDEST || context.line(place).contains("cp.async.bulk");
+    let bulk = access.size > WIDEST || context.code(place).contains("cp.async.bulk");
     let cause = match (is_shared(access), bulk) {
         (_, true) => Cause::MisalignedSharedBulk,
         (true, false) => Cause::MisalignedShared,
@@ -31,7 +31,12 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access)
         finding.facts.set("bytes_off_alignment", offsets.clone());
     }
     let found = strides(&mut finding.facts, group, access);
-    let stride = found.stride.map(i64::unsigned_abs).filter(|stride| stride % alignment != 0);
+    // Rows may be blocks too.
+    let steps = [found.stride, found.block_step, found.block_row_step];
+    let stride = steps.into_iter().flatten().map(i64::unsigned_abs).find(|stride| stride % alignment != 0);
+    if stride.is_some() {
+        finding.facts.set_some("stride_bytes", stride);
+    }
     let what = described(access);
     (finding.explanation, finding.fix) = match (stride, offsets.as_slice()) {
         (Some(stride), _) => {

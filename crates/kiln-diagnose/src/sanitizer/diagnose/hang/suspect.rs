@@ -3,6 +3,7 @@
 //! thread if it was computed from `threadIdx` or from such a variable. Used only once a program is known to hang: a kernel
 //! that works may have either.
 
+use super::super::code::{parenthesis, squeezed, without_comments};
 use crate::sanitizer::function_name;
 
 /// A place that may hang.
@@ -23,6 +24,8 @@ pub(super) struct Suspect {
 pub(super) enum Kind {
     /// A barrier of the block that only some threads reach.
     Barrier,
+    /// A named barrier that waits for more threads than reach it.
+    Named,
     /// A call of the whole warp that only some lanes reach.
     Warp,
     /// A loop that waits for memory to change.
@@ -33,6 +36,7 @@ pub(super) enum Kind {
 const WHOLE_WARP: [&str; 5] = ["__syncwarp()", "_sync(0xffffffff", "__syncwarp(0xffffffff", "_sync(~0", "_sync(-1"];
 const BARRIERS: [&str; 6] =
     ["__syncthreads", "bar.sync 0", "barrier.sync 0", "bar.sync\t0", "bar.cta.sync", "block.sync("];
+const NAMED: [&str; 4] = ["bar.sync ", "barrier.sync ", "bar.cta.sync ", "barrier.cta.sync "];
 const WAITS: [&str; 6] = ["atomic", "volatile", "ld.acquire", "flag", "lock", "*"];
 
 /// A block of code.
@@ -87,7 +91,7 @@ pub(super) fn suspect(source: &str) -> Option<Suspect> {
             break;
         }
     }
-    scan.found.or(scan.warp).or(scan.waiting)
+    scan.found.or(scan.named).or(scan.warp).or(scan.waiting)
 }
 
 #[derive(Default)]
@@ -102,6 +106,7 @@ struct Scan {
     function: String,
     on_device: bool,
     found: Option<Suspect>,
+    named: Option<Suspect>,
     warp: Option<Suspect>,
     waiting: Option<Suspect>,
 }
@@ -121,6 +126,14 @@ impl Scan {
         if let (Some(line), Some(condition)) = (barrier_line, &condition) {
             let function = self.function.clone();
             self.found = Some(Suspect { kind: Kind::Barrier, line, condition: condition.clone(), function });
+        }
+        if let Some(condition) = &condition
+            && self.named.is_none()
+            && let (Some(waits), Some(come)) = (expected(body), bound(condition))
+            && come < waits
+        {
+            let (line, function) = (self.line, self.function.clone());
+            self.named = Some(Suspect { kind: Kind::Named, line, condition: condition.clone(), function });
         }
         if let Some(condition) = &condition
             && self.warp.is_none()
@@ -214,50 +227,23 @@ impl Scan {
     }
 }
 
+/// How many threads a named barrier waits for: `bar.sync 1, 96`.
+fn expected(statement: &str) -> Option<u64> {
+    let (_, after) = NAMED.iter().find_map(|name| statement.split_once(name))?;
+    let (_, count) = after.split_once(',')?;
+    let digits: String = count.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// How many threads a condition such as `t < 64` lets through.
+fn bound(condition: &str) -> Option<u64> {
+    let (_, limit) = condition.split_once('<')?;
+    limit.trim().parse().ok()
+}
+
 /// Whether a loop with this condition waits for someone else.
 fn waits(condition: &str) -> bool {
     matches!(condition, "1" | "true") || WAITS.iter().any(|word| condition.contains(word))
-}
-
-/// What is in the parentheses a text begins with, and what follows.
-fn parenthesis(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start().strip_prefix('(')?;
-    let mut depth = 1_u32;
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some((&text[..at], &text[at + 1..]));
-        }
-    }
-    None
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The same text with spaces for comments.
-fn without_comments(source: &str) -> String {
-    let mut text = String::with_capacity(source.len());
-    let mut rest = source;
-    while let Some(at) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
-        text.push_str(&rest[..at]);
-        let (end, block) = match rest[at..].starts_with("//") {
-            true => (rest[at..].find('\n'), false),
-            false => (rest[at + 2..].find("*/").map(|end| end + 4), true),
-        };
-        let end = end.map_or(rest.len(), |end| at + end);
-        if block {
-            text.extend(rest[at..end].chars().filter(|c| *c == '\n'));
-        }
-        rest = &rest[end..];
-    }
-    text.push_str(rest);
-    text
 }
 
 #[cfg(test)]
@@ -318,6 +304,14 @@ mod tests {
             Some((Kind::Warp, 3, condition))
         );
         assert_eq!(found("if (threadIdx.x < 16) __syncwarp(0x0000ffff);"), None);
+    }
+
+    #[test]
+    fn named_barriers_need_all_the_threads_they_count() {
+        let asm = |count: u32| format!("if (threadIdx.x < 64) asm volatile(\"bar.sync 1, {count};\" ::: \"memory\");");
+        assert_eq!(found(&asm(96)), Some((Kind::Named, 3, "threadIdx.x < 64".into())));
+        assert_eq!(found(&asm(64)), None);
+        assert_eq!(found("asm volatile(\"bar.sync 1, 96;\");"), None);
     }
 
     #[test]

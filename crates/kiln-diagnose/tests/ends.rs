@@ -1,0 +1,104 @@
+//! How runs end: tools that checked nothing, that missed something, that say nothing about the program, and programs that never
+//! end. None of it is clean.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use kiln_diagnose::sanitizer::{self, Program, diagnose};
+use kiln_diagnose::{Cause, Diagnosis, Sources, Verdict};
+
+const HEADER: &str = "========= COMPUTE-SANITIZER\n";
+const CLEAN: &str = "========= ERROR SUMMARY: 0 errors\n";
+const XML: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<ComputeSanitizerOutput/>\n";
+
+fn of(log: &str) -> Diagnosis {
+    diagnose(&sanitizer::read(log), &Sources::none())
+}
+
+#[test]
+fn tools_that_checked_nothing() {
+    for line in [
+        "Error: Target application terminated before first instrumented API call",
+        "Error: No attachable process found. compute-sanitizer timed-out.",
+        "Error: Device not supported. Please refer to the \"Supported Devices\" section of the documentation.",
+        "Error: Insufficient permissions to attach to the GPU.",
+    ] {
+        for log in [format!("{HEADER}========= {line}\n"), format!("{HEADER}========= {line}\n{CLEAN}")] {
+            let diagnosis = of(&log);
+            assert_eq!((diagnosis.verdict, diagnosis.findings.len()), (Verdict::NotRun, 0), "{log}");
+            assert!(diagnosis.notes[0].contains("checked nothing"), "{:?}", diagnosis.notes);
+        }
+    }
+}
+
+#[test]
+fn tools_that_missed_something() {
+    let internal = "========= Internal Sanitizer Error: The Sanitizer encountered an error while launching k and didn't track the launch. Errors might go undetected. (Unable to allocate enough memory to perform the requested operation)\n";
+    assert_eq!(of(&format!("{HEADER}{internal}{CLEAN}")).verdict, Verdict::Inconclusive);
+    // What was found is found.
+    let record = "========= Invalid __shared__ read of size 4 bytes\n=========     at k(int)+0x10 in a.cu:7\n\
+                  =========     by thread (0,0,0) in block (0,0,0)\n=========     Access to 0x800 is out of bounds\n=========\n";
+    let both = of(&format!("{HEADER}{internal}{record}========= ERROR SUMMARY: 1 error\n"));
+    assert_eq!((both.verdict, both.findings[0].cause), (Verdict::BugsFound, Cause::OobShared));
+    assert!(both.notes.iter().any(|note| note.contains("didn't track the launch")), "{:?}", both.notes);
+    // Errors were counted, and none is there.
+    assert_eq!(of(&format!("{HEADER}check=PASS\n========= ERROR SUMMARY: 5 errors\n")).verdict, Verdict::Inconclusive);
+    let crashed =
+        "========= Error: process didn't terminate successfully\n========= Target application returned an error\n";
+    let diagnosis = of(&format!("{HEADER}{crashed}{CLEAN}"));
+    assert_eq!((diagnosis.verdict, diagnosis.findings[0].cause), (Verdict::Inconclusive, Cause::Inconclusive));
+}
+
+#[test]
+fn xml_without_records_knows_nothing_of_the_program() {
+    let alone = of(XML);
+    assert_eq!((alone.verdict, alone.findings.len()), (Verdict::Inconclusive, 0));
+    assert!(alone.notes[0].contains("no records"), "{:?}", alone.notes);
+    for (output, verdict) in [("check=PASS", Verdict::Clean), ("check=FAIL", Verdict::Inconclusive)] {
+        let mut log = sanitizer::read(XML);
+        log.program.join(Program::read(output));
+        assert_eq!(diagnose(&log, &Sources::none()).verdict, verdict, "{output}");
+    }
+    let mut log = sanitizer::read(XML);
+    log.join(sanitizer::read(&format!("{HEADER}{CLEAN}")));
+    assert_eq!(diagnose(&log, &Sources::none()).verdict, Verdict::Clean);
+    assert_eq!(of(XML.trim_end().trim_end_matches("/>")).verdict, Verdict::NotRun, "half a tag");
+    assert_eq!(of("<?xml version=\"1.0\"?>\n<ComputeSanitizerOutput>\n").verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_program_that_does_not_end() {
+    for log in [HEADER.to_owned(), format!("{HEADER}loading 3 tensors\nlaunching\n")] {
+        let diagnosis = of(&log);
+        assert_eq!((diagnosis.verdict, diagnosis.findings[0].cause), (Verdict::BugsFound, Cause::Hang), "{log}");
+    }
+    // It came to its result: the log was cut.
+    assert_eq!(of(&format!("{HEADER}max_err=0.0 check=PASS\n")).findings, []);
+    // A word in a message of a program that passed is no hang.
+    assert_eq!(of(&format!("{HEADER}using a timeout of 30 s\ncheck=PASS\n{CLEAN}")).verdict, Verdict::Clean);
+    let watchdog = of(&format!("{HEADER}timeout: the kernel has not ended after 2 s\n{CLEAN}"));
+    assert_eq!(watchdog.findings[0].cause, Cause::Hang);
+}
+
+#[test]
+fn leaks_of_several_places_are_one_finding() {
+    let leak = |bytes: &str, address: u32, caller: &str| {
+        format!(
+            "========= Leaked {bytes} bytes at 0x7f00{address:08x}\n=========     Saved host backtrace up to driver entry point at allocation time\n\
+             =========         Host Frame: cudaMalloc [0x4e366] in app\n=========         Host Frame: {caller} [0x901a] in app\n========= \n"
+        )
+    };
+    let log = format!(
+        "{HEADER}{}{}{}========= LEAK SUMMARY: 1052672 bytes leaked in 7 allocations\n========= ERROR SUMMARY: 7 errors\n\
+         ========= ERROR SUMMARY: 4 errors were not printed. Use --print-limit option to adjust the number of printed errors\n",
+        leak("1,024", 0, "main"),
+        leak("2,048", 1024, "Model::load(char const*)"),
+        leak("1,024", 4096, "main"),
+    );
+    let diagnosis = of(&log);
+    assert_eq!(diagnosis.findings.len(), 1, "{diagnosis:#?}");
+    let facts = &diagnosis.findings[0].facts;
+    assert_eq!((facts.number("allocations"), facts.number("leaked_bytes")), (Some(7), Some(1_052_672)));
+    assert_eq!(facts.get("allocated_in").unwrap(), &serde_json::json!(["Model::load", "main"]));
+    assert_eq!(facts.get("allocation_bytes"), None);
+}
