@@ -9,6 +9,7 @@ use kiln_core::{Place, Value, Workload};
 use kiln_device::Arch;
 use kiln_expr::Expression;
 
+use crate::tables::fuzz::Fuzz;
 use crate::tables::tuned::TunedTable;
 
 /// A whole kernel file.
@@ -40,6 +41,8 @@ pub struct KernelSpec {
     pub gates: SoftGates,
     /// Which versions of what it is made for.
     pub environment: Vec<Requirement>,
+    /// What shapes it is made for, and suites of them.
+    pub fuzz: Fuzz,
 }
 
 /// A file's name and text.
