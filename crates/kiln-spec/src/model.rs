@@ -100,6 +100,22 @@ pub struct Target {
     pub baselines: Vec<Baseline>,
 }
 
+impl Target {
+    /// Every combination of dtypes for its type variables, as it would be typed, in the order of the file; one that is empty
+    /// where it has no type variables.
+    pub fn dtype_combinations(&self) -> Vec<String> {
+        let mut all = vec![String::new()];
+        for (name, dtypes) in &self.variants {
+            let with = |before: &String| {
+                let comma = if before.is_empty() { "" } else { "," };
+                dtypes.iter().map(|dtype| format!("{before}{comma}{name}={}", dtype.name())).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        all
+    }
+}
+
 /// The backends a target can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {

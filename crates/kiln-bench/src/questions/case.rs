@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use kiln_core::{Fault, Refusal, Workload};
+use kiln_core::{Config, Fault, Outcome, Refusal, Workload};
 use kiln_judge::{Coverage, FuzzCase, Work, workload_of};
 
 use crate::bench::{Bench, ROOM};
+use crate::building::resources::judge_resources;
 use crate::questions::check::on_one;
 use crate::questions::reference::DeviceReference;
 use crate::questions::stage::{Stage, Trouble};
@@ -48,6 +49,13 @@ impl<'b, 'a> Cases<'b, 'a> {
     pub fn at_once(&self) -> usize {
         let alone = self.bench.kernel.on_gpu() || self.bench.asks_outside();
         if alone { 1 } else { self.bench.machine.cpus.len().max(1) }
+    }
+
+    /// What is called for a configuration, built where it is not yet, and held to the gates that need no run.
+    pub fn subject(&self, config: &Config) -> Result<Outcome<Subject>, Fault> {
+        let subject = passed!(self.bench.subject_now(config)?);
+        passed!(judge_resources(self.bench.kernel, &subject)?);
+        Ok(Outcome::Passed(subject))
     }
 
     /// Asks one.
