@@ -82,10 +82,13 @@ fn ask<'s>(
         Err(trouble) => {
             // Not because of a shape.
             bench.go_on()?;
-            return Ok(Tried::Excluded(match trouble {
+            let why = match trouble {
                 Trouble::File(report) => report.message,
                 Trouble::Fault(fault) => format!("{}: {}", fault.what, fault.why),
-            }));
+            };
+            // What this case has instead would make every case a reason of its own.
+            let why = why.split(", but the kernel has").next().unwrap_or_default();
+            return Ok(Tried::Excluded(why.into()));
         }
     };
     if stage.exams.is_empty() {

@@ -13,6 +13,9 @@ use crate::operation::fuzz::lane::Lane;
 use crate::operation::fuzz::supply::Supply;
 use crate::teller::Teller;
 
+/// The work from which on a case's time is that of its work.
+const TELLING: f64 = 1e8;
+
 /// When to be done.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
@@ -64,8 +67,8 @@ pub(super) fn ask_all(
     let mut asked = Asked { passed: vec![0; lanes.len()], ..Asked::default() };
     let planned = supply.left();
     teller.tell(What::Phase { phase: "fuzz".into(), planned });
-    // Seconds that a unit of work took at most, of cases large enough to tell.
-    let mut pace = 0.0f64;
+    // The largest case so far, and the seconds it took: what larger ones will take is judged by it.
+    let mut largest = (1.0, 0.0);
     let mut ended = None;
     'all: while asked.failed.is_none() {
         let mut batch: Vec<(usize, FuzzCase, f64)> = Vec::new();
@@ -75,7 +78,8 @@ pub(super) fn ask_all(
                 Fit::Fits(work) => work.size(),
                 Fit::Excluded(_) => 0.0,
             };
-            if clock.is_over() || pace * size > clock.left().as_secs_f64() {
+            let expected = if size > largest.0 { largest.1 * size / largest.0 } else { 0.0 };
+            if clock.is_over() || expected > clock.left().as_secs_f64() {
                 asked.not_run = 1 + supply.left() + batch.len();
                 asked.not_run_first = Some(batch.first().map_or(case, |(_, first, _)| first.clone()));
                 break 'all;
@@ -92,8 +96,8 @@ pub(super) fn ask_all(
                 }
                 Ok(Tried::Passed) => {
                     asked.passed[*place] += 1;
-                    if *size > 1e7 {
-                        pace = pace.max(seconds / size);
+                    if *size >= largest.0 && *size > TELLING {
+                        largest = (*size, seconds);
                     }
                 }
                 Ok(Tried::Excluded(why)) => {
