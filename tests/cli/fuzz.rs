@@ -260,3 +260,61 @@ fn mistakes_are_named_and_nothing_is_lost() {
     assert_eq!(object["kept"][0]["now"], "skipped", "{object:#}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), other);
 }
+
+/// With time left in its budget a study validates its winner; so does `--runs 100` later.
+#[test]
+fn a_studys_winner_is_validated_when_time_is_left() {
+    let folder = kernel("fuzz_winner", "r", "1");
+    let words = "tune . --trials 3 --samples 25 --minutes 3 --no-stop --no-ablation --target-speedup 0.01 --baseline plain --seed 1";
+    // How fast it is depends on the machine, and is no matter here.
+    let tune = |words: &str| {
+        let ran = kiln_in(&folder, &words.split_whitespace().collect::<Vec<_>>());
+        assert!([0, 4].contains(&ran.code), "{}{}", ran.out, ran.err);
+        ran
+    };
+    let ran = tune(words);
+    assert!(ran.err.contains("the winner is validated: 100 good runs"), "{}", ran.err);
+    let validated = |words: &[&str]| {
+        let ran = kiln_in(&folder, &[words, &["--json"]].concat());
+        let object: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err));
+        object
+    };
+    let shown = validated(&["show", "last"]);
+    assert_eq!(shown["study"]["validated"][0]["runs"], 100, "{shown:#}");
+    assert!(kiln_in(&folder, &["show", "last"]).out.contains("\nvalidated: 100 good runs of BLOCK="));
+    assert_eq!(validated(&["history"])["studies"][0]["validated"][0]["runs"], 100);
+    let again = object(&folder, &["--study", "last", "--runs", "100"], 0);
+    assert_eq!(again["validated"][0]["config"], shown["study"]["validated"][0]["config"], "{again:#}");
+    // Of other sources it says nothing: a new study of them has none until it is validated.
+    std::fs::write(folder.join("twice.c"), format!("{}\n", source("r", "1"))).unwrap();
+    tune(&words.replace("--minutes 3 ", ""));
+    assert_eq!(validated(&["show", "last"])["study"]["validated"], Value::Array(vec![]));
+}
+
+/// Ctrl-C: what passed is reported, and a case that is being shrunk is kept.
+#[test]
+fn an_interrupted_run_says_what_it_did() {
+    let folder = kernel("fuzz_interrupted", "r", "1");
+    // Every call takes long enough to be interrupted.
+    let slow = "#include <stdint.h>\n#include <unistd.h>\n\
+                void twice(const float *x, float *y, int64_t s, int64_t d) {\n\
+                usleep(20000); for (int64_t i = 0; i < s * d; ++i) y[i] = 2 * x[i];\n}\n";
+    std::fs::write(folder.join("twice.c"), slow).unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .args(["fuzz", ".", "--cases", "100000", "--minutes", "10", "--events", "events.jsonl"])
+        .current_dir(&folder)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let events = folder.join("events.jsonl");
+    let is_asking = || std::fs::read_to_string(&events).is_ok_and(|text| text.contains(r#""phase":"fuzz","done":"#));
+    while !is_asking() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("interrupted: ") && out.contains(" passed by then"), "{out}");
+}

@@ -9,6 +9,7 @@ mod request;
 mod shrinking;
 mod supply;
 mod validation;
+mod winner;
 
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,7 @@ use memory::Memory;
 pub use request::{FuzzFailure, FuzzRequest, Fuzzed, KeptNow, KeptResult, VALIDATED};
 use shrinking::smallest;
 use supply::Supply;
+pub(crate) use winner::validate_winner;
 
 /// A budget beyond this is none: two years.
 const MOST_MINUTES: f64 = 1e6;

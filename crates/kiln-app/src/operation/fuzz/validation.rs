@@ -38,7 +38,8 @@ pub(super) fn record(
     Ok(())
 }
 
-fn validation(
+/// The record of a configuration that stood so many cases.
+pub(super) fn validation(
     bench: &Bench<'_>,
     path: &str,
     config: &Config,
