@@ -12,6 +12,7 @@ mod errors;
 mod events;
 mod faults;
 mod filled;
+mod fuzz;
 mod gate;
 mod history;
 mod init;

@@ -91,6 +91,8 @@ fn the_json_reference_names_every_key() {
     let log =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/sanitizer/h200/b01_tileload_planted.memcheck.limit3.txt");
     let diagnosed = format!("kiln diagnose --sanitizer {log} --json");
+    // A copy of the sample whose baseline forgets the last column.
+    shell(&folder, "mkdir broken; cp sample/* broken; sed -i 's/c < cols/c < cols - 1/' broken/naive.c");
     let runs = [
         ("space", "kiln space sample --sample 2 --json"),
         ("gate", "kiln gate sample --json"),
@@ -98,6 +100,8 @@ fn the_json_reference_names_every_key() {
         ("gate --arch all", "kiln gate sample --arch all --json"),
         ("gate --arch all", &built_everywhere),
         ("check", "kiln check sample --json"),
+        ("fuzz", "kiln fuzz sample --target cpu --runs 100 --json"),
+        ("fuzz", "kiln fuzz broken --target cpu --baseline naive --json"),
         ("bench", "kiln bench sample --samples 25 --max-samples 25 --save run.json --json"),
         ("compare", "kiln compare run.json last --json"),
         ("bench --baselines", "kiln bench sample --baselines --samples 25 --max-samples 25 --json"),

@@ -6,6 +6,7 @@ pub(crate) mod prior;
 pub(crate) mod recording;
 pub(crate) mod resume;
 mod run_file;
+mod validated;
 mod whose;
 mod winner;
 
@@ -14,4 +15,5 @@ pub(crate) use past::as_they_stand;
 pub(crate) use recording::results;
 pub use resume::unreadable;
 pub(crate) use run_file::run_file;
+pub(crate) use validated::of_winners;
 pub(crate) use whose::Whose;

@@ -34,7 +34,7 @@ use crate::workers::seating::Seating;
 use crate::workers::subject::Subject;
 
 /// Bytes a worker may take beyond four times its buffers: an interpreter with its libraries fits, a leak does not.
-const ROOM: u64 = 1 << 30;
+pub(crate) const ROOM: u64 = 1 << 30;
 
 /// Everything candidates are tried with.
 pub struct Bench<'a> {
@@ -161,15 +161,26 @@ impl<'a> Bench<'a> {
         device: Option<&DeviceReference>,
     ) -> Result<Stage<'a>, Trouble> {
         let seed = derive(self.settings.seed, &["stage", purpose], 0);
+        self.helped_stage(workload, &self.rules.covering(coverage), distributions, seed, device)
+    }
+
+    /// A workload set up with the help of whoever answers and fills outside kiln.
+    pub(crate) fn helped_stage(
+        &self,
+        workload: Option<&'a Workload>,
+        rules: &Rules,
+        distributions: &[kiln_judge::Distribution],
+        seed: u64,
+        device: Option<&DeviceReference>,
+    ) -> Result<Stage<'a>, Trouble> {
         let ask = |s: &Signature, i: &Inputs, p: Precision| self.answer(s, i, p);
         let fill = |slot: &kiln_judge::Slot, seed: u64| crate::questions::filling::filled(self, slot, workload, seed);
-        let rules = self.rules.covering(coverage);
         let helpers = Helpers {
             answers: self.asks_reference().then_some(&ask),
             filler: self.kernel.has_fillings().then_some(&fill),
             device,
         };
-        Stage::new(self.kernel, workload, &rules, distributions, seed, helpers, self.memory())
+        Stage::new(self.kernel, workload, rules, distributions, seed, helpers, self.memory())
     }
 
     /// A further question about a workload that is set up, after which it can be asked by its number.

@@ -47,6 +47,7 @@ pub use evaluation::{Ended, Evaluation, Measured};
 pub use event::{Event, Listener};
 pub use kernel::Kernel;
 pub use objective::geomean;
+pub use questions::case::{Cases, Tried};
 pub use questions::check::{CheckReport, examine, examine_all};
 pub use questions::stage::{Stage, Trouble};
 pub use rivals::baseline::{Baseline, Baselines, missing};

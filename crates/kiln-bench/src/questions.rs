@@ -1,5 +1,6 @@
 //! Workloads set up: where arguments lie, what they hold, what is right, and whether a question is worth asking.
 
+pub(crate) mod case;
 pub(crate) mod check;
 pub(crate) mod doubts;
 pub(crate) mod draws;

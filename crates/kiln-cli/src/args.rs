@@ -2,6 +2,7 @@
 
 mod compare;
 mod diagnose;
+mod fuzz;
 mod kernel;
 mod machine;
 mod selecting;
@@ -13,6 +14,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use diagnose::DiagnoseArgs;
+pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
 pub(crate) use selecting::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
@@ -74,6 +76,8 @@ pub(crate) enum Verb {
     Tune(TuneArgs),
     /// Check that one configuration is correct, on fresh inputs
     Check(CheckArgs),
+    /// Check shapes, inputs and configurations that nobody listed, and shrink what fails to the smallest failing case
+    Fuzz(FuzzArgs),
     /// Measure one configuration against baselines or another configuration, or the baselines alone
     Bench(BenchArgs),
     /// Compare two runs, measured at different times: regression, improvement, or no significant difference
@@ -111,6 +115,7 @@ impl Verb {
         match self {
             Verb::Gate(args) => args.building.build_limit,
             Verb::Check(args) => args.building.build_limit,
+            Verb::Fuzz(args) => args.building.build_limit,
             Verb::Bench(args) => args.building.build_limit,
             Verb::Tune(args) => args.building.build_limit,
             _ => None,
@@ -137,6 +142,7 @@ impl Verb {
             Verb::Cache(args) => args.json,
             Verb::Tune(args) => args.json,
             Verb::Check(args) => args.json,
+            Verb::Fuzz(args) => args.json,
             Verb::Bench(args) => args.json,
             Verb::Diagnose(args) => args.json,
             Verb::Compare(args) => args.json || args.format == CompareFormat::Json,

@@ -9,6 +9,7 @@ mod diagnose;
 mod doctor;
 mod explain;
 mod forge;
+mod fuzz;
 mod gate;
 mod history;
 mod init;
@@ -33,6 +34,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Tune(args) if args.all_variants => variants::run(project, args),
         Verb::Tune(args) => tune::run(project, args),
         Verb::Check(args) => check::run(project, args),
+        Verb::Fuzz(args) => fuzz::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
         Verb::Diagnose(args) => diagnose::run(args),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kiln_core::{Report, Value};
 use kiln_expr::{Expression, Scope, Type};
 use kiln_spec::{
-    Compile, Constraint, Cost, Formula, KernelSpec, Objective, SoftGates, Source, Target, TargetKind, Tunable,
+    Compile, Constraint, Cost, Formula, Fuzz, KernelSpec, Objective, SoftGates, Source, Target, TargetKind, Tunable,
     TunedTable,
 };
 
@@ -157,6 +157,7 @@ impl Builder {
             reference: None,
             gates: SoftGates { spills: false, occupancy: None },
             environment: vec![],
+            fuzz: Fuzz::default(),
         };
         Ok((spec, self.warnings))
     }

@@ -5,6 +5,7 @@
 
 mod build;
 mod cache;
+mod cases;
 mod gzip;
 mod json;
 mod object;
@@ -20,6 +21,7 @@ use std::borrow::Cow;
 use kiln_core::Report;
 use kiln_spec::KernelSpec;
 
+pub use cases::{CASES_FILE, KeptCase, KeptState, read_cases, write_cases};
 pub use recording::{Invalidity, Recorded, Recording, Row, read_recording};
 pub use reports::{ReportOutcome, ReportRow, bencher, benchmark_action, junit, sarif};
 pub use runs::{Beside, RUN_FILE, RunFile, read_run};

@@ -7,7 +7,7 @@ mod desk;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use desk::{Desk, IN, OUT, file, gate, matmul};
+use desk::{Desk, IN, OUT, file, gate, marks, matmul};
 use kiln_core::{Fault, Gate, Outcome};
 use kiln_judge::{Distribution, Exam, Inputs, Level, Precision, Signature, Tensor, encode};
 use kiln_spec::Dtype;
@@ -176,4 +176,24 @@ fn the_reference_sees_what_lies_in_memory_where_elements_share_a_place() {
             assert_eq!(gate(exam.judge(&memory)), None, "{distribution}");
         }
     }
+}
+
+#[test]
+fn denormals_stand_among_ordinary_numbers_and_may_be_flushed() {
+    for (dtype, smallest) in [("f32", 2f64.powi(-126)), ("f16", 2f64.powi(-14)), ("bf16", 2f64.powi(-126))] {
+        let kind = format!("{dtype}[R, N]");
+        let desk = elementwise(&[("a", &kind, IN), ("b", &kind, IN), ("y", "f32[R, N]", OUT)], "a * b");
+        let exam = desk.question(Distribution::Denormals, 3).unwrap();
+        let (a, b) = (numbers(&exam, "a"), numbers(&exam, "b"));
+        let is_below = |v: f64| v != 0.0 && v.abs() < smallest;
+        let below: Vec<f64> = a.iter().copied().filter(|v| is_below(*v)).collect();
+        assert!((100..400).contains(&below.len()), "{dtype}: {}", below.len());
+        assert!(below.iter().any(|v| *v < 0.0) && below.iter().any(|v| *v > 0.0), "{dtype}");
+        let flushed = |v: f64| if is_below(v) { 0.0 } else { v };
+        let answer: Vec<f64> = a.iter().zip(&b).map(|(a, b)| flushed(*a) * flushed(*b)).collect();
+        marks(exam.judge(&desk.hand_in(&exam, &answer)));
+    }
+    // Where they would make the answer infinite they are left out, and then nothing is new.
+    let divided = elementwise(&[("a", "f32[R, N]", IN), ("y", "f32[R, N]", OUT)], "1 / a");
+    assert!(divided.question(Distribution::Denormals, 3).is_none());
 }

@@ -20,6 +20,7 @@ pub use results::everywhere::EverywhereView;
 pub use results::explain::{explanation, explanations};
 pub use results::figure::ConvergenceFigure;
 pub use results::forge::{BuiltView, ForgeView};
+pub use results::fuzz::FuzzView;
 pub use results::gate::GateView;
 pub use results::importance::ImportanceView;
 pub use results::ladder::LadderView;

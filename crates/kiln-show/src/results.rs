@@ -9,6 +9,7 @@ pub(crate) mod everywhere;
 pub(crate) mod explain;
 pub(crate) mod figure;
 pub(crate) mod forge;
+pub(crate) mod fuzz;
 pub(crate) mod gate;
 pub(crate) mod importance;
 pub(crate) mod ladder;

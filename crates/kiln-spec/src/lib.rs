@@ -20,5 +20,6 @@ pub use reading::file::{LARGEST_FILE, too_large};
 pub use required::instance;
 pub use select::{Choice, Selection};
 pub use tables::environment::{Part, Requirement, VersionRange};
+pub use tables::fuzz::{DimRoom, Fuzz, FuzzSuite, SuiteDim};
 pub use tables::reference::BUILTINS;
 pub use tables::tuned::{Tuned, TunedTable, read_tuned};

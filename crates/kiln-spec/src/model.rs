@@ -9,6 +9,7 @@ use kiln_core::{Place, Value, Workload};
 use kiln_device::Arch;
 use kiln_expr::Expression;
 
+use crate::tables::fuzz::Fuzz;
 use crate::tables::tuned::TunedTable;
 
 /// A whole kernel file.
@@ -40,6 +41,8 @@ pub struct KernelSpec {
     pub gates: SoftGates,
     /// Which versions of what it is made for.
     pub environment: Vec<Requirement>,
+    /// What shapes it is made for, and suites of them.
+    pub fuzz: Fuzz,
 }
 
 /// A file's name and text.
@@ -95,6 +98,22 @@ pub struct Target {
     pub kernels: Vec<String>,
     /// What is fast, by name: the target's own first, then those of all targets; the first is the default.
     pub baselines: Vec<Baseline>,
+}
+
+impl Target {
+    /// Every combination of dtypes for its type variables, as it would be typed, in the order of the file; one that is empty
+    /// where it has no type variables.
+    pub fn dtype_combinations(&self) -> Vec<String> {
+        let mut all = vec![String::new()];
+        for (name, dtypes) in &self.variants {
+            let with = |before: &String| {
+                let comma = if before.is_empty() { "" } else { "," };
+                dtypes.iter().map(|dtype| format!("{before}{comma}{name}={}", dtype.name())).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        all
+    }
 }
 
 /// The backends a target can name.

@@ -47,5 +47,6 @@ fn read_spec(log: &Log, source: Source) -> Option<KernelSpec> {
         reference: draft.reference,
         gates: draft.gates,
         environment: draft.environment,
+        fuzz: draft.fuzz,
     })
 }

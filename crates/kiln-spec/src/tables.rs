@@ -7,6 +7,7 @@ pub(crate) mod default;
 pub(crate) mod dtype;
 pub(crate) mod environment;
 pub(crate) mod filling;
+pub(crate) mod fuzz;
 pub(crate) mod kernel;
 pub(crate) mod launch;
 pub(crate) mod layer;

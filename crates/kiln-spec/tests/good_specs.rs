@@ -5,8 +5,8 @@
 use kiln_core::{Severity, Use, Value};
 use kiln_device::Arch;
 use kiln_spec::{
-    Callable, CudaCompiler, Dtype, ElementType, Formula, Init, KernelSpec, Origin, Role, Target, TargetKind, Tolerance,
-    parse,
+    Callable, CudaCompiler, DimRoom, Dtype, ElementType, Formula, Fuzz, Init, KernelSpec, Origin, Role, SuiteDim,
+    Target, TargetKind, Tolerance, parse,
 };
 
 const ATTENTION: &str = include_str!("good/attention.toml");
@@ -183,6 +183,12 @@ fn every_key_is_read() {
     assert!(spec.gates.spills);
     let asked = spec.gates.occupancy.as_ref().unwrap();
     assert_eq!((asked.least.expression.text(), asked.refuses), ("0.25", true));
+    let Fuzz { dims, valid, suites } = &spec.fuzz;
+    assert_eq!(dims[0], ("N".into(), DimRoom::Range(1, 4096)));
+    assert_eq!(dims[1].1, DimRoom::Values(vec![Value::Bool(true), Value::Bool(false)]));
+    assert_eq!(texts(valid.as_slice()), ["N % 2 == 0"]);
+    assert_eq!((suites[0].name.as_str(), suites[0].shapes.len()), ("edges", 2));
+    assert_eq!(suites[0].shapes[0][0], ("N".into(), SuiteDim::Each(vec![Value::Int(64), Value::Int(66)])));
 }
 
 #[test]

@@ -67,7 +67,8 @@ impl Store {
             return Ok(None);
         }
         let like = sqlx::query(
-            "SELECT id FROM studies WHERE id LIKE $1 OR id LIKE $2 UNION SELECT id FROM runs WHERE id LIKE $1 OR id LIKE $2",
+            "SELECT id FROM studies WHERE id LIKE $1 OR id LIKE $2 UNION SELECT id FROM runs WHERE id LIKE $1 OR id LIKE $2 \
+             UNION SELECT id FROM validations WHERE id LIKE $1 OR id LIKE $2",
         );
         let like = like.bind(format!("{id}%")).bind(format!("%{id}"));
         let mut found = self.read(what, like, |row| row.get::<String>("id"))?;

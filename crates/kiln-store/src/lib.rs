@@ -21,6 +21,7 @@ mod read;
 mod records;
 mod run;
 mod store;
+mod validation;
 mod write;
 
 pub use database::place::exists;
@@ -37,3 +38,4 @@ pub use records::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 pub use records::trial::{Trial, TrialState};
 pub use run::{Run, RunSide};
 pub use store::Store;
+pub use validation::Validation;

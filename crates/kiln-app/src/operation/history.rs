@@ -2,7 +2,7 @@
 //! for has none, the kernels that have.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_store::{Filter, Run, Store, Study};
+use kiln_store::{Filter, Run, Store, Study, Validation};
 
 use crate::failure::Failure;
 use crate::kernel::KernelFile;
@@ -26,6 +26,8 @@ pub struct History {
     pub studies: Vec<StudyNow>,
     /// Benchmarks, the newest first.
     pub runs: Vec<Run>,
+    /// Configurations that were validated, the newest first.
+    pub validations: Vec<Validation>,
     /// The kernel they were asked for by.
     pub kernel: Option<String>,
     /// Kernels that have studies, for when the one asked for has none.
@@ -39,7 +41,7 @@ pub struct History {
 /// Lists past studies.
 pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, Failure> {
     let kernel = request.kernel.as_deref().map(kernel_name).transpose()?;
-    let (mut studies, mut runs, mut others, mut damaged) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let (mut studies, mut runs, mut validations, mut others, mut damaged) = Default::default();
     if let Some(store) = project.recorded()? {
         // A path means the kernel there, not another one of its name.
         let at = request.kernel.as_deref().filter(|words| is_path(words)).zip(kernel.as_deref());
@@ -61,6 +63,7 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
         if request.tag.is_none() {
             runs = store.runs(&filter)?;
             runs.retain(|run| whose.as_ref().is_none_or(|whose| whose.ran(run)));
+            validations = store.validations(kernel.as_deref())?;
         }
         if studies.is_empty() && runs.is_empty() {
             others = kernels(&store)?;
@@ -68,10 +71,11 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
         damaged = store.damaged().len();
     }
     let limit = request.limit as usize;
-    let more = studies.len() > limit || runs.len() > limit;
+    let more = studies.len() > limit || runs.len() > limit || validations.len() > limit;
     studies.truncate(limit);
     runs.truncate(limit);
-    Ok(History { studies, runs, kernel, others, more, damaged })
+    validations.truncate(limit);
+    Ok(History { studies, runs, validations, kernel, others, more, damaged })
 }
 
 fn is_path(words: &Utf8Path) -> bool {

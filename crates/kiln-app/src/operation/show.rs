@@ -5,7 +5,7 @@ use kiln_store::{Note, Run};
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::record::StudyNow;
+use crate::record::{StudyNow, of_winners};
 
 /// Everything recorded of a study but its samples.
 pub struct Story {
@@ -35,5 +35,7 @@ pub fn show(project: &Project, name: &str) -> Result<Shown, Failure> {
     };
     let labels = store.labels()?.remove(&study.id).unwrap_or_default();
     let (trials, notes) = (store.trials(&study.id)?, store.notes(&study.id)?);
-    Ok(Shown::Study(Box::new(Story { now: StudyNow::new(study, trials, labels), notes })))
+    let validated = of_winners(&store, &study, &store.validations(Some(&study.kernel))?)?;
+    let now = StudyNow { validated, ..StudyNow::new(study, trials, labels) };
+    Ok(Shown::Study(Box::new(Story { now, notes })))
 }

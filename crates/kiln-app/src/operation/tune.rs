@@ -8,7 +8,7 @@ mod request;
 mod settings;
 mod variants;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use kiln_core::Fault;
@@ -18,6 +18,7 @@ use kiln_study::{Bench, Budget, Kernel, Record, Settings, Summary, Trouble, adop
 use crate::event::{Count, What};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, lock, others, split, surroundings};
+use crate::operation::fuzz::validate_winner;
 use crate::operation::studies::fit;
 use crate::project::Project;
 use crate::record::{Whose, prior, resume};
@@ -106,8 +107,22 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     let seconds = spent + budget.elapsed(Instant::now()).as_secs_f64();
     match ended {
         Ok(summary) => {
+            let winner = summary.config.clone().filter(|_| live);
+            let left =
+                settings::minutes(request).map(|minutes| 60.0 * minutes - budget.elapsed(Instant::now()).as_secs_f64());
             let study = Done { study: &study, seconds, live };
-            end(request, &mut bench, &store, study, summary, &folder, teller)
+            let ended = end(request, &mut bench, &store, study, summary, &folder, teller)?;
+            // Recorded and written by now: what is found here is told, and changes nothing.
+            if let (Some(config), Some(Ok(left))) = (winner, left.map(Duration::try_from_secs_f64)) {
+                let of = (request.selecting.path.as_str(), &config);
+                match validate_winner(project, &bench, of, left, teller) {
+                    Err(failure) if !project.is_stopped() => {
+                        teller.note(format!("the winner was not validated: {failure}"))
+                    }
+                    _ => {}
+                }
+            }
+            Ok(ended)
         }
         Err(trouble) => broken_off(project, &store, Done { study: &study, seconds, live }, trouble),
     }

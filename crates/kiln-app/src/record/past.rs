@@ -3,8 +3,10 @@
 
 use camino::Utf8Path;
 use kiln_core::Fault;
-use kiln_store::{Labels, Store, Study, Trial};
+use kiln_store::{Labels, Store, Study, Trial, Validation};
 use kiln_study::Machine;
+
+use crate::record::validated::of_winners;
 
 /// A study as it stands now.
 pub struct StudyNow {
@@ -16,18 +18,21 @@ pub struct StudyNow {
     pub trials: Vec<Trial>,
     /// Its name and tags.
     pub labels: Labels,
+    /// What was validated of its winners.
+    pub validated: Vec<Validation>,
 }
 
 impl StudyNow {
     pub(crate) fn new(study: Study, trials: Vec<Trial>, labels: Labels) -> StudyNow {
         let gone = is_gone(&study.owner, &Machine::look().host);
-        StudyNow { study, gone, trials, labels }
+        StudyNow { study, gone, trials, labels, validated: Vec::new() }
     }
 }
 
 /// Studies as they stand now, for a list.
 pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<StudyNow>, Fault> {
     let (mut now, mut labels) = (Vec::with_capacity(studies.len()), store.labels()?);
+    let validations = store.validations(None)?;
     for study in studies {
         // What has a summary needs no trials to be counted.
         let trials = if study.summary.is_some() { Ok(Vec::new()) } else { store.trials(&study.id) };
@@ -36,7 +41,8 @@ pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<St
             continue;
         };
         let called = labels.remove(&study.id).unwrap_or_default();
-        now.push(StudyNow::new(study, trials, called));
+        let validated = of_winners(store, &study, &validations)?;
+        now.push(StudyNow { validated, ..StudyNow::new(study, trials, called) });
     }
     Ok(now)
 }

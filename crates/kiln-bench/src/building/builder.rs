@@ -158,6 +158,19 @@ impl<'a> Bench<'a> {
         }))
     }
 
+    /// Builds a configuration at once, on this thread.
+    pub(crate) fn subject_now(&self, config: &Config) -> Result<Outcome<Subject>, Fault> {
+        if self.kernel.selection.target.kind == TargetKind::Python {
+            return python_subject(self, self.kernel, config).map(Outcome::Passed);
+        }
+        let (toolchain, request) = (self.toolchain()?, request(self.kernel, config)?);
+        let doing = &format!("compiling {config}");
+        let silent = |time: Duration| (self.listener)(&Event::Silence { doing, seconds: time.as_secs_f64() });
+        let built = self.cache.build_until(&toolchain, &request, self.build_limits(), &silent, self.stopped)?;
+        let host = self.kernel.selection.target.host;
+        Ok(built.map(|artifact| subject_of(self.kernel, host, artifact, config.clone())))
+    }
+
     /// What candidates are compiled with.
     pub(crate) fn toolchain(&self) -> Result<Toolchain, Fault> {
         match self.kernel.selection.target.kind {

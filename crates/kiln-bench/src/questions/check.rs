@@ -11,6 +11,7 @@ use crate::questions::stage::{Stage, Trouble};
 use crate::surroundings::watch::{PAUSE, watched};
 use crate::workers::ran::{Ran, unchecked};
 use crate::workers::seat::Seat;
+use crate::workers::seating::Seating;
 use crate::workers::subject::Subject;
 
 /// One question's outcome.
@@ -67,7 +68,8 @@ pub fn examine_all<'a>(
             if bench.kernel.unfit(subject.config(), stage.workload).is_some() {
                 continue;
             }
-            let refusal = on_one(bench, &mut stage, subject, plan.reruns, &mut heard)?;
+            let refusal =
+                on_one(bench, bench.seating(), &mut stage, subject, (plan.reruns, bench.settings.seed), &mut heard)?;
             if let Some(refusal) = &refusal {
                 bench.doubt_the_file(&mut stage, bench.seating(), subject, refusal)?;
             }
@@ -95,15 +97,16 @@ fn asked_about<'a>(bench: &Bench<'a>, subjects: &[&Subject], plan: &Plan) -> Vec
     workloads
 }
 
-/// Every question of one workload to one subject, until one is failed.
-fn on_one(
+/// Every question of one workload to one subject, until one is failed. The seed is the one that repeats them.
+pub(crate) fn on_one(
     bench: &Bench<'_>,
+    seating: &Seating,
     stage: &mut Stage<'_>,
     subject: &Subject,
-    reruns: usize,
+    (reruns, seed): (usize, u64),
     heard: &mut impl FnMut(&CheckReport),
 ) -> Result<Option<Refusal>, Fault> {
-    let mut seat = match bench.seating().take(subject)? {
+    let mut seat = match seating.take(subject)? {
         Outcome::Passed(seat) => seat,
         Outcome::Refused(refusal) => return Ok(Some(refusal)),
     };
@@ -116,12 +119,8 @@ fn on_one(
         bench.go_on()?;
         let doing = format!("checking {} on {}, inputs {distribution}", subject.config(), stage.name());
         let outcome = watched(bench.listener, PAUSE, &doing, || question(stage, &mut seat, which, reruns))?;
-        let report = CheckReport {
-            workload: stage.name().into(),
-            distribution: distribution.to_string(),
-            seed: bench.settings.seed,
-            outcome,
-        };
+        let report =
+            CheckReport { workload: stage.name().into(), distribution: distribution.to_string(), seed, outcome };
         heard(&report);
         if let Outcome::Refused(mut refusal) = report.outcome {
             if !refusal.evidence.is_empty() {

@@ -18,6 +18,7 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
     let view = HistoryView {
         studies: &studies,
         runs: &runs,
+        validations: &found.validations,
         place: project.store_place(),
         kiln: &place::kiln(project),
         kernel: found.kernel.as_deref(),

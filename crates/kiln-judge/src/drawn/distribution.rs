@@ -44,6 +44,9 @@ pub enum Distribution {
     Lowest,
     /// The same with the highest.
     Highest,
+    /// As declared, with numbers among them below the smallest normal one of their type: some of them are flushed to zero,
+    /// others are not, and neither may hurt the rest.
+    Denormals,
     /// As declared, with integers of at most 4 where the file does not state their range: not a question of its own, but
     /// the one that shows whether an answer is wrong only for integers the kernel was not made for.
     Small,
@@ -78,6 +81,17 @@ impl Distribution {
         Distribution::Highest,
     ];
 
+    /// Those that fuzzing goes through.
+    pub const FUZZED: [Distribution; 15] = {
+        let mut fuzzed = [Distribution::Denormals; 15];
+        let mut i = 0;
+        while i < Distribution::ALL.len() {
+            fuzzed[i] = Distribution::ALL[i];
+            i += 1;
+        }
+        fuzzed
+    };
+
     /// Whether it depends on how large numbers may become.
     pub(crate) fn needs_reach(self) -> bool {
         matches!(self, Distribution::Large | Distribution::Tiny | Distribution::Spike | Distribution::Mixed)
@@ -85,7 +99,7 @@ impl Distribution {
 
     /// Whether only the correct answer shows that it makes sense: where it is NaN or infinite, it does not.
     pub(crate) fn is_tentative(self) -> bool {
-        matches!(self, Distribution::Few | Distribution::Lowest | Distribution::Highest)
+        matches!(self, Distribution::Few | Distribution::Lowest | Distribution::Highest | Distribution::Denormals)
     }
 
     /// The power of two it works with; none where that is not far enough to ask anything new.
@@ -112,6 +126,7 @@ impl Distribution {
             "few" => Distribution::Few,
             "lowest" => Distribution::Lowest,
             "highest" => Distribution::Highest,
+            "denormals" => Distribution::Denormals,
             "small" => Distribution::Small,
             _ => Distribution::Scaled(name.strip_prefix("scaled_")?.parse().ok()?),
         })
@@ -130,9 +145,11 @@ impl Distribution {
         };
         match self {
             _ if !plain => declared(1.0),
-            Distribution::Declared | Distribution::Small | Distribution::Lowest | Distribution::Highest => {
-                declared(1.0)
-            }
+            Distribution::Declared
+            | Distribution::Small
+            | Distribution::Lowest
+            | Distribution::Highest
+            | Distribution::Denormals => declared(1.0),
             // Every type holds these. Zero is put among them afterwards, where the answer allows it.
             Distribution::Few => {
                 let one = |word: u32| match slot.init {
@@ -212,6 +229,7 @@ impl fmt::Display for Distribution {
             Distribution::Few => "few",
             Distribution::Lowest => "lowest",
             Distribution::Highest => "highest",
+            Distribution::Denormals => "denormals",
             Distribution::Small => "small",
         })
     }

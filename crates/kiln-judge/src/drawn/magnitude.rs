@@ -84,7 +84,7 @@ fn roomy(dtype: Dtype) -> f64 {
 }
 
 /// The smallest normal number of a type.
-fn smallest(dtype: Dtype) -> f64 {
+pub(crate) fn smallest(dtype: Dtype) -> f64 {
     match dtype {
         Dtype::F64 => f64::MIN_POSITIVE,
         Dtype::F32 | Dtype::BF16 => f64::from(f32::MIN_POSITIVE),

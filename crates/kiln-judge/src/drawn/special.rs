@@ -1,5 +1,6 @@
-//! Numbers that kernels forget: zeros of both signs, a row of zeros, one integer everywhere, the ends of stated ranges. In: a signature and a
-//! distribution. Out: the special numbers that belong to it, and inputs with them in place.
+//! Numbers that kernels forget: zeros of both signs, a row of zeros, one integer everywhere, the ends of stated ranges,
+//! numbers below the smallest normal one. In: a signature and a distribution. Out: the special numbers that belong to it,
+//! and inputs with them in place.
 
 use kiln_spec::{Init, Role};
 use rand_chacha::ChaCha8Rng;
@@ -7,8 +8,9 @@ use rand_chacha::rand_core::Rng;
 
 use crate::described::signature::{Signature, Slot};
 use crate::drawn::distribution::Distribution;
-use crate::drawn::element::round_to;
+use crate::drawn::element::{round_to, roundoff};
 use crate::drawn::interval::Interval;
+use crate::drawn::magnitude::smallest;
 use crate::right::tensor::Tensor;
 
 /// One element in so many is special, of each kind; at least one.
@@ -31,6 +33,7 @@ enum Kind {
     Same,
     Lowest,
     Highest,
+    Denormals,
 }
 
 impl Special {
@@ -40,6 +43,7 @@ impl Special {
             Distribution::Few => &[Kind::Zeros, Kind::ZeroRow, Kind::Same],
             Distribution::Lowest => &[Kind::Lowest],
             Distribution::Highest => &[Kind::Highest],
+            Distribution::Denormals => &[Kind::Denormals],
             _ => &[],
         };
         let fits = |slot: &Slot, kind: Kind| match kind {
@@ -47,6 +51,7 @@ impl Special {
             Kind::ZeroRow => slot.may_be_zero() && slot.shape.len() > 1 && slot.elements() > width(slot),
             Kind::Same => slot.is_ranged_integer(),
             Kind::Lowest | Kind::Highest => slot.has_ends(),
+            Kind::Denormals => slot.is_plain() && slot.elements() >= FEWEST,
         };
         let slots = signature.slots.iter().enumerate();
         let each = slots.flat_map(|(i, slot)| kinds.iter().map(move |kind| (i, slot, *kind)));
@@ -83,6 +88,13 @@ impl Special {
                 {
                     all.fill(value);
                 }
+            }
+            Kind::Denormals => {
+                let most = smallest(slot.dtype);
+                let sign = if slot.may_be_negative() { -1.0 } else { 1.0 };
+                // The largest and the smallest of them.
+                scattered(tensor, (round_to(slot.dtype, 0.75 * most), 0), rng);
+                scattered(tensor, (sign * 2.0 * roundoff(slot.dtype) * most, 0), rng);
             }
             Kind::Lowest | Kind::Highest => {
                 if let Some((value, exact)) = self.end(slot) {

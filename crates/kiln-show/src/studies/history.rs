@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use jiff::tz::TimeZone;
+use kiln_store::Validation;
 use serde_json::{Value, json};
 
+use crate::results::fuzz::validation;
 use crate::results::run::RunView;
 use crate::studies::past::Past;
 use crate::words::command::quoted;
@@ -17,6 +20,8 @@ pub struct HistoryView<'a> {
     pub studies: &'a [Past],
     /// The benchmarks to show.
     pub runs: &'a [RunView<'a>],
+    /// The validated configurations to show.
+    pub validations: &'a [Validation],
     /// The store they are from.
     pub place: &'a str,
     /// How kiln is called so that it finds the same store.
@@ -36,7 +41,9 @@ impl HistoryView<'_> {
     pub fn json(&self) -> Value {
         let studies: Vec<Value> = self.studies.iter().map(Past::json).collect();
         let runs: Vec<Value> = self.runs.iter().map(RunView::short_json).collect();
-        json!({ "store": self.place, "kernel": self.kernel, "studies": studies, "runs": runs, "more": self.more })
+        let validated: Vec<Value> = self.validations.iter().map(validation).collect();
+        let (store, kernel, more) = (self.place, self.kernel, self.more);
+        json!({ "store": store, "kernel": kernel, "studies": studies, "runs": runs, "validated": validated, "more": more })
     }
 
     fn nothing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,7 +67,7 @@ impl HistoryView<'_> {
 impl fmt::Display for HistoryView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Align::{Left, Right};
-        if self.studies.is_empty() && self.runs.is_empty() {
+        if self.studies.is_empty() && self.runs.is_empty() && self.validations.is_empty() {
             return self.nothing(f);
         }
         let of = |target: &str, variant: &str| match variant {
@@ -105,13 +112,26 @@ impl fmt::Display for HistoryView<'_> {
             f.write_str(if self.studies.is_empty() { "" } else { "\n" })?;
             f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Left]))?;
         }
+        if !self.validations.is_empty() {
+            let zone = TimeZone::system();
+            let row = |made: &Validation| {
+                let runs = format!("{} good runs", made.runs);
+                let of = of(&made.target, &made.variant);
+                vec![moment(made.at_ms, &zone), made.kernel.clone(), of, runs, made.device.clone(), made.config.clone()]
+            };
+            let titles =
+                ["when", "kernel", "target", "validated", "device", "configuration"].map(String::from).to_vec();
+            let rows: Vec<Vec<String>> = std::iter::once(titles).chain(self.validations.iter().map(row)).collect();
+            f.write_str(if self.studies.is_empty() && self.runs.is_empty() { "" } else { "\n" })?;
+            f.write_str(&lines(&rows, &[Left; 6]))?;
+        }
         if self.more {
             let kernel = self.kernel.map_or(String::new(), |name| format!("{} ", quoted(name)));
             writeln!(
                 f,
                 "older ones: {} history {kernel}--limit {}",
                 self.kiln,
-                5 * self.studies.len().max(self.runs.len())
+                5 * self.studies.len().max(self.runs.len()).max(self.validations.len())
             )?;
         }
         Ok(())
@@ -134,6 +154,7 @@ mod tests {
         let view = HistoryView {
             studies: &studies,
             runs: &[],
+            validations: &[],
             place: "x.db",
             kiln: "kiln",
             kernel: None,
@@ -165,6 +186,7 @@ mod tests {
         let nothing = HistoryView {
             studies: &[],
             runs: &[],
+            validations: &[],
             place: "x.db",
             kiln: "kiln",
             kernel: None,

@@ -2,9 +2,10 @@
 
 use jiff::tz::TimeZone;
 use kiln_app::StudyNow;
-use kiln_store::{Labels, State, Study, Trial};
+use kiln_store::{Labels, State, Study, Trial, Validation};
 use serde_json::{Value, json};
 
+use crate::results::fuzz::validation;
 use crate::words::number::json_count;
 use crate::words::time::stamp;
 
@@ -23,6 +24,8 @@ pub struct Past {
     pub zone: TimeZone,
     /// Its name and tags.
     pub labels: Labels,
+    /// What was validated of its winners.
+    pub validated: Vec<Validation>,
 }
 
 impl Past {
@@ -35,13 +38,13 @@ impl Past {
         // While it runs the record does not say; what its trials took is known.
         let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();
         let seconds = if study.state == State::Running { recorded } else { study.seconds };
-        Past { study, state, trials: trials_tried, seconds, zone, labels: Labels::default() }
+        Past { study, state, trials: trials_tried, seconds, zone, labels: Labels::default(), validated: Vec::new() }
     }
 
     /// A study as it stands now, where the reader is here.
     pub fn of(now: &StudyNow) -> Past {
         let past = Past::new(now.study.clone(), now.gone, &now.trials, TimeZone::system());
-        Past { labels: now.labels.clone(), ..past }
+        Past { labels: now.labels.clone(), validated: now.validated.clone(), ..past }
     }
 
     /// What it ran on.
@@ -72,6 +75,7 @@ impl Past {
             "variant": study.variant,
             "state": self.state.name(),
             "verdict": study.verdict,
+            "validated": self.validated.iter().map(validation).collect::<Vec<_>>(),
             "speedup": speedup.map(|(value, _)| value),
             "speedup_ci95": speedup.map(|(_, interval)| interval),
             "trials": self.trials,

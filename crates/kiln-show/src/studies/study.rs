@@ -25,7 +25,7 @@ use crate::studies::past::Past;
 use crate::words::command::Command;
 use crate::words::number::{counted, duration};
 use crate::words::table::{Align, lines};
-use crate::words::time::clock;
+use crate::words::time::{clock, moment};
 
 /// Everything `kiln show` says.
 pub struct StudyView<'a> {
@@ -80,7 +80,13 @@ impl StudyView<'_> {
         let study = &self.past.study;
         let Some(recorded) = &study.summary else { return writeln!(f, "\n{}", self.unfinished()) };
         match recorded.read() {
-            Ok(summary) => write!(f, "\n{}", OutcomeView { summary }),
+            Ok(summary) => {
+                write!(f, "\n{}", OutcomeView { summary })?;
+                self.past.validated.iter().try_for_each(|made| {
+                    let when = moment(made.at_ms, &self.past.zone);
+                    writeln!(f, "validated: {} good runs of {}, {when}", made.runs, made.config)
+                })
+            }
             // Another kiln's summary: its verdict is still worth telling.
             Err(why) => {
                 let verdict = study.verdict.as_deref().unwrap_or("no verdict");

@@ -78,6 +78,7 @@ pub(crate) fn of_problem(draft: &Draft) -> Vec<Site<'_>> {
             sites.push(site(value, format!("{}.value", argument.path), Reach::Problem, Wants::Scalar(dtype)));
         }
     }
+    sites.extend(draft.fuzz.valid.iter().map(|f| site(f, "fuzz.valid".into(), Reach::Problem, Wants::Condition)));
     let cost = [("cost.flops", &draft.cost.flops), ("cost.bytes", &draft.cost.bytes)];
     for (path, formula) in cost {
         sites.extend(formula.as_ref().map(|f| site(f, path.to_owned(), Reach::Problem, Wants::Number)));

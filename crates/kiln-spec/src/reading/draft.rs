@@ -11,6 +11,7 @@ use crate::tables::argument::{ArgumentDraft, check_zeroed, read_arguments};
 use crate::tables::callable::read_baselines;
 use crate::tables::environment::{Requirement, read_environment};
 use crate::tables::filling::check_ranges;
+use crate::tables::fuzz::{Fuzz, read_fuzz};
 use crate::tables::kernel::{Kernel, read_kernel};
 use crate::tables::layer::{Layer, read_layer};
 use crate::tables::reference::read_reference;
@@ -19,7 +20,7 @@ use crate::tables::target::{TargetDraft, read_targets};
 use crate::tables::tensormap::resolve_tensormaps;
 use crate::tables::workload::{WorkloadDraft, read_workloads};
 
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
     "kernel",
     "tunables",
     "default",
@@ -34,6 +35,7 @@ const TABLES: [&str; 14] = [
     "baselines",
     "gates",
     "environment",
+    "fuzz",
 ];
 
 /// Every table of the file.
@@ -51,6 +53,7 @@ pub(crate) struct Draft {
     pub(crate) baselines: Vec<Baseline>,
     pub(crate) gates: SoftGates,
     pub(crate) environment: Vec<Requirement>,
+    pub(crate) fuzz: Fuzz,
 }
 
 pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
@@ -72,6 +75,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
     let workloads = root.get("workloads").map(read_workloads).unwrap_or_default();
     let dims: Vec<&str> = workloads.iter().flat_map(|w| &w.workload.dims).map(|(name, _)| &**name).collect();
     check_ranges(log, &arguments, &dims);
+    let fuzz = root.get("fuzz").map(|item| read_fuzz(item, &dims)).unwrap_or_default();
     if workloads.is_empty() && !arguments.is_empty() {
         let report = Report::warning(format!("{} has arguments but no workloads", log.file()));
         log.add_whole(report.label("without [[workloads]] nothing can be run"));
@@ -83,6 +87,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
         baselines: root.get("baselines").map(read_baselines).unwrap_or_default(),
         gates: read_gates(&root),
         environment: read_environment(&root),
+        fuzz,
         workloads_incomplete: root.misspells("workloads") || (root.get("workloads").is_some() && workloads.is_empty()),
         kernel,
         shared,

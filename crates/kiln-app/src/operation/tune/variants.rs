@@ -14,13 +14,5 @@ pub fn variants(file: &KernelFile, selecting: &Selecting) -> Result<Vec<String>,
         let report = Report::error(format!("{} has no variants", selection.spec.name));
         return Err(report.label("expected `variants` under [kernel]").hint("omit --all-variants").into());
     }
-    let mut all = vec![String::new()];
-    for (name, dtypes) in variables {
-        let with = |before: &String| {
-            let comma = if before.is_empty() { "" } else { "," };
-            dtypes.iter().map(|dtype| format!("{before}{comma}{name}={}", dtype.name())).collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(with).collect();
-    }
-    Ok(all)
+    Ok(selection.target.dtype_combinations())
 }

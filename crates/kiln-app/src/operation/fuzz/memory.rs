@@ -1,0 +1,153 @@
+//! Failing cases that are kept between runs: a file under `.kiln/fuzz`, which people may read and mend. They are asked about
+//! first; one that passes stays as fixed, because what was wrong once is likely to be wrong again. Refuses a damaged file, and
+//! leaves it as it is.
+
+use camino::Utf8PathBuf;
+use kiln_core::Fault;
+use kiln_formats::{KeptCase, KeptState, read_cases, write_cases};
+use kiln_judge::FuzzCase;
+use kiln_study::{Kernel, Tried, write_whole};
+
+use crate::failure::Failure;
+use crate::kernel::read_bounded;
+use crate::operation::fuzz::lane::Lane;
+use crate::operation::fuzz::request::{FuzzFailure, KeptNow, KeptResult};
+use crate::operation::fuzz::supply::kept_config;
+use crate::project::Project;
+
+/// A larger file is not one of these.
+const LARGEST: u64 = 1 << 20;
+/// Fixed cases that are kept of a kernel.
+const MOST_FIXED: usize = 50;
+
+/// The cases of a kernel that failed once.
+pub(super) struct Memory {
+    pub(super) file: Utf8PathBuf,
+    kernel: String,
+    cases: Vec<KeptCase>,
+}
+
+impl Memory {
+    /// Reads the file, where there is one.
+    pub(super) fn read(project: &Project, kernel: &Kernel<'_>) -> Result<Memory, Failure> {
+        let file = place(project, kernel);
+        let cases = match file.exists() {
+            true => {
+                let bytes = read_bounded(&file, LARGEST)?;
+                let text = String::from_utf8_lossy(&bytes);
+                read_cases(file.as_str(), &text)?
+            }
+            false => Vec::new(),
+        };
+        Ok(Memory { file, kernel: kernel.name().into(), cases })
+    }
+
+    /// Asks about every case that fits what is asked for now.
+    pub(super) fn ask(
+        &self,
+        lanes: &[Lane<'_, '_>],
+        baseline: Option<&str>,
+        only: Option<&kiln_core::Config>,
+    ) -> (Vec<KeptResult>, Option<Fault>) {
+        let mut results = Vec::new();
+        for case in &self.cases {
+            if case.baseline != baseline.unwrap_or_default() {
+                continue;
+            }
+            let now = match one(lanes, case, only) {
+                Ok(Some(now)) => now,
+                Ok(None) => continue,
+                Err(fault) => return (results, Some(fault)),
+            };
+            results.push(KeptResult { case: case.clone(), now });
+        }
+        (results, None)
+    }
+
+    /// Takes in how they stand now, and a new one.
+    pub(super) fn update(
+        &mut self,
+        results: &[KeptResult],
+        failure: Option<(&FuzzFailure, &str, Option<&str>)>,
+    ) -> Result<(), Failure> {
+        let before = self.cases.clone();
+        for KeptResult { case, now } in results {
+            let Some(own) = self.cases.iter_mut().find(|own| own.is_same(case)) else { continue };
+            match now {
+                KeptNow::Fails(refusal) => {
+                    own.state = KeptState::Failing;
+                    (own.gate, own.measured) = (refusal.gate.name().into(), refusal.measured.clone());
+                }
+                KeptNow::Fixed | KeptNow::Passes => own.state = KeptState::Fixed,
+                KeptNow::Skipped(_) => {}
+            }
+        }
+        if let Some((failure, target, baseline)) = failure {
+            let new = kept(failure, target, baseline);
+            self.cases.retain(|own| !own.is_same(&new));
+            self.cases.insert(0, new);
+        }
+        let mut fixed = 0;
+        self.cases.retain(|case| {
+            fixed += usize::from(case.state == KeptState::Fixed);
+            case.state == KeptState::Failing || fixed <= MOST_FIXED
+        });
+        if self.cases == before {
+            return Ok(());
+        }
+        if let Some(folder) = self.file.parent() {
+            fs_err::create_dir_all(folder)?;
+        }
+        Ok(write_whole(&self.file, write_cases(&self.kernel, &self.cases).as_bytes())?)
+    }
+}
+
+/// How a case stands now; none where it is of another target, variant or configuration than is asked about.
+fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, only: Option<&kiln_core::Config>) -> Result<Option<KeptNow>, Fault> {
+    let is_meant =
+        |lane: &&Lane<'_, '_>| lane.bench.kernel.variant() == case.variant && lane.bench.kernel.target() == case.target;
+    let Some(lane) = lanes.iter().find(is_meant) else { return Ok(None) };
+    let skipped = |why: &str| Ok(Some(KeptNow::Skipped(why.into())));
+    let Some(config) = kept_config(lane, &case.config) else {
+        return skipped("its configuration is none of the kernel file's");
+    };
+    if only.is_some_and(|only| *only != config) {
+        return Ok(None);
+    }
+    let asked = match FuzzCase::parse(&case.case, &lane.usual(), config) {
+        Ok(asked) => asked,
+        Err(report) => return skipped(&report.message),
+    };
+    Ok(Some(match lane.ask(&asked)? {
+        Tried::Refused(refusal) => KeptNow::Fails(refusal),
+        Tried::Passed if case.state == KeptState::Failing => KeptNow::Fixed,
+        Tried::Passed => KeptNow::Passes,
+        Tried::Excluded(why) => KeptNow::Skipped(why),
+    }))
+}
+
+/// A failure as it is kept.
+pub(super) fn kept(failure: &FuzzFailure, target: &str, baseline: Option<&str>) -> KeptCase {
+    KeptCase {
+        state: KeptState::Failing,
+        found: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        target: target.into(),
+        variant: failure.variant.clone(),
+        baseline: baseline.unwrap_or_default().into(),
+        config: failure.smallest.config.to_string(),
+        case: failure.smallest.to_string(),
+        gate: failure.refusal.gate.name().into(),
+        measured: failure.refusal.measured.clone(),
+    }
+}
+
+/// Where the cases of a kernel are kept: by its name and by its folder, since two may have one name.
+fn place(project: &Project, kernel: &Kernel<'_>) -> Utf8PathBuf {
+    let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
+    let here = here.and_then(|here| Utf8PathBuf::from_path_buf(here).ok());
+    // What moves together with the project keeps its cases.
+    let folder = here.and_then(|here| kernel.folder.strip_prefix(&here).ok().map(Utf8PathBuf::from));
+    let folder = folder.unwrap_or_else(|| kernel.folder.clone());
+    let hash = blake3::hash(folder.as_str().as_bytes()).to_hex();
+    project.folder().join("fuzz").join(format!("{}-{}.toml", kernel.name(), &hash[..8]))
+}
