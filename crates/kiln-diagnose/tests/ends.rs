@@ -80,6 +80,18 @@ fn a_program_that_does_not_end() {
     assert_eq!(watchdog.findings[0].cause, Cause::Hang);
 }
 
+/// `--racecheck-trace-sync yes` prints every barrier.
+#[test]
+fn traces_of_barriers_are_no_records() {
+    let trace = "========= Barrier called by threads starting at (32,0,0) in block (1,0,0), (active mask: 0xffffffff) at k()+0x2b0 in a.cu:36\n\
+                 ========= Cluster barrier called by threads starting at (0,0,0) in block (1,0,0), (active mask: 0xffffffff) at k()+0x2b0 in a.cu:36\n\
+                 ========= Syncwarp called by threads starting at (0,0,0) in block (0,0,0), (active mask: 0xffff0000) at k()+0x3c0 in a.cu:42\n\
+                 ========= Sync mask of thread 16: 0xffff0000\n";
+    let clean =
+        of(&format!("{HEADER}{trace}========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n"));
+    assert_eq!((clean.verdict, clean.notes.len()), (Verdict::Clean, 0), "{clean:#?}");
+}
+
 #[test]
 fn leaks_of_several_places_are_one_finding() {
     let leak = |bytes: &str, address: u32, caller: &str| {

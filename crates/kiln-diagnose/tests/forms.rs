@@ -41,6 +41,7 @@ fn causes_of_documented_records() {
         (format!("Lane User Stack Overflow\n{AT}"), Cause::StackOverflow),
         ("Malloc/Free error encountered : Double free\nat 0x79d8\nby thread (0,0,0) in block (0,0,0)\nAddress 0x400aff920".into(), Cause::DoubleFree),
         ("Malloc/Free Error encountered : Invalid pointer to free\nat 0x79d8".into(), Cause::InvalidFree),
+        (format!("Malloc/Free Warning encountered : Device-side allocation failure\n{AT}"), Cause::ApiError),
         ("Leaked 16 bytes at 0x4012ffff6 on the device heap".into(), Cause::Leak),
         (
             format!("Potential invalid __shared__ read of size 4 bytes\n{AT}\nAddress 0x1000400 is located in a block that might have already exited"),

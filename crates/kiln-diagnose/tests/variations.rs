@@ -31,8 +31,11 @@ fn diagnose(log: &str) -> Diagnosis {
     sanitizer::diagnose(&sanitizer::read(log), &Sources::none())
 }
 
+/// Cause, line, count.
+type Core = (String, Option<u32>, u64);
+
 /// What must not change.
-fn core(diagnosis: &Diagnosis) -> (Verdict, Vec<(String, Option<u32>, u64)>) {
+fn core(diagnosis: &Diagnosis) -> (Verdict, Vec<Core>) {
     let finding = |finding: &Finding| (finding.cause.to_string(), finding.line, finding.count);
     (diagnosis.verdict, diagnosis.findings.iter().map(finding).collect())
 }
@@ -191,9 +194,7 @@ fn a_print_limit_hides_no_cause() {
             let Some(short) = limited(&log, limit) else { continue };
             let (expected, found) = (core(&diagnose(&log)), core(&diagnose(&short)));
             // Errors of calls that were not printed are counted as if they were in kernels.
-            let close = |(a, b): (&(String, Option<u32>, u64), &(String, Option<u32>, u64))| {
-                (&a.0, a.1) == (&b.0, b.1) && a.2.abs_diff(b.2) <= 1
-            };
+            let close = |(a, b): (&Core, &Core)| (&a.0, a.1) == (&b.0, b.1) && a.2.abs_diff(b.2) <= 1;
             let same = found.1.len() == expected.1.len() && found.1.iter().zip(&expected.1).all(close);
             assert!(same && found.0 == expected.0, "{name}, {limit} printed: {found:?} instead of {expected:?}");
         }

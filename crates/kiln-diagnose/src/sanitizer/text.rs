@@ -119,7 +119,7 @@ impl Reader {
         {
             return;
         }
-        if summary(self.run(), body) {
+        if summary(self.run(), body) || is_trace(body) {
             return self.close();
         }
         match head(body) {
@@ -227,6 +227,13 @@ fn summary(run: &mut Run, body: &str) -> bool {
         return false;
     }
     true
+}
+
+/// What `--racecheck-trace-sync` prints: every barrier, and nothing wrong with it.
+fn is_trace(body: &str) -> bool {
+    let (_, plain) = severity(body);
+    plain.contains(" called by threads starting at ") && !plain.starts_with("Deadlock")
+        || plain.starts_with("Sync mask of thread")
 }
 
 /// What the tool says about itself, which is no finding.

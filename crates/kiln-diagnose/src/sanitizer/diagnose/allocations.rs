@@ -54,7 +54,7 @@ impl Allocations {
             let [(base, size), (next, _)] = [pair[0], pair[1]];
             let end = base.checked_add(size)?;
             // What does not fill its place leaves a gap of its own, and padding may fit into it.
-            let unpadded = base.checked_add(size.next_multiple_of(granule(size)))?;
+            let unpadded = base.checked_add(size.checked_next_multiple_of(granule(size))?)?;
             match next {
                 _ if next > unpadded && next - end <= LARGEST_PADDING => Some(true),
                 _ if next == end => Some(false),
@@ -78,6 +78,11 @@ fn spaced(base: u64, size: u64) -> Option<bool> {
         true => Some(false),
         false => (by(size + SMALL_GRANULE) || by(size + 2 * SMALL_GRANULE)).then_some(true),
     }
+}
+
+/// Bytes between an allocation's end and where the next one may begin.
+pub(super) fn slack(size: u64) -> u64 {
+    size.checked_next_multiple_of(granule(size)).map_or(0, |place| place - size)
 }
 
 /// Whether an allocation ends where the next one may begin.

@@ -90,11 +90,24 @@ pub(super) fn misaligned(context: &Context<'_>, tool: Tool, shared: bool) -> Cau
 
 /// `free` in a kernel.
 pub(super) fn heap_call(context: &Context<'_>, group: &Group<'_>, problem: &str) -> Finding {
-    let double = problem.to_ascii_lowercase().contains("double");
-    let cause = if double { Cause::DoubleFree } else { Cause::InvalidFree };
+    let lower = problem.to_ascii_lowercase();
+    let double = lower.contains("double");
+    let no_memory = lower.contains("fail") && lower.contains("alloc");
+    let cause = match (double, no_memory) {
+        (true, _) => Cause::DoubleFree,
+        (_, true) => Cause::ApiError,
+        _ => Cause::InvalidFree,
+    };
     let mut finding = context.at(cause, Tool::Memcheck, group);
     finding.facts.set("problem", problem);
     finding.facts.set("device_heap", true);
+    if no_memory {
+        finding.explanation = format!("malloc() in a kernel found no memory: {problem}.");
+        finding.fix = "Raise the heap with cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes), free what is not needed any more, and \
+                       check what malloc() returns."
+            .into();
+        return finding;
+    }
     finding.explanation = match double {
         true => "A kernel frees the same memory twice.".into(),
         false => format!("A kernel frees a pointer that malloc() did not return: {problem}."),

@@ -103,7 +103,7 @@ fn merge(kept: &mut Vec<(usize, Finding)>, run: usize, finding: &Finding) {
     let other = finding.cause != Cause::DeviceAssert && !vague(finding) && !vague(known);
     known.count = match *known_run == run && other {
         // Two instructions on one line.
-        true => known.count + finding.count,
+        true => known.count.saturating_add(finding.count),
         false => known.count.max(finding.count),
     };
     known.kernel = known.kernel.take().or_else(|| finding.kernel.clone());

@@ -35,7 +35,7 @@ pub(super) fn groups(run: &Run) -> Vec<Group<'_>> {
     let is_found = |what: &What| is_on_device(what) || matches!(what, What::UninitialisedCopy { .. });
     let mut on_device = groups.iter_mut().filter(|group| is_found(&group.first().what));
     if let (Some(group), None) = (on_device.next(), on_device.next()) {
-        group.count += unprinted;
+        group.count = group.count.saturating_add(unprinted);
     }
     groups
 }

@@ -20,7 +20,8 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>) -> Finding {
     let printed_leaks = group.run.records.iter().filter(|record| matches!(record.what, What::Leak { .. })).count();
     // The summary is about all leaks of the run: it holds for this group if there is no other.
     let summary = group.run.leaked.filter(|_| printed_leaks == group.records.len());
-    let (bytes, allocations) = summary.unwrap_or((sizes.iter().sum(), sizes.len() as u64));
+    let (bytes, allocations) =
+        summary.unwrap_or((sizes.iter().fold(0, |sum, size| size.saturating_add(sum)), sizes.len() as u64));
     finding.count = allocations;
     finding.facts.set("allocations", allocations);
     finding.facts.set("leaked_bytes", bytes);

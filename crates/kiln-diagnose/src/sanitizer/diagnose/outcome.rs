@@ -150,13 +150,14 @@ fn guess(context: &Context<'_>) -> (Vec<Cause>, String, String) {
         false => " Run all four tools first: memcheck, racecheck, initcheck, synccheck.",
     };
     (
-        vec![Cause::SemanticIndex, Cause::RaceGlobalInterblock, Cause::UninitShared],
+        vec![Cause::SemanticIndex, Cause::RaceGlobalInterblock, Cause::UninitShared, Cause::OobGlobalWriteSilent],
         "The tools found nothing, but the program's result is wrong. Accesses are valid; their meaning may not be: swapped \
          indices, a wrong stride or a missed edge look like this, and so do races between blocks."
             .into(),
         format!(
             "Compare with the reference on the smallest input that fails, element by element: wrong rows, columns or edges show \
-             which index it is. Run it several times: a result that varies is a race.{missing}"
+             which index it is. Run it several times: a result that varies is a race. Run memcheck with --padding 256: without it, \
+             a write into the neighbouring allocation goes unseen.{missing}"
         ),
     )
 }

@@ -43,7 +43,7 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, parties: &[Party
         false => kind(context, parties),
     };
     let mut finding = race(context, group, cause, parties);
-    let hazards: u64 = group.records.iter().flat_map(|record| hazards(&record.what)).sum();
+    let hazards: u64 = group.records.iter().flat_map(|record| hazards(&record.what)).fold(0, u64::saturating_add);
     if hazards > 0 {
         finding.count = hazards;
         finding.facts.set("hazards", hazards);
@@ -185,14 +185,16 @@ fn race(context: &Context<'_>, group: &Group<'_>, cause: Cause, parties: &[Party
             finding.facts.set(name, lines);
         }
     }
-    if group.records.iter().all(|record| record.severity < Severity::Error) {
-        finding.facts.set("severity", "warning");
+    match group.records.iter().map(|record| record.severity).max() {
+        Some(Severity::Info) => finding.facts.set("severity", "info"),
+        Some(Severity::Warning) => finding.facts.set("severity", "warning"),
+        _ => {}
     }
     finding
 }
 
 fn explain(finding: &mut Finding, in_warp: bool) {
-    let warning = finding.facts.text("severity").is_some();
+    let warning = finding.facts.text("severity") == Some("warning");
     let barrier = if in_warp || warning { "__syncwarp()" } else { "__syncthreads()" };
     let list = |finding: &Finding, name: &str| {
         let lines = finding.facts.get(name).and_then(|lines| lines.as_array()).into_iter().flatten();

@@ -89,7 +89,7 @@ fn an_unknown_record_keeps_its_words() {
     assert_eq!(record.place.unwrap().line, Some(1));
 }
 
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 29] = [
     "========= COMPUTE-SANITIZER\n",
     "========= ",
     "=========     ",
@@ -102,6 +102,11 @@ const PIECES: [&str; 24] = [
     "by thread (1,2,3) in block (",
     "Access to 0x",
     "and is 18446744073709551615 bytes after the nearest allocation at 0x0 of size 0",
+    "and is bytes after the nearest allocation at 0xffffffffffffffff of size 18446744073709551615 bytes\n",
+    "Invalid __global__ write of size 18446744073709551615 bytes\n========= at k(int)+0x10 in a.cu:1\n========= by thread (4294967295,0,0) in block (4294967295,0,0)\n========= Access to 0xffffffffffffffff is out of bounds\n",
+    "Invalid __global__ read of size 16 bytes\n========= by thread (1,0,0) in block (0,0,0)\n========= Access to 0x8000000000000001 is misaligned\n=========\n",
+    "Leaked 18446744073709551615 bytes at 0xffffffffffffffff\n=========\n",
+    "k<<<1, 2, 3>>>(x); cudaFree(x); assert(x); bar.sync 1, 9",
     "Device Frame:",
     "Host Frame:",
     "Leaked ",

@@ -3,7 +3,7 @@
 
 use kiln_core::{counted, grouped};
 
-use super::super::allocations::{Allocations, SMALL_GRANULE, fills_its_place};
+use super::super::allocations::{Allocations, SMALL_GRANULE, fills_its_place, slack};
 use super::super::group::Group;
 use super::super::pointer::{Pointer, pointer};
 use super::super::{Context, Finding};
@@ -108,7 +108,7 @@ fn is_silent(context: &Context<'_>, allocations: &Allocations, nearest: &[Neares
     match allocations.padded() {
         Some(false) => false,
         // Beyond what the allocation takes up: what is within is noticed without padding too.
-        Some(true) => past.iter().any(|(distance, size)| *distance > size.next_multiple_of(SMALL_GRANULE) - size),
+        Some(true) => past.iter().any(|(distance, size)| *distance > slack(*size)),
         None => past.iter().all(|(distance, size)| fills_its_place(*size) && *distance <= SMALL_GRANULE),
     }
 }
@@ -130,7 +130,7 @@ fn distances(finding: &mut Finding, group: &Group<'_>, access: &Access, nearest:
     if let (Some(least), Some(most)) = (past.clone().min(), past.max()) {
         finding.facts.set("bytes_past_end", least);
         // The last byte of the farthest access that was printed.
-        finding.facts.set("farthest_byte_past_end", most - 1 + access.size);
+        finding.facts.set("farthest_byte_past_end", most.saturating_sub(1).saturating_add(access.size));
     }
     if let Some(most) = before.max() {
         finding.facts.set("bytes_before_start", most);
@@ -164,7 +164,7 @@ fn words(finding: &mut Finding, group: &Group<'_>, access: &Access) {
     };
     let where_ = match (finding.facts.number("bytes_past_end"), finding.facts.number("bytes_before_start")) {
         (Some(1), _) => format!("right after the end of {allocation}"),
-        (Some(bytes), _) => format!("{} past the end of {allocation}", counted((bytes - 1).into(), "byte")),
+        (Some(bytes), _) => format!("{} past the end of {allocation}", counted(bytes.saturating_sub(1).into(), "byte")),
         (None, Some(bytes)) => format!("{} before the start of {allocation}", counted(bytes.into(), "byte")),
         (None, None) => format!("outside {allocation}"),
     };
