@@ -197,9 +197,7 @@ fn cases(
         (None, None, None) => Supply::drawn(lanes, request.cases.div_ceil(lanes.len()), seed),
     };
     if request.case.is_none() {
-        let only = lanes.first().and_then(|lane| lane.configs.first());
-        let only = only.filter(|_| request.is_about_one() && baseline.is_none());
-        let (kept, fault) = memory.ask(lanes, baseline, only);
+        let (kept, fault) = memory.ask(lanes, baseline, request.is_about_one());
         fuzzed.kept = kept;
         memory.update(&fuzzed.kept, None)?;
         fault.map_or(Ok(()), Err)?;

@@ -1,6 +1,8 @@
 //! Fuzzing in words: what passed, what was excluded, and the smallest failing case with the command that repeats it.
 
 mod json;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use json::validation;
 

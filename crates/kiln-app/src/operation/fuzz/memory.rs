@@ -47,14 +47,14 @@ impl Memory {
         &self,
         lanes: &[Lane<'_, '_>],
         baseline: Option<&str>,
-        only: Option<&kiln_core::Config>,
+        is_about_one: bool,
     ) -> (Vec<KeptResult>, Option<Fault>) {
         let mut results = Vec::new();
         for case in &self.cases {
             if case.baseline != baseline.unwrap_or_default() {
                 continue;
             }
-            let now = match one(lanes, case, only) {
+            let now = match one(lanes, case, is_about_one) {
                 Ok(Some(now)) => now,
                 Ok(None) => continue,
                 Err(fault) => return (results, Some(fault)),
@@ -103,7 +103,7 @@ impl Memory {
 }
 
 /// How a case stands now; none where it is of another target, variant or configuration than is asked about.
-fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, only: Option<&kiln_core::Config>) -> Result<Option<KeptNow>, Fault> {
+fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, is_about_one: bool) -> Result<Option<KeptNow>, Fault> {
     let is_meant =
         |lane: &&Lane<'_, '_>| lane.bench.kernel.variant() == case.variant && lane.bench.kernel.target() == case.target;
     let Some(lane) = lanes.iter().find(is_meant) else { return Ok(None) };
@@ -111,7 +111,7 @@ fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, only: Option<&kiln_core::Config>
     let Some(config) = kept_config(lane, &case.config) else {
         return skipped("its configuration is none of the kernel file's");
     };
-    if only.is_some_and(|only| *only != config) {
+    if is_about_one && lane.configs.first() != Some(&config) {
         return Ok(None);
     }
     let asked = match FuzzCase::parse(&case.case, &lane.usual(), config) {
