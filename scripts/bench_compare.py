@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHIFTS = (0.0, 0.03, 0.05, 0.10)
@@ -79,14 +80,18 @@ def samples(file):
 
 
 def shifted(file, shift, folder):
-    """The run as if its candidate took so much more time."""
+    """The run as if its candidate took so much more time. Several threads may want the same one."""
+    path = pathlib.Path(folder) / f"{file.stem}-{shift}.json"
+    if path.exists():
+        return path
     run = json.loads(file.read_text())
     own = side(run)
     own["rounds"] = [[time * (1 + shift) for time in part] for part in own["rounds"]]
     # The same machine code would need no verdict.
     own["code"] = None
-    path = pathlib.Path(folder) / f"{file.stem}-{shift}.json"
-    path.write_text(json.dumps(run))
+    whole = path.with_suffix(f".{threading.get_ident()}")
+    whole.write_text(json.dumps(run))
+    whole.replace(path)
     return path
 
 
