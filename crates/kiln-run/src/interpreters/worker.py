@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PROTOCOL = 9
+PROTOCOL = 10
 
 
 def pin(cpus):
