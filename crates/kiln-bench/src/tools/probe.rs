@@ -4,12 +4,12 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_core::{Fault, Outcome, Refusal, Workload};
+use kiln_core::{Fault, Gate, Outcome, Refusal, Workload};
 use kiln_judge::{Coverage, Level};
 use kiln_run::Wrapper;
 
 use crate::bench::Bench;
-use crate::questions::check::{questions, quick};
+use crate::questions::check::questions;
 use crate::questions::stage::{Stage, Trouble};
 use crate::workers::subject::Subject;
 
@@ -26,6 +26,8 @@ pub struct Probe {
     pub words: usize,
     /// How long each step may take.
     pub limit: Duration,
+    /// The number of the question.
+    pub question: usize,
 }
 
 /// What came of a call.
@@ -43,27 +45,41 @@ pub struct Probed {
     pub seconds: f64,
 }
 
+impl Probed {
+    /// Whether it did not end in time.
+    pub fn timed_out(&self) -> bool {
+        !self.ended || matches!(&self.outcome, Outcome::Refused(refusal) if refusal.gate == Gate::Timeout)
+    }
+}
+
 impl<'a> Bench<'a> {
     /// A workload set up with the questions of a quick check.
     pub fn ground(&self, workload: Option<&'a Workload>, purpose: &str) -> Result<Stage<'a>, Trouble> {
         self.stage(workload, purpose, &questions(&Level::Quick.plan()), Coverage::Sampled, None)
     }
 
-    /// The quick check of one workload, in an ordinary worker; the refusal, if it fails.
-    pub fn check_on(&self, stage: &mut Stage<'a>, subject: &Subject) -> Result<Option<Refusal>, Fault> {
+    /// The quick check of one workload, in an ordinary worker; the refusal and the question, if it fails.
+    pub fn check_on(&self, stage: &mut Stage<'a>, subject: &Subject) -> Result<Option<(Refusal, usize)>, Fault> {
         let mut seat = match self.seating().take(subject)? {
             Outcome::Passed(seat) => seat,
-            Outcome::Refused(refusal) => return Ok(Some(refusal)),
+            Outcome::Refused(refusal) => return Ok(Some((refusal, 0))),
         };
         stage.fit(subject.config())?;
-        let outcome = match stage.map(&mut seat, subject)? {
-            Outcome::Passed(()) => quick(stage, &mut seat, 0)?,
-            refused => refused,
+        if let Outcome::Refused(refusal) = stage.map(&mut seat, subject)? {
+            return Ok(Some((refusal, 0)));
+        }
+        let before = match stage.answer(0, &mut seat)? {
+            Outcome::Passed((before, _)) => before,
+            Outcome::Refused(refusal) => return Ok(Some((refusal, 0))),
         };
-        Ok(if let Outcome::Refused(refusal) = outcome { Some(refusal) } else { None })
+        if let Outcome::Refused(refusal) = stage.pose(1, &mut seat, |_, seat| seat.call())? {
+            return Ok(Some((refusal, 1)));
+        }
+        let again = stage.answer_again(0, &mut seat, &before)?;
+        Ok(if let Outcome::Refused(refusal) = again { Some((refusal, 0)) } else { None })
     }
 
-    /// Calls a subject once, on the first question of a workload.
+    /// Calls a subject once, on one question of a workload.
     pub fn probe(&self, stage: &mut Stage<'a>, subject: &Subject, probe: &Probe) -> Result<Probed, Fault> {
         self.go_on()?;
         let started = Instant::now();
@@ -76,7 +92,7 @@ impl<'a> Bench<'a> {
         };
         stage.fit(subject.config())?;
         let outcome = match stage.map(&mut seat, subject)? {
-            Outcome::Passed(()) => stage.pose(0, &mut seat, |_, seat| match probe.apart {
+            Outcome::Passed(()) => stage.pose(probe.question, &mut seat, |_, seat| match probe.apart {
                 true => seat.call_apart(probe.blank),
                 false => seat.call(),
             })?,
