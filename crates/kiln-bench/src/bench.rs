@@ -321,7 +321,11 @@ impl<'a> Bench<'a> {
 
     /// Calls may take as long as the slowest baseline makes reasonable.
     pub fn expect_calls_of(&mut self, seconds: f64) {
-        let time = Duration::from_secs_f64(self.settings.patience + 50.0 * seconds);
+        self.allow_calls(Duration::from_secs_f64(self.settings.patience + 50.0 * seconds));
+    }
+
+    /// Calls may take this long.
+    pub fn allow_calls(&mut self, time: Duration) {
         self.seating.limits.time = time;
         self.others.iter_mut().for_each(|device| device.seating.limits.time = time);
     }

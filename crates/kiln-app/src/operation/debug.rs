@@ -115,22 +115,26 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
     teller.warn(&file.warnings);
     let limit = limit(request.limit)?;
     let (seed, started) = (seed(request.seed)?, Instant::now());
-    let changed;
-    let (file, selecting) = match case::with(file, &request.selecting, &request.case)? {
-        Some((with, selecting)) => {
-            changed = with;
-            (&changed, selecting)
-        }
-        None => (file, request.selecting.clone()),
-    };
     let which = (request.config.as_str(), request.study.as_deref());
-    let Chosen { opened, config, selecting } = Chosen::new(project, file, &selecting, which, teller)?;
-    let (workloads, mut because) = candidates(&opened, &config, &selecting);
+    let Chosen { opened, config, selecting } = Chosen::new(project, file, &request.selecting, which, teller)?;
+    let (mut workloads, mut because) = candidates(&opened, &config, &selecting);
+    let (with, on);
+    let opened = match request.case.trim() {
+        "" => opened,
+        typed => {
+            let selecting = Selecting { target: Some(opened.kernel.target().into()), ..selecting };
+            (with, on) = case::with(file, &selecting, workloads.first().copied().flatten(), typed)?;
+            let opened = Opened::unexamined(&with, &on)?;
+            (workloads, because) = candidates(&opened, &config, &on);
+            opened
+        }
+    };
     let settings = Settings { seed, ..Settings::default() };
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let _held = opened.lock(project, teller)?;
     let around = surroundings(project, &said, true, opened.card.as_ref())?;
     let mut bench = Bench::without_stages(&opened.kernel, &settings, around)?;
+    bench.allow_calls(limit);
     let mut seen = Debugged {
         kernel: opened.kernel.name().into(),
         target: opened.kernel.target().into(),
@@ -140,7 +144,7 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
         because,
         seed,
         outcome: ToolOutcome::Refused,
-        refusal: opened.kernel.broken(&config).map(|(refusal, _)| refusal).filter(|_| request.case.is_empty()),
+        refusal: opened.kernel.broken(&config).map(|(refusal, _)| refusal),
         only_without_debug: false,
         assertions: Vec::new(),
         output: String::new(),
@@ -228,4 +232,8 @@ fn tell(seen: &mut Debugged, probed: Probed, failing: Option<Refusal>) {
         Outcome::Passed(()) => failing,
     };
     (seen.output, seen.left_out_bytes) = (probed.words, probed.left_out);
+    // The end of the output is the evidence of a crash.
+    if let Some(refusal) = seen.refusal.as_mut().filter(|refusal| seen.output.trim_end().ends_with(&refusal.evidence)) {
+        refusal.evidence.clear();
+    }
 }

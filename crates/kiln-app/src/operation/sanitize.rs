@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::ending::{Ending, Ends};
 use crate::event::What;
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Selecting, surroundings};
+use crate::kernel::{KernelFile, Selecting, runnable, surroundings};
 use crate::project::Project;
 use crate::record::chosen::Chosen;
 use crate::seed::seed;
@@ -101,9 +101,13 @@ fn run(
 ) -> Result<Sanitized, Failure> {
     teller.warn(&file.warnings);
     let limit = limit(request.limit)?;
+    if request.study.is_none() {
+        // Before the environment is looked at: there may be nothing to do.
+        Tools::of(&runnable(file, &request.selecting)?.0, &request.tools)?;
+    }
     let which = (request.config.as_str(), request.study.as_deref());
     let Chosen { opened, config, selecting } = Chosen::new(project, file, &request.selecting, which, teller)?;
-    let tools = Tools::of(&opened.kernel, &request.tools)?;
+    let tools = Tools::of(&opened.kernel.selection, &request.tools)?;
     let workloads = workloads(&opened.kernel, &config, &selecting);
     let seed = seed(request.seed)?;
     let found = |examined: Examined, refusal: Option<Refusal>| Sanitized {
@@ -124,6 +128,7 @@ fn run(
     let _held = opened.lock(project, teller)?;
     let around = surroundings(project, &said, true, opened.card.as_ref())?;
     let mut bench = Bench::without_stages(&opened.kernel, &settings, around)?;
+    bench.allow_calls(limit);
     let ordinary = match bench.subject(&config)? {
         Outcome::Passed(subject) => subject,
         Outcome::Refused(refusal) => return Ok(found(Examined::nothing(), Some(refusal))),

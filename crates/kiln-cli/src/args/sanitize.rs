@@ -49,7 +49,7 @@ pub(crate) struct DebugArgs {
     /// Use the winner of this study
     #[arg(long, value_name = "STUDY")]
     pub(crate) study: Option<String>,
-    /// Dimensions to run, as NAME=VALUE,...; omitted ones are those of --workload, else of the first workload
+    /// Dimensions to run, as NAME=VALUE,...; omitted ones are those of --workload, else of the smallest workload
     #[arg(long, value_name = "NAME=VALUE,...", default_value = "")]
     pub(crate) case: String,
     /// Seconds that the call may take [default: 60]

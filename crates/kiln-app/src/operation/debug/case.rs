@@ -1,5 +1,5 @@
-//! A case of one's own: dimensions beside those of a workload. In: a kernel file and what was typed. Out: the same file with one
-//! workload more, and a selection of that. Refuses names and kinds of values that the workload does not have.
+//! A case of one's own: dimensions beside those of a workload. In: a kernel file, the workload and what was typed. Out: the same
+//! file with one workload more, and a selection of that. Refuses names and kinds of values that the workload does not have.
 
 use kiln_core::{Config, Report, Use, Value, Workload, nearest};
 
@@ -9,18 +9,15 @@ use crate::kernel::{KernelFile, Selecting};
 /// The name of the workload.
 const NAME: &str = "case";
 
-/// The file with the case; none where none was typed.
+/// The file with the case, and the case selected.
 pub(super) fn with(
     file: &KernelFile,
     selecting: &Selecting,
+    base: Option<&Workload>,
     typed: &str,
-) -> Result<Option<(KernelFile, Selecting)>, Failure> {
-    if typed.trim().is_empty() {
-        return Ok(None);
-    }
+) -> Result<(KernelFile, Selecting), Failure> {
     let given = Config::parse(typed).map_err(|e| Report::error(format!("--case: {e}")))?;
-    let selection = file.select(selecting)?;
-    let Some(base) = selection.workloads.first() else {
+    let Some(base) = base else {
         return Err(Report::error("--case: the kernel file has no workloads, and so no dimensions").into());
     };
     let mut dims = base.dims.clone();
@@ -44,7 +41,7 @@ pub(super) fn with(
     spec.workloads.push(workload);
     let (recorded, warnings, read_at) = (file.recorded, Vec::new(), file.read_at);
     let selecting = Selecting { workload: Some(NAME.into()), ..selecting.clone() };
-    Ok(Some((KernelFile { spec, recorded, warnings, read_at }, selecting)))
+    Ok((KernelFile { spec, recorded, warnings, read_at }, selecting))
 }
 
 fn kind(value: &Value) -> &'static str {

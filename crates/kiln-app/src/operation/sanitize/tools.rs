@@ -4,8 +4,7 @@
 use kiln_build::{Compiler, Sanitizers};
 use kiln_core::{Fault, Report, nearest};
 use kiln_run::{ComputeSanitizer, SanitizerTool};
-use kiln_spec::TargetKind;
-use kiln_study::Kernel;
+use kiln_spec::{Selection, TargetKind};
 
 use crate::doctor::find_program;
 use crate::failure::Failure;
@@ -22,8 +21,8 @@ pub(crate) enum Tools {
 
 impl Tools {
     /// Those asked for, else those that make sense for a kernel.
-    pub(crate) fn of(kernel: &Kernel<'_>, asked: &[String]) -> Result<Tools, Failure> {
-        let target = kernel.selection.target;
+    pub(crate) fn of(selection: &Selection<'_>, asked: &[String]) -> Result<Tools, Failure> {
+        let target = selection.target;
         match (target.kind, target.on_gpu) {
             (TargetKind::Python, false) => {
                 let report = Report::error("a Python kernel on the processor has nothing to sanitize");
