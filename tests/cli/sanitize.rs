@@ -182,3 +182,47 @@ fn what_cannot_be_sanitized_is_said() {
     let ran = kiln_in(&folder, &["sanitize", python.to_str().unwrap()]);
     assert!(ran.code == 2 && ran.err.contains("nothing to sanitize"), "{} {}", ran.code, ran.err);
 }
+
+#[test]
+fn a_study_says_why_its_refusals_are_refused() {
+    if !sanitizers() {
+        return;
+    }
+    let folder = empty_folder("sanitize-tune");
+    // With two vectors in flight, one element too far: the default is as it was.
+    let plant = "#if CHAINS == 4\n    y[rows * cols] = 0;\n#endif\n    int64_t r = 0;\n";
+    let kernel = planted(&folder, "softmax", "softmax.c", ("    int64_t r = 0;\n", plant));
+    let file = kernel.join("kernel.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let few = [
+        ("CHAINS = [1, 2, 4, 8]", "CHAINS = [2, 4]"),
+        ("VEC = [4, 8, 16]", "VEC = [8]"),
+        ("GROUP = [1, 2, 4]", "GROUP = [1]"),
+    ];
+    let text = few.iter().fold(text, |text, (from, to)| text.replacen(from, to, 1));
+    std::fs::write(&file, text).unwrap();
+    let path = kernel.to_str().unwrap();
+    let common =
+        ["tune", path, "--workload", "short", "--trials", "12", "--samples", "25", "--no-ablation", "--no-stop"];
+    let tune = |more: &[&str]| {
+        let ran = kiln_in(&folder, &[&common[..], &["--baseline", "naive", "--seed", "1", "--json"], more].concat());
+        serde_json::from_str::<Value>(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err))
+    };
+    let summary = tune(&[]);
+    let found = summary["sanitized"].as_array().unwrap();
+    assert!(!found.is_empty(), "{summary:#}");
+    let line = line_of(&kernel.join("softmax.c"), "y[rows * cols] = 0");
+    for refused in found {
+        let finding = &refused["findings"][0];
+        assert_eq!((&finding["cause"], &finding["line"]), (&json!("oob_heap_write"), &json!(line)), "{refused:#}");
+        assert_eq!(refused["config"]["CHAINS"], 4, "{refused:#}");
+    }
+    // It is part of the refusal's evidence from now on, and of what a study tells.
+    let shown = kiln_in(&folder, &["show", "last", "--refusals"]).out;
+    assert!(shown.contains(&format!("sanitizer: oob_heap_write at softmax.c:{line}")), "{shown}");
+    let shown = kiln_in(&folder, &["show", "last"]).out;
+    assert!(shown.contains("causes of refusals") && shown.contains("| y[rows * cols] = 0;"), "{shown}");
+    let replayed = tune(&["--replay", "last"]);
+    assert_eq!(replayed["sanitized"], summary["sanitized"]);
+    assert_eq!(tune(&["--no-sanitize", "--no-prior"])["sanitized"], json!([]));
+}

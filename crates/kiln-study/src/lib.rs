@@ -23,7 +23,7 @@ pub use kiln_bench::{
 pub use recording::archive::Archive;
 pub use recording::record::Record;
 pub use recording::recorded::{checked_calls, options, settings_of};
-pub use recording::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
+pub use recording::summary::{Ablated, Confirmed, Late, SanitizedRefusal, Summary, TuneVerdict};
 pub use tune::tune;
 pub use winners::adopt::{adopt, table};
 pub use winners::best::{Best, Destination, Written, check_best, is_of, write_best};

@@ -22,7 +22,7 @@ use crate::project::Project;
 use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
-pub(crate) use run::{Bounds, Examined, examine};
+pub(crate) use run::{Bounds, Examined, Plain, examine};
 pub use run::{SanitizerRun, ToolOutcome};
 pub(crate) use sources::sources;
 pub(crate) use tools::Tools;
@@ -138,7 +138,7 @@ fn run(
     let planned = tools.runs() * workloads.len();
     teller.tell(What::Phase { phase: PHASE.into(), planned });
     let step = |done: usize| teller.tell(What::Step { phase: PHASE.into(), done, planned });
-    let examined = examine(&bench, &config, Some(&ordinary), &workloads, &tools, &bounds, &step)?;
+    let examined = examine(&bench, &config, Plain::Check(&ordinary), &workloads, &tools, &bounds, &step)?;
     teller.tell(What::PhaseEnd);
     let refusal = examined.refusal.clone();
     Ok(found(examined, refusal))

@@ -84,12 +84,20 @@ impl Examined {
     }
 }
 
-/// Runs every tool on every workload. `ordinary` is the configuration as it is always built: it says whether the result is right
-/// without a tool.
+/// What is known without a tool.
+#[derive(Clone, Copy)]
+pub(crate) enum Plain<'p> {
+    /// To be found out, with the configuration as it is always built.
+    Check(&'p Subject),
+    /// It was refused.
+    Refused(&'p Refusal),
+}
+
+/// Runs every tool on every workload.
 pub(crate) fn examine<'a>(
     bench: &Bench<'a>,
     config: &Config,
-    ordinary: Option<&Subject>,
+    plain: Plain<'_>,
     workloads: &[Option<&'a Workload>],
     tools: &Tools,
     bounds: &Bounds,
@@ -108,9 +116,9 @@ pub(crate) fn examine<'a>(
     for workload in workloads {
         let mut stage = bench.ground(*workload, "sanitize")?;
         let name = stage.name().to_string();
-        let plain = match ordinary {
-            Some(ordinary) => bench.check_on(&mut stage, ordinary)?,
-            None => None,
+        let plain = match plain {
+            Plain::Check(ordinary) => bench.check_on(&mut stage, ordinary)?,
+            Plain::Refused(refusal) => Some((refusal.clone(), 0)),
         };
         let question = plain.as_ref().map_or(0, |(_, question)| *question);
         let mut seen = Seen { plain: plain.map(|(refusal, _)| refusal), runs: Vec::new() };
