@@ -132,7 +132,7 @@ pub enum Ask {
     /// Call the function once, and wait until everything it began has ended.
     Call,
     /// Call the function once with every argument in an allocation of its own, of exactly its size, so that a tool around the
-    /// worker sees where each ends; then copy all of them back. Where each lay is said on standard error first.
+    /// worker sees where each ends, from the shared memory and back to it. Where each lay is said on standard error first.
     CallApart {
         /// On a device, whether outputs and scratch hold nothing before the call, so that a tool sees who reads them first.
         #[serde(default, skip_serializing_if = "is_false")]

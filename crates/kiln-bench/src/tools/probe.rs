@@ -92,10 +92,8 @@ impl<'a> Bench<'a> {
         };
         stage.fit(subject.config())?;
         let outcome = match stage.map(&mut seat, subject)? {
-            Outcome::Passed(()) => stage.pose(probe.question, &mut seat, |_, seat| match probe.apart {
-                true => seat.call_apart(probe.blank),
-                false => seat.call(),
-            })?,
+            Outcome::Passed(()) if probe.apart => stage.pose_apart(probe.question, &mut seat, probe.blank)?,
+            Outcome::Passed(()) => stage.pose(probe.question, &mut seat, |_, seat| seat.call())?,
             refused => refused,
         };
         let (ended, words, left_out) = seat.leave(probe.limit);

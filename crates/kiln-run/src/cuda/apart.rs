@@ -1,12 +1,12 @@
 //! Every argument in an allocation of its own, so that a tool around this process sees where each ends. In: the slots and the
-//! mirror that holds their bytes. Out: device memory of exactly their sizes, filled from there, and what a call left brought
-//! back. Refuses when the device has no room.
+//! shared memory that holds their bytes; mirrors and images have no part in it, so that nothing but the candidate's kernels
+//! runs. Out: device memory of exactly their sizes, filled from there, and what a call left brought back. Refuses when the
+//! device has no room, and memory that is lent.
 
 use cudarc::driver::sys::CUdeviceptr;
 
 use super::arguments::Arguments;
 use super::buffer::{self, Buffer};
-use super::context::Context;
 use super::driver::Trouble;
 use super::memory::Shared;
 use crate::protocol::MappedSlot;
@@ -19,13 +19,8 @@ pub(super) struct Apart<'a> {
 }
 
 impl<'a> Apart<'a> {
-    /// Copies of the first set's slots. With `blank`, memory that a call writes before it reads holds nothing.
-    pub(super) fn new(
-        slots: &'a [MappedSlot],
-        shared: &Shared,
-        blank: bool,
-        context: &Context,
-    ) -> Result<Apart<'a>, Trouble> {
+    /// Copies of the slots. With `blank`, memory that a call writes before it reads holds nothing.
+    pub(super) fn new(slots: &'a [MappedSlot], shared: &Shared, blank: bool) -> Result<Apart<'a>, Trouble> {
         let mut own = Vec::with_capacity(slots.len());
         for slot in slots {
             if by_value(slot) {
@@ -35,11 +30,10 @@ impl<'a> Apart<'a> {
             let memory = Buffer::exact(slot.bytes)?;
             place(&slot.name, memory.at(0), slot.bytes);
             if !(blank && is_blank(slot)) {
-                buffer::copy(memory.at(0), shared.at(0, slot.offset), slot.bytes, context.stream)?;
+                buffer::write(memory.at(0), &shared.bytes(slot.offset, slot.bytes))?;
             }
             own.push(Some(memory));
         }
-        context.synchronise()?;
         Ok(Apart { slots, own })
     }
 
@@ -49,26 +43,18 @@ impl<'a> Apart<'a> {
         found.and_then(|(_, own)| own.as_ref()).map_or(0, |memory| memory.at(0))
     }
 
-    /// The arguments of a call on them; scalars are those the mirror holds.
+    /// The arguments of a call on them.
     pub(super) fn arguments(&self, shared: &Shared) -> Result<Arguments, Trouble> {
-        let mut scalars = Vec::new();
-        for slot in self.slots.iter().filter(|slot| slot.role == "scalar") {
-            scalars.push((slot.offset, buffer::read(shared.at(0, slot.offset), slot.bytes)?));
-        }
-        let scalar = |slot: &MappedSlot| {
-            let found = scalars.iter().find(|(offset, _)| *offset == slot.offset);
-            found.map(|(_, bytes)| bytes.clone()).unwrap_or_default()
-        };
+        let scalar = |slot: &MappedSlot| shared.bytes(slot.offset, slot.bytes);
         Arguments::placed(self.slots, |slot| self.at(slot.offset), scalar)
     }
 
-    /// Copies what a call may have changed back to the mirror, by way of the host: a tool that watches for memory that was
-    /// never written looks at such copies.
+    /// Copies what a call left back. A tool that watches for memory that was never written looks at such copies.
     pub(super) fn bring_back(&self, shared: &Shared, blank: bool) -> Result<(), Trouble> {
         for (slot, own) in self.slots.iter().zip(&self.own) {
             let Some(memory) = own else { continue };
             if !(blank && slot.role == "scratch") {
-                buffer::write(shared.at(0, slot.offset), &buffer::read(memory.at(0), slot.bytes)?)?;
+                shared.put(slot.offset, &buffer::read(memory.at(0), slot.bytes)?);
             }
         }
         Ok(())

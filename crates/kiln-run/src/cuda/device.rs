@@ -242,7 +242,10 @@ impl Device {
     pub(super) fn call_apart(&mut self, blank: bool) -> Result<(), Trouble> {
         let shared = self.arenas.current()?;
         let (module, bound) = ready(&self.module, &mut self.bound)?;
-        let apart = Apart::new(&bound.slots, shared, blank, &self.context)?;
+        if shared.is_lent() {
+            return Err("memory that is lent is not copied to allocations of its own".into());
+        }
+        let apart = Apart::new(&bound.slots, shared, blank)?;
         let mut arguments = apart.arguments(shared)?;
         match module {
             Module::Nothing => {}

@@ -13,8 +13,6 @@ use super::wrapper::Wrapper;
 const PADDING: &str = "1024";
 /// Errors printed of a run, at most.
 const PRINTED: &str = "200";
-/// What the names of kiln's own kernels begin with, which share the worker.
-const OWN_KERNELS: &str = "kiln_";
 
 /// One of its tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,11 +99,6 @@ impl ComputeSanitizer {
         ];
         if tool == SanitizerTool::Memcheck {
             more.push(("--padding", PADDING));
-        }
-        let excluded = format!("kernel_substring={OWN_KERNELS}");
-        // Kernels that are left out are not seen writing, either.
-        if tool != SanitizerTool::Initcheck {
-            more.push(("--kernel-name-exclude", &excluded));
         }
         for (name, value) in more {
             if self.knows(name) {

@@ -7,6 +7,8 @@ use kiln_diagnose::{Cause, Diagnosis, Facts, Finding, Sources, Tool, Verdict, as
 use kiln_study::Probed;
 use serde_json::Value;
 
+/// What every log of compute-sanitizer begins with.
+const HEADER: &str = "========= COMPUTE-SANITIZER\n";
 /// The rule of refusals in which the driver would not launch a kernel.
 const DRIVER: &str = "driver";
 
@@ -14,24 +16,46 @@ const DRIVER: &str = "driver";
 pub(super) struct Seen {
     /// Why the candidate is refused without a tool, if it is.
     pub(super) plain: Option<Refusal>,
-    /// What came of each run, and the tool's log where it has one of its own.
-    pub(super) runs: Vec<(Probed, String)>,
+    /// What came of each run.
+    pub(super) runs: Vec<ToolRun>,
+}
+
+/// One run of a tool.
+pub(super) struct ToolRun {
+    /// The tool's name.
+    pub(super) tool: &'static str,
+    /// What came of it.
+    pub(super) probed: Probed,
+    /// The tool's log, where it has one of its own.
+    pub(super) log: String,
 }
 
 impl Seen {
     fn refusals(&self) -> impl Iterator<Item = &Refusal> {
-        let under = self.runs.iter().filter_map(|(probed, _)| match &probed.outcome {
-            Outcome::Refused(refusal) => Some(refusal),
-            Outcome::Passed(()) => None,
+        let under = self.runs.iter().filter_map(|run| match &run.probed.outcome {
+            // A tool that is too slow says nothing about the program.
+            Outcome::Refused(refusal) if !run.probed.timed_out() || self.hangs() => Some(refusal),
+            _ => None,
         });
         self.plain.iter().chain(under)
+    }
+
+    /// Whether the program does not end, also without a tool.
+    fn hangs(&self) -> bool {
+        self.plain.as_ref().is_some_and(|refusal| refusal.gate == Gate::Timeout)
+    }
+
+    /// Tools that did not come to their end with a program that does.
+    fn slow(&self) -> Vec<&'static str> {
+        let slow = self.runs.iter().filter(|run| run.probed.timed_out() && !self.hangs());
+        slow.map(|run| run.tool).collect()
     }
 
     /// What kiln knows of the program beside what it wrote itself.
     fn judged(&self, program: &mut Program) {
         program.check = Some(if self.refusals().next().is_some() { Check::Failed } else { Check::Passed });
         program.varies = self.refusals().any(|refusal| refusal.gate == Gate::Nondeterministic);
-        program.timed_out = self.runs.iter().any(|(probed, _)| probed.timed_out());
+        program.timed_out = self.hangs();
         // What a kernel prints is its own business.
         program.results.clear();
         program.errors.clear();
@@ -41,15 +65,17 @@ impl Seen {
 /// What the runs on one workload come to.
 pub(super) fn diagnosed(seen: &Seen, on_processor: bool, sources: &Sources) -> Diagnosis {
     let mut diagnosis = if on_processor {
-        let words: Vec<&str> = seen.runs.iter().map(|(probed, _)| probed.words.as_str()).collect();
+        let words: Vec<&str> = seen.runs.iter().map(|run| run.probed.words.as_str()).collect();
         let mut log = asan::read(&words.join("\n"));
         seen.judged(&mut log.program);
         asan::diagnose(&log, sources)
     } else {
         let mut log = SanitizerLog::default();
-        for (probed, written) in &seen.runs {
-            log.join(sanitizer::read(written));
-            log.program.join(Program::read(&probed.words));
+        for run in seen.runs.iter().filter(|run| !run.probed.timed_out() || seen.hangs()) {
+            let said = Program::read(&run.probed.words);
+            // One that was ended with its program may have written nothing yet.
+            log.join(sanitizer::read(if run.log.is_empty() { HEADER } else { &run.log }));
+            log.program.join(said);
         }
         seen.judged(&mut log.program);
         sanitizer::diagnose(&log, sources)
@@ -59,6 +85,13 @@ pub(super) fn diagnosed(seen: &Seen, on_processor: bool, sources: &Sources) -> D
     {
         diagnosis.findings = vec![not_launched(refusal)];
         diagnosis.verdict = Verdict::BugsFound;
+    }
+    let slow = seen.slow();
+    if !slow.is_empty() {
+        diagnosis.notes.push(format!("{} did not end in time: use a larger --limit", slow.join(", ")));
+        if matches!(diagnosis.verdict, Verdict::Clean | Verdict::NotRun) {
+            diagnosis.verdict = Verdict::Inconclusive;
+        }
     }
     // What the judge says is worth more than that something is wrong.
     for finding in diagnosis.findings.iter_mut().filter(|finding| finding.cause == Cause::Inconclusive) {
@@ -136,7 +169,23 @@ mod tests {
     }
 
     fn of(plain: Option<Refusal>, outcome: Outcome<()>, words: &str) -> Diagnosis {
-        diagnosed(&Seen { plain, runs: vec![(probed(outcome, words), String::new())] }, true, &Sources::none())
+        let run = ToolRun { tool: "asan+ubsan", probed: probed(outcome, words), log: String::new() };
+        diagnosed(&Seen { plain, runs: vec![run] }, true, &Sources::none())
+    }
+
+    #[test]
+    fn a_slow_tool_is_not_a_program_that_hangs() {
+        let late = || Outcome::Refused(refusal(Gate::Timeout, "", "no answer after 60 s"));
+        let run = |tool, outcome, log: &str| ToolRun { tool, probed: probed(outcome, ""), log: log.into() };
+        let clean = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n";
+        let of = |plain, runs| diagnosed(&Seen { plain, runs }, false, &Sources::none());
+        let both = || vec![run("memcheck", Outcome::Passed(()), clean), run("racecheck", late(), HEADER)];
+        let found = of(None, both());
+        assert_eq!((found.verdict, found.findings.len()), (Verdict::Inconclusive, 0), "{found:?}");
+        assert_eq!(found.notes, ["racecheck did not end in time: use a larger --limit"]);
+        // One that does not end without a tool either does hang.
+        let found = of(Some(refusal(Gate::Timeout, "", "no answer")), vec![run("memcheck", late(), "")]);
+        assert_eq!(found.findings[0].cause, Cause::Hang, "{found:?}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use kiln_run::{ComputeSanitizer, SanitizerTool, Wrapper};
 use kiln_study::{Bench, Instrument, Probe, Probed, Stage, Subject};
 use serde::Serialize;
 
-use super::fold::{Seen, diagnosed, merged};
+use super::fold::{Seen, ToolRun, diagnosed, merged};
 use super::sources::{relative, sources};
 use super::tools::Tools;
 use crate::failure::Failure;
@@ -129,7 +129,7 @@ pub(crate) fn examine<'a>(
             };
             let (probed, log) = one(bench, (&mut stage, question), &subject, &tool, limit)?;
             runs.push(told(&name, tool.name(), &probed));
-            seen.runs.push((probed, log));
+            seen.runs.push(ToolRun { tool: tool.name(), probed, log });
             step(runs.len());
         }
         if !seen.runs.is_empty() {
