@@ -22,7 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-judge", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-space", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-search", &["kiln-core", "kiln-space"]),
-    ("kiln-store", &["kiln-core", "kiln-stats"]),
+    ("kiln-store", &["kiln-core", "kiln-diagnose", "kiln-stats"]),
     (
         "kiln-bench",
         &[

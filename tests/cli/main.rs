@@ -6,6 +6,7 @@
 mod colour;
 mod compare;
 mod compilers;
+mod debug;
 mod diagnose;
 mod doctor;
 mod errors;
@@ -18,6 +19,7 @@ mod history;
 mod init;
 mod planted;
 mod run;
+mod sanitize;
 mod simulate;
 mod space;
 mod store;

@@ -16,7 +16,8 @@ fn try_everything(name: &str) -> Option<Value> {
         serde_json::from_slice(&std::fs::read(root().join("tests/gpu/kinds/expected.json")).unwrap()).unwrap();
     let expected = &expected[name];
     let planted = expected["refused"].as_object().unwrap();
-    let line = format!("tune @tests/gpu/kinds/{name} --json --seed 3 --samples 25 --no-stop --no-ablation");
+    let line =
+        format!("tune @tests/gpu/kinds/{name} --json --seed 3 --samples 25 --no-stop --no-ablation --no-sanitize");
     let (summary, _) = run(&folder, &line);
     let (study, _) = run(&folder, "show last --json");
     let mut tried = BTreeSet::new();

@@ -7,6 +7,7 @@
 mod draws;
 mod kinds;
 mod lent;
+mod sanitize;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,7 +55,7 @@ fn hostile_kernels_are_refused_each_at_its_gate_and_the_good_one_is_found() {
         assert_eq!(code, 3, "{deed}: {object}");
         assert!(object.to_string().contains(gate.as_str().unwrap()), "{deed}: {object}");
     }
-    let (summary, _) = run(&folder, "tune @tests/hostile_cuda --json --seed 3 --no-stop --no-ablation");
+    let (summary, _) = run(&folder, "tune @tests/hostile_cuda --json --seed 3 --no-stop --no-ablation --no-sanitize");
     let trials = run(&folder, "show last --json").0["trials"].as_array().unwrap().clone();
     for (deed, gate) in expected["gates"].as_object().unwrap() {
         let of = |t: &&Value| t["config"].as_str() == Some(&format!("CASE={deed}"));

@@ -106,6 +106,8 @@ fn the_json_reference_names_every_key() {
         ("compare", "kiln compare run.json last --json"),
         ("bench --baselines", "kiln bench sample --baselines --samples 25 --max-samples 25 --json"),
         ("diagnose", &diagnosed),
+        ("sanitize", "kiln sanitize sample --json"),
+        ("debug", "kiln debug sample --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
         ("tune --until build", &all_built),
         ("history", "kiln history --json"),

@@ -93,6 +93,30 @@ pub struct Surroundings<'a> {
 impl<'a> Bench<'a> {
     /// Sets the workloads up, smallest first, with the questions of the quick check.
     pub fn new(kernel: &'a Kernel<'a>, settings: &'a Settings, around: Surroundings<'a>) -> Result<Bench<'a>, Trouble> {
+        let live = around.live;
+        let mut bench = Bench::without_stages(kernel, settings, around)?;
+        let mut workloads: Vec<Option<&'a Workload>> = kernel.selection.workloads.iter().map(|w| Some(*w)).collect();
+        if workloads.is_empty() {
+            workloads.push(None);
+        }
+        let questions = if live { questions(&Level::Quick.plan()) } else { Vec::new() };
+        bench.stages = bench.stages(&workloads, "quick", &questions)?;
+        bench.stages.sort_by(|a, b| size(a).total_cmp(&size(b)));
+        // What a driver and its libraries take of the host's memory is nobody's leak.
+        if settings.memory.is_none() && !kernel.on_gpu() {
+            let most = bench.stages.iter().map(|s| s.layout.bytes()).max().unwrap_or(0) as u64;
+            bench.seating.limits.memory = bench.memory().min(ROOM + 4 * most);
+        }
+        bench.question_the_questions()?;
+        Ok(bench)
+    }
+
+    /// The same with no workload set up: each is when it is needed.
+    pub fn without_stages(
+        kernel: &'a Kernel<'a>,
+        settings: &'a Settings,
+        around: Surroundings<'a>,
+    ) -> Result<Bench<'a>, Trouble> {
         let machine = Machine::look();
         let rules = Rules::of(&kernel.selection)?;
         let cpus = if settings.pin { machine.measuring(settings.threads) } else { Vec::new() };
@@ -135,19 +159,6 @@ impl<'a> Bench<'a> {
             }
             bench.oracle = Oracle::find(&bench)?;
         }
-        let mut workloads: Vec<Option<&'a Workload>> = kernel.selection.workloads.iter().map(|w| Some(*w)).collect();
-        if workloads.is_empty() {
-            workloads.push(None);
-        }
-        let questions = if around.live { questions(&Level::Quick.plan()) } else { Vec::new() };
-        bench.stages = bench.stages(&workloads, "quick", &questions)?;
-        bench.stages.sort_by(|a, b| size(a).total_cmp(&size(b)));
-        // What a driver and its libraries take of the host's memory is nobody's leak.
-        if settings.memory.is_none() && !kernel.on_gpu() {
-            let most = bench.stages.iter().map(|s| s.layout.bytes()).max().unwrap_or(0) as u64;
-            bench.seating.limits.memory = memory.min(ROOM + 4 * most);
-        }
-        bench.question_the_questions()?;
         Ok(bench)
     }
 
@@ -321,7 +332,11 @@ impl<'a> Bench<'a> {
 
     /// Calls may take as long as the slowest baseline makes reasonable.
     pub fn expect_calls_of(&mut self, seconds: f64) {
-        let time = Duration::from_secs_f64(self.settings.patience + 50.0 * seconds);
+        self.allow_calls(Duration::from_secs_f64(self.settings.patience + 50.0 * seconds));
+    }
+
+    /// Calls may take this long.
+    pub fn allow_calls(&mut self, time: Duration) {
         self.seating.limits.time = time;
         self.others.iter_mut().for_each(|device| device.seating.limits.time = time);
     }

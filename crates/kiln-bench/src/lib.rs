@@ -32,6 +32,7 @@ mod rung;
 mod settings;
 mod stations;
 mod surroundings;
+mod tools;
 mod workers;
 
 pub use apparatus::{Apparatus, Queue, Staged, Task};
@@ -58,4 +59,7 @@ pub use settings::{CacheState, Settings};
 pub use surroundings::environment::environment;
 pub use surroundings::machine::{Machine, now_ms};
 pub use surroundings::peak::{Peaks, peaks};
+pub use tools::choice::{every_workload, tool_workloads};
+pub use tools::instrument::Instrument;
+pub use tools::probe::{Probe, Probed};
 pub use workers::subject::Subject;

@@ -7,3 +7,4 @@ pub(crate) mod ran;
 pub(crate) mod seat;
 pub(crate) mod seating;
 pub(crate) mod subject;
+pub(crate) mod under;

@@ -23,6 +23,7 @@ pub use toolchains::compile::BuildLimits;
 pub use toolchains::compiler::Compiler;
 pub use toolchains::nvcc::Nvcc;
 pub use toolchains::nvrtc::Nvrtc;
+pub use toolchains::sanitizers::Sanitizers;
 pub use toolchains::toolchain::Toolchain;
 pub use toolchains::toolkit::Toolkit;
 pub use words::usage::Usage;

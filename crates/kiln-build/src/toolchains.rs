@@ -6,5 +6,6 @@ pub(crate) mod compilers;
 pub(crate) mod nvcc;
 pub(crate) mod nvrtc;
 pub(crate) mod process;
+pub(crate) mod sanitizers;
 pub(crate) mod toolchain;
 pub(crate) mod toolkit;

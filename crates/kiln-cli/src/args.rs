@@ -5,6 +5,7 @@ mod diagnose;
 mod fuzz;
 mod kernel;
 mod machine;
+mod sanitize;
 mod selecting;
 mod simulate;
 mod studies;
@@ -17,6 +18,7 @@ pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
+pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
@@ -84,6 +86,10 @@ pub(crate) enum Verb {
     Compare(CompareArgs),
     /// Name the cause behind a sanitizer's log, from any machine: the line, the pattern of the addresses, the fix
     Diagnose(DiagnoseArgs),
+    /// Find the cause of a fault: run one configuration under memory and race checkers, name cause, line and fix
+    Sanitize(SanitizeArgs),
+    /// Run the smallest failing case of a debug build once and show what the kernel printed or asserted
+    Debug(DebugArgs),
     /// List past studies and benchmarks, newest first
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark
@@ -118,6 +124,8 @@ impl Verb {
             Verb::Fuzz(args) => args.building.build_limit,
             Verb::Bench(args) => args.building.build_limit,
             Verb::Tune(args) => args.building.build_limit,
+            Verb::Sanitize(args) => args.building.build_limit,
+            Verb::Debug(args) => args.building.build_limit,
             _ => None,
         }
     }
@@ -145,6 +153,8 @@ impl Verb {
             Verb::Fuzz(args) => args.json,
             Verb::Bench(args) => args.json,
             Verb::Diagnose(args) => args.json,
+            Verb::Sanitize(args) => args.json,
+            Verb::Debug(args) => args.json,
             Verb::Compare(args) => args.json || args.format == CompareFormat::Json,
             Verb::History(args) => args.json,
             Verb::Show(args) => args.json,

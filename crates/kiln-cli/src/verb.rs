@@ -5,6 +5,7 @@ mod cache;
 mod check;
 mod compare;
 mod completions;
+mod debug;
 mod diagnose;
 mod doctor;
 mod explain;
@@ -14,6 +15,7 @@ mod gate;
 mod history;
 mod init;
 mod man;
+mod sanitize;
 mod show;
 mod simulate;
 mod space;
@@ -38,6 +40,8 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Bench(args) => bench::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
         Verb::Diagnose(args) => diagnose::run(args),
+        Verb::Sanitize(args) => sanitize::run(project, args),
+        Verb::Debug(args) => debug::run(project, args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
         Verb::Studies(args) => studies::run(project, args),

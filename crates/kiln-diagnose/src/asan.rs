@@ -92,6 +92,7 @@ fn finding(report: &Report, sources: &Sources) -> Finding {
     let file = place.and_then(|frame| frame.file.clone());
     let line = place.and_then(|frame| frame.line);
     let mut facts = facts(report);
+    facts.set_some("called_from", called_from(report, line));
     facts.set_some("source_line", file.as_deref().zip(line).and_then(|(file, line)| sources.line(file, line)));
     Finding {
         cause,
@@ -104,6 +105,14 @@ fn finding(report: &Report, sources: &Sources) -> Finding {
         fix: words::fix(cause, report).into(),
         facts,
     }
+}
+
+/// Where the function with the access was called, in the program itself: a helper's line alone says little.
+fn called_from(report: &Report, line: Option<u32>) -> Option<String> {
+    // What calls the kernel is generated.
+    let frames = report.frames.iter().take_while(|frame| frame.function.as_deref() != Some("kiln_call"));
+    let own = frames.filter(|frame| frame.is_own() && frame.line.is_some());
+    own.skip_while(|frame| frame.line != line).find(|frame| frame.line != line).and_then(Frame::source)
 }
 
 fn facts(report: &Report) -> Facts {

@@ -42,7 +42,7 @@ impl Sources {
     }
 
     /// One line without its indentation; none if the file is not at hand, ends before it, or has nothing there.
-    pub(crate) fn line(&self, file: &str, line: u32) -> Option<&str> {
+    pub fn line(&self, file: &str, line: u32) -> Option<&str> {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
         self.text(file)?.lines().nth(index).map(str::trim).filter(|line| !line.is_empty())
     }

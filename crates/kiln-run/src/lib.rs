@@ -15,6 +15,7 @@ mod processes;
 mod protocol;
 mod serving;
 mod worker;
+mod wrappers;
 
 pub use cards::lock::DeviceLock;
 pub use cards::nvml::{Card, Sensor, cards};
@@ -36,3 +37,8 @@ pub use protocol::{
 pub use serving::cpu::serve_cpu;
 pub use serving::nvrtc::serve_nvrtc;
 pub use worker::{Worker, WorkerLimits};
+pub use wrappers::compute_sanitizer::{ComputeSanitizer, SanitizerTool};
+pub use wrappers::wrapper::Wrapper;
+
+/// What a worker begins the lines with that say where an argument lies: the mark, then the name, the address and the bytes.
+pub const ARGUMENT_MARK: &str = "kiln: argument";

@@ -10,3 +10,4 @@ pub(crate) mod process;
 pub(crate) mod scratch;
 pub(crate) mod signal;
 pub(crate) mod spawn;
+pub(crate) mod words;

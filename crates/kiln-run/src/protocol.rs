@@ -24,7 +24,7 @@ use crate::memory::handle::Handle;
 pub use gpu::{Gpu, GpuState};
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 9;
+pub const PROTOCOL: u32 = 10;
 
 /// What the parent asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,6 +131,13 @@ pub enum Ask {
     Describe,
     /// Call the function once, and wait until everything it began has ended.
     Call,
+    /// Call the function once with every argument in an allocation of its own, of exactly its size, so that a tool around the
+    /// worker sees where each ends, from the shared memory and back to it. Where each lay is said on standard error first.
+    CallApart {
+        /// On a device, whether outputs and scratch hold nothing before the call, so that a tool sees who reads them first.
+        #[serde(default, skip_serializing_if = "is_false")]
+        blank: bool,
+    },
     /// Make ready to call the function on these sets, in order, each once: on a processor. What they hold is not read yet.
     Prepare {
         /// The sets.

@@ -1,5 +1,6 @@
 //! The worker's side: questions answered, functions called and timed, sources compiled.
 
+pub(crate) mod apart;
 pub(crate) mod clock;
 pub(crate) mod cpu;
 pub(crate) mod nvrtc;

@@ -237,6 +237,33 @@ impl Worker {
         read_memory(pid, address, bytes)
     }
 
+    /// Keeps this many bytes of the beginning of what it writes to standard error, beside the end that is always kept.
+    pub fn keep_words(&mut self, bytes: usize) {
+        self.pipes.words.keep(bytes);
+    }
+
+    /// What is kept of what it wrote to standard error, and how many bytes are not.
+    pub fn words(&mut self) -> (String, u64) {
+        self.pipes.all_words()
+    }
+
+    /// Asks for nothing more and waits until the worker, and a tool around it, have ended by themselves; whether they did in
+    /// time. What is left is ended.
+    pub fn leave(&mut self, within: Duration) -> bool {
+        self.pipes.hang_up();
+        let started = Instant::now();
+        let mut ended = self.process.ended().is_some() || self.process.is_over();
+        while !ended && started.elapsed() < within {
+            // What it writes meanwhile must not keep it waiting.
+            if matches!(self.pipes.listen(GLANCE), Ok(Heard::Closed) | Err(_)) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            ended = self.process.ended().is_some();
+        }
+        self.process.end();
+        ended
+    }
+
     /// Stops the worker and all it has started until [`Worker::resume`]; whether it stands still now. To be used between
     /// questions: the time for an answer goes on.
     pub fn pause(&self) -> bool {

@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod debug;
 pub(crate) mod diagnosis;
 pub(crate) mod doctor;
 pub(crate) mod everywhere;
@@ -14,6 +15,7 @@ pub(crate) mod gate;
 pub(crate) mod importance;
 pub(crate) mod ladder;
 pub(crate) mod run;
+pub(crate) mod sanitize;
 pub(crate) mod simulate;
 pub(crate) mod space;
 pub(crate) mod standing;

@@ -1,10 +1,10 @@
 //! Everything that changes the store. In: studies, trials with their samples, remarks. Each call is one transaction.
 //! Refuses a study or a trial that is already there, one that is not, and numbers that would not read back.
 
-use kiln_core::Fault;
+use kiln_core::{Fault, Refusal};
 use uuid::Uuid;
 
-use crate::database::column::{finite, json};
+use crate::database::column::{count, finite, json};
 use crate::database::fault::fault;
 use crate::database::insert::{insert_measurement, insert_study, insert_trial};
 use crate::{Kept, Measurement, State, Store, Study, Summary, Trial};
@@ -85,6 +85,23 @@ impl Store {
                 insert_measurement(session, what, study, trial, item, measurement)?;
             }
             Ok(())
+        })
+    }
+
+    /// What was found out later about a refused trial: its refusal with more evidence.
+    pub fn explain(&self, study: &str, phase: &str, number: u64, refusal: &Refusal) -> Result<(), Fault> {
+        let what = &format!("explaining trial {number} of phase {phase} in study {study}");
+        let text = serde_json::to_string(refusal).map_err(|e| Fault::new(what, e))?;
+        let change = sqlx::query(
+            "UPDATE trials SET refusal = $1 WHERE study = $2 AND phase = $3 AND number = $4 AND refusal IS NOT NULL",
+        )
+        .bind(text)
+        .bind(study)
+        .bind(phase)
+        .bind(count(what, "the trial's number", number)?);
+        self.transaction(what, |session| match session.change(change).map_err(|e| fault(what, &e))? {
+            0 => Err(Fault::new(what, "there is no such trial that was refused")),
+            _ => Ok(()),
         })
     }
 

@@ -46,7 +46,7 @@ impl Budget {
     }
 
     /// What is left; none without a limit.
-    pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
+    pub fn left(&self, now: Instant) -> Option<Duration> {
         self.whole.map(|whole| whole.saturating_sub(self.elapsed(now)))
     }
 

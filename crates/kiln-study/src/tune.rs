@@ -382,6 +382,7 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         trials,
         refused,
         late,
+        sanitized: Vec::new(),
         ablation,
         seed: 0,
         seconds: 0.0,

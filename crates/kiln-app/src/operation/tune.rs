@@ -5,6 +5,7 @@
 mod begin;
 mod best;
 mod request;
+mod sanitized;
 mod settings;
 mod variants;
 
@@ -106,7 +107,15 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     let ended = kiln_study::tune(&mut bench, &record, &budget, &study.id, spent);
     let seconds = spent + budget.elapsed(Instant::now()).as_secs_f64();
     match ended {
-        Ok(summary) => {
+        Ok(mut summary) => {
+            summary.sanitized = match (&study.summary, live) {
+                (_, true) if request.sanitize && !project.is_stopped() => {
+                    sanitized::sanitized(&bench, &store, &study.id, budget.left(Instant::now()), teller)
+                }
+                // A replay says what was found then.
+                (Some(then), false) => then.read().map(|then| then.sanitized.clone()).unwrap_or_default(),
+                _ => Vec::new(),
+            };
             let winner = summary.config.clone().filter(|_| live);
             let left =
                 settings::minutes(request).map(|minutes| 60.0 * minutes - budget.elapsed(Instant::now()).as_secs_f64());

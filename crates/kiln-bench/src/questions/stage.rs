@@ -288,6 +288,22 @@ impl<'a> Stage<'a> {
         Ok(self.posed(which, seat, Guards::Usual, act, |_, _| ())?.map(|_| ()))
     }
 
+    /// Puts a question with every argument in an allocation of its own, and judges what the call left. On a device nothing but the
+    /// call happens there, unless another process keeps the memory.
+    pub(crate) fn pose_apart(&mut self, which: usize, seat: &mut Seat, blank: bool) -> Result<Outcome<()>, Fault> {
+        if seat.is_kept() {
+            return self.pose(which, seat, |_, seat| seat.call_apart(blank));
+        }
+        let on_device = seat.on_device();
+        let (exam, layout, arena) = self.ground(which);
+        if !on_device {
+            passed!(seat.map_here(layout, arena)?);
+        }
+        layout.lay(exam, arena);
+        passed!(seat.call_apart(blank)?);
+        Ok(exam.judge(layout.seen(arena)).map(|_| ()))
+    }
+
     /// Puts a question once; the outputs and how good they are, when they are right.
     pub(crate) fn answer(&mut self, which: usize, seat: &mut Seat) -> Result<Outcome<(Vec<u8>, Marks)>, Fault> {
         self.posed(which, seat, Guards::Usual, |_, seat| seat.call(), Exam::outputs)
@@ -426,7 +442,7 @@ impl From<Fault> for Trouble {
 }
 
 /// The value of a cost formula under a workload.
-fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formula) -> Option<f64> {
+pub(crate) fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formula) -> Option<f64> {
     match Resolver::new(selection, workload, None).evaluate(formula, "the cost").ok()? {
         kiln_core::Value::Int(v) => Some(v as f64),
         kiln_core::Value::Float(v) => Some(v),

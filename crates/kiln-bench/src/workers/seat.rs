@@ -3,6 +3,7 @@
 
 mod failure;
 mod images;
+mod leave;
 mod tighten;
 mod times;
 

@@ -47,7 +47,7 @@ pub(crate) struct Seating {
     /// Where those for Python on a device come from.
     forks: Forks,
     /// Where compilers in workers keep what they made.
-    builds: Cache,
+    pub(super) builds: Cache,
 }
 
 impl Seating {
@@ -70,7 +70,7 @@ impl Seating {
         Seating { gpu, idle: Idle::default(), ..self.clone() }
     }
 
-    fn command(&self, subject: &Subject) -> Command {
+    pub(super) fn command(&self, subject: &Subject) -> Command {
         let mut command = match subject {
             Subject::Library { .. } | Subject::Empty { interpreter: None, device: false } => self.worker("cpu"),
             Subject::Cubin { .. } | Subject::Launcher { .. } | Subject::Empty { interpreter: None, device: true } => {
@@ -184,7 +184,7 @@ impl Seating {
     }
 
     /// A process that keeps memory on the device, and loads nothing.
-    fn keeper(&self) -> Result<Keeper, Fault> {
+    pub(super) fn keeper(&self) -> Result<Keeper, Fault> {
         let rested = match self.idle.get(KEEPERS) {
             Some(rested) => rested,
             None => Rested::new(Worker::start(self.cuda_worker(), self.limits)?),
@@ -258,7 +258,7 @@ fn home(subject: &Subject, searching: bool) -> Option<String> {
 }
 
 /// What a worker for this subject may do.
-fn confinement(subject: &Subject) -> Confinement {
+pub(super) fn confinement(subject: &Subject) -> Confinement {
     match subject {
         Subject::Library { .. } | Subject::Python { device: false, .. } | Subject::Empty { device: false, .. } => {
             Confinement::Processor

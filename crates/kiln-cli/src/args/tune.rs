@@ -51,6 +51,10 @@ pub(crate) struct TuneArgs {
     /// Skip the ablation phase
     #[arg(long)]
     pub(crate) no_ablation: bool,
+    /// Skip looking for the cause of refusals: by default the first of each kind is sanitized when the study is over, for 30 s
+    /// at most
+    #[arg(long)]
+    pub(crate) no_sanitize: bool,
     /// Continue an unfinished study with its own settings [default: the newest of this kernel]
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "", conflicts_with = "replay")]
     pub(crate) resume: Option<String>,

@@ -87,6 +87,7 @@ pub(super) fn request(args: &TuneArgs) -> TuneRequest {
         no_prior: args.no_prior,
         stop_rule: !args.no_stop,
         ablation: !args.no_ablation,
+        sanitize: !args.no_sanitize,
         resume: args.resume.clone(),
         replay: args.replay.clone(),
         out: args.out.clone(),

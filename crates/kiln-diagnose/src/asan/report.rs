@@ -40,8 +40,10 @@ pub struct Region {
     pub distance: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// The variable's name, if it is one.
+    /// The variable's name, if it is one, or the argument's.
     pub variable: Option<String>,
+    /// Its first byte, where that is said.
+    pub start: Option<u64>,
 }
 
 /// Where an access is, seen from some memory.
@@ -112,6 +114,14 @@ pub fn read(output: &str) -> AsanLog {
     }
     // The heading of leaks is none of them.
     log.reports.retain(|report| !report.message.starts_with("detected memory leaks"));
+    for report in &mut log.reports {
+        let Some(region) = &mut report.region else { continue };
+        if let Some(name) = region.start.and_then(|start| log.program.argument_at(start)) {
+            region.variable = Some(name.into());
+            // It was allocated for the call, by whoever makes it.
+            report.allocated.clear();
+        }
+    }
     log
 }
 
@@ -199,7 +209,9 @@ fn region(text: &str) -> Option<Region> {
         Some((before, _)) => before.rsplit(' ').next()?.parse().ok()?,
         None => rest.rsplit_once("of size ")?.1.trim().parse().ok()?,
     };
-    Some(Region { place, distance, size, variable })
+    let start =
+        rest.split_once("region [0x").and_then(|(_, rest)| u64::from_str_radix(rest.split(',').next()?, 16).ok());
+    Some(Region { place, distance, size, variable, start })
 }
 
 /// `[64, 96) 'v' (line 2) <== Memory access at offset 96 overflows this variable`.
@@ -215,5 +227,5 @@ fn variable(text: &str) -> Option<Region> {
         _ if offset >= end => (Where::After, offset - end),
         _ => (Where::Inside, offset - start),
     };
-    Some(Region { place, distance, size: end.saturating_sub(start), variable: name })
+    Some(Region { place, distance, size: end.saturating_sub(start), variable: name, start: None })
 }

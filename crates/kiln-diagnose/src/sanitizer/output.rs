@@ -20,7 +20,23 @@ pub struct Program {
     pub errors: Vec<String>,
     /// Assertions that failed in kernels.
     pub assertions: Vec<Assertion>,
+    /// Where it said that arguments lie.
+    pub arguments: Vec<Argument>,
 }
+
+/// Memory that has a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// The argument's name.
+    pub name: String,
+    /// Its first byte.
+    pub start: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// What a line begins with that says where an argument lies: kiln's workers write such lines.
+const ARGUMENT: &str = "kiln: argument ";
 
 /// The outcome of a check of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +78,10 @@ impl Program {
             self.assertions.push(assertion);
             return;
         }
+        if let Some(argument) = line.strip_prefix(ARGUMENT).and_then(argument) {
+            self.arguments.push(argument);
+            return;
+        }
         let lower = line.to_ascii_lowercase();
         let word = |word: &str| line.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == word);
         let failed = word("FAIL") || word("FAILED") || FAILED.iter().any(|sign| lower.contains(sign));
@@ -84,6 +104,11 @@ impl Program {
         }
     }
 
+    /// The argument whose memory begins here. The same address may serve one call after another: the last counts.
+    pub(crate) fn argument_at(&self, start: u64) -> Option<&str> {
+        self.arguments.iter().rev().find(|argument| argument.start == start).map(|argument| argument.name.as_str())
+    }
+
     fn result(&mut self, result: &str) {
         let name = |result: &str| result.split('=').next().unwrap_or_default().to_owned();
         let known = self.results.iter().any(|known| name(known) == name(result));
@@ -102,6 +127,7 @@ impl Program {
         other.results.iter().for_each(|result| self.result(result));
         other.errors.iter().for_each(|error| remember(&mut self.errors, error));
         self.assertions.extend(other.assertions);
+        self.arguments.extend(other.arguments);
     }
 }
 
@@ -112,6 +138,13 @@ fn remember(list: &mut Vec<String>, text: &str) {
     if list.len() < REMEMBERED && !list.iter().any(|known| known == text) {
         list.push(text.into());
     }
+}
+
+/// `y 0x609000000040 28`.
+fn argument(text: &str) -> Option<Argument> {
+    let (rest, bytes) = text.trim_end().rsplit_once(' ')?;
+    let (name, start) = rest.rsplit_once(" 0x")?;
+    Some(Argument { name: name.into(), start: u64::from_str_radix(start, 16).ok()?, bytes: bytes.parse().ok()? })
 }
 
 /// ``gather.cu:5: void gather(int): block: [2,0,0], thread: [188,0,0] Assertion `i < n` failed.``
@@ -154,6 +187,14 @@ mod tests {
         assert!(!program.varies);
         program.join(Program::read("max_err=8.000e+00 check=FAIL"));
         assert!(program.varies);
+    }
+
+    #[test]
+    fn arguments_have_names() {
+        let program = Program::read("kiln: argument x 0x10 28\nkiln: argument y 0x40 28\nkiln: argument z 0x10 8\n");
+        assert_eq!((program.argument_at(0x10), program.argument_at(0x40)), (Some("z"), Some("y")));
+        assert_eq!((program.argument_at(0x11), program.arguments[1].bytes), (None, 28));
+        assert!(Program::read("kiln: argument\nkiln: argument x 12 13\n").arguments.is_empty());
     }
 
     #[test]

@@ -32,15 +32,24 @@ impl Arguments {
         base: CUdeviceptr,
         scalar: impl Fn(&MappedSlot) -> Vec<u8>,
     ) -> Result<Arguments, Trouble> {
+        Arguments::placed(slots, |slot| base + slot.offset as u64, scalar)
+    }
+
+    /// The same with each tensor wherever it lies.
+    pub(super) fn placed(
+        slots: &[MappedSlot],
+        place: impl Fn(&MappedSlot) -> CUdeviceptr,
+        scalar: impl Fn(&MappedSlot) -> Vec<u8>,
+    ) -> Result<Arguments, Trouble> {
         let mut list = Vec::with_capacity(slots.len());
         for slot in slots {
             list.push(match slot.role.as_str() {
                 "scalar" => number(&scalar(slot)),
                 "tensormap" => {
                     let (map, tensor) = described(slot, slots)?;
-                    Argument::Map(Box::new(tensormap::encode(&map, base + tensor.offset as u64)?))
+                    Argument::Map(Box::new(tensormap::encode(&map, place(tensor))?))
                 }
-                _ => Argument::Tensor(base + slot.offset as u64),
+                _ => Argument::Tensor(place(slot)),
             });
         }
         Ok(Arguments { list })

@@ -29,6 +29,14 @@ impl Buffer {
         Buffer::shifted(length, 0, 1)
     }
 
+    /// Memory of exactly this length, with nothing before it: what lies outside is nobody's.
+    pub(super) fn exact(length: usize) -> Result<Buffer, Trouble> {
+        let mut allocated = 0;
+        // SAFETY: fills in one address; the memory is freed once, when this is dropped.
+        check("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&mut allocated, length.max(1)) })?;
+        Ok(Buffer { allocated, borrowed: false, begin: allocated, length })
+    }
+
     /// Memory that begins at another page each time. The driver gives the same place again and again, and where memory
     /// lies shifts the times of short kernels by some per cent: that shall be noise, not bias.
     pub(super) fn scattered(length: usize) -> Result<Buffer, Trouble> {

@@ -59,7 +59,8 @@ impl Call<'_> {
             // A byte before all arguments.
             Module::Nothing => buffer::zero(*base, 1, self.stream),
             Module::Cubin(_) => {
-                self.launches.iter().try_for_each(|launch| launch.enqueue(pointers, *base, self.stream))
+                let place = |offset: usize| *base + offset as u64;
+                self.launches.iter().try_for_each(|launch| launch.enqueue(pointers, place, self.stream))
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::apart::Apart;
 use super::arguments::Arguments;
 use super::buffer::{self, Buffer};
 use super::call::Bound;
@@ -235,6 +236,29 @@ impl Device {
         let (made, shortest) = self.calls;
         self.calls = (made.saturating_add(1), shortest.min(started.elapsed()));
         Ok(())
+    }
+
+    /// One call with every argument in an allocation of its own.
+    pub(super) fn call_apart(&mut self, blank: bool) -> Result<(), Trouble> {
+        let shared = self.arenas.current()?;
+        let (module, bound) = ready(&self.module, &mut self.bound)?;
+        if shared.is_lent() {
+            return Err("memory that is lent is not copied to allocations of its own".into());
+        }
+        let apart = Apart::new(&bound.slots, shared, blank)?;
+        let mut arguments = apart.arguments(shared)?;
+        match module {
+            Module::Nothing => {}
+            Module::Launcher(launcher) => launcher.call(arguments.for_launcher(), self.context.stream)?,
+            Module::Cubin(_) => {
+                let mut pointers = arguments.for_kernel();
+                for launch in &bound.launches {
+                    launch.enqueue(&mut pointers, |offset| apart.at(offset), self.context.stream)?;
+                }
+            }
+        }
+        self.context.synchronise()?;
+        apart.bring_back(shared, blank)
     }
 
     /// Times calls, with fresh numbers before every batch where a drawing says so.

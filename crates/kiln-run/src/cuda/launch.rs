@@ -53,15 +53,15 @@ impl Ready {
         1 + self.zero.len()
     }
 
-    /// Puts it on a stream, for a set that begins at `base`.
+    /// Puts it on a stream. `place` says where what lies at an offset of the shared memory is on the device.
     pub(super) fn enqueue(
         &self,
         pointers: &mut [*mut c_void],
-        base: CUdeviceptr,
+        place: impl Fn(usize) -> CUdeviceptr,
         stream: CUstream,
     ) -> Result<(), Trouble> {
         for (offset, bytes) in &self.zero {
-            buffer::zero(base + *offset as u64, *bytes, stream)?;
+            buffer::zero(place(*offset), *bytes, stream)?;
         }
         let Launch { grid, block, shared, .. } = self.launch;
         let mut attributes = attributes(&self.launch);

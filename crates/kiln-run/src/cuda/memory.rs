@@ -50,6 +50,11 @@ impl Shared {
         Ok(Lent { handle, offset, bytes: self.length, stride: self.stride() })
     }
 
+    /// Whether another process has the file.
+    pub(super) fn is_lent(&self) -> bool {
+        self.map.is_none()
+    }
+
     fn host(&self) -> Result<&MmapRaw, Trouble> {
         self.map.as_ref().ok_or_else(|| "this memory is lent, and fetched by its keeper".into())
     }
@@ -72,6 +77,14 @@ impl Shared {
             unsafe { std::ptr::copy_nonoverlapping(map.as_ptr().add(offset), copy.as_mut_ptr(), bytes) };
         }
         copy
+    }
+
+    /// Overwrites bytes; the range was checked before. Nothing where the memory is lent.
+    pub(super) fn put(&self, offset: usize, bytes: &[u8]) {
+        if let (Some(map), true) = (&self.map, offset.checked_add(bytes.len()).is_some_and(|end| end <= self.len())) {
+            // SAFETY: the range lies within the mapping, which others may write but only as plain bytes.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), map.as_mut_ptr().add(offset), bytes.len()) };
+        }
     }
 
     /// Copies all of it to the device.

@@ -5,6 +5,7 @@
 //! In: questions. Out: answers. A failure begins with the driver call that found it. After one that has spoiled the
 //! context every later question is answered with the same failure, and only a new process can go on.
 
+mod apart;
 mod arguments;
 mod buffer;
 mod call;
@@ -85,6 +86,7 @@ impl Backend {
             Ask::Draw(drawing) => device.draw(&drawing),
             Ask::Fetch { set, parts } => device.fetch(set, &parts),
             Ask::Call => device.call(),
+            Ask::CallApart { blank } => device.call_apart(blank),
             Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
             Ask::Prepare { .. } | Ask::Go { .. } => {
                 return Err(Trouble::from("calls on a device are not made ready".to_string()));

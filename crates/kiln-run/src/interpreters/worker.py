@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PROTOCOL = 9
+PROTOCOL = 10
 
 
 def pin(cpus):
@@ -38,10 +38,13 @@ def tie():
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(trim_threshold, (1 << 31) - 1)
         mallopt(map_threshold, 32 << 20)
+        # Compiled code prints line by line: what it printed before a crash is then heard.
+        by_line = 1
+        ctypes.CDLL(None).setvbuf(ctypes.c_void_p.in_dll(ctypes.CDLL(None), "stdout"), None, by_line, 0)
         # Processes that a function starts and leaves stay findable below this one.
         prctl(set_child_subreaper, 1, 0, 0, 0)
         prctl(set_parent_death_signal, int(signal.SIGKILL), 0, 0, 0)
-    except (ImportError, OSError, AttributeError):
+    except (ImportError, OSError, AttributeError, ValueError):
         pass
 
 

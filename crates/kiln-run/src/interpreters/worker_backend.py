@@ -81,6 +81,8 @@ class Backend:
                 self.map(ask.get("arena"), ask["slots"], sets, stride)
         elif do == "call":
             self.call()
+        elif do == "call_apart":
+            self.call_apart(ask.get("blank", False))
         elif do == "prepare":
             self.prepare(ask["order"])
         elif do == "scalars":
@@ -264,6 +266,23 @@ class Backend:
         self.deliver(result)
         if self.device is not None:
             self.device.wait()
+
+    def call_apart(self, blank):
+        """One call with every argument in an allocation of its own, so that a tool around this process sees where each ends."""
+        copies, wait = {}, self.device.wait if self.device is not None else lambda: None
+        for name, array in list(self.inputs.items()) + list(self.outputs.items()):
+            if name not in copies:
+                copies[name] = apart(array, blank and name not in self.inputs)
+        wait()
+        inputs = {name: copies[name] for name in self.inputs}
+        outputs = {name: copies[name] for name in self.outputs}
+        result = self.ready((inputs, outputs))()
+        flush()
+        wait()
+        self.deliver(result, outputs)
+        for name, output in self.outputs.items():
+            copy_to(output, outputs[name])
+        wait()
 
     def time_there(self, batches, calls):
         """Times the function on the device, every call on arguments of its own."""

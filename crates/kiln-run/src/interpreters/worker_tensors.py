@@ -186,3 +186,15 @@ def copy_to(output, value):
         output.copy_(value.detach() if is_tensor else torch.as_tensor(value))
     else:
         output[...] = value.detach().cpu().numpy() if is_tensor else value
+
+
+def apart(array, blank):
+    """A copy of an array that lies as the array does; with `blank`, of a packed one, nothing but room for it."""
+    if not hasattr(array, "copy_"):
+        return array.copy()
+    import torch
+
+    copy = torch.empty_strided(tuple(array.shape), array.stride(), dtype=array.dtype, device=array.device)
+    if not (blank and array.is_contiguous()):
+        copy.copy_(array)
+    return copy

@@ -13,9 +13,8 @@ use std::time::Duration;
 use crate::confine::{Held, Watch};
 use crate::memory::handle::Handle;
 use crate::processes::channel::{receive, send};
+use crate::processes::words::Words;
 
-/// How much of standard error is kept.
-const KEPT: usize = 2048;
 /// A line longer than this is no answer.
 const LONGEST_LINE: usize = 64 << 20;
 
@@ -46,7 +45,7 @@ pub(crate) struct Pipes {
     unread: Vec<u8>,
     /// How much of it is known to hold no end of line.
     searched: usize,
-    tail: VecDeque<u8>,
+    pub(crate) words: Words,
 }
 
 impl Pipes {
@@ -55,8 +54,8 @@ impl Pipes {
         for fd in [Some(questions.as_raw_fd()), Some(stdout.as_raw_fd()), stderr.as_ref().map(|s| s.as_raw_fd())] {
             fd.map_or(Ok(()), never_block)?;
         }
-        let (unsent, tail, unread) = (VecDeque::new(), VecDeque::new(), Vec::new());
-        Ok(Pipes { questions, stdout, stderr, unsent, beside: None, watch: None, unread, searched: 0, tail })
+        let (unsent, words, unread) = (VecDeque::new(), Words::default(), Vec::new());
+        Ok(Pipes { questions, stdout, stderr, unsent, beside: None, watch: None, unread, searched: 0, words })
     }
 
     /// Sends as much as the channel takes now; the rest goes out while listening. A file goes with the line's first byte.
@@ -147,8 +146,18 @@ impl Pipes {
     /// The end of what the worker wrote to standard error so far.
     pub(crate) fn last_words(&mut self) -> String {
         self.drain_stderr();
-        let bytes: Vec<u8> = self.tail.iter().copied().collect();
-        String::from_utf8_lossy(&bytes).trim().to_string()
+        self.words.last()
+    }
+
+    /// All that is kept of it, and how many bytes are not.
+    pub(crate) fn all_words(&mut self) -> (String, u64) {
+        self.drain_stderr();
+        self.words.all()
+    }
+
+    /// Says that no more questions come.
+    pub(crate) fn hang_up(&self) {
+        let _ = self.questions.shutdown(Shutdown::Both);
     }
 
     /// The first whole line of what was read, or all of it when it is too long for one.
@@ -192,11 +201,7 @@ impl Pipes {
                     self.stderr = None;
                     return;
                 }
-                Ok(n) => {
-                    self.tail.extend(&chunk[n.saturating_sub(KEPT)..n]);
-                    let excess = self.tail.len().saturating_sub(KEPT);
-                    self.tail.drain(..excess);
-                }
+                Ok(n) => self.words.add(&chunk[..n]),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return,
             }

@@ -11,6 +11,7 @@ use crate::memory::mapping::Mapping;
 use crate::processes::pin::pin;
 use crate::processes::preemption::Waits;
 use crate::protocol::{About, Answer, Ask, Failed, MappedSlot, Timing};
+use crate::serving::apart::Apart;
 use crate::serving::serve::{flush_c_streams, private_stdout, serve};
 use crate::serving::stopwatch::{Plan, measure};
 
@@ -60,6 +61,7 @@ impl Backend {
             }
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
             Ask::Call => done(self.call()),
+            Ask::CallApart { .. } => done(self.call_apart()),
             Ask::Prepare { order } => done(self.prepare(&order)),
             Ask::Go { .. } => self.go().map_or_else(failed, Answer::Times),
             Ask::Time { batches, calls, draw: None, .. } => {
@@ -127,6 +129,16 @@ impl Backend {
         let (entry, memory) = self.ready()?;
         call(entry, &mut memory.pointers(0).collect::<Vec<_>>());
         flush_c_streams();
+        Ok(())
+    }
+
+    /// The same with every argument in an allocation of its own.
+    fn call_apart(&self) -> Result<(), String> {
+        let (entry, memory) = self.ready()?;
+        let apart = Apart::new(&memory.slots, memory.base(0))?;
+        call(entry, &mut apart.pointers());
+        flush_c_streams();
+        apart.bring_back();
         Ok(())
     }
 

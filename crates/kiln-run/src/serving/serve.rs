@@ -56,7 +56,19 @@ fn private_stdin() -> io::Result<File> {
 pub(crate) fn private_stdout() -> io::Result<File> {
     let copy = private(1)?;
     replace(1, 2)?;
+    print_lines();
     Ok(copy)
+}
+
+/// Has C's standard output print line by line: what a function printed before it crashed is then heard.
+fn print_lines() {
+    unsafe extern "C" {
+        static stdout: *mut libc::FILE;
+    }
+    // SAFETY: C's own stream, which nothing has been printed to yet; the library keeps the buffer itself.
+    unsafe {
+        libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 0);
+    }
 }
 
 /// The same open file under a number of our own.

@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-use kiln_study::{Late, Summary};
+use kiln_app::DiagnosisVerdict;
+use kiln_study::{Late, SanitizedRefusal, Summary};
 
 use crate::words::kernels::by_workload;
 use crate::words::number::duration;
@@ -103,8 +104,36 @@ impl fmt::Display for OutcomeView<'_> {
                 .collect();
             f.write_str(&lines(&rows, &[Align::Left, Align::Left, Align::Left]))?;
         }
-        Ok(())
+        causes(f, &s.sanitized)
     }
+}
+
+/// What tools say of refusals: every cause with its place and its fix, and of which they found none.
+fn causes(f: &mut fmt::Formatter<'_>, sanitized: &[SanitizedRefusal]) -> fmt::Result {
+    let (found, unknown): (Vec<_>, Vec<_>) =
+        sanitized.iter().partition(|refusal| refusal.diagnosis.verdict == DiagnosisVerdict::BugsFound);
+    if !found.is_empty() {
+        writeln!(f, "\ncauses of refusals, the first of each gate sanitized")?;
+    }
+    for SanitizedRefusal { gate, config, diagnosis, .. } in found {
+        writeln!(f, "  {gate}: {config}")?;
+        for finding in &diagnosis.findings {
+            let place = match (&finding.file, finding.line) {
+                (Some(file), Some(line)) => format!(" at {file}:{line}"),
+                _ => String::new(),
+            };
+            writeln!(f, "    {}{place}: {}", finding.cause, finding.explanation)?;
+            if let Some(line) = finding.facts.text("source_line") {
+                writeln!(f, "      | {line}")?;
+            }
+            writeln!(f, "      fix: {}", finding.fix)?;
+        }
+    }
+    if !unknown.is_empty() {
+        let gates: Vec<&str> = unknown.iter().map(|refusal| refusal.gate.name()).collect();
+        writeln!(f, "\nsanitizers found no cause of {}: this does not make the kernel correct", gates.join(", "))?;
+    }
+    Ok(())
 }
 
 /// A probability without more digits than it deserves.

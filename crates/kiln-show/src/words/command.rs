@@ -88,6 +88,7 @@ impl Command {
             .maybe("--minutes", amount(request.minutes).as_deref())
             .maybe("--cost", amount(request.cost).as_deref())
             .maybe("--price", amount(request.price).as_deref())
+            .flag("--no-sanitize", !request.sanitize)
             .maybe("--out", request.out.as_ref().map(|folder| folder.as_str()))
             .flag("--adopt", request.adopt)
     }
@@ -138,6 +139,7 @@ mod tests {
             no_prior: false,
             stop_rule: true,
             ablation: true,
+            sanitize: true,
             resume: None,
             replay: None,
             out: None,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use kiln_core::{Config, Gate, Refusal};
+use kiln_diagnose::Diagnosis;
 use kiln_stats::{Interval, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -134,6 +135,22 @@ impl Late {
     }
 }
 
+/// What tools that watch memory say of a refused configuration: the first of each gate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SanitizedRefusal {
+    /// What refused it.
+    pub gate: Gate,
+    /// In which phase.
+    pub phase: String,
+    /// Its number there.
+    pub number: u64,
+    /// The configuration.
+    pub config: Config,
+    /// Findings and verdict.
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
+}
+
 /// What one tunable is worth: the winner with it set back to its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ablated {
@@ -180,6 +197,9 @@ pub struct Summary {
     /// Finalists that were refused, in order.
     #[serde(default)]
     pub late: Vec<Late>,
+    /// What tools found about refusals; empty in old studies, and where they were not asked.
+    #[serde(default)]
+    pub sanitized: Vec<SanitizedRefusal>,
     /// What the winner's choices are worth, most first.
     pub ablation: Vec<Ablated>,
     /// Everything random came from it.

@@ -97,6 +97,7 @@ pub(crate) fn summary() -> Summary {
         trials: 3,
         refused: [(Gate::Numerics, 3)].into(),
         late: vec![],
+        sanitized: vec![],
         ablation: vec![],
         seed: u64::MAX,
         seconds: 1.5,

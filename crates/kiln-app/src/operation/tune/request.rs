@@ -36,6 +36,8 @@ pub struct TuneRequest {
     pub stop_rule: bool,
     /// Find out what each choice of the winner is worth.
     pub ablation: bool,
+    /// Find the cause of the first refusal of each kind, once the study is over.
+    pub sanitize: bool,
     /// The unfinished study to go on with; empty for the newest of this kernel.
     pub resume: Option<String>,
     /// The study to repeat from its recorded timings.

@@ -22,7 +22,7 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access)
     let mut finding = context.at(cause, Tool::Memcheck, group);
     facts(&mut finding, group, access);
     strides(&mut finding.facts, group, access);
-    distances(&mut finding, group, access, &nearest);
+    distances(&mut finding, context, group, access, &nearest);
     words(&mut finding, group, access);
     finding
 }
@@ -114,11 +114,12 @@ fn is_silent(context: &Context<'_>, allocations: &Allocations, nearest: &[Neares
 }
 
 /// How far outside, of how much.
-fn distances(finding: &mut Finding, group: &Group<'_>, access: &Access, nearest: &[Nearest]) {
+fn distances(finding: &mut Finding, context: &Context<'_>, group: &Group<'_>, access: &Access, nearest: &[Nearest]) {
     // A pointer that is wrong altogether is not outside of anything.
     let index = !matches!(finding.cause, Cause::NullPointer | Cause::HostPointer);
     let Some(first) = nearest.first().filter(|_| index) else { return };
     finding.facts.set("allocation_bytes", first.size);
+    finding.facts.set_some("variable", context.log.program.argument_at(first.base));
     let past = nearest.iter().filter_map(|nearest| match nearest.side {
         Side::After(distance) => Some(distance),
         _ => None,
@@ -152,7 +153,11 @@ fn words(finding: &mut Finding, group: &Group<'_>, access: &Access) {
     let what = described(access);
     let count = times(group.count);
     let size = finding.facts.number("allocation_bytes").map(|size| format!("{} bytes", grouped(size.into())));
-    let allocation = size.as_deref().map_or("the allocation".into(), |size| format!("an allocation of {size}"));
+    let allocation = match (finding.facts.text("variable"), size) {
+        (Some(name), Some(size)) => format!("`{name}` ({size})"),
+        (_, Some(size)) => format!("an allocation of {size}"),
+        (_, None) => "the allocation".into(),
+    };
     let reach = match (finding.facts.number("bytes_outside"), finding.facts.number("rows_in_allocation")) {
         (Some(bytes), Some(rows)) => format!(
             " {} bytes outside in total: one row more than the {} rows of the allocation.",

@@ -1,0 +1,26 @@
+//! `kiln sanitize`: the cause of a fault, by tools that watch every access.
+
+use kiln_app::{Ending, Ends, Failure, KernelFile, Project, SanitizeRequest, sanitize};
+use kiln_show::SanitizeView;
+
+use crate::args::SanitizeArgs;
+use crate::hearing::Hearing;
+use crate::output;
+
+pub(crate) fn run(project: &Project, args: &SanitizeArgs) -> Result<Ending, Failure> {
+    let hearing = Hearing::progress(&args.hearing, args.json)?;
+    let hear = |event: &_| hearing.hear(event);
+    let file = KernelFile::read_heard(&args.selecting.path, &hear)?;
+    let request = SanitizeRequest {
+        selecting: (&args.selecting).into(),
+        config: args.config.clone(),
+        study: args.study.clone(),
+        tools: args.tool.clone(),
+        limit: args.limit,
+        seed: args.seed,
+    };
+    let sanitized = sanitize(project, &file, &request, &hear)?;
+    let view = SanitizeView { sanitized: &sanitized, verbose: output::verbose() };
+    hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+    Ok(sanitized.ending())
+}
