@@ -34,6 +34,11 @@ impl Interval {
         (self.high / self.low).ln() / 2.0
     }
 
+    /// Widened on both ends by so much on the log scale.
+    pub(crate) fn spread(self, slack: f64) -> Interval {
+        Interval { low: self.low * (-slack).exp(), high: self.high * slack.exp() }
+    }
+
     /// Widened, if need be, to hold `value`.
     pub(crate) fn holding(self, value: f64) -> Interval {
         Interval { low: self.low.min(value), high: self.high.max(value) }

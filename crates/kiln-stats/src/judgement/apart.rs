@@ -4,7 +4,9 @@
 //!
 //! What changed on the machine between the runs looks like a difference of the kernels. A yardstick shows it: every sample
 //! counts in units of what the yardstick took in the same round, so that a machine that became 10 % slower slows both and
-//! changes nothing. Without one, the comparison carries a warning.
+//! changes nothing. But not everything slows down alike: where others use the machine, a yardstick that took 60 % longer had
+//! a kernel that took 30 to 50 % longer. So intervals are wider by half of what the yardstick moved, and by a fifth of how
+//! it scatters between rounds. Without a yardstick, the comparison carries a warning.
 
 use crate::error::StatsError;
 use crate::judgement::compare::{Comparison, judge};
@@ -13,6 +15,13 @@ use crate::judgement::thresholds::Thresholds;
 use crate::resampling::block::Side;
 use crate::resampling::ratio::Ratio;
 use crate::series::order;
+
+/// How much less or more than the yardstick a kernel may be slowed down, as a share of that.
+const UNLIKE: f64 = 0.5;
+/// The same for what comes and goes between rounds.
+const UNSTEADY: f64 = 0.2;
+/// Slack worth a word.
+const WORTH_A_WORD: f64 = 0.01;
 
 /// One run.
 #[derive(Debug, Clone, Copy)]
@@ -32,13 +41,15 @@ pub fn compare_runs(
 ) -> Result<Comparison, StatsError> {
     thresholds.check()?;
     let middle = [baseline, candidate].map(|run| run.yardstick.map(|unit| order::median(&unit.concat())));
-    let (sides, levelled) = match middle {
+    let (sides, moved) = match middle {
         [Some(one), Some(other)] => {
             // In seconds again: of the yardstick between both runs.
             let second = (one * other).sqrt();
-            ([baseline.levelled(second)?, candidate.levelled(second)?], true)
+            let sides = [baseline.levelled(second)?, candidate.levelled(second)?];
+            let scatter = baseline.scatter().hypot(candidate.scatter());
+            (sides, Some((other / one, UNLIKE * (other / one).ln().abs() + UNSTEADY * scatter)))
         }
-        _ => ([baseline.rounds.to_vec(), candidate.rounds.to_vec()], false),
+        _ => ([baseline.rounds.to_vec(), candidate.rounds.to_vec()], None),
     };
     // A round is what may be drawn again, where there are enough of them.
     let enough = sides.iter().all(|side| side.len() >= thresholds.min_blocks.max(2));
@@ -47,15 +58,20 @@ pub fn compare_runs(
         true => Side::new(sides[place].iter().map(Vec::as_slice)),
         false => Side::new(flat[place].chunks(1)),
     };
-    let drawn = Ratio::apart(&made(0)?, &made(1)?, thresholds.resamples, seed)?;
+    let mut drawn = Ratio::apart(&made(0)?, &made(1)?, thresholds.resamples, seed)?;
+    drawn.slack = moved.map_or(0.0, |(_, slack)| slack);
     let blocks = match enough {
         true => sides[0].len().min(sides[1].len()),
         false => flat[0].len().min(flat[1].len()),
     };
     let raw = [baseline.rounds.concat(), candidate.rounds.concat()];
     let mut comparison = judge([&raw[0], &raw[1]], [&flat[0], &flat[1]], &drawn, blocks, thresholds)?;
-    if !levelled {
-        comparison.warnings.push(Warning::NotInterleaved);
+    match moved {
+        None => comparison.warnings.push(Warning::NotInterleaved),
+        Some((yardstick, slack)) if slack > WORTH_A_WORD => {
+            comparison.warnings.push(Warning::Moved { yardstick, slack });
+        }
+        Some(_) => {}
     }
     Ok(comparison)
 }
@@ -74,6 +90,14 @@ impl Apart<'_> {
             round.iter().map(|time| time / unit * second).collect()
         };
         Ok(self.rounds.iter().zip(yardstick).map(level).collect())
+    }
+
+    /// How the yardstick scatters from round to round, on the log scale.
+    fn scatter(&self) -> f64 {
+        let logs: Vec<f64> = self.yardstick.unwrap_or_default().iter().map(|unit| order::median(unit).ln()).collect();
+        let count = logs.len().max(1) as f64;
+        let mean = logs.iter().sum::<f64>() / count;
+        (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / count).sqrt()
     }
 }
 
@@ -104,10 +128,26 @@ mod tests {
 
     #[test]
     fn a_machine_that_became_slower_accuses_nobody_where_there_is_a_yardstick() {
-        assert_eq!(verdict(1.0, 1.2, true), (Verdict::Same, true));
+        assert_eq!(verdict(1.0, 1.02, true), (Verdict::Same, true));
         assert_eq!(verdict(1.0, 1.2, false), (Verdict::Slower, false));
-        assert_eq!(verdict(1.05, 0.9, true), (Verdict::Slower, true));
-        assert_eq!(verdict(0.8, 1.3, true), (Verdict::Faster, true));
+        assert_eq!(verdict(1.05, 1.02, true), (Verdict::Slower, true));
+        assert_eq!(verdict(0.8, 1.1, true), (Verdict::Faster, true));
+    }
+
+    #[test]
+    fn a_machine_that_changed_much_says_little() {
+        // A third of what the yardstick moved, up or down, proves nothing; most of it does.
+        for slow in [1.3, 0.8] {
+            assert_eq!(verdict(1.0, slow, true), (Verdict::TooNoisy, true));
+            assert_eq!(verdict(1.08, slow, true), (Verdict::TooNoisy, true));
+            assert_eq!(verdict(1.3, slow, true), (Verdict::Slower, true));
+        }
+        let (base, unit, then) = (rounds(1.0, 1.0, 1), rounds(3.0, 1.0, 2), rounds(3.0, 1.3, 4));
+        let run = |unit| Apart { rounds: &base, yardstick: Some(unit) };
+        let found = compare_runs(run(&unit), run(&then), &Thresholds::mission(), 1).unwrap();
+        let warned = |warning: &&Warning| matches!(warning, Warning::Moved { .. });
+        let warning = found.warnings.iter().find(warned).unwrap().to_string();
+        assert!(warning.contains("moved by +30") && warning.contains("13."), "{warning}");
     }
 
     #[test]

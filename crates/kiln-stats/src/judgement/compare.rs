@@ -132,12 +132,15 @@ pub(crate) fn judge(
     limits: &Thresholds,
 ) -> Result<Comparison, StatsError> {
     let [baseline, candidate] = sides;
+    // Half of the slack for each side: the two together are the ratio's.
+    let each = drawn.slack / 2.0;
     let seen = Evidence {
         speedup: drawn.ratio.value(),
-        interval: drawn.ratio.interval(limits.confidence),
-        strict: drawn.ratio.widened(limits.confidence, std::f64::consts::SQRT_2),
-        baseline: drawn.baseline.interval(limits.confidence),
-        candidate: drawn.candidate.interval(limits.confidence),
+        interval: drawn.ratio.interval(limits.confidence).spread(drawn.slack),
+        strict: drawn.ratio.widened(limits.confidence, std::f64::consts::SQRT_2).spread(drawn.slack),
+        baseline: drawn.baseline.interval(limits.confidence).spread(each),
+        candidate: drawn.candidate.interval(limits.confidence).spread(each),
+        slack: drawn.slack,
         cliffs_delta: cliffs_delta(ranked[0], ranked[1])?,
         p_value: mann_whitney(ranked[0], ranked[1], Alternative::TwoSided)?.p_value,
         blocks,
@@ -155,11 +158,11 @@ pub(crate) fn judge(
     Ok(Comparison {
         verdict,
         speedup: seen.speedup,
-        speedup_ci95: drawn.ratio.interval(0.95),
+        speedup_ci95: drawn.ratio.interval(0.95).spread(drawn.slack),
         baseline,
-        baseline_ci95: drawn.baseline.interval(0.95),
+        baseline_ci95: drawn.baseline.interval(0.95).spread(each),
         candidate,
-        candidate_ci95: drawn.candidate.interval(0.95),
+        candidate_ci95: drawn.candidate.interval(0.95).spread(each),
         cliffs_delta: seen.cliffs_delta,
         p_value: seen.p_value,
         blocks,

@@ -43,6 +43,8 @@ pub(crate) struct Evidence {
     pub(crate) cliffs_delta: f64,
     pub(crate) p_value: f64,
     pub(crate) blocks: usize,
+    /// What is in the speedup's interval for reasons that more samples do not mend.
+    pub(crate) slack: f64,
 }
 
 /// The verdict and its grounds.
@@ -121,8 +123,8 @@ fn without_claim(seen: &Evidence, limits: &Thresholds, mut reasons: Vec<Reason>)
         reasons.push(Reason::Narrow { interval, half_width, resolution });
         return (Verdict::Same, reasons);
     }
-    // A resolution of 0 can never be reached; no number of blocks is worth naming then.
-    let more_blocks = more_samples(seen.blocks, half_width, resolution).ok();
+    // What can never be reached needs no number of blocks.
+    let more_blocks = more_samples(seen.blocks, half_width - seen.slack, resolution - seen.slack).ok();
     reasons.push(Reason::Wide { interval, half_width, resolution, more_blocks });
     (Verdict::TooNoisy, reasons)
 }
@@ -144,6 +146,7 @@ mod tests {
             cliffs_delta: 0.5 * sign,
             p_value: 1e-6,
             blocks: 100,
+            slack: 0.0,
         }
     }
 

@@ -55,6 +55,8 @@ pub enum Warning {
     Outliers { side: &'static str, count: usize, of: usize },
     /// The sides were not measured together.
     NotInterleaved,
+    /// The yardstick took this much longer (a ratio) in the candidate's run, or scatters: what a difference must exceed, as a share.
+    Moved { yardstick: f64, slack: f64 },
 }
 
 impl fmt::Display for Reason {
@@ -117,6 +119,13 @@ impl fmt::Display for Warning {
             Warning::Outliers { side, count, of } => {
                 let rest = if *count == 1 { "lies far out; it is kept" } else { "lie far out; they are kept" };
                 write!(f, "{count} of the {side}'s {of} samples {rest}")
+            }
+            Warning::Moved { yardstick, slack } => {
+                let (moved, slack) = (100.0 * (yardstick - 1.0), 100.0 * slack);
+                write!(
+                    f,
+                    "the baseline itself moved by {moved:+.1} % between the runs: intervals are {slack:.1} % wider"
+                )
             }
             Warning::NotInterleaved => write!(f, "the sides were measured apart: drift between them is not seen"),
         }

@@ -58,6 +58,8 @@ pub(crate) struct Ratio {
     pub(crate) baseline: Resampled,
     pub(crate) candidate: Resampled,
     pub(crate) block_length: usize,
+    /// What the ratio may be off by, on the log scale, for reasons that no resample shows.
+    pub(crate) slack: f64,
 }
 
 impl Ratio {
@@ -100,6 +102,7 @@ impl Ratio {
             baseline: Resampled::new(b, logs_b, precision[0]),
             candidate: Resampled::new(c, logs_c, precision[1]),
             block_length,
+            slack: 0.0,
         }
     }
 }
