@@ -95,8 +95,9 @@ def shifted(file, shift, folder):
     return path
 
 
-def by_kiln(one, two, plain):
-    words = [os.environ["KILN_BIN"], "compare", str(one), str(two), "--json"] + (["--plain"] if plain else [])
+def by_kiln(one, two, rule):
+    """`kiln` with the flags that the rule's name has."""
+    words = [os.environ["KILN_BIN"], "compare", str(one), str(two), "--json", *rule.split()[1:]]
     told = subprocess.run(words, capture_output=True, text=True, cwd=tempfile.gettempdir()).stdout
     return {"slower": "slower", "faster": "faster"}.get(json.loads(told)["workloads"][0]["comparison"]["verdict"], "same")
 
@@ -123,7 +124,9 @@ def table(title, pairs, args):
     """Counts of every rule for every shift."""
     print(f"\n{title}: {len(pairs)} comparisons\n")
     print("| planted | rule | slower | faster | neither |\n|---|---|---|---|---|")
-    rules = ["kiln", "kiln --plain"] if pairs and pairs[0][2] else ["kiln --plain"]
+    # With a threshold of its own, and with nvbench's.
+    same = f"--regression {100 * GAP:g} --improvement {100 * GAP:g}"
+    rules = ["kiln", f"kiln {same}", "kiln --plain"] if pairs and pairs[0][2] else ["kiln --plain", f"kiln --plain {same}"]
     for shift in SHIFTS:
         counts = {rule: {"slower": 0, "faster": 0, "same": 0} for rule in [*rules, "nvbench", "t-test"]}
         with tempfile.TemporaryDirectory() as folder:
@@ -137,7 +140,7 @@ def table(title, pairs, args):
                     one, two = pathlib.Path(folder) / f"{number}-a.txt", pathlib.Path(folder) / f"{number}-b.txt"
                     one.write_text("\n".join(map(repr, base)))
                     two.write_text("\n".join(map(repr, head)))
-                found = {rule: by_kiln(one, two, rule != "kiln") for rule in rules}
+                found = {rule: by_kiln(one, two, rule) for rule in rules}
                 return found | {"nvbench": by_nvbench(base, head), "t-test": by_t_test(base, head)}
 
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
