@@ -25,6 +25,20 @@ pub enum Ending {
     BadInput,
 }
 
+impl Ending {
+    /// How grave it is: of several endings the gravest counts.
+    pub fn gravity(self) -> u8 {
+        match self {
+            Ending::Done => 0,
+            Ending::NotReached | Ending::Regressed => 1,
+            Ending::Refused => 2,
+            Ending::BadInput => 3,
+            Ending::Unfit | Ending::Failed => 4,
+            Ending::Interrupted => 5,
+        }
+    }
+}
+
 /// A result that knows how its operation ended.
 pub trait Ends {
     /// How it ended.

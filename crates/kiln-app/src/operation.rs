@@ -3,6 +3,7 @@
 mod bench;
 mod cache;
 mod check;
+mod ci;
 mod compare;
 mod debug;
 mod diagnose;
@@ -25,6 +26,7 @@ mod worker;
 pub use bench::{Baselined, BenchRequest, Benched, baselines, bench};
 pub use cache::{CacheHolds, cache};
 pub use check::{CheckRequest, Checked, check};
+pub use ci::{CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, Guarded, ci};
 pub use compare::{CompareRequest, CompareVerdict, Compared, ComparedWorkload, compare};
 pub use debug::{DebugRequest, Debugged, DebuggedBecause, FailedAssertion, debug};
 pub use diagnose::{DiagnoseRequest, diagnose};

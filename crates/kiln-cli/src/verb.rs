@@ -3,6 +3,7 @@
 mod bench;
 mod cache;
 mod check;
+mod ci;
 mod compare;
 mod completions;
 mod debug;
@@ -38,6 +39,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Check(args) => check::run(project, args),
         Verb::Fuzz(args) => fuzz::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
+        Verb::Ci(args) => ci::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
         Verb::Diagnose(args) => diagnose::run(args),
         Verb::Sanitize(args) => sanitize::run(project, args),

@@ -13,6 +13,7 @@ pub use event::{event_line, remark};
 pub use progress::Progress;
 pub use results::bench::BenchView;
 pub use results::check::CheckView;
+pub use results::ci::CiView;
 pub use results::compare::CompareView;
 pub use results::debug::DebugView;
 pub use results::diagnosis::DiagnosisView;

@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod ci;
 pub(crate) mod compare;
 pub(crate) mod debug;
 pub(crate) mod diagnosis;

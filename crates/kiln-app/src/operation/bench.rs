@@ -20,7 +20,7 @@ use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
-use recorded::{Setting, sides};
+pub(crate) use recorded::Setting;
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ fn writable(save: Option<&Utf8Path>) -> Result<(), Failure> {
 }
 
 /// Refuses numbers that mean nothing, before anything is measured.
-fn sensible(request: &BenchRequest) -> Result<(), Failure> {
+pub(crate) fn sensible(request: &BenchRequest) -> Result<(), Failure> {
     let BenchRequest { width, dead_zone, max_samples, .. } = *request;
     let samples = request.measuring.checked_samples()?;
     request.measuring.checked_threads()?;
@@ -143,7 +143,7 @@ fn sensible(request: &BenchRequest) -> Result<(), Failure> {
 }
 
 /// How it is measured.
-fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Settings, Failure> {
+pub(crate) fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Settings, Failure> {
     let (measuring, defaults) = (&request.measuring, Settings::default());
     Ok(Settings {
         seed: seed(measuring.seed)?,
@@ -200,8 +200,7 @@ fn measure(
             figures.iter_mut().for_each(|figure| _ = figure.unmeasured.splice(0..0, skipped.iter().cloned()));
             let (path, save) = (&request.selecting.path, request.save.as_deref());
             let setting = Setting { bench: &bench, path, config: Some(config), began, save };
-            let samples = figures.iter().map(|figure| figure.measured.clone()).collect();
-            setting.record(project, (sides(&figures), samples), &figures, teller)?;
+            setting.record_figures(project, &figures, teller)?;
             Ok((hardware, Outcome::Passed(figures)))
         }
         Err(lost) => refused(lost.refusal),

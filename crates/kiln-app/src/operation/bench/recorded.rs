@@ -17,17 +17,28 @@ use crate::record::run_file;
 use crate::teller::Teller;
 
 /// Where and when something was measured.
-pub(super) struct Setting<'s, 'a> {
-    pub(super) bench: &'s Bench<'a>,
-    pub(super) path: &'s Utf8Path,
+pub(crate) struct Setting<'s, 'a> {
+    pub(crate) bench: &'s Bench<'a>,
+    pub(crate) path: &'s Utf8Path,
     /// None where only baselines were.
-    pub(super) config: Option<&'s Config>,
-    pub(super) began: Instant,
+    pub(crate) config: Option<&'s Config>,
+    pub(crate) began: Instant,
     /// The run file to write, where one is wanted.
-    pub(super) save: Option<&'s Utf8Path>,
+    pub(crate) save: Option<&'s Utf8Path>,
 }
 
 impl Setting<'_, '_> {
+    /// Records what a configuration was measured against.
+    pub(crate) fn record_figures(
+        &self,
+        project: &Project,
+        figures: &[Versus],
+        teller: &Teller<'_>,
+    ) -> Result<(), Failure> {
+        let samples = figures.iter().map(|figure| figure.measured.clone()).collect();
+        self.record(project, (sides(figures), samples), &figures, teller)
+    }
+
     /// Records the run, and saves it to a file where that is wanted.
     pub(super) fn record(
         &self,
@@ -76,7 +87,7 @@ impl Setting<'_, '_> {
 }
 
 /// A configuration and those it was measured against.
-pub(super) fn sides(figures: &[Versus]) -> Vec<RunSide> {
+fn sides(figures: &[Versus]) -> Vec<RunSide> {
     let mut sides = Vec::new();
     for figure in figures {
         sides.push(RunSide {

@@ -1,0 +1,273 @@
+//! The work against the ratchet. In: a case, and the entries of the committed file. Out: a verdict on every workload and, where the
+//! ratchet is to move, the file with its new entries. Times count in units of the kernel's own baseline, measured in the
+//! same rounds then and now, so that a machine that is slower today accuses nobody. Entries of another machine are shown and
+//! not judged by.
+
+use kiln_core::{CANDIDATE, Outcome};
+use kiln_formats::{Ratchet, RatchetBaseline, RatchetEntry};
+use kiln_stats::{Estimate, Interval};
+use kiln_study::{Baselines, Bench, Rival, Versus, write_whole};
+
+use super::against_base::names;
+use super::choice::Case;
+use super::course::{Course, Stepped};
+use super::machine::{MachineIs, hashed};
+use super::measure::{concluded, confirmed, fought, named, refused, with_bench};
+use super::verdict::{CiVerdict, CiWorkload, by_intervals};
+use crate::failure::Failure;
+use crate::kernel::Opened;
+use crate::operation::tune::git_commit;
+
+/// A workload, and the entry that would be its own.
+type Found = (CiWorkload, Option<RatchetEntry>);
+
+/// Measures every case, and moves the ratchet where that is asked for.
+pub(super) fn measured(course: &mut Course<'_>) -> Result<Stepped, Failure> {
+    let mut found: Vec<Found> = Vec::new();
+    for case in course.cases.clone() {
+        let opened = Opened::unexamined(course.file, &case.selecting)?;
+        if course.ratchet.is_none() && !course.request.update {
+            let new = |w: &String| CiWorkload::unmeasured(w, &case.config.to_string(), CiVerdict::New, "");
+            found.extend(names(&opened).iter().map(|w| (new(w), None)));
+            continue;
+        }
+        match twice(course, &opened, &case)? {
+            Outcome::Passed(more) => found.extend(more),
+            Outcome::Refused(refusal) => return Ok(refused(refusal)),
+        }
+    }
+    if course.ratchet.is_none() && !course.request.update {
+        course.kernel.notes.push(format!(
+            "there is no {}: `kiln ci --update` writes it; --base COMMIT compares with a commit",
+            course.ratchet_file
+        ));
+    }
+    let moved: Vec<RatchetEntry> = found.iter().filter_map(|found| moves(found).cloned()).collect();
+    if !moved.is_empty() && course.request.update {
+        let text = match fs_err::read_to_string(&course.ratchet_file) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            read => read?,
+        };
+        let text = Ratchet::moved(course.ratchet_file.as_str(), &text, &moved)?;
+        write_whole(&course.ratchet_file, text.as_bytes())?;
+        course.kernel.moved = moved.iter().map(|entry| entry.workload.clone()).collect();
+    } else if found.iter().any(|(w, _)| w.verdict == CiVerdict::Improvement) && !course.request.update {
+        course.kernel.notes.push("faster than the ratchet: `kiln ci --update` moves it, once confirmed".into());
+    }
+    Ok(concluded(course, found.into_iter().map(|(workload, _)| workload).collect()))
+}
+
+/// The entry to be written, where one is: of a confirmed improvement, or where this machine has none.
+fn moves((workload, entry): &Found) -> Option<&RatchetEntry> {
+    let entry = entry.as_ref()?;
+    match workload.verdict {
+        CiVerdict::Improvement if workload.measured > 1 => Some(entry),
+        CiVerdict::New => Some(entry),
+        _ => None,
+    }
+}
+
+/// Measured once; what seems to be slower, or is to move the ratchet, once more.
+fn twice(course: &Course<'_>, opened: &Opened<'_>, case: &Case) -> Result<Outcome<Vec<Found>>, Failure> {
+    let (first, entries): (Vec<_>, Vec<_>) = match once(course, opened, case, &names(opened), 0)? {
+        Outcome::Passed(found) => found.into_iter().unzip(),
+        Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+    };
+    let mut again = named(&first, CiVerdict::Regression);
+    if course.request.update {
+        again.extend(named(&first, CiVerdict::Improvement));
+    }
+    if again.is_empty() {
+        return Ok(Outcome::Passed(first.into_iter().zip(entries).collect()));
+    }
+    course.teller.note(format!("another time than the ratchet's on {}: measuring again", again.join(", ")));
+    let second = match once(course, opened, case, &again, 1)? {
+        Outcome::Passed(second) => second,
+        Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+    };
+    let (second, newer): (Vec<_>, Vec<_>) = second.into_iter().unzip();
+    // The second measurement was not chosen for what it says: its figures are the ones to keep.
+    let newest = |entry: Option<RatchetEntry>| {
+        let workload = entry.as_ref().map(|entry| entry.workload.clone());
+        newer.iter().flatten().find(|newer| Some(&newer.workload) == workload.as_ref()).cloned().or(entry)
+    };
+    let entries: Vec<_> = entries.into_iter().map(newest).collect();
+    Ok(Outcome::Passed(confirmed(first, second).into_iter().zip(entries).collect()))
+}
+
+/// One measurement of these workloads.
+fn once(
+    course: &Course<'_>,
+    opened: &Opened<'_>,
+    case: &Case,
+    only: &[String],
+    number: u64,
+) -> Result<Outcome<Vec<Found>>, Failure> {
+    with_bench(course, opened, case, number, |bench, subject| {
+        let machine = MachineIs::of(bench);
+        let ratchet = course.ratchet.clone().unwrap_or_default();
+        let (mut found, mut kept): (Vec<Found>, Vec<(String, Option<String>)>) = (Vec::new(), Vec::new());
+        for stage in bench.stages.iter().filter(|stage| only.iter().any(|one| one == stage.name())) {
+            let identity = bench.identity(stage, subject)?.map(|words| hashed(&words));
+            let entry = known(&ratchet, bench, &machine, stage.name());
+            let same = entry.is_some_and(|entry| {
+                machine.differs(entry).is_none() && entry.code.is_some() && entry.code == identity
+            });
+            if same {
+                let config = case.config.to_string();
+                found.push((CiWorkload::unmeasured(stage.name(), &config, CiVerdict::Identical, ""), None));
+            } else {
+                kept.push((stage.name().to_string(), identity));
+            }
+        }
+        bench.stages.retain(|stage| kept.iter().any(|(name, _)| name == stage.name()));
+        if !bench.stages.is_empty() {
+            let names: Vec<&str> = kept.iter().map(|(name, _)| name.as_str()).collect();
+            let wanted = names.iter().find_map(|w| known(&ratchet, bench, &machine, w)?.baseline.as_ref());
+            let rivals = baseline(bench, wanted.map(|baseline| baseline.name.as_str()))?;
+            let figures = match fought(course, bench, (subject, &rivals), case)? {
+                Outcome::Passed(figures) => figures,
+                Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
+            };
+            for figure in &figures {
+                let code = kept.iter().find(|(name, _)| *name == figure.workload).and_then(|(_, code)| code.clone());
+                let new = entry(bench, &machine, case, figure, code);
+                let any = ratchet.entries.iter().filter(|e| alike(e, &new));
+                let workload = judged(known(&ratchet, bench, &machine, &figure.workload), any, &new, &machine, course);
+                found.push((workload, Some(new)));
+            }
+        }
+        found.sort_by_key(|(w, _)| only.iter().position(|name| *name == w.workload));
+        Ok(Outcome::Passed(found))
+    })
+}
+
+/// The baseline that serves as the unit: the ratchet's, else the file's first that can be had.
+fn baseline(bench: &Bench<'_>, wanted: Option<&str>) -> Result<Vec<Rival>, Failure> {
+    let stated = &bench.kernel.selection.target.baselines;
+    let wanted = wanted.filter(|name| stated.iter().any(|b| b.name == **name));
+    let names: Vec<&str> = wanted.into_iter().chain(stated.iter().map(|b| b.name.as_str())).collect();
+    for name in names {
+        if let Some(found) = Baselines::find(bench, Some(name))?.ready.first() {
+            return Ok(vec![Rival::baseline(found)]);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// This machine's entry for a workload.
+fn known<'r>(ratchet: &'r Ratchet, bench: &Bench<'_>, machine: &MachineIs, workload: &str) -> Option<&'r RatchetEntry> {
+    let (kernel, settings) = (bench.kernel, bench.settings);
+    ratchet.entries.iter().find(|e| {
+        (e.target.as_str(), e.workload.as_str(), e.device.as_str()) == (kernel.target(), workload, &machine.device)
+            && (e.variant == kernel.variant()
+                && e.cache == settings.cache.name()
+                && e.threads == settings.threads as u64)
+    })
+}
+
+/// Whether two entries are of one workload, wherever.
+fn alike(one: &RatchetEntry, other: &RatchetEntry) -> bool {
+    let of = |entry: &RatchetEntry| (entry.target.clone(), entry.variant.clone(), entry.workload.clone());
+    of(one) == of(other) && one.cache == other.cache && one.threads == other.threads
+}
+
+/// What was measured, as an entry.
+fn entry(bench: &Bench<'_>, machine: &MachineIs, case: &Case, figure: &Versus, code: Option<String>) -> RatchetEntry {
+    let (kernel, settings) = (bench.kernel, bench.settings);
+    let baseline = figure.baselines.first().map(|against| RatchetBaseline {
+        name: against.name.clone(),
+        version: machine.version(&figure.measured, &against.name),
+        ratio: against.comparison.speedup,
+        ratio_ci95: [against.comparison.speedup_ci95.low, against.comparison.speedup_ci95.high],
+    });
+    let samples = figure.measured.side(CANDIDATE).map_or(0, |side| side.rounds.iter().map(Vec::len).sum());
+    RatchetEntry {
+        target: kernel.target().into(),
+        variant: kernel.variant(),
+        workload: figure.workload.clone(),
+        config: case.config.to_string(),
+        cache: settings.cache.name().into(),
+        threads: settings.threads as u64,
+        median_ms: 1e3 * figure.times.median,
+        ci95_ms: [1e3 * figure.median_ci95.low, 1e3 * figure.median_ci95.high],
+        samples: samples as u64,
+        baseline,
+        device: machine.device.clone(),
+        driver: machine.driver.clone(),
+        compiler: machine.compiler.clone(),
+        code,
+        commit: git_commit(kernel),
+        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+        kiln: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+/// The verdict on a workload, by this machine's entry `then`, or by what `others` have.
+fn judged<'r>(
+    then: Option<&RatchetEntry>,
+    mut others: impl Iterator<Item = &'r RatchetEntry>,
+    now: &RatchetEntry,
+    machine: &MachineIs,
+    course: &Course<'_>,
+) -> CiWorkload {
+    let seconds = |entry: &RatchetEntry| estimate(1e-3 * entry.median_ms, entry.ci95_ms.map(|ms| 1e-3 * ms));
+    let told = |verdict: CiVerdict, why: String| CiWorkload {
+        candidate: Some(seconds(now)),
+        samples: now.samples as usize,
+        measured: 1,
+        ..CiWorkload::unmeasured(&now.workload, &now.config, verdict, why)
+    };
+    let Some((then, differs)) = then.map(|then| (then, machine.differs(then))).or_else(|| {
+        let other = others.next()?;
+        Some((other, machine.differs(other)))
+    }) else {
+        return told(CiVerdict::New, String::new());
+    };
+    let pair = then.baseline.as_ref().zip(now.baseline.as_ref()).filter(|(then, now)| then.name == now.name);
+    if let Some(differs) = differs {
+        // What another machine took says nothing here; how the kernel stands to its baseline says a little.
+        let ratio = pair.map_or(String::new(), |(then, now)| {
+            format!("; {:.2}x of {} there, {:.2}x here", then.ratio, then.name, now.ratio)
+        });
+        let new = then.device != now.device;
+        let verdict = if new && course.request.update { CiVerdict::New } else { CiVerdict::OtherMachine };
+        let hint = match new {
+            true => "",
+            false => "; to start anew on this machine, delete the entry and run `kiln ci --update`",
+        };
+        return CiWorkload {
+            base: Some(seconds(then)),
+            ..told(verdict, format!("{differs}{ratio}: not compared{hint}"))
+        };
+    }
+    let same = pair.filter(|(then, now)| then.version == now.version);
+    let (verdict, speedup) = match same {
+        Some((then, now)) => by_intervals(
+            estimate(then.ratio, then.ratio_ci95),
+            estimate(now.ratio, now.ratio_ci95),
+            &course.request.thresholds,
+        ),
+        None => by_intervals(speed(then), speed(now), &course.request.thresholds),
+    };
+    let why = match same {
+        Some(_) => String::new(),
+        None => "no baseline in common with the ratchet: a slower machine looks like a slower kernel".into(),
+    };
+    CiWorkload {
+        base: Some(seconds(then)),
+        speedup: Some(speedup),
+        yardstick: same.map(|(baseline, _)| baseline.name.clone()),
+        ..told(verdict, why)
+    }
+}
+
+/// Calls in a millisecond.
+fn speed(entry: &RatchetEntry) -> Estimate {
+    let [low, high] = entry.ci95_ms;
+    estimate(1.0 / entry.median_ms, [1.0 / high, 1.0 / low])
+}
+
+fn estimate(value: f64, [low, high]: [f64; 2]) -> Estimate {
+    Estimate { value, interval: Interval { low, high } }
+}
