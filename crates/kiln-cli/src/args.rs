@@ -1,6 +1,7 @@
 //! What can be typed: the verbs here, their flags in files by kind.
 
 mod ci;
+mod claims;
 mod compare;
 mod diagnose;
 mod fuzz;
@@ -15,6 +16,7 @@ mod tune;
 use clap::{Parser, Subcommand};
 
 pub(crate) use ci::CiArgs;
+pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use fuzz::FuzzArgs;
@@ -88,6 +90,10 @@ pub(crate) enum Verb {
     Ci(CiArgs),
     /// Compare two runs, measured at different times: regression, improvement, or no significant difference
     Compare(CompareArgs),
+    /// Check claimed figures: confirmed, refuted with the measured figure, or unverifiable here and why
+    Claims(ClaimsArgs),
+    /// Measure a recorded result again, and list what differs in environment, code and result
+    Reproduce(ReproduceArgs),
     /// Name the cause behind a sanitizer's log, from any machine: the line, the pattern of the addresses, the fix
     Diagnose(DiagnoseArgs),
     /// Find the cause of a fault: run one configuration under memory and race checkers, name cause, line and fix
@@ -128,6 +134,8 @@ impl Verb {
             Verb::Fuzz(args) => args.building.build_limit,
             Verb::Bench(args) => args.building.build_limit,
             Verb::Ci(args) => args.building.build_limit,
+            Verb::Claims(args) => args.building.build_limit,
+            Verb::Reproduce(args) => args.building.build_limit,
             Verb::Tune(args) => args.building.build_limit,
             Verb::Sanitize(args) => args.building.build_limit,
             Verb::Debug(args) => args.building.build_limit,
@@ -142,6 +150,7 @@ impl Verb {
             Verb::History(args) => args.export.is_some(),
             Verb::Show(args) => args.csv,
             Verb::Ci(args) => args.format != CompareFormat::Text || args.out.is_some(),
+            Verb::Claims(args) => args.format != ClaimsFormat::Text,
             Verb::Compare(args) => args.format != CompareFormat::Text || args.out.is_some(),
             Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
@@ -161,6 +170,8 @@ impl Verb {
             Verb::Diagnose(args) => args.json,
             Verb::Sanitize(args) => args.json,
             Verb::Debug(args) => args.json,
+            Verb::Claims(args) => args.json || args.format == ClaimsFormat::Json,
+            Verb::Reproduce(args) => args.json,
             Verb::Ci(args) => args.json || args.format == CompareFormat::Json,
             Verb::Compare(args) => args.json || args.format == CompareFormat::Json,
             Verb::History(args) => args.json,

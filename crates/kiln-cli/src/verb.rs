@@ -4,6 +4,7 @@ mod bench;
 mod cache;
 mod check;
 mod ci;
+mod claims;
 mod compare;
 mod completions;
 mod debug;
@@ -17,6 +18,7 @@ mod history;
 mod init;
 mod man;
 mod sanitize;
+mod reproduce;
 mod show;
 mod simulate;
 mod space;
@@ -40,6 +42,8 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Fuzz(args) => fuzz::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
         Verb::Ci(args) => ci::run(project, args),
+        Verb::Claims(args) => claims::run(project, args),
+        Verb::Reproduce(args) => reproduce::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
         Verb::Diagnose(args) => diagnose::run(args),
         Verb::Sanitize(args) => sanitize::run(project, args),

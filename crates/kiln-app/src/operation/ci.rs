@@ -9,6 +9,7 @@ mod against_base;
 mod against_ratchet;
 mod choice;
 mod course;
+mod entries;
 mod machine;
 mod measure;
 mod steps;

@@ -28,13 +28,13 @@ pub(crate) struct Setting<'s, 'a> {
 }
 
 impl Setting<'_, '_> {
-    /// Records what a configuration was measured against.
+    /// Records what a configuration was measured against; the run as it is recorded.
     pub(crate) fn record_figures(
         &self,
         project: &Project,
         figures: &[Versus],
         teller: &Teller<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Run, Failure> {
         let samples = figures.iter().map(|figure| figure.measured.clone()).collect();
         self.record(project, (sides(figures), samples), &figures, teller)
     }
@@ -46,7 +46,7 @@ impl Setting<'_, '_> {
         (sides, samples): (Vec<RunSide>, Vec<MeasuredWorkload>),
         figures: &impl Serialize,
         teller: &Teller<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Run, Failure> {
         let run = self.run((sides, samples), figures);
         if let Err(fault) = project.store().and_then(|store| store.record_run(&run)) {
             teller.note(format!("this run is not recorded: {fault}"));
@@ -55,7 +55,7 @@ impl Setting<'_, '_> {
             write_whole(file, run_file(&run)?.json().as_bytes())?;
             teller.note(format!("saved to {file}"));
         }
-        Ok(())
+        Ok(run)
     }
 
     fn run(&self, (sides, samples): (Vec<RunSide>, Vec<MeasuredWorkload>), figures: &impl Serialize) -> Run {

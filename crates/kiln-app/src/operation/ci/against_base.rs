@@ -6,7 +6,6 @@ use kiln_core::{Config, Outcome};
 use kiln_formats::RATCHET;
 use kiln_study::{Kernel, Rival, Versus};
 
-use super::CiAgainst;
 use super::choice::{Case, From, recorded};
 use super::course::{Course, Stepped, ratchet};
 use super::measure::{concluded, confirmed, fought, named, refused, with_bench};
@@ -19,11 +18,8 @@ use crate::kernel::{KernelFile, Opened, Selecting, complete, folder, kernel, run
 const NAME: &str = "base";
 
 /// Measures every case.
-pub(super) fn measured(course: &mut Course<'_>, asked: &str) -> Result<Stepped, Failure> {
-    let base = Base::find(folder(&course.selecting.path), asked)?;
-    course.kernel.against = CiAgainst::Base { asked: base.asked.clone(), commit: base.commit.clone() };
-    course.kernel.notes.extend(base.notes.clone());
-    let there = course.bases.worktree(&base)?.path(&course.selecting.path);
+pub(super) fn measured(course: &mut Course<'_>, base: &Base) -> Result<Stepped, Failure> {
+    let there = course.bases.worktree(base)?.path(&course.selecting.path);
     let there = there.map(|path| (KernelFile::read(&path), path));
     let mut found = Vec::new();
     for case in course.cases.clone() {

@@ -3,20 +3,19 @@
 //! same rounds then and now, so that a machine that is slower today accuses nobody. Entries of another machine are shown and
 //! not judged by.
 
-use kiln_core::{CANDIDATE, Outcome};
-use kiln_formats::{Ratchet, RatchetBaseline, RatchetEntry};
-use kiln_stats::{Estimate, Interval};
-use kiln_study::{Baselines, Bench, Rival, Versus, write_whole};
+use kiln_core::Outcome;
+use kiln_formats::{Ratchet, RatchetEntry};
+use kiln_study::{Baselines, Bench, Rival, write_whole};
 
 use super::against_base::names;
 use super::choice::Case;
 use super::course::{Course, Stepped};
+use super::entries::{alike, entry, judged, known};
 use super::machine::{MachineIs, hashed};
 use super::measure::{concluded, confirmed, fought, named, refused, with_bench};
-use super::verdict::{CiVerdict, CiWorkload, by_intervals};
+use super::verdict::{CiVerdict, CiWorkload};
 use crate::failure::Failure;
 use crate::kernel::Opened;
-use crate::operation::tune::git_commit;
 
 /// A workload, and the entry that would be its own.
 type Found = (CiWorkload, Option<RatchetEntry>);
@@ -133,7 +132,8 @@ fn once(
                 let code = kept.iter().find(|(name, _)| *name == figure.workload).and_then(|(_, code)| code.clone());
                 let new = entry(bench, &machine, case, figure, code);
                 let any = ratchet.entries.iter().filter(|e| alike(e, &new));
-                let workload = judged(known(&ratchet, bench, &machine, &figure.workload), any, &new, &machine, course);
+                let workload =
+                    judged(known(&ratchet, bench, &machine, &figure.workload), any, &new, &machine, course.request);
                 found.push((workload, Some(new)));
             }
         }
@@ -153,121 +153,4 @@ fn baseline(bench: &Bench<'_>, wanted: Option<&str>) -> Result<Vec<Rival>, Failu
         }
     }
     Ok(Vec::new())
-}
-
-/// This machine's entry for a workload.
-fn known<'r>(ratchet: &'r Ratchet, bench: &Bench<'_>, machine: &MachineIs, workload: &str) -> Option<&'r RatchetEntry> {
-    let (kernel, settings) = (bench.kernel, bench.settings);
-    ratchet.entries.iter().find(|e| {
-        (e.target.as_str(), e.workload.as_str(), e.device.as_str()) == (kernel.target(), workload, &machine.device)
-            && (e.variant == kernel.variant()
-                && e.cache == settings.cache.name()
-                && e.threads == settings.threads as u64)
-    })
-}
-
-/// Whether two entries are of one workload, wherever.
-fn alike(one: &RatchetEntry, other: &RatchetEntry) -> bool {
-    let of = |entry: &RatchetEntry| (entry.target.clone(), entry.variant.clone(), entry.workload.clone());
-    of(one) == of(other) && one.cache == other.cache && one.threads == other.threads
-}
-
-/// What was measured, as an entry.
-fn entry(bench: &Bench<'_>, machine: &MachineIs, case: &Case, figure: &Versus, code: Option<String>) -> RatchetEntry {
-    let (kernel, settings) = (bench.kernel, bench.settings);
-    let baseline = figure.baselines.first().map(|against| RatchetBaseline {
-        name: against.name.clone(),
-        version: machine.version(&figure.measured, &against.name),
-        ratio: against.comparison.speedup,
-        ratio_ci95: [against.comparison.speedup_ci95.low, against.comparison.speedup_ci95.high],
-    });
-    let samples = figure.measured.side(CANDIDATE).map_or(0, |side| side.rounds.iter().map(Vec::len).sum());
-    RatchetEntry {
-        target: kernel.target().into(),
-        variant: kernel.variant(),
-        workload: figure.workload.clone(),
-        config: case.config.to_string(),
-        cache: settings.cache.name().into(),
-        threads: settings.threads as u64,
-        median_ms: 1e3 * figure.times.median,
-        ci95_ms: [1e3 * figure.median_ci95.low, 1e3 * figure.median_ci95.high],
-        samples: samples as u64,
-        baseline,
-        device: machine.device.clone(),
-        driver: machine.driver.clone(),
-        compiler: machine.compiler.clone(),
-        code,
-        commit: git_commit(kernel),
-        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
-        kiln: env!("CARGO_PKG_VERSION").into(),
-    }
-}
-
-/// The verdict on a workload, by this machine's entry `then`, or by what `others` have.
-fn judged<'r>(
-    then: Option<&RatchetEntry>,
-    mut others: impl Iterator<Item = &'r RatchetEntry>,
-    now: &RatchetEntry,
-    machine: &MachineIs,
-    course: &Course<'_>,
-) -> CiWorkload {
-    let seconds = |entry: &RatchetEntry| estimate(1e-3 * entry.median_ms, entry.ci95_ms.map(|ms| 1e-3 * ms));
-    let told = |verdict: CiVerdict, why: String| CiWorkload {
-        candidate: Some(seconds(now)),
-        samples: now.samples as usize,
-        measured: 1,
-        ..CiWorkload::unmeasured(&now.workload, &now.config, verdict, why)
-    };
-    let Some((then, differs)) = then.map(|then| (then, machine.differs(then))).or_else(|| {
-        let other = others.next()?;
-        Some((other, machine.differs(other)))
-    }) else {
-        return told(CiVerdict::New, String::new());
-    };
-    let pair = then.baseline.as_ref().zip(now.baseline.as_ref()).filter(|(then, now)| then.name == now.name);
-    if let Some(differs) = differs {
-        // What another machine took says nothing here; how the kernel stands to its baseline says a little.
-        let ratio = pair.map_or(String::new(), |(then, now)| {
-            format!("; {:.2}x of {} there, {:.2}x here", then.ratio, then.name, now.ratio)
-        });
-        let new = then.device != now.device;
-        let verdict = if new && course.request.update { CiVerdict::New } else { CiVerdict::OtherMachine };
-        let hint = match new {
-            true => "",
-            false => "; to start anew on this machine, delete the entry and run `kiln ci --update`",
-        };
-        return CiWorkload {
-            base: Some(seconds(then)),
-            ..told(verdict, format!("{differs}{ratio}: not compared{hint}"))
-        };
-    }
-    let same = pair.filter(|(then, now)| then.version == now.version);
-    let (verdict, speedup) = match same {
-        Some((then, now)) => by_intervals(
-            estimate(then.ratio, then.ratio_ci95),
-            estimate(now.ratio, now.ratio_ci95),
-            &course.request.thresholds,
-        ),
-        None => by_intervals(speed(then), speed(now), &course.request.thresholds),
-    };
-    let why = match same {
-        Some(_) => String::new(),
-        None => "no baseline in common with the ratchet: a slower machine looks like a slower kernel".into(),
-    };
-    CiWorkload {
-        base: Some(seconds(then)),
-        speedup: Some(speedup),
-        yardstick: same.map(|(baseline, _)| baseline.name.clone()),
-        ..told(verdict, why)
-    }
-}
-
-/// Calls in a millisecond.
-fn speed(entry: &RatchetEntry) -> Estimate {
-    let [low, high] = entry.ci95_ms;
-    estimate(1.0 / entry.median_ms, [1.0 / high, 1.0 / low])
-}
-
-fn estimate(value: f64, [low, high]: [f64; 2]) -> Estimate {
-    Estimate { value, interval: Interval { low, high } }
 }

@@ -9,6 +9,7 @@ use kiln_formats::{RATCHET, Ratchet, read_ratchet};
 
 use super::choice::Case;
 use super::steps::STEPS;
+use super::worktree::Base;
 use super::{Bases, CiAgainst, CiKernel, CiRequest, CiState, CiStep};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -34,6 +35,8 @@ pub(super) struct Course<'c> {
     pub(super) selecting: Selecting,
     pub(super) teller: &'c Teller<'c>,
     pub(super) bases: &'c mut Bases,
+    /// The commit to compare with, where one is named.
+    pub(super) base: Option<Base>,
     /// Where the ratchet is or would be.
     pub(super) ratchet_file: Utf8PathBuf,
     /// What it says; none where there is none.
@@ -44,7 +47,7 @@ pub(super) struct Course<'c> {
 }
 
 impl<'c> Course<'c> {
-    /// Refuses a damaged ratchet before anything is done.
+    /// Refuses a damaged ratchet and a base that is not there before anything is done.
     pub(super) fn new(
         project: &'c Project,
         request: &'c CiRequest,
@@ -55,6 +58,7 @@ impl<'c> Course<'c> {
         kernel: &'c mut CiKernel,
     ) -> Result<Course<'c>, Failure> {
         let selecting = Selecting { path: path.into(), ..request.selecting.clone() };
+        let base = request.base.as_deref().map(|asked| Base::find(folder(path), asked)).transpose()?;
         let ratchet_file = request.ratchet.clone().unwrap_or_else(|| folder(path).join(RATCHET));
         let ratchet = ratchet(&ratchet_file)?;
         if ratchet.is_none() && request.ratchet.is_some() && !request.update {
@@ -64,8 +68,12 @@ impl<'c> Course<'c> {
         if request.base.is_none() && (ratchet.is_some() || request.update) {
             kernel.against = CiAgainst::Ratchet { file: ratchet_file.to_string() };
         }
+        if let Some(Base { asked, commit, notes, .. }) = &base {
+            kernel.against = CiAgainst::Base { asked: asked.clone(), commit: commit.clone() };
+            kernel.notes.extend(notes.iter().cloned());
+        }
         let cases = Vec::new();
-        Ok(Course { project, request, file, selecting, teller, bases, ratchet_file, ratchet, cases, kernel })
+        Ok(Course { project, request, file, selecting, teller, bases, base, ratchet_file, ratchet, cases, kernel })
     }
 
     /// Takes every step.

@@ -30,7 +30,7 @@ fn as_bench(request: &CiRequest) -> BenchRequest {
         baseline: None,
         width: request.width,
         max_samples: request.max_samples,
-        dead_zone: 100.0 * request.thresholds.dead_zone,
+        dead_zone: 0.0,
         all: false,
         save: None,
     }

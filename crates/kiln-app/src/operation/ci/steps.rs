@@ -75,7 +75,7 @@ fn checked(course: &mut Course<'_>) -> Result<Stepped, Failure> {
 
 /// Every workload is as fast as what it is compared with.
 fn measured(course: &mut Course<'_>) -> Result<Stepped, Failure> {
-    match course.request.base.clone() {
+    match course.base.clone() {
         Some(base) => against_base::measured(course, &base),
         None => against_ratchet::measured(course),
     }
