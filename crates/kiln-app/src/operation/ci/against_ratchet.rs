@@ -79,7 +79,7 @@ fn twice(course: &Course<'_>, opened: &Opened<'_>, case: &Case) -> Result<Outcom
     if again.is_empty() {
         return Ok(Outcome::Passed(first.into_iter().zip(entries).collect()));
     }
-    course.teller.note(format!("another time than the ratchet's on {}: measuring again", again.join(", ")));
+    course.teller.note(format!("{} differs from the ratchet: measuring again", again.join(", ")));
     let second = match once(course, opened, case, &again, 1)? {
         Outcome::Passed(second) => second,
         Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
