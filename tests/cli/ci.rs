@@ -190,7 +190,7 @@ fn what_cannot_be_compared_is_said_and_nothing_is_lost() {
     refused(&folder, &["--base", "HEAD", "--update"], &["cannot be used with"]);
     refused(&folder, &["--ratchet", "none.toml"], &["there is no ratchet none.toml", "--update"]);
     refused(&folder, &["--config", "WAY=7"], &["7 is not a value of WAY"]);
-    refused(&folder, &["--samples", "5"], &["--samples 5 is too few"]);
+    refused(&folder, &["--width", "0"], &["--width 0 is out of range"]);
     for (text, words) in [
         ("version = 1\n[[best]\n", "is not TOML"),
         ("version = 9\n", "has version 9; this kiln reads version 1"),
