@@ -24,7 +24,16 @@ pub use event::{Count, EVENT_VERSION, Event, What};
 pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
 pub use operation::{
-    Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, CompareRequest, CompareVerdict, Compared, ComparedWorkload, Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest, Explained, FailedAssertion, ForgeRequest, Forgings, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, History, HistoryRequest, Important, KeptNow, KeptResult, Labelled, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, baselines, bench, cache, check, compare, debug, deletable, delete, diagnose, explain, explained, export, forge, fuzz, gate, gate_everywhere, history, importance, init, rename, retag, sanitize, show, simulate, space, tune, variants, worker, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, Guarded, ci, CheckedClaim, ClaimVerdict, Claimed, ClaimsRequest, Difference, ReproduceRequest, Reproduced, claims, reproduce,
+    Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest,
+    CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict,
+    Compared, ComparedWorkload, Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest,
+    Difference, Explained, FailedAssertion, ForgeRequest, Forgings, FuzzFailure, FuzzRequest, Fuzzed, GateRequest,
+    Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, KeptNow, KeptResult, Labelled,
+    ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated,
+    SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, ToolOutcome, TuneRequest, Tuned,
+    VALIDATED, Way, WorkerKind, baselines, bench, cache, check, ci, claims, compare, debug, deletable, delete,
+    diagnose, explain, explained, export, forge, fuzz, gate, gate_everywhere, history, importance, init, rename,
+    reproduce, retag, sanitize, show, simulate, space, tune, variants, worker,
 };
 pub use project::{Project, Stop};
 pub use record::{StudyNow, unreadable};

@@ -16,8 +16,8 @@ mod gate;
 mod history;
 mod importance;
 mod init;
-mod sanitize;
 mod reproduce;
+mod sanitize;
 mod show;
 mod simulate;
 mod space;
@@ -41,8 +41,8 @@ pub use gate::{GateRequest, Gated, GatedEverywhere, Way, gate, gate_everywhere};
 pub use history::{History, HistoryRequest, history};
 pub use importance::{Important, importance};
 pub use init::init;
-pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
+pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
 pub use show::{Shown, Story, show};
 pub use simulate::{
     Convergence, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, simulate,
