@@ -26,6 +26,8 @@ if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import venv, ensurepip' 2
 venv=target/venv
 python="$PWD/$venv/bin/python"
 numpy() { "$python" -c 'import numpy' 2>/dev/null; }
+# The schema of GitHub's workflows, for those in docs/ci.
+schemas() { [ -x "$venv/bin/check-jsonschema" ]; }
 # Every part, so that an environment made before one was needed gets it too.
 toolkit() {
   local root="$venv/lib/python3.*/site-packages/nvidia/cu13" part
@@ -37,6 +39,7 @@ missing=()
 [ ${#packages[@]} -eq 0 ] || missing+=("system packages: ${packages[*]}")
 cargo deny --version >/dev/null 2>&1 || missing+=("cargo-deny (built from source, about four minutes)")
 numpy || missing+=("NumPy, in $venv")
+schemas || missing+=("check-jsonschema, in $venv")
 toolkit || missing+=("the CUDA compiler wheels, in $venv")
 
 if ! command -v cargo >/dev/null 2>&1; then
@@ -66,6 +69,10 @@ if ! numpy; then
   step "installing NumPy into $venv"
   "$python" -m pip install --quiet numpy
 fi
+if ! schemas; then
+  step "installing check-jsonschema into $venv"
+  "$python" -m pip install --quiet check-jsonschema
+fi
 if ! toolkit; then
   step "installing the CUDA compilers into $venv"
   # One minor version for all parts, or they do not fit each other; cuobjdump only reads, and has no wheel of that version.
@@ -85,6 +92,11 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 
 step "licences, sources, bans"
 cargo deny --log-level error check bans licenses sources
+
+step "workflows in docs/ci"
+"$venv/bin/check-jsonschema" --builtin-schema vendor.github-workflows docs/ci/*.yml
+# Its package on PyPI fetches a binary from GitHub while it is installed, which not every machine can: used where it is there.
+if command -v actionlint >/dev/null 2>&1; then actionlint docs/ci/*.yml; fi
 
 step "tests"
 cargo test --workspace --quiet

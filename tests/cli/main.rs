@@ -3,6 +3,8 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod ci;
+mod claims;
 mod colour;
 mod compare;
 mod compilers;
@@ -18,6 +20,7 @@ mod gate;
 mod history;
 mod init;
 mod planted;
+mod reproduce;
 mod run;
 mod sanitize;
 mod simulate;

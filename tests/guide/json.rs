@@ -82,6 +82,8 @@ fn the_json_reference_names_every_key() {
     let folder = empty_folder("guide-json");
     let documented = documented();
     shell(&folder, "kiln init sample");
+    let claim = "[[claims]]\nclaim = \"c\"\nkernel = \"sample\"\ntarget = \"cpu\"\nbaseline = \"naive\"\nspeedup = [1e-6, 1e6]\n";
+    std::fs::write(folder.join("claims.toml"), claim).unwrap();
     // What is compiled for a GPU has more to say than what is compiled for the processor.
     let target = if cuda() { "cuda" } else { "cpu" };
     let built = format!("kiln gate sample --target {target} --until build --json");
@@ -104,6 +106,9 @@ fn the_json_reference_names_every_key() {
         ("fuzz", "kiln fuzz broken --target cpu --baseline naive --json"),
         ("bench", "kiln bench sample --samples 25 --max-samples 25 --save run.json --json"),
         ("compare", "kiln compare run.json last --json"),
+        ("ci", "kiln ci sample --update --samples 25 --max-samples 25 --json"),
+        ("claims", "kiln claims claims.toml --samples 25 --max-samples 25 --json"),
+        ("reproduce", "kiln reproduce run.json --regression 900 --json"),
         ("bench --baselines", "kiln bench sample --baselines --samples 25 --max-samples 25 --json"),
         ("diagnose", &diagnosed),
         ("sanitize", "kiln sanitize sample --json"),

@@ -15,6 +15,8 @@ pub enum Ending {
     NotReached,
     /// A run is slower than the one it was compared with.
     Regressed,
+    /// A claim was measured, and is not so.
+    Refuted,
     /// The environment was examined, and something in it fails.
     Unfit,
     /// It was asked to stop; what was done is recorded.
@@ -23,6 +25,20 @@ pub enum Ending {
     Failed,
     /// A mistake in what was asked for.
     BadInput,
+}
+
+impl Ending {
+    /// How grave it is: of several endings the gravest counts.
+    pub fn gravity(self) -> u8 {
+        match self {
+            Ending::Done => 0,
+            Ending::NotReached | Ending::Regressed | Ending::Refuted => 1,
+            Ending::Refused => 2,
+            Ending::BadInput => 3,
+            Ending::Unfit | Ending::Failed => 4,
+            Ending::Interrupted => 5,
+        }
+    }
 }
 
 /// A result that knows how its operation ended.

@@ -2,7 +2,7 @@
 //! folder `.kiln`, the store, the build cache, a way to be stopped), and a request with typed arguments. Out: a typed
 //! result, and on the way [`Event`]s for whoever listens. Nothing here prints, parses arguments or ends the process.
 //!
-//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`baselines`], [`compare`], [`sanitize`], [`debug`], [`diagnose`],
+//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`baselines`], [`compare`], [`sanitize`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
 //! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`simulate`], [`doctor`], [`init`], [`cache`], and [`worker`], the
 //! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
 //! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
@@ -24,14 +24,16 @@ pub use event::{Count, EVENT_VERSION, Event, What};
 pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
 pub use operation::{
-    Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, CompareRequest, CompareVerdict, Compared,
-    ComparedWorkload, Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest, Explained,
-    FailedAssertion, ForgeRequest, Forgings, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere,
-    History, HistoryRequest, Important, KeptNow, KeptResult, Labelled, SanitizeRequest, Sanitized, SanitizerRun, Shown,
-    SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story,
-    ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, baselines, bench, cache, check, compare, debug,
-    deletable, delete, diagnose, explain, explained, export, forge, fuzz, gate, gate_everywhere, history, importance,
-    init, rename, retag, sanitize, show, simulate, space, tune, variants, worker,
+    Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest,
+    CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict,
+    Compared, ComparedWorkload, Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest,
+    Difference, Explained, FailedAssertion, ForgeRequest, Forgings, FuzzFailure, FuzzRequest, Fuzzed, GateRequest,
+    Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, KeptNow, KeptResult, Labelled,
+    ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated,
+    SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, ToolOutcome, TuneRequest, Tuned,
+    VALIDATED, Way, WorkerKind, baselines, bench, cache, check, ci, claims, compare, debug, deletable, delete,
+    diagnose, explain, explained, export, forge, fuzz, gate, gate_everywhere, history, importance, init, rename,
+    reproduce, retag, sanitize, show, simulate, space, tune, variants, worker,
 };
 pub use project::{Project, Stop};
 pub use record::{StudyNow, unreadable};
@@ -40,7 +42,7 @@ pub use teller::Listener;
 pub use camino::{Utf8Path, Utf8PathBuf};
 pub use kiln_core::{Fault, Outcome, Report};
 pub use kiln_diagnose::{Diagnosis, Finding as DiagnosedFinding, Verdict as DiagnosisVerdict};
-pub use kiln_formats::RunFile;
+pub use kiln_formats::{Claim, ClaimedFigure, RunFile};
 pub use kiln_run::{Pad, prefault};
 pub use kiln_search::LEAST_TIMED;
 pub use kiln_stats::Thresholds;

@@ -8,7 +8,7 @@ pub(crate) mod resume;
 mod run_file;
 mod validated;
 mod whose;
-mod winner;
+pub(crate) mod winner;
 
 pub use past::StudyNow;
 pub(crate) use past::as_they_stand;

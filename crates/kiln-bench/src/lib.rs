@@ -62,4 +62,4 @@ pub use surroundings::peak::{Peaks, peaks};
 pub use tools::choice::{every_workload, tool_workloads};
 pub use tools::instrument::Instrument;
 pub use tools::probe::{Probe, Probed};
-pub use workers::subject::Subject;
+pub use workers::subject::{Laid, Subject};

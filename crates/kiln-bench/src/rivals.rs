@@ -3,4 +3,5 @@
 pub(crate) mod baseline;
 pub(crate) mod field;
 pub(crate) mod standing;
+pub(crate) mod version;
 pub(crate) mod versus;

@@ -1,5 +1,7 @@
 //! What can be typed: the verbs here, their flags in files by kind.
 
+mod ci;
+mod claims;
 mod compare;
 mod diagnose;
 mod fuzz;
@@ -13,6 +15,8 @@ mod tune;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use ci::CiArgs;
+pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use fuzz::FuzzArgs;
@@ -82,8 +86,14 @@ pub(crate) enum Verb {
     Fuzz(FuzzArgs),
     /// Measure one configuration against baselines or another configuration, or the baselines alone
     Bench(BenchArgs),
+    /// Guard kernels in CI: build, check, and compare their speed with a base commit or a committed ratchet
+    Ci(CiArgs),
     /// Compare two runs, measured at different times: regression, improvement, or no significant difference
     Compare(CompareArgs),
+    /// Check claimed figures: confirmed, refuted with the measured figure, or unverifiable here and why
+    Claims(ClaimsArgs),
+    /// Measure a recorded result again, and list what differs in environment, code and result
+    Reproduce(ReproduceArgs),
     /// Name the cause behind a sanitizer's log, from any machine: the line, the pattern of the addresses, the fix
     Diagnose(DiagnoseArgs),
     /// Find the cause of a fault: run one configuration under memory and race checkers, name cause, line and fix
@@ -123,6 +133,9 @@ impl Verb {
             Verb::Check(args) => args.building.build_limit,
             Verb::Fuzz(args) => args.building.build_limit,
             Verb::Bench(args) => args.building.build_limit,
+            Verb::Ci(args) => args.building.build_limit,
+            Verb::Claims(args) => args.building.build_limit,
+            Verb::Reproduce(args) => args.building.build_limit,
             Verb::Tune(args) => args.building.build_limit,
             Verb::Sanitize(args) => args.building.build_limit,
             Verb::Debug(args) => args.building.build_limit,
@@ -136,6 +149,8 @@ impl Verb {
             Verb::Space(args) => args.list,
             Verb::History(args) => args.export.is_some(),
             Verb::Show(args) => args.csv,
+            Verb::Ci(args) => args.format != CompareFormat::Text || args.out.is_some(),
+            Verb::Claims(args) => args.format != ClaimsFormat::Text,
             Verb::Compare(args) => args.format != CompareFormat::Text || args.out.is_some(),
             Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
@@ -155,6 +170,9 @@ impl Verb {
             Verb::Diagnose(args) => args.json,
             Verb::Sanitize(args) => args.json,
             Verb::Debug(args) => args.json,
+            Verb::Claims(args) => args.json || args.format == ClaimsFormat::Json,
+            Verb::Reproduce(args) => args.json,
+            Verb::Ci(args) => args.json || args.format == CompareFormat::Json,
             Verb::Compare(args) => args.json || args.format == CompareFormat::Json,
             Verb::History(args) => args.json,
             Verb::Show(args) => args.json,

@@ -18,7 +18,7 @@ const BAD_INPUT: u8 = 2;
 const REFUSED: u8 = 3;
 /// The speedup aimed at was not reached, or the study stopped early on purpose.
 const NOT_REACHED: u8 = 4;
-/// A run is slower than the one it was compared with.
+/// A run is slower than the one it was compared with, or a claim is not so.
 const REGRESSED: u8 = 5;
 /// Ctrl-C; what was done is saved. The shell's own code for it.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -47,7 +47,7 @@ fn of(ending: Ending) -> u8 {
         Ending::Done => DONE,
         Ending::Refused => REFUSED,
         Ending::NotReached => NOT_REACHED,
-        Ending::Regressed => REGRESSED,
+        Ending::Regressed | Ending::Refuted => REGRESSED,
         Ending::Unfit | Ending::Failed => FAULT,
         Ending::BadInput => BAD_INPUT,
         Ending::Interrupted => INTERRUPTED,

@@ -3,6 +3,8 @@
 mod bench;
 mod cache;
 mod check;
+mod ci;
+mod claims;
 mod compare;
 mod completions;
 mod debug;
@@ -15,6 +17,7 @@ mod gate;
 mod history;
 mod init;
 mod man;
+mod reproduce;
 mod sanitize;
 mod show;
 mod simulate;
@@ -38,6 +41,9 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Check(args) => check::run(project, args),
         Verb::Fuzz(args) => fuzz::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
+        Verb::Ci(args) => ci::run(project, args),
+        Verb::Claims(args) => claims::run(project, args),
+        Verb::Reproduce(args) => reproduce::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
         Verb::Diagnose(args) => diagnose::run(args),
         Verb::Sanitize(args) => sanitize::run(project, args),

@@ -1,16 +1,19 @@
 //! Files that kiln exchanges. In: the bytes of a T1 description, a Kernel Tuner cache or a T4 file, gzipped or not. Out: the same
 //! [`KernelSpec`] a kernel.toml gives, so that everything else works on it unchanged, or what was recorded in it as a
-//! [`Recording`]; and T4 again from such a recording. Measured runs, kiln's own and other benchmarks', become a [`RunFile`]. Refuses JSON of another kind, and says what it found; a file that
+//! [`Recording`]; and T4 again from such a recording. Measured runs, kiln's own and other benchmarks', become a [`RunFile`]. Ratchets ([`Ratchet`]) and claims ([`Claim`]) are TOML. Refuses JSON of another kind, and says what it found; a file that
 //! was cut off while it was written is read as far as it goes.
 
 mod build;
 mod cache;
 mod cases;
+mod claims;
 mod gzip;
 mod json;
 mod object;
+mod ratchet;
 mod recording;
 mod reports;
+mod rows;
 mod runs;
 mod scan;
 mod t1;
@@ -22,6 +25,8 @@ use kiln_core::Report;
 use kiln_spec::KernelSpec;
 
 pub use cases::{CASES_FILE, KeptCase, KeptState, read_cases, write_cases};
+pub use claims::{Claim, ClaimedFigure, read_claims};
+pub use ratchet::{RATCHET, Ratchet, RatchetBaseline, RatchetEntry, read_ratchet};
 pub use recording::{Invalidity, Recorded, Recording, Row, read_recording};
 pub use reports::{ReportOutcome, ReportRow, bencher, benchmark_action, junit, sarif};
 pub use runs::{Beside, RUN_FILE, RunFile, read_run};

@@ -58,7 +58,7 @@ fn number(value: &serde_json::Value) -> Option<f64> {
 }
 
 /// Seconds in a unit of time.
-fn unit(name: &str) -> Option<f64> {
+pub(crate) fn unit(name: &str) -> Option<f64> {
     Some(match name {
         "s" | "sec" | "second" | "seconds" => 1.0,
         "ms" => 1e-3,

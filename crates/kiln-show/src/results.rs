@@ -2,6 +2,8 @@
 
 pub(crate) mod bench;
 pub(crate) mod check;
+pub(crate) mod ci;
+pub(crate) mod claims;
 pub(crate) mod compare;
 pub(crate) mod debug;
 pub(crate) mod diagnosis;
@@ -14,6 +16,7 @@ pub(crate) mod fuzz;
 pub(crate) mod gate;
 pub(crate) mod importance;
 pub(crate) mod ladder;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod sanitize;
 pub(crate) mod simulate;

@@ -29,4 +29,5 @@ pub use tune::tune;
 pub use winners::adopt::{adopt, table};
 pub use winners::best::{Best, Destination, Written, check_best, is_of, write_best};
 pub use winners::earlier::{Conditions, Stays, Unlike};
+pub use winners::read::best_config;
 pub use winners::write::write_whole;

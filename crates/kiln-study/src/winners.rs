@@ -5,4 +5,5 @@ pub(crate) mod best;
 pub(crate) mod document;
 pub(crate) mod earlier;
 pub(crate) mod header;
+pub(crate) mod read;
 pub(crate) mod write;

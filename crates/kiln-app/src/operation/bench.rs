@@ -10,6 +10,7 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_stats::Thresholds;
+use kiln_store::Run;
 use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Versus, peaks, versus};
 
 use crate::ending::{Ending, Ends};
@@ -20,7 +21,7 @@ use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
-use recorded::{Setting, sides};
+pub(crate) use recorded::Setting;
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -61,6 +62,8 @@ pub struct Benched<'a> {
     pub hardware: String,
     /// The figures, or what refused the configuration.
     pub outcome: Outcome<Vec<Versus>>,
+    /// The run as it is recorded; none where the configuration was refused.
+    pub(crate) run: Option<Run>,
 }
 
 impl Ends for Benched<'_> {
@@ -83,7 +86,8 @@ pub fn bench<'a>(
     teller.end(run(project, file, request, &teller))
 }
 
-fn run<'a>(
+/// The same for whoever has a voice already.
+pub(crate) fn run<'a>(
     project: &Project,
     file: &'a KernelFile,
     request: &BenchRequest,
@@ -99,14 +103,14 @@ fn run<'a>(
     opened.baseline(request.baseline.as_deref())?;
     if let Some((refusal, _)) = opened.kernel.broken(&config) {
         let (settings, outcome) = (Settings::default(), Outcome::Refused(refusal));
-        return Ok(Benched { kernel: opened.kernel, config, settings, hardware: String::new(), outcome });
+        return Ok(Benched { kernel: opened.kernel, config, settings, hardware: String::new(), outcome, run: None });
     }
     writable(request.save.as_deref())?;
     let settings = settings(request, &opened)?;
     request.measuring.remarks(teller);
     let sides = (&config, other.as_ref());
-    let (hardware, outcome) = measure(project, &opened, &settings, sides, request, (teller, began))?;
-    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome })
+    let (hardware, (outcome, run)) = measure(project, &opened, &settings, sides, request, (teller, began))?;
+    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome, run })
 }
 
 /// Refuses a place for the run file before anything is measured.
@@ -122,7 +126,7 @@ fn writable(save: Option<&Utf8Path>) -> Result<(), Failure> {
 }
 
 /// Refuses numbers that mean nothing, before anything is measured.
-fn sensible(request: &BenchRequest) -> Result<(), Failure> {
+pub(crate) fn sensible(request: &BenchRequest) -> Result<(), Failure> {
     let BenchRequest { width, dead_zone, max_samples, .. } = *request;
     let samples = request.measuring.checked_samples()?;
     request.measuring.checked_threads()?;
@@ -143,7 +147,7 @@ fn sensible(request: &BenchRequest) -> Result<(), Failure> {
 }
 
 /// How it is measured.
-fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Settings, Failure> {
+pub(crate) fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Settings, Failure> {
     let (measuring, defaults) = (&request.measuring, Settings::default());
     Ok(Settings {
         seed: seed(measuring.seed)?,
@@ -157,6 +161,9 @@ fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Settings, Fai
     })
 }
 
+/// What was measured or refused, and the run that is recorded of it.
+type Figures = (Outcome<Vec<Versus>>, Option<Run>);
+
 /// Sets the bench up and fights it out; also says on what.
 fn measure(
     project: &Project,
@@ -165,14 +172,14 @@ fn measure(
     (config, other): (&Config, Option<&Config>),
     request: &BenchRequest,
     (teller, began): (&Teller<'_>, Instant),
-) -> Result<(String, Outcome<Vec<Versus>>), Failure> {
+) -> Result<(String, Figures), Failure> {
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let _held = opened.lock(project, teller)?;
     let around = surroundings(project, &said, true, opened.card.as_ref())?;
     let mut bench = Bench::new(&opened.kernel, settings, around)?;
     bench.peaks = peaks(&bench).ok();
     let hardware = bench.hardware().to_string();
-    let refused = |refusal: Refusal| Ok((hardware.clone(), Outcome::Refused(refusal)));
+    let refused = |refusal: Refusal| Ok((hardware.clone(), (Outcome::Refused(refusal), None)));
     let (mut rivals, mut skipped) = (Vec::new(), Vec::new());
     if let Some(other) = other {
         let name = difference(other, config);
@@ -200,9 +207,8 @@ fn measure(
             figures.iter_mut().for_each(|figure| _ = figure.unmeasured.splice(0..0, skipped.iter().cloned()));
             let (path, save) = (&request.selecting.path, request.save.as_deref());
             let setting = Setting { bench: &bench, path, config: Some(config), began, save };
-            let samples = figures.iter().map(|figure| figure.measured.clone()).collect();
-            setting.record(project, (sides(&figures), samples), &figures, teller)?;
-            Ok((hardware, Outcome::Passed(figures)))
+            let run = setting.record_figures(project, &figures, teller)?;
+            Ok((hardware, (Outcome::Passed(figures), Some(run))))
         }
         Err(lost) => refused(lost.refusal),
     }

@@ -61,7 +61,8 @@ pub fn check<'a>(
     teller.end(run(project, file, request, &teller))
 }
 
-fn run<'a>(
+/// The same for whoever has a voice already.
+pub(crate) fn run<'a>(
     project: &Project,
     file: &'a KernelFile,
     request: &CheckRequest,

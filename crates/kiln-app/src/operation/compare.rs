@@ -6,7 +6,7 @@
 //! rounds, so that a machine that is slower today accuses nobody.
 
 mod comparable;
-mod read;
+pub(crate) mod read;
 
 use kiln_core::{CANDIDATE, MeasuredWorkload, Report};
 use kiln_formats::RunFile;
@@ -108,6 +108,11 @@ impl Ends for Compared {
 pub fn compare(project: &Project, request: &CompareRequest) -> Result<Compared, Failure> {
     let base = read::run(project, &request.base)?;
     let candidate = read::run(project, &request.candidate)?;
+    runs((base, candidate), request)
+}
+
+/// Compares two runs that were read.
+pub(crate) fn runs((base, candidate): (RunFile, RunFile), request: &CompareRequest) -> Result<Compared, Failure> {
     let side = request.side.clone().unwrap_or_else(|| CANDIDATE.into());
     let mut notes = comparable(&base, &candidate, request.anyway)?;
     let pairs = pairs(&base, &candidate, &side, &mut notes)?;

@@ -38,7 +38,7 @@ pub(crate) fn subject_of(kernel: &Kernel<'_>, request_host: bool, artifact: Arti
     let Artifact { library: path, key, symbols, usage, .. } = artifact;
     match (kernel.selection.target.kind, request_host) {
         (TargetKind::Cuda, true) => Subject::Launcher { path, key, config },
-        (TargetKind::Cuda, false) => Subject::Cubin { path, key, config, symbols, usage },
+        (TargetKind::Cuda, false) => Subject::Cubin { path, key, config, symbols, usage, laid: None },
         _ => Subject::Library { path, key, config },
     }
 }

@@ -119,7 +119,7 @@ impl DeviceReference {
         let path = path.map_err(|path| fault(format!("{} is not UTF-8", path.display())))?;
         fs_err::write(&path, TEXT).map_err(fault)?;
         let (key, config, symbols, usage) = (String::new(), Config::default(), Vec::new(), Vec::new());
-        let subject = Subject::Cubin { path, key, config, symbols, usage };
+        let subject = Subject::Cubin { path, key, config, symbols, usage, laid: None };
         match self.seating.take_alone(&subject)? {
             Outcome::Passed(seat) => Ok((seat, folder)),
             Outcome::Refused(refusal) => Err(fault(format!("{} ({})", refusal.measured, refusal.gate))),

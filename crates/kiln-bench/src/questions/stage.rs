@@ -235,9 +235,13 @@ impl<'a> Stage<'a> {
 
     /// The launches that make one call of a subject here; none for what launches by itself.
     pub(crate) fn launches(&self, subject: &Subject) -> Result<Vec<Launch>, Fault> {
-        let Subject::Cubin { config, symbols, .. } = subject else { return Ok(Vec::new()) };
+        let Subject::Cubin { config, symbols, laid, .. } = subject else { return Ok(Vec::new()) };
         let fault = |report: Report| Fault::new(format!("laying out the launches of {config}"), report);
-        let launches = geometry(&self.kernel.selection, self.workload, config).map_err(fault)?;
+        let known = laid.iter().flat_map(|laid| laid.iter()).find(|(workload, _)| workload == self.name());
+        let launches = match known {
+            Some((_, launches)) => launches.clone(),
+            None => geometry(&self.kernel.selection, self.workload, config).map_err(fault)?,
+        };
         let launch = |g: Geometry| {
             let symbol =
                 symbols.iter().find(|(entry, _)| *entry == g.entry).map_or(g.entry, |(_, symbol)| symbol.clone());

@@ -1,10 +1,14 @@
 //! Something that can be called with the kernel's arguments.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use camino::Utf8PathBuf;
 use kiln_build::{Usage, code_hash};
 use kiln_core::Config;
+use kiln_judge::Geometry;
+
+/// Launches by the name of the workload.
+pub type Laid = Arc<Vec<(String, Vec<Geometry>)>>;
 
 /// What is called.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +34,8 @@ pub enum Subject {
         symbols: Vec<(String, String)>,
         /// What the compiler says each kernel takes.
         usage: Vec<Usage>,
+        /// Its launches, where another file than the bench's says what they are.
+        laid: Option<Laid>,
     },
     /// A library that launches on the GPU by itself.
     Launcher {
@@ -89,7 +95,7 @@ impl Subject {
     }
 
     /// The hash of its machine code, without what debuggers need; none where it has none of its own, or cannot be read.
-    pub(crate) fn code(&self) -> Option<String> {
+    pub fn code(&self) -> Option<String> {
         match self {
             Subject::Library { path, .. } | Subject::Cubin { path, .. } | Subject::Launcher { path, .. } => {
                 code_hash(path)

@@ -39,7 +39,7 @@ pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failu
 }
 
 /// A percentage as a fraction.
-fn fraction(flag: &str, percent: f64) -> Result<f64, Failure> {
+pub(super) fn fraction(flag: &str, percent: f64) -> Result<f64, Failure> {
     if percent.is_finite() && (0.0..=1000.0).contains(&percent) {
         return Ok(percent / 100.0);
     }

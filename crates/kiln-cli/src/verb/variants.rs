@@ -33,18 +33,6 @@ pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure>
     }
     let view = VariantsView { rows: &rows };
     hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
-    let worst = rows.iter().map(|row| row.ending).max_by_key(|ending| gravity(*ending));
+    let worst = rows.iter().map(|row| row.ending).max_by_key(|ending| ending.gravity());
     Ok(if project.is_stopped() { Ending::Interrupted } else { worst.unwrap_or(Ending::Done) })
-}
-
-/// The worst of several endings is the one that counts.
-fn gravity(ending: Ending) -> u8 {
-    match ending {
-        Ending::Done => 0,
-        Ending::NotReached | Ending::Regressed => 1,
-        Ending::Refused => 2,
-        Ending::BadInput => 3,
-        Ending::Unfit | Ending::Failed => 4,
-        Ending::Interrupted => 5,
-    }
 }

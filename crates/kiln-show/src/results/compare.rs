@@ -4,6 +4,8 @@
 mod elsewhere;
 mod markdown;
 
+pub(crate) use markdown::escaped;
+
 use std::fmt;
 
 use kiln_app::{CompareVerdict, Compared, ComparedWorkload, RunFile};

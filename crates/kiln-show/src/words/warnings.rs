@@ -23,6 +23,7 @@ pub(crate) fn gathered(warnings: &[(String, String)]) -> Vec<String> {
 /// What is left without numbers and sides.
 fn kind(words: &str) -> String {
     let words = words.replace("candidate's", "side's").replace("baseline's", "side's");
+    let words = words.replace("base's", "side's").replace("the base ", "the side ");
     let words = words.replace("the candidate ", "the side ").replace("the baseline ", "the side ");
     words.chars().filter(|c| !(c.is_ascii_digit() || ".+-".contains(*c))).collect()
 }

@@ -103,7 +103,7 @@ pub fn check_best(folder: &Utf8Path) -> Result<(), Fault> {
 }
 
 /// The table as it is; empty where there is none.
-fn read(folder: &Utf8Path) -> Result<DocumentMut, Fault> {
+pub(crate) fn read(folder: &Utf8Path) -> Result<DocumentMut, Fault> {
     let file = folder.join(TABLE);
     match std::fs::read_to_string(&file) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(DocumentMut::new()),

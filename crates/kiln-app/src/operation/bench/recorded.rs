@@ -17,17 +17,28 @@ use crate::record::run_file;
 use crate::teller::Teller;
 
 /// Where and when something was measured.
-pub(super) struct Setting<'s, 'a> {
-    pub(super) bench: &'s Bench<'a>,
-    pub(super) path: &'s Utf8Path,
+pub(crate) struct Setting<'s, 'a> {
+    pub(crate) bench: &'s Bench<'a>,
+    pub(crate) path: &'s Utf8Path,
     /// None where only baselines were.
-    pub(super) config: Option<&'s Config>,
-    pub(super) began: Instant,
+    pub(crate) config: Option<&'s Config>,
+    pub(crate) began: Instant,
     /// The run file to write, where one is wanted.
-    pub(super) save: Option<&'s Utf8Path>,
+    pub(crate) save: Option<&'s Utf8Path>,
 }
 
 impl Setting<'_, '_> {
+    /// Records what a configuration was measured against; the run as it is recorded.
+    pub(crate) fn record_figures(
+        &self,
+        project: &Project,
+        figures: &[Versus],
+        teller: &Teller<'_>,
+    ) -> Result<Run, Failure> {
+        let samples = figures.iter().map(|figure| figure.measured.clone()).collect();
+        self.record(project, (sides(figures), samples), &figures, teller)
+    }
+
     /// Records the run, and saves it to a file where that is wanted.
     pub(super) fn record(
         &self,
@@ -35,7 +46,7 @@ impl Setting<'_, '_> {
         (sides, samples): (Vec<RunSide>, Vec<MeasuredWorkload>),
         figures: &impl Serialize,
         teller: &Teller<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Run, Failure> {
         let run = self.run((sides, samples), figures);
         if let Err(fault) = project.store().and_then(|store| store.record_run(&run)) {
             teller.note(format!("this run is not recorded: {fault}"));
@@ -44,7 +55,7 @@ impl Setting<'_, '_> {
             write_whole(file, run_file(&run)?.json().as_bytes())?;
             teller.note(format!("saved to {file}"));
         }
-        Ok(())
+        Ok(run)
     }
 
     fn run(&self, (sides, samples): (Vec<RunSide>, Vec<MeasuredWorkload>), figures: &impl Serialize) -> Run {
@@ -76,7 +87,7 @@ impl Setting<'_, '_> {
 }
 
 /// A configuration and those it was measured against.
-pub(super) fn sides(figures: &[Versus]) -> Vec<RunSide> {
+fn sides(figures: &[Versus]) -> Vec<RunSide> {
     let mut sides = Vec::new();
     for figure in figures {
         sides.push(RunSide {

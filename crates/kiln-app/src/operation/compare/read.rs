@@ -13,7 +13,8 @@ use crate::record::run_file;
 /// The newest run.
 const LAST: &str = "last";
 
-pub(super) fn run(project: &Project, name: &str) -> Result<RunFile, Failure> {
+/// The run of that name.
+pub(crate) fn run(project: &Project, name: &str) -> Result<RunFile, Failure> {
     let path = Utf8Path::new(name);
     if path.is_file() {
         let about = fs_err::metadata(path)?;

@@ -57,7 +57,7 @@ impl CompareView<'_> {
 }
 
 /// What stands for itself in a table.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
 }
 
