@@ -133,6 +133,24 @@ fn a_broken_kernel_fails_at_its_step_and_the_next_one_is_still_looked_at() {
 }
 
 #[test]
+fn shapes_that_nobody_listed_and_memory_that_nobody_may_touch_are_looked_at() {
+    // Wrong on odd lengths, of which no workload has one.
+    let folder = repository("ci-fuzz");
+    twice::rewrite(&folder, "twice.c", FAST, "for (int64_t i = 0; i < n; ++i) y[i] = (n & 1 ? 3 : 2) * x[i];");
+    let ran = ci(&folder, &["--json"]);
+    let steps = kernel(&ran)["steps"].clone();
+    assert_eq!((ran.code, &steps[3]["step"], &steps[3]["state"]), (3, &"fuzz".into(), &"refused".into()), "{steps:#}");
+    assert!(steps[3]["words"].as_str().unwrap().contains("numerics on N=1;"), "{steps:#}");
+    assert_eq!(ci(&folder, &["--no-fuzz"]).code, 0);
+    // Reads behind the end, which no answer shows.
+    let reads = "volatile T end = x[n]; (void)end;\nfor (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];";
+    twice::rewrite(&folder, "twice.c", "for (int64_t i = 0; i < n; ++i) y[i] = (n & 1 ? 3 : 2) * x[i];", reads);
+    twice::rewrite(&folder, "kernel.toml", "[[workloads]]", "[fuzz]\ndims = { N = [1, 70] }\n[[workloads]]");
+    let examined = kiln_in(&folder, &["sanitize", "twice", "--json"]);
+    assert_eq!(examined.code, 3, "{}{}", examined.out, examined.err);
+}
+
+#[test]
 fn the_ratchet_moves_on_a_confirmed_improvement_and_only_when_told() {
     let folder = repository("ci-ratchet");
     twice::rewrite(&folder, "twice.c", FAST, SLOW);

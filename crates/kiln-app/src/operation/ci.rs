@@ -2,12 +2,13 @@
 //! committed ratchet, or a base commit measured in turns with the work. Out: for each kernel the steps it went through and a
 //! verdict on every workload. A regression counts only when a second measurement, in fresh processes, finds it again.
 //!
-//! `steps` lists what is done in order, `choice` says with which configuration, `worktree` has the base commit, `against_base` and
+//! `steps` lists what is done in order, `correctness` has those beyond a check, `choice` says with which configuration, `worktree` has the base commit, `against_base` and
 //! `against_ratchet` measure and judge.
 
 mod against_base;
 mod against_ratchet;
 mod choice;
+mod correctness;
 mod course;
 mod entries;
 mod machine;
@@ -47,6 +48,10 @@ pub struct CiRequest {
     pub ratchet: Option<Utf8PathBuf>,
     /// Move the ratchet where an improvement is confirmed.
     pub update: bool,
+    /// Fuzz for a few seconds.
+    pub fuzz: bool,
+    /// Fuzz for minutes, and run every sanitizer.
+    pub nightly: bool,
     /// What a verdict demands.
     pub thresholds: Thresholds,
     /// Measure until speedups are known to plus or minus this many per cent.

@@ -42,7 +42,10 @@ pub fn fuzz(
     listener: Listener<'_>,
 ) -> Result<Fuzzed, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    teller.end(run(project, file, request, &teller).and_then(|fuzzed| {
+        nothing_asked(&fuzzed)?;
+        Ok(fuzzed)
+    }))
 }
 
 /// The variants of a kernel with the configuration that is asked about.
@@ -80,7 +83,13 @@ impl Ready<'_> {
     }
 }
 
-fn run(project: &Project, file: &KernelFile, request: &FuzzRequest, teller: &Teller<'_>) -> Result<Fuzzed, Failure> {
+/// The same, also where no case could be asked about.
+pub(crate) fn run(
+    project: &Project,
+    file: &KernelFile,
+    request: &FuzzRequest,
+    teller: &Teller<'_>,
+) -> Result<Fuzzed, Failure> {
     request.checked()?;
     let clock =
         Clock { began: Instant::now(), most: Duration::from_secs_f64(60.0 * request.minutes.min(MOST_MINUTES)) };
@@ -212,8 +221,7 @@ fn cases(
     (fuzzed.excluded, fuzzed.not_run, fuzzed.not_run_first) = (excluded, not_run, not_run_first);
     fuzzed.excluded.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let Some((place, case, refusal)) = failed else {
-        fault.map_or(Ok(()), Err)?;
-        return nothing_asked(fuzzed);
+        return fault.map_or(Ok(()), |fault| Err(fault.into()));
     };
     if request.case.is_some() {
         let variant = lanes[place].bench.kernel.variant();
@@ -229,7 +237,7 @@ fn cases(
 
 /// Refuses to call it good where nothing was asked.
 fn nothing_asked(fuzzed: &Fuzzed) -> Result<(), Failure> {
-    if fuzzed.passed > 0 {
+    if fuzzed.passed > 0 || fuzzed.has_failed() || fuzzed.interrupted {
         return Ok(());
     }
     let (why, hint) = match (fuzzed.excluded.first(), fuzzed.not_run) {

@@ -93,7 +93,7 @@ pub fn sanitize(
     teller.end(run(project, file, request, &teller))
 }
 
-fn run(
+pub(crate) fn run(
     project: &Project,
     file: &KernelFile,
     request: &SanitizeRequest,

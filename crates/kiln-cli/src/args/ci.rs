@@ -7,7 +7,7 @@ use super::{BuildingArgs, CompareFormat, HearingArgs, MeasuringArgs};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Steps: doctor, build, check, bench. The first that fails ends the kernel; the others go on. A regression counts only if a second measurement in fresh processes confirms it.\n\nExit codes: 0 passed, 1 a fault of the environment, 2 a mistake in the input, 3 a gate refused a kernel, 5 a regression.\n\nExamples:\n  kiln ci kernels/softmax --update                 # the first time: write kiln-ratchet.toml\n  kiln ci kernels/softmax                          # compare with it\n  kiln ci kernels/* --base origin/main             # compare with a commit, measured in turns\n  kiln ci --base HEAD~1 --format markdown --out comment.md"
+    after_help = "Steps: doctor, build, check, fuzz, sanitize, bench. The first that fails ends the kernel; the others go on. A regression counts only if a second measurement in fresh processes confirms it.\n\nExit codes: 0 passed, 1 a fault of the environment, 2 a mistake in the input, 3 a gate refused a kernel, 5 a regression.\n\nExamples:\n  kiln ci kernels/softmax --update                 # the first time: write kiln-ratchet.toml\n  kiln ci kernels/softmax                          # compare with it\n  kiln ci kernels/* --base origin/main             # compare with a commit, measured in turns\n  kiln ci --base HEAD~1 --format markdown --out comment.md"
 )]
 pub(crate) struct CiArgs {
     /// Kernel folders or their kernel.toml files
@@ -22,6 +22,12 @@ pub(crate) struct CiArgs {
     /// Write confirmed improvements, and workloads that are not there yet, to the ratchet
     #[arg(long)]
     pub(crate) update: bool,
+    /// Skip the fuzz step (30 drawn cases, 9 seconds at most)
+    #[arg(long, conflicts_with = "nightly")]
+    pub(crate) no_fuzz: bool,
+    /// Fuzz up to 1,000 cases or 5 minutes, and run every sanitizer, also on the processor
+    #[arg(long)]
+    pub(crate) nightly: bool,
     /// Configuration, as NAME=VALUE,... [default: the ratchet's, else that of best.toml, else the file's default]
     #[arg(long, value_name = "NAME=VALUE,...", default_value = "", hide_default_value = true)]
     pub(crate) config: String,

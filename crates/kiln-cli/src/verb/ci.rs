@@ -23,6 +23,8 @@ pub(crate) fn run(project: &Project, args: &CiArgs) -> Result<Ending, Failure> {
         base: args.base.clone(),
         ratchet: args.ratchet.clone(),
         update: args.update,
+        fuzz: !args.no_fuzz,
+        nightly: args.nightly,
         thresholds: Thresholds {
             dead_zone: fraction("--regression", args.regression)?,
             improvement: fraction("--improvement", args.improvement)?,

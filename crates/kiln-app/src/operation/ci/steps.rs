@@ -5,6 +5,7 @@ use kiln_spec::TargetKind;
 use kiln_study::{Machine, toolchain};
 
 use super::choice;
+use super::correctness::{fuzzed, sanitized};
 use super::course::{Course, Stepped};
 use super::{against_base, against_ratchet};
 use crate::failure::Failure;
@@ -16,8 +17,14 @@ use crate::project::program;
 type Step = fn(&mut Course<'_>) -> Result<Stepped, Failure>;
 
 /// All of them.
-pub(super) const STEPS: &[(&str, Step)] =
-    &[("doctor", doctor), ("build", build), ("check", checked), ("bench", measured)];
+pub(super) const STEPS: &[(&str, Step)] = &[
+    ("doctor", doctor),
+    ("build", build),
+    ("check", checked),
+    ("fuzz", fuzzed),
+    ("sanitize", sanitized),
+    ("bench", measured),
+];
 
 /// The cheap part of the doctor, what the file asks of the environment, and which configurations are meant.
 fn doctor(course: &mut Course<'_>) -> Result<Stepped, Failure> {
