@@ -57,6 +57,9 @@ fn a_case_can_be_chosen_and_assertions_are_on_whatever_the_flags() {
     let (seen, code) = debugged(&folder, &kernel, &["--case", "COLS=1001,ROWS=2"]);
     assert_eq!((code, &seen["dims"]), (3, &json!({ "ROWS": 2, "COLS": 1001 })), "{seen:#}");
     assert_eq!(seen["assertions"][0]["condition"], "cols < 1000", "{seen:#}");
+    // As `kiln fuzz` prints it.
+    let (seen, code) = debugged(&folder, &kernel, &["--case", "ROWS=2,COLS=9; inputs=large; seed=5"]);
+    assert_eq!((code, &seen["seed"], &seen["output"]), (0, &json!(5), &json!("2 rows of 9\n")), "{seen:#}");
     let told = kiln_in(&folder, &["debug", kernel.to_str().unwrap(), "--case", "COLS=1001,ROWS=2"]).out;
     assert!(told.contains("assertion failed: cols < 1000") && told.contains("2 rows of 1001"), "{told}");
 }
@@ -80,7 +83,7 @@ fn a_case_that_makes_no_sense_is_a_mistake() {
     let folder = empty_folder("debug-input");
     let softmax = root().join("kernels/softmax");
     let said = |case: &str| kiln_in(&folder, &["debug", softmax.to_str().unwrap(), "--case", case]);
-    for (case, words) in [("COLZ=3", "did you mean COLS?"), ("COLS=true", "is not an integer"), ("COLS", "--case")] {
+    for (case, words) in [("COLZ=3", "did you mean COLS?"), ("COLS=true", "expected an integer"), ("COLS", "--case")] {
         let ran = said(case);
         assert!(ran.code == 2 && ran.err.contains(words), "{case}: {} {}", ran.code, ran.err);
     }

@@ -3,11 +3,11 @@
 //! right. Output is bounded, and nothing is timed.
 
 mod assertions;
-mod case;
 
 use std::time::Instant;
 
 use kiln_core::{Config, Outcome, Refusal, Value, Workload};
+use kiln_judge::{FuzzCase, workload_of};
 use kiln_study::{Bench, Instrument, Probe, Probed, Settings, Stage, Subject, every_workload};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -25,6 +25,8 @@ use assertions::assertions;
 
 /// Bytes kept of what a kernel prints.
 const WORDS: usize = 64 << 10;
+/// What stands for the name of a workload that has none.
+const CASE: &str = "case";
 
 /// What is to be looked at.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +37,7 @@ pub struct DebugRequest {
     pub config: String,
     /// The winner of this study instead.
     pub study: Option<String>,
-    /// Dimensions as `NAME=VALUE,...`; those left out are the workload's.
+    /// A case as `kiln fuzz` prints it, `S=65,D=64; inputs=spike; seed=3`; dimensions left out are the workload's.
     pub case: String,
     /// Seconds that the call may take.
     pub limit: Option<f64>,
@@ -117,16 +119,14 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
     let (seed, started) = (seed(request.seed)?, Instant::now());
     let which = (request.config.as_str(), request.study.as_deref());
     let Chosen { opened, config, selecting } = Chosen::new(project, file, &request.selecting, which, teller)?;
-    let (mut workloads, mut because) = candidates(&opened, &config, &selecting);
-    let (with, on);
-    let opened = match request.case.trim() {
-        "" => opened,
+    let (workloads, mut because) = candidates(&opened, &config, &selecting);
+    let given = match request.case.trim() {
+        "" => None,
         typed => {
-            let selecting = Selecting { target: Some(opened.kernel.target().into()), ..selecting };
-            (with, on) = case::with(file, &selecting, workloads.first().copied().flatten(), typed)?;
-            let opened = Opened::unexamined(&with, &on)?;
-            (workloads, because) = candidates(&opened, &config, &on);
-            opened
+            let usual = workloads.first().copied().flatten().map(|workload| workload.dims.clone()).unwrap_or_default();
+            let case = FuzzCase::parse(typed, &usual, config.clone())?;
+            because = DebuggedBecause::Asked;
+            Some((workload_of(&case.shape), case))
         }
     };
     let settings = Settings { seed, ..Settings::default() };
@@ -144,7 +144,10 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
         because,
         seed,
         outcome: ToolOutcome::Refused,
-        refusal: opened.kernel.broken(&config).map(|(refusal, _)| refusal),
+        refusal: match &given {
+            Some((workload, _)) => opened.kernel.unfit(&config, Some(workload)),
+            None => opened.kernel.broken(&config).map(|(refusal, _)| refusal),
+        },
         only_without_debug: false,
         assertions: Vec::new(),
         output: String::new(),
@@ -162,7 +165,14 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
         Outcome::Passed(subject) => subject,
         Outcome::Refused(refusal) => return Ok(Debugged { refusal: Some(refusal), ..seen }),
     };
-    let (mut stage, failing) = smallest(&bench, &workloads, &ordinary, || started.elapsed() < limit, teller)?;
+    let (mut stage, failing) = match &given {
+        Some((workload, case)) => {
+            let mut stage = bench.ground_of(workload, case)?;
+            let failing = bench.check_on(&mut stage, &ordinary)?;
+            (stage, failing)
+        }
+        None => smallest(&bench, &workloads, &ordinary, || started.elapsed() < limit, teller)?,
+    };
     if because == DebuggedBecause::Fails && failing.is_none() {
         because = DebuggedBecause::Smallest;
     }
@@ -171,6 +181,9 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
     let probed = bench.probe(&mut stage, &subject, &probe)?;
     seen.because = because;
     seen.workload = stage.name().into();
+    if let Some((_, case)) = &given {
+        (seen.workload, seen.seed) = (CASE.into(), case.seed);
+    }
     let dims = stage.workload.iter().flat_map(|workload| &workload.dims);
     seen.dims = dims.map(|(name, value)| (name.to_string(), value.clone())).collect();
     tell(&mut seen, probed, failing.map(|(refusal, _)| refusal));

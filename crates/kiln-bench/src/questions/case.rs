@@ -108,7 +108,7 @@ fn ask<'s>(
     Ok(Tried::Refused(refusal))
 }
 
-fn stage<'s>(
+pub(crate) fn stage<'s>(
     bench: &Bench<'s>,
     (workload, case): (&'s Workload, &FuzzCase),
     device: Option<&DeviceReference>,

@@ -4,11 +4,12 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_core::{Fault, Gate, Outcome, Refusal, Workload};
-use kiln_judge::{Coverage, Level};
+use kiln_core::{Fault, Gate, Outcome, Refusal, Report, Workload};
+use kiln_judge::{Coverage, FuzzCase, Level};
 use kiln_run::Wrapper;
 
 use crate::bench::Bench;
+use crate::questions::case::stage as case_stage;
 use crate::questions::check::questions;
 use crate::questions::stage::{Stage, Trouble};
 use crate::workers::subject::Subject;
@@ -56,6 +57,15 @@ impl<'a> Bench<'a> {
     /// A workload set up with the questions of a quick check.
     pub fn ground(&self, workload: Option<&'a Workload>, purpose: &str) -> Result<Stage<'a>, Trouble> {
         self.stage(workload, purpose, &questions(&Level::Quick.plan()), Coverage::Sampled, None)
+    }
+
+    /// A shape set up with the questions of a case. Refuses inputs that make no sense for the kernel.
+    pub fn ground_of(&self, workload: &'a Workload, case: &FuzzCase) -> Result<Stage<'a>, Trouble> {
+        let stage = case_stage(self, (workload, case), None)?;
+        if stage.exams.is_empty() {
+            return Err(Report::error(format!("--case: inputs {} say nothing new here", case.inputs)).into());
+        }
+        Ok(stage)
     }
 
     /// The quick check of one workload, in an ordinary worker; the refusal and the question, if it fails.

@@ -49,8 +49,9 @@ pub(crate) struct DebugArgs {
     /// Use the winner of this study
     #[arg(long, value_name = "STUDY")]
     pub(crate) study: Option<String>,
-    /// Dimensions to run, as NAME=VALUE,...; omitted ones are those of --workload, else of the smallest workload
-    #[arg(long, value_name = "NAME=VALUE,...", default_value = "")]
+    /// Case to run, as `kiln fuzz` prints it: `S=65,D=64; inputs=spike; seed=3`; omitted dimensions are those of --workload,
+    /// else of the smallest workload
+    #[arg(long, value_name = "CASE", default_value = "", conflicts_with = "seed")]
     pub(crate) case: String,
     /// Seconds that the call may take [default: 60]
     #[arg(long, value_name = "SECONDS")]
