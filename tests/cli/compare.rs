@@ -33,13 +33,19 @@ fn compare(folder: &Path, rest: &[&str]) -> Ran {
 fn a_regression_has_an_exit_code_and_a_slower_machine_has_none() {
     let folder = empty_folder("compare-verdicts");
     written(&folder, "base.json", &run(1e-3, 1.0, "one"));
-    written(&folder, "slower.json", &run(1.05e-3, 0.8, "two"));
-    written(&folder, "faster.json", &run(0.8e-3, 1.3, "two"));
-    written(&folder, "same.json", &run(1e-3, 1.4, "two"));
+    written(&folder, "slower.json", &run(1.05e-3, 0.97, "two"));
+    written(&folder, "faster.json", &run(0.8e-3, 1.1, "two"));
+    written(&folder, "same.json", &run(1e-3, 1.03, "two"));
+    // So much another machine that it could be anything.
+    written(&folder, "elsewhere.json", &run(1.05e-3, 1.4, "two"));
     written(&folder, "identical.json", &run(1e-3, 1.4, "one"));
-    for (name, verdict, code) in
-        [("slower", "regression", 5), ("faster", "improvement", 0), ("same", "same", 0), ("identical", "identical", 0)]
-    {
+    for (name, verdict, code) in [
+        ("slower", "regression", 5),
+        ("faster", "improvement", 0),
+        ("same", "same", 0),
+        ("elsewhere", "too_noisy", 0),
+        ("identical", "identical", 0),
+    ] {
         let ran = compare(&folder, &[&format!("{name}.json"), "--json"]);
         let found: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err));
         assert_eq!((found["verdict"].as_str(), ran.code), (Some(verdict), code), "{name}: {found:#}");
@@ -47,8 +53,10 @@ fn a_regression_has_an_exit_code_and_a_slower_machine_has_none() {
     }
     let told = compare(&folder, &["slower.json"]).out;
     assert!(told.starts_with("k: regression on w\n") && told.contains("+5.0 %"), "{told}");
+    let told = compare(&folder, &["elsewhere.json"]).out;
+    assert!(told.contains("the baseline itself moved by +40.0 % between the runs"), "{told}");
     // Without the yardstick the machine's speed is taken for the kernel's.
-    let plain = compare(&folder, &["same.json", "--plain"]);
+    let plain = compare(&folder, &["elsewhere.json", "--plain"]);
     assert_eq!(plain.code, 5, "{}", plain.out);
     assert!(plain.out.contains("without a baseline in common"), "{}", plain.out);
     // Thresholds are the user's.
