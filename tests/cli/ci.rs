@@ -97,6 +97,7 @@ fn what_did_not_change_passes() {
     let ran = ci(&folder, &["--base", "main", "--json"]);
     assert_eq!((ran.code, verdict(&ran).as_str()), (0, "identical"), "{}", ran.err);
     assert!(kernel(&ran)["notes"].to_string().contains("files differ from the last commit"), "{}", ran.out);
+    assert!(kernel(&ran)["notes"].to_string().contains("changed since the base: twice.c"), "{}", ran.out);
     // Other code that takes the same time is measured.
     twice::rewrite(
         &folder,
@@ -121,6 +122,18 @@ fn a_broken_kernel_fails_at_its_step_and_the_next_one_is_still_looked_at() {
     let ran = ci(&folder, &["--base", "HEAD"]);
     assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
     assert!(ran.out.starts_with("twice: refused at check: numerics on only"), "{}", ran.out);
+    // A change of what is correct is seen by whoever reviews it.
+    twice::rewrite(&folder, "twice.c", "3 * x[i]", "2 * x[i]");
+    twice::rewrite(
+        &folder,
+        "kernel.toml",
+        "\"2 * x\" }",
+        "\"2 * x\" }\ntolerance = { y = { abs = 0.01, rel = 0.01 } }",
+    );
+    let ran = ci(&folder, &["--base", "HEAD", "--no-fuzz"]);
+    assert!(ran.code == 0 && ran.out.contains("the kernel file's reference changed"), "{}{}", ran.out, ran.err);
+    twice::rewrite(&folder, "kernel.toml", "\ntolerance = { y = { abs = 0.01, rel = 0.01 } }", "");
+    twice::rewrite(&folder, "twice.c", "2 * x[i]", "3 * x[i]");
     twice::written(&folder.join("fine"));
     let both = kiln_in(&folder, &["ci", "twice", "fine", "--variant", "T=f32", "--json"]);
     let found: Value = serde_json::from_str(&both.out).unwrap();

@@ -28,6 +28,20 @@ fn claims_are_confirmed_refuted_or_unverifiable() {
     assert_eq!(verdicts, ["confirmed", "refuted", "unverifiable"], "{found:#}");
     assert!(found["claims"][1]["measured"][0]["value"].as_f64().unwrap() < 100.0);
     assert!(found["claims"][2]["why"].as_str().unwrap().contains("it is about H200; this is "), "{found:#}");
+    // Claims about different devices do not share a measurement, whichever comes first.
+    let slow = claim("a nanosecond here", "device = \"\\u0000\"\ntime = \"1 ns\"");
+    let here = found["claims"][0]["device"].as_str().unwrap();
+    let slow = slow.replace("\\u0000", here);
+    for (first, second, verdicts) in
+        [(&text[2], &slow, ["unverifiable", "refuted"]), (&slow, &text[2], ["refuted", "unverifiable"])]
+    {
+        std::fs::write(folder.join("claims.toml"), format!("{first}\n{second}")).unwrap();
+        let ran = kiln_in(&folder, &[&["claims", "claims.toml", "--json"], &QUICK[..]].concat());
+        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        let seen: Vec<&str> =
+            found["claims"].as_array().unwrap().iter().filter_map(|c| c["verdict"].as_str()).collect();
+        assert_eq!((seen, ran.code), (verdicts.to_vec(), 5), "{found:#}");
+    }
     // What is not refuted passes; a wrong kernel refutes what is claimed of it.
     std::fs::write(folder.join("claims.toml"), [&*text[0], &*text[2]].join("\n")).unwrap();
     let ran = kiln_in(&folder, &[&["claims", "claims.toml", "--format", "markdown"], &QUICK[..]].concat());

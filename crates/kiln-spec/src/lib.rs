@@ -1,6 +1,7 @@
 //! kernel.toml to a checked [`KernelSpec`] with spans. In: a file's name and bytes. Out: the spec and warnings, or every
 //! error found in one go, each with its line, a caret, what was expected and a hint.
 
+mod changes;
 mod configuration;
 mod merge;
 mod model;
@@ -11,6 +12,7 @@ mod required;
 mod select;
 mod tables;
 
+pub use changes::changed_tables;
 pub use model::*;
 pub use names::bindings::Bindings;
 pub use names::constants::Constants;

@@ -122,15 +122,18 @@ fn run(project: &Project, request: &ClaimsRequest, teller: &Teller<'_>) -> Resul
     let mut measured: Vec<(BenchRequest, Found)> = Vec::new();
     for (claim, file) in claims.into_iter().zip(&files) {
         let asked = asked(&claim, folder, request);
-        let known = measured.iter().find(|(other, _)| same(other, &asked)).map(|(_, found)| found.clone());
-        let found = match known {
-            Some(found) => found,
-            None => {
-                teller.note(format!("line {}: {}", claim.line, claim.claim));
-                let found = figures(project, file, &claim, &asked, teller)?;
-                measured.push((asked, found.clone()));
-                found
-            }
+        let known = || measured.iter().find(|(other, _)| same(other, &asked)).map(|(_, found)| found.clone());
+        let found = match device(file, &claim, &asked) {
+            Err(why) => Found::Nothing(why),
+            Ok(device) => match known() {
+                Some(found) => found,
+                None => {
+                    teller.note(format!("line {}: {}", claim.line, claim.claim));
+                    let found = figures(project, file, device, &asked, teller)?;
+                    measured.push((asked, found.clone()));
+                    found
+                }
+            },
         };
         checked.push(concluded(claim, found));
     }
@@ -215,23 +218,25 @@ enum Found {
     Nothing(String),
 }
 
-/// Measures what a claim is about, where that can be done here.
+/// What a claim would be measured on here, or why it cannot be.
+fn device(file: &KernelFile, claim: &Claim, asked: &BenchRequest) -> Result<String, String> {
+    let (_, card) = runnable(file, &asked.selecting).map_err(|failure| failure.reason().unwrap_or_default())?;
+    let device = card.map_or_else(|| Machine::look().processor, |card| card.name);
+    let contains = |name: &str| device.to_lowercase().contains(&name.to_lowercase());
+    match claim.device.as_deref().filter(|name| !contains(name)) {
+        Some(other) => Err(format!("it is about {other}; this is {device}")),
+        None => Ok(device),
+    }
+}
+
+/// Measures what claims are about.
 fn figures(
     project: &Project,
     file: &KernelFile,
-    claim: &Claim,
+    device: String,
     asked: &BenchRequest,
     teller: &Teller<'_>,
 ) -> Result<Found, Failure> {
-    let card = match runnable(file, &asked.selecting) {
-        Ok((_, card)) => card,
-        Err(failure) => return Ok(Found::Nothing(failure.reason().unwrap_or_default())),
-    };
-    let device = card.map_or_else(|| Machine::look().processor, |card| card.name);
-    let contains = |name: &str| device.to_lowercase().contains(&name.to_lowercase());
-    if let Some(other) = claim.device.as_deref().filter(|name| !contains(name)) {
-        return Ok(Found::Nothing(format!("it is about {other}; this is {device}")));
-    }
     match bench::run(project, file, asked, teller) {
         Ok(done) => Ok(match done.outcome {
             Outcome::Passed(figures) => Found::Figures(figures, device),

@@ -122,7 +122,9 @@ pub(crate) fn runs((base, candidate): (RunFile, RunFile), request: &CompareReque
         confidence: 1.0 - (1.0 - request.thresholds.confidence) / pairs.len().max(1) as f64,
         ..request.thresholds
     };
-    let compared = pairs.iter().map(|pair| compared(*pair, &side, yardstick.as_deref(), &thresholds));
+    // The same code with other sizes or another launch is not the same work.
+    let alike = base.spec_hash == candidate.spec_hash && base.config == candidate.config;
+    let compared = pairs.iter().map(|pair| compared(*pair, (&side, alike), yardstick.as_deref(), &thresholds));
     let workloads = compared.collect::<Result<Vec<_>, _>>()?;
     let estimate =
         |w: &ComparedWorkload| (1.0, Estimate { value: w.comparison.speedup, interval: w.comparison.speedup_ci95 });
@@ -172,7 +174,7 @@ fn pairs<'r>(
 /// The verdict on one workload.
 fn compared(
     (base, candidate): Pair<'_>,
-    side: &str,
+    (side, alike): (&str, bool),
     yardstick: Option<&str>,
     thresholds: &Thresholds,
 ) -> Result<ComparedWorkload, Failure> {
@@ -188,7 +190,7 @@ fn compared(
     found.warnings.retain(|warning| *warning != Warning::NotInterleaved);
     found.warnings.iter_mut().for_each(of_runs);
     let code = |workload: &MeasuredWorkload| workload.side(side).and_then(|side| side.code.clone());
-    let identical = code(base).is_some_and(|own| code(candidate) == Some(own));
+    let identical = alike && code(base).is_some_and(|own| code(candidate) == Some(own));
     let verdict = match found.verdict {
         _ if identical => CompareVerdict::Identical,
         Verdict::Slower => CompareVerdict::Regression,

@@ -8,6 +8,15 @@ use kiln_core::Fault;
 
 /// Writes a file: a reader sees the old one or the new one, never half of one. Two writers do not mix.
 pub fn write_whole(file: &Utf8Path, bytes: &[u8]) -> Result<(), Fault> {
+    // A link stays one, and what is no file (a device, a pipe) is written to, not replaced.
+    let linked = file.is_symlink().then(|| file.canonicalize_utf8().ok()).flatten();
+    let file = linked.as_deref().unwrap_or(file);
+    if fs_err::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let mut opened = fs_err::OpenOptions::new().write(true).open(file);
+        let written =
+            opened.as_mut().map_err(|e| e.to_string()).and_then(|to| to.write_all(bytes).map_err(|e| e.to_string()));
+        return written.map_err(|e| Fault::new(format!("writing {file}"), e));
+    }
     let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     let fault = |e: &dyn std::fmt::Display| Fault::new(format!("writing {file}"), e);
     let mut draft = tempfile::Builder::new().prefix(".kiln-").tempfile_in(folder).map_err(|e| fault(&e))?;
@@ -38,6 +47,27 @@ mod tests {
         assert_eq!(folder.read_dir_utf8().unwrap().count(), 1);
         let fault = write_whole(&folder.join("none/x"), b"").unwrap_err();
         assert!(fault.what.starts_with("writing ") && fault.what.ends_with("none/x"), "{fault}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let (target, link) = (folder.join("target"), folder.join("link"));
+        fs_err::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        write_whole(&link, b"new").unwrap();
+        assert!(link.is_symlink() && fs_err::read_to_string(&target).unwrap() == "new");
+        let pipe = folder.join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::thread::scope(|scope| {
+            let read = scope.spawn(|| fs_err::read_to_string(&pipe).unwrap());
+            write_whole(&pipe, b"through").unwrap();
+            assert_eq!(read.join().unwrap(), "through");
+        });
+        assert!(write_whole(Utf8Path::new("/dev/full"), b"x").is_err());
+        assert!(!fs_err::metadata("/dev/full").unwrap().is_file());
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use camino::Utf8PathBuf;
 use kiln_core::{Config, Outcome};
 use kiln_formats::RATCHET;
-use kiln_study::{Kernel, Rival, Versus};
+use kiln_spec::changed_tables;
+use kiln_study::{Kernel, Rival, Versus, best_config};
 
 use super::choice::{Case, From, recorded};
 use super::course::{Course, Stepped, ratchet};
@@ -16,11 +17,14 @@ use crate::kernel::{KernelFile, Opened, Selecting, complete, folder, kernel, run
 
 /// What the base takes part as.
 const NAME: &str = "base";
+/// Files that a note names.
+const MOST_FILES: usize = 8;
 
 /// Measures every case.
 pub(super) fn measured(course: &mut Course<'_>, base: &Base) -> Result<Stepped, Failure> {
     let there = course.bases.worktree(base)?.path(&course.selecting.path);
     let there = there.map(|path| (KernelFile::read(&path), path));
+    course.kernel.notes.extend(differences(base, course, there.as_ref().and_then(|(file, _)| file.as_ref().ok()))?);
     let mut found = Vec::new();
     for case in course.cases.clone() {
         let opened = Opened::unexamined(course.file, &case.selecting)?;
@@ -38,6 +42,33 @@ pub(super) fn measured(course: &mut Course<'_>, base: &Base) -> Result<Stepped, 
         }
     }
     Ok(concluded(course, found))
+}
+
+/// What a reviewer must know: the work is judged by its own kernel file, reference and baselines.
+fn differences(base: &Base, course: &Course<'_>, theirs: Option<&KernelFile>) -> Result<Vec<String>, Failure> {
+    let mut notes = Vec::new();
+    let changed = base.changed(folder(&course.selecting.path))?;
+    if !changed.is_empty() {
+        let more = changed.len().saturating_sub(MOST_FILES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let files = changed[..changed.len().min(MOST_FILES)].join(", ");
+        notes.push(format!("changed since the base: {files}{more}"));
+    }
+    let Some(theirs) = theirs else { return Ok(notes) };
+    let parts = changed_tables(&theirs.spec.source.text, &course.file.spec.source.text);
+    if !parts.is_empty() {
+        notes.push(format!(
+            "the kernel file's {} changed: the work is checked by its own file, so review the change",
+            parts.join(", ")
+        ));
+    }
+    let names = |file: &KernelFile| file.spec.workloads.iter().map(|w| w.name.to_string()).collect::<Vec<_>>();
+    let ours = names(course.file);
+    let gone: Vec<String> = names(theirs).into_iter().filter(|name| !ours.contains(name)).collect();
+    if !gone.is_empty() {
+        notes.push(format!("the base has workloads that the work does not: {}", gone.join(", ")));
+    }
+    Ok(notes)
 }
 
 /// The base's kernel and its configuration, or why there is none that compares.
@@ -59,7 +90,16 @@ fn version<'f>(
     let theirs = kernel(selection, path).map_err(why)?;
     // What is committed is each version's own; what is not holds for both.
     let typed = match case.from {
-        From::Asked | From::Best => case.typed.clone(),
+        From::Asked => case.typed.clone(),
+        From::Best => {
+            let names = names(opened);
+            let wanted: Vec<&str> = match &case.selecting.workload {
+                Some(one) => vec![one.as_str()],
+                None => names.iter().map(String::as_str).collect(),
+            };
+            let own = best_config(folder(path), theirs.target(), &theirs.variant(), &wanted).ok().flatten();
+            own.and_then(|own| own.into_iter().next()).unwrap_or_else(|| case.typed.clone())
+        }
         From::Default => String::new(),
         From::Ratchet => {
             let committed = ratchet(&folder(path).join(RATCHET)).ok().flatten();

@@ -36,6 +36,14 @@ impl Base {
         }
         let repository = match git(folder, &["rev-parse", "--show-toplevel"])? {
             Ok(repository) => Utf8PathBuf::from(repository),
+            // git does not trust a folder that belongs to somebody else, as in many containers.
+            Err(why) if why.contains("dubious ownership") => {
+                let first = why.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_string();
+                return Err(missing(first)
+                    .label("git does not read this repository")
+                    .hint("git config --global --add safe.directory FOLDER")
+                    .into());
+            }
             Err(_) => {
                 return Err(missing(format!("{folder} is not in a git repository"))
                     .label("--base checks a commit out of it")
@@ -67,6 +75,12 @@ impl Base {
             notes.push("files differ from the last commit: they are measured as they are".into());
         }
         Ok(Base { asked: asked.into(), commit, repository, notes })
+    }
+
+    /// Files of a folder that differ from the base's, as their paths in it.
+    pub(super) fn changed(&self, folder: &Utf8Path) -> Result<Vec<String>, Failure> {
+        let listed = git(folder, &["diff", "--name-only", "--relative", &self.commit, "--", "."])?.unwrap_or_default();
+        Ok(listed.lines().map(String::from).collect())
     }
 
     /// The start of the commit's name.
@@ -128,8 +142,6 @@ fn remove_left_behind(repository: &Utf8Path) -> Result<(), Failure> {
             let _ = fs_err::remove_dir_all(holder);
         }
     }
-    // Where a folder was removed otherwise.
-    let _ = git(repository, &["worktree", "prune"])?;
     Ok(())
 }
 
@@ -139,9 +151,24 @@ fn is_of_the_dead(name: &str) -> bool {
     number.is_some_and(|number| !Utf8Path::new("/proc").join(number.to_string()).exists())
 }
 
+/// Where a hook of git has kiln run, these speak of the commit in progress: a worktree of ours must not touch its index.
+const OF_A_REPOSITORY: [&str; 9] = [
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_PREFIX",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_NAMESPACE",
+];
+
 /// Runs git in a folder: what it printed, or what it complained of. A fault where there is no git.
 fn git(folder: &Utf8Path, words: &[&str]) -> Result<Result<String, String>, Fault> {
-    let output = Command::new("git").arg("-C").arg(folder).args(words).output();
+    let mut command = Command::new("git");
+    OF_A_REPOSITORY.iter().for_each(|name| _ = command.env_remove(name));
+    let output = command.arg("-C").arg(folder).args(words).output();
     let output = output.map_err(|e| Fault::new("running git", e).hint("install git, or omit --base"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
     Ok(if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) })
@@ -195,8 +222,13 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         let left = elsewhere.path().join(format!("{PREFIX}{}-x", u32::MAX)).join("base");
         git(&path, &["worktree", "add", "--detach", "--quiet", left.to_str().unwrap(), "HEAD"]).unwrap().unwrap();
+        // A worktree of the user's whose folder is away for now stays.
+        let away = elsewhere.path().join("away");
+        git(&path, &["worktree", "add", "--detach", "--quiet", away.to_str().unwrap(), "HEAD"]).unwrap().unwrap();
+        std::fs::rename(&away, elsewhere.path().join("moved")).unwrap();
         remove_left_behind(&path).unwrap();
         assert!(!left.exists());
+        assert_eq!(git(&path, &["worktree", "list"]).unwrap().unwrap().lines().count(), 2);
     }
 
     #[test]

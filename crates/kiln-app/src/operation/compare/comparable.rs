@@ -38,6 +38,7 @@ pub(super) fn comparable(base: &RunFile, candidate: &RunFile, anyway: bool) -> R
     }
     let may = [
         ("configuration", text(&base.config), text(&candidate.config)),
+        ("kernel file", text(&base.spec_hash), text(&candidate.spec_hash)),
         ("commit", text(&base.commit), text(&candidate.commit)),
         ("compiler", environment(base).compiler, environment(candidate).compiler),
         ("host", environment(base).host, environment(candidate).host),
