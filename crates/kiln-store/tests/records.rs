@@ -23,7 +23,7 @@ const SUMMARY: &str = r#"{"verdict":"reached","reason":"confirmed","workloads":[
     "cliffs_delta":1.0,"p_value":1e-9,"verdict":"faster","samples":100,"warnings":[],"checked":{"timed":9,"compared":8,
     "reference":7,"detects":0.5},"notes":["n"],"kernels":[],"baseline_kernels":[],"holdout":false}],
     "config":{"Z":8,"A":"true"},"speedup":1.5,"speedup_ci95":[1.45,1.55],"target_speedup":1.1,"baseline":"numpy","trials":5,
-    "refused":{"numerics":1},"late":[],"ablation":[{"tunable":"Z","from":"8","to":"4","worth":1.2}],"seed":7,"seconds":83.0,
+    "refused":{"numerics":1},"late":[],"sanitized":[],"ablation":[{"tunable":"Z","from":"8","to":"4","worth":1.2}],"seed":7,"seconds":83.0,
     "study":"id"}"#;
 const DETAILS: &str = r#"{"scrutiny":{"z":{"checked":{"timed":9,"compared":8,"reference":7,"detects":null},"notes":[],
     "hidden":0.25},"a":{"checked":{"timed":1,"compared":0,"reference":0,"detects":null},"notes":[]}},
