@@ -1,7 +1,7 @@
 """The Python worker's device code without a device: on PyTorch's processor tensors, and with a GPU played by them.
 
 In: the worker's program, whole or its pieces in order: worker_tensors.py worker_device.py worker_cuda.py
-worker_confine.py worker_backend.py worker.py.
+worker_confine.py worker_answers.py worker_backend.py worker.py.
 Ends with an assertion's error when something is wrong.
 """
 

@@ -17,6 +17,8 @@ const SOURCE: &str = concat!(
     "\n\n",
     include_str!("worker_confine.py"),
     "\n\n",
+    include_str!("worker_answers.py"),
+    "\n\n",
     include_str!("worker_backend.py"),
     "\n\n",
     include_str!("worker_forks.py"),
