@@ -205,6 +205,19 @@ fn the_ratchet_moves_on_a_confirmed_improvement_and_only_when_told() {
     assert_eq!(ci(&folder, &["--update"]).code, 0);
     let both = ratchet(&folder);
     assert!(both.starts_with(&elsewhere) && both.matches("[[best]]").count() == 2, "{both}");
+    // Under the same name another workload: neither slower nor the same, and taken in when told.
+    twice::rewrite(&folder, "kernel.toml", "N = 65536", "N = 262144");
+    let other = kernel(&ci(&folder, &["--json"]))["workloads"][0].clone();
+    assert_eq!(other["verdict"], "new", "{other:#}");
+    let words = "it was measured with N=65536, and has N=262144 now";
+    assert!(other["notes"][0].as_str().unwrap().contains(words), "{other:#}");
+    assert_eq!(ci(&folder, &["--update"]).code, 0);
+    assert!(ratchet(&folder).contains("shape = \"N=262144\""), "{}", ratchet(&folder));
+    // What nothing belongs to any more is named.
+    let renamed = ratchet(&folder).replace("workload = \"only\"", "workload = \"former\"");
+    std::fs::write(folder.join("twice/kiln-ratchet.toml"), renamed).unwrap();
+    let gone = ci(&folder, &[]);
+    assert!(gone.out.contains("workloads that the kernel file does not have: former"), "{}", gone.out);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! `kiln claims`: confirmed, refuted, unverifiable, and files with mistakes.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
 use serde_json::Value;
 
 use crate::run::{kiln, kiln_in};
@@ -47,7 +50,11 @@ fn claims_are_confirmed_refuted_or_unverifiable() {
     let ran = kiln_in(&folder, &[&["claims", "claims.toml", "--format", "markdown"], &QUICK[..]].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("1 confirmed, 0 refuted, 1 unverifiable here"), "{}", ran.out);
-    assert!(ran.out.contains("| a second on another machine | a talk | 1.00 s | - | unverifiable: "), "{}", ran.out);
+    assert!(
+        ran.out.contains("| a second on another machine | a talk | 1.00 s ± 10 % | - | unverifiable: "),
+        "{}",
+        ran.out
+    );
     twice::rewrite(&folder, "twice.c", "2 * x[i]", "3 * x[i]");
     let ran = kiln_in(&folder, &[&["claims", "claims.toml"], &QUICK[..]].concat());
     assert_eq!(ran.code, 5, "{}", ran.err);
@@ -64,6 +71,7 @@ fn mistakes_in_the_file_are_named_before_anything_is_measured() {
         (claim("x", "speedup = 2\nbaseline = \"plain\"\nworkload = \"none\""), "none"),
         (claim("x", "speedup = 2\nbaseline = \"plain\"\nconfig = \"WAY=7\""), "7 is not a value of WAY"),
         (claim("x", "speedup = 2\nbaseline = \"plain\"").replace("\"twice\"", "\"thrice\""), "thrice does not exist"),
+        (claim("x", "time = \"1 ms\"\ndevice = \"\""), "the device has no name"),
         (claim("x", "speedup = nan\nbaseline = \"plain\""), "is not a number such as"),
         (String::new(), "has no claims"),
         ("[[claims".into(), "is not TOML"),
@@ -87,4 +95,34 @@ fn the_figures_of_the_readme_are_claims_that_can_be_read() {
     }
     let ran = kiln("claims claims.toml --samples 1");
     assert!(ran.code == 2 && ran.err.contains("--samples 1 is too few"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn an_interrupted_check_tells_what_is_known() {
+    let folder = twice::folder("claims-interrupted");
+    let text = [
+        claim("a second on another machine", "device = \"H200\"\ntime = \"1 s\""),
+        claim("as fast", "baseline = \"plain\"\nspeedup = 1"),
+        claim("as fast in another way", "baseline = \"plain\"\nspeedup = 1\nconfig = \"WAY=2\""),
+    ];
+    std::fs::write(folder.join("claims.toml"), text.join("\n")).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        .args(["claims", "claims.toml", "--samples", "5000", "--max-samples", "5000"])
+        .current_dir(&folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    // The first that is measured has begun.
+    assert!(said.any(|line| line.unwrap().contains("as fast")));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    // Somebody must read on, or kiln waits.
+    said.for_each(drop);
+    let output = child.wait_with_output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{out}");
+    for part in ["0 confirmed, 0 refuted, 3 unverifiable", "it is about H200", "interrupted before it was measured"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
 }

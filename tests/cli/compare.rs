@@ -16,7 +16,7 @@ fn run(candidate: f64, slow: f64, code: &str) -> Value {
     };
     json!({
         "kiln_run": 1, "source": "kiln 0.1.0", "kernel": "k", "device": "a processor", "threads": 1, "cache": "warm",
-        "workloads": [{ "name": "w", "sides": [side("candidate", candidate, code), side("plain", 3e-3, "same")] }],
+        "workloads": [{ "name": "w", "shape": "N=4", "sides": [side("candidate", candidate, code), side("plain", 3e-3, "same")] }],
     })
 }
 
@@ -64,7 +64,7 @@ fn a_regression_has_an_exit_code_and_a_slower_machine_has_none() {
     assert_eq!(compare(&folder, &["slower.json", "--regression=-1"]).code, 2);
     let comment = compare(&folder, &["slower.json", "--format", "markdown"]);
     assert_eq!(comment.code, 5);
-    for part in ["<!-- kiln(start): compare k", "| w | ", "regression |", "kiln compare base.json slower.json"] {
+    for part in ["<!-- kiln(start): compare k -->", "| w | ", "regression |", "kiln compare base.json slower.json"] {
         assert!(comment.out.contains(part), "{part}: {}", comment.out);
     }
     for (format, part) in [
@@ -90,12 +90,15 @@ fn what_does_not_compare_is_refused_and_says_why() {
         written(&folder, "other.json", &other);
         compare(&folder, &["other.json"])
     };
+    let mut wider = base["workloads"].clone();
+    wider[0]["shape"] = json!("N=8");
     for (key, value, words) in [
         ("device", json!("a GPU"), "differ in device: a processor and a GPU"),
         ("threads", json!(2), "differ in threads: 1 and 2"),
         ("kernel", json!("l"), "differ in kernel: k and l"),
         ("kiln_run", json!(9), "has schema version 9; this kiln reads version 1"),
-        ("workloads", json!([]), "has no samples"),
+        ("workloads", json!([]), "other.json: the run of k has no samples"),
+        ("workloads", wider, "differ in the dimensions of w: N=4 and N=8"),
     ] {
         let ran = changed(key, value);
         assert_eq!(ran.code, 2, "{key}: {}{}", ran.out, ran.err);
@@ -108,7 +111,7 @@ fn what_does_not_compare_is_refused_and_says_why() {
     std::fs::write(folder.join("other.txt"), "1 ms\n2 ms\n").unwrap();
     for (name, words) in [
         ("cut.json", "ends too early"),
-        ("nan.json", "sample 1 of candidate on `w`"),
+        ("nan.json", "nan.json: sample 1 of candidate on `w`"),
         ("mixed.txt", "`ms` and in `us` are mixed"),
         ("other.txt", "no workload in common"),
         ("nothing.json", "there is no file and no run `nothing.json`"),

@@ -1,11 +1,11 @@
 //! `kiln reproduce`: a run file and a study measured again, what differs, and what it refuses.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::run::{Ran, kiln_in};
 use crate::twice;
 
-fn json(ran: &Ran) -> Value {
+fn found(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err))
 }
 
@@ -16,7 +16,7 @@ fn a_run_is_measured_again_and_differences_are_listed() {
         ["bench", "twice", "--variant", "T=f32", "--samples", "25", "--max-samples", "25", "--save", "run.json"];
     assert_eq!(kiln_in(&folder, &bench).code, 0);
     let ran = kiln_in(&folder, &["reproduce", "run.json", "--json", "--regression", "900"]);
-    let found = json(&ran);
+    let found = found(&ran);
     assert_eq!(ran.code, 0, "{found:#}");
     assert_eq!((found["code"].to_string().as_str(), &found["same_device"]), ("[]", &Value::Bool(true)), "{found:#}");
     assert_eq!((&found["kernel"], &found["config"]), (&"twice".into(), &"WAY=1".into()));
@@ -55,7 +55,7 @@ fn a_study_is_reproduced_from_its_confirmation() {
     let folder = twice::folder("reproduce-study");
     twice::tune(&folder, "twice", &["--variant", "T=f32"]);
     let ran = kiln_in(&folder, &["reproduce", "last", "--json", "--regression", "900"]);
-    let found = json(&ran);
+    let found = found(&ran);
     assert_eq!(ran.code, 0, "{found:#}");
     assert!(found["what"].as_str().unwrap().starts_with("study "), "{found:#}");
     assert_eq!(
@@ -70,7 +70,24 @@ fn what_cannot_be_measured_again_is_refused() {
     let folder = twice::folder("reproduce-refused");
     std::fs::write(folder.join("times.txt"), "1 ms\n2 ms\n").unwrap();
     std::fs::write(folder.join("cut.json"), "{\"kiln_run\": 1, ").unwrap();
+    let sides = json!([{ "name": "candidate", "rounds": [[1e-6, 1e-6]] }]);
+    let run = json!({
+        "kiln_run": 1, "source": "kiln 0.1.0", "kernel": "twice", "path": "twice", "config": "WAY=1",
+        "cache": "warm", "threads": 1, "workloads": [{ "name": "only", "shape": "N=4096", "sides": sides }],
+    });
+    for (name, place, value) in [
+        ("cache.json", "/cache", json!("hot")),
+        ("threads.json", "/threads", json!(0)),
+        ("shape.json", "/workloads/0/shape", json!("N=9")),
+    ] {
+        let mut odd = run.clone();
+        *odd.pointer_mut(place).unwrap() = value;
+        std::fs::write(folder.join(name), odd.to_string()).unwrap();
+    }
     for (name, words) in [
+        ("cache.json", "run cache.json has cache `hot`"),
+        ("threads.json", "run threads.json has threads 0"),
+        ("shape.json", "run shape.json measured only with N=9; twice has N=4096"),
         ("times.txt", "kiln cannot build it"),
         ("cut.json", "ends too early"),
         ("nothing", "there is no file `nothing`"),

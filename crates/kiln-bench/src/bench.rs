@@ -354,5 +354,5 @@ fn size(stage: &Stage<'_>) -> f64 {
 
 /// The fault that Ctrl-C is.
 pub(crate) fn interrupted() -> Fault {
-    Fault::new("tuning", "interrupted")
+    Fault::new("measuring", "interrupted")
 }

@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use ci::CiArgs;
 pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
-pub(crate) use compare::{CompareArgs, CompareFormat};
+pub(crate) use compare::{CompareArgs, CompareFormat, PrintingArgs, ThresholdsArgs};
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
@@ -114,7 +114,7 @@ pub(crate) enum Verb {
     Init(InitArgs),
     /// Show what the build cache holds, or clear it
     Cache(CacheArgs),
-    /// Explain a gate or a verdict: what it means, its usual causes, what to do
+    /// Explain a gate, a verdict or a cause: what it means, its usual causes, what to do
     Explain(ExplainArgs),
     /// Write shell completions
     Completions(CompletionsArgs),
@@ -149,9 +149,9 @@ impl Verb {
             Verb::Space(args) => args.list,
             Verb::History(args) => args.export.is_some(),
             Verb::Show(args) => args.csv,
-            Verb::Ci(args) => args.format != CompareFormat::Text || args.out.is_some(),
+            Verb::Ci(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
             Verb::Claims(args) => args.format != ClaimsFormat::Text,
-            Verb::Compare(args) => args.format != CompareFormat::Text || args.out.is_some(),
+            Verb::Compare(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
             Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
         };
@@ -172,8 +172,8 @@ impl Verb {
             Verb::Debug(args) => args.json,
             Verb::Claims(args) => args.json || args.format == ClaimsFormat::Json,
             Verb::Reproduce(args) => args.json,
-            Verb::Ci(args) => args.json || args.format == CompareFormat::Json,
-            Verb::Compare(args) => args.json || args.format == CompareFormat::Json,
+            Verb::Ci(args) => args.printing.format() == CompareFormat::Json,
+            Verb::Compare(args) => args.printing.format() == CompareFormat::Json,
             Verb::History(args) => args.json,
             Verb::Show(args) => args.json,
             Verb::Simulate(args) => args.json,

@@ -11,6 +11,9 @@ pub const CANDIDATE: &str = "candidate";
 pub struct MeasuredWorkload {
     /// The workload.
     pub name: String,
+    /// Its dimensions, such as `S=4096 D=128`, where they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
     /// Who was measured; sides of one workload took turns.
     pub sides: Vec<MeasuredSide>,
 }

@@ -44,6 +44,12 @@ impl Workload {
         self.targets.is_empty() || self.targets.contains(&target)
     }
 
+    /// Its dimensions as one line, such as `S=4096 D=128`.
+    pub fn shape(&self) -> String {
+        let dims: Vec<String> = self.dims.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        dims.join(" ")
+    }
+
     /// The value of one dimension.
     pub fn dim(&self, name: &str) -> Option<&Value> {
         self.dims.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)

@@ -23,6 +23,13 @@ macro_rules! causes {
                     $(Cause::$name => $id,)+
                 }
             }
+
+            /// What it means, in a line.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Cause::$name => concat!($($doc),+).trim(),)+
+                }
+            }
         }
     };
 }
@@ -132,6 +139,18 @@ causes! {
     Inconclusive => "inconclusive",
 }
 
+/// Where each cause is documented.
+const PAGE: &str = include_str!("../../../docs/causes.md");
+
+impl Cause {
+    /// What it looks like, and what to do about it: its part of docs/causes.md.
+    pub fn text(self) -> &'static str {
+        let heading = format!("### `{}`\n", self.id());
+        let part = PAGE.split_once(&*heading).map_or("", |(_, rest)| rest);
+        part.split("\n#").next().unwrap_or_default().trim()
+    }
+}
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id())
@@ -155,10 +174,13 @@ mod tests {
 
     #[test]
     fn every_cause_is_documented_and_nothing_else_is() {
-        let page = include_str!("../../../docs/causes.md");
         let documented: Vec<&str> =
-            page.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`')).collect();
+            PAGE.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`')).collect();
         let known: Vec<&str> = Cause::ALL.iter().map(|cause| cause.id()).collect();
         assert_eq!(documented, known, "docs/causes.md lists every cause, in this order");
+        for cause in Cause::ALL {
+            let (meaning, text) = (cause.meaning(), cause.text());
+            assert!(meaning.ends_with('.') && text.len() > 40 && !text.contains("\n#"), "{cause}: {meaning} {text}");
+        }
     }
 }

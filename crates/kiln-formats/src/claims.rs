@@ -106,6 +106,9 @@ fn claim(row: &Row<'_>) -> Result<Claim, Report> {
         }
     };
     let (device, baseline) = (row.text("device")?, row.text("baseline")?);
+    if device.as_deref().is_some_and(|device| device.trim().is_empty()) {
+        return Err(row.wrong("device", "the device has no name").hint("name a part of what `kiln bench` prints"));
+    }
     if matches!(figure, ClaimedFigure::Time(_)) && device.is_none() {
         return Err(row
             .wrong("time", "a time says nothing without the machine it was measured on")

@@ -17,10 +17,11 @@ const HEADING: &str = "best";
 const PREFACE: &str = "# The best confirmed results of this kernel, which `kiln ci` compares new commits with.\n\
                        # `kiln ci --update` writes it, only on a confirmed improvement. To accept a slower kernel, delete its entry and update.\n";
 /// What an entry may say.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "target",
     "variant",
     "workload",
+    "shape",
     "config",
     "cache",
     "threads",
@@ -50,6 +51,8 @@ pub struct RatchetEntry {
     pub variant: String,
     /// The workload; empty for a file without any.
     pub workload: String,
+    /// The workload's dimensions, such as `S=4096 D=128`, where the entry says them.
+    pub shape: Option<String>,
     /// The configuration, as it would be typed.
     pub config: String,
     /// Whether caches were warm or cold.
@@ -151,6 +154,7 @@ fn entry(row: &Row<'_>) -> Result<RatchetEntry, Report> {
         target: row.needed("target")?,
         variant: row.text("variant")?.unwrap_or_default(),
         workload: row.text("workload")?.unwrap_or_default(),
+        shape: row.text("shape")?,
         config: row.text("config")?.unwrap_or_default(),
         cache: row.needed("cache")?,
         threads: row.needed_number("threads")? as u64,
@@ -218,6 +222,7 @@ fn table(entry: &RatchetEntry) -> Table {
     say("target", text(&entry.target));
     say("variant", text(&entry.variant));
     say("workload", text(&entry.workload));
+    say("shape", maybe(&entry.shape));
     say("config", text(&entry.config));
     say("cache", text(&entry.cache));
     say("threads", Some((entry.threads as i64).into()));

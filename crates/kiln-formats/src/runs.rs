@@ -42,7 +42,10 @@ pub fn read_run(name: &str, bytes: &[u8], beside: Beside<'_>) -> Result<RunFile,
     } else {
         plain::read(name, bytes)
     };
-    run.and_then(RunFile::checked).map_err(|message| vec![message])
+    run.and_then(RunFile::checked).map_err(|report| match report.message.contains(name) {
+        true => vec![report],
+        false => vec![Report { message: format!("{name}: {}", report.message), ..report }],
+    })
 }
 
 fn unknown(name: &str) -> Report {

@@ -48,6 +48,7 @@ fn run(kernel: &str, started_ms: i64) -> Run {
         sides: vec![own, against, failed],
         samples: Some(Kept::new(vec![MeasuredWorkload {
             name: "w".into(),
+            shape: Some("S=4".into()),
             sides: vec![MeasuredSide::candidate(vec![1.5e-6])],
         }])),
     }

@@ -19,6 +19,7 @@ mod worktree;
 
 use camino::Utf8PathBuf;
 use kiln_core::Refusal;
+use kiln_diagnose::Finding;
 use kiln_stats::Thresholds;
 use serde::Serialize;
 
@@ -66,7 +67,7 @@ pub struct CiRequest {
 pub enum CiState {
     /// Well.
     Passed,
-    /// A gate refused the kernel.
+    /// A gate refused the kernel, or a sanitizer found something.
     Refused,
     /// A regression was confirmed.
     Regressed,
@@ -100,6 +101,9 @@ pub struct CiStep {
     /// What refused the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
+    /// What sanitizers found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// What a kernel was compared with.
@@ -184,10 +188,14 @@ fn run(project: &Project, request: &CiRequest, teller: &Teller<'_>) -> Result<Gu
             teller.warn(&file.warnings);
             Course::new(project, request, &file, path, teller, &mut bases, &mut kernel)?.run()
         });
-        if project.is_stopped() {
-            return Err(kiln_core::Fault::new("guarding kernels", "interrupted").into());
-        }
         match ended {
+            // What is known of the kernels before it is told.
+            _ if project.is_stopped() => {
+                kernel.notes.push("interrupted".into());
+                kernel.ending = Ending::Interrupted;
+                kernels.push(kernel);
+                break;
+            }
             Ok(ending) => kernel.ending = ending,
             // A single kernel's trouble is the command's.
             Err(failure) if request.paths.len() == 1 && kernel.steps.is_empty() => return Err(failure),

@@ -83,12 +83,18 @@ pub struct Claimed {
     pub file: String,
     /// In file order.
     pub claims: Vec<CheckedClaim>,
+    /// Whether it was asked to stop before all of them were measured.
+    pub interrupted: bool,
 }
 
 impl Ends for Claimed {
     fn ending(&self) -> Ending {
         let refuted = self.claims.iter().any(|claim| claim.verdict == ClaimVerdict::Refuted);
-        if refuted { Ending::Refuted } else { Ending::Done }
+        match (self.interrupted, refuted) {
+            (true, _) => Ending::Interrupted,
+            (false, true) => Ending::Refuted,
+            (false, false) => Ending::Done,
+        }
     }
 }
 
@@ -120,6 +126,8 @@ fn run(project: &Project, request: &ClaimsRequest, teller: &Teller<'_>) -> Resul
     let mut checked: Vec<CheckedClaim> = Vec::with_capacity(claims.len());
     // Claims about the same thing are about the same figures.
     let mut measured: Vec<(BenchRequest, Found)> = Vec::new();
+    // From here on Ctrl-C is a wish: what is known by then is told.
+    project.stopped();
     for (claim, file) in claims.into_iter().zip(&files) {
         let asked = asked(&claim, folder, request);
         let known = || measured.iter().find(|(other, _)| same(other, &asked)).map(|(_, found)| found.clone());
@@ -127,9 +135,10 @@ fn run(project: &Project, request: &ClaimsRequest, teller: &Teller<'_>) -> Resul
             Err(why) => Found::Nothing(why),
             Ok(device) => match known() {
                 Some(found) => found,
+                None if project.is_stopped() => Found::Nothing("interrupted before it was measured".into()),
                 None => {
                     teller.note(format!("line {}: {}", claim.line, claim.claim));
-                    let found = figures(project, file, device, &asked, teller)?;
+                    let found = figures(project, file, device, &asked, teller);
                     measured.push((asked, found.clone()));
                     found
                 }
@@ -137,7 +146,7 @@ fn run(project: &Project, request: &ClaimsRequest, teller: &Teller<'_>) -> Resul
         };
         checked.push(concluded(claim, found));
     }
-    Ok(Claimed { file: request.file.to_string(), claims: checked })
+    Ok(Claimed { file: request.file.to_string(), claims: checked, interrupted: project.is_stopped() })
 }
 
 /// The kernel of a claim; refuses what its file does not have.
@@ -230,20 +239,14 @@ fn device(file: &KernelFile, claim: &Claim, asked: &BenchRequest) -> Result<Stri
 }
 
 /// Measures what claims are about.
-fn figures(
-    project: &Project,
-    file: &KernelFile,
-    device: String,
-    asked: &BenchRequest,
-    teller: &Teller<'_>,
-) -> Result<Found, Failure> {
+fn figures(project: &Project, file: &KernelFile, device: String, asked: &BenchRequest, teller: &Teller<'_>) -> Found {
     match bench::run(project, file, asked, teller) {
-        Ok(done) => Ok(match done.outcome {
+        Ok(done) => match done.outcome {
             Outcome::Passed(figures) => Found::Figures(figures, device),
             Outcome::Refused(refusal) => Found::Refused(format!("{}: {}", refusal.gate, refusal.measured), device),
-        }),
-        Err(failure) if project.is_stopped() => Err(failure),
-        Err(failure) => Ok(Found::Nothing(failure.reason().unwrap_or_default())),
+        },
+        Err(_) if project.is_stopped() => Found::Nothing("interrupted while it was measured".into()),
+        Err(failure) => Found::Nothing(failure.reason().unwrap_or_default()),
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod comparable;
 pub(crate) mod read;
+mod yardstick;
 
 use kiln_core::{CANDIDATE, MeasuredWorkload, Report};
 use kiln_formats::RunFile;
@@ -16,7 +17,8 @@ use serde::Serialize;
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::project::Project;
-use comparable::{comparable, yardstick};
+use comparable::comparable;
+use yardstick::yardstick;
 
 /// What is to be compared.
 #[derive(Debug, Clone)]

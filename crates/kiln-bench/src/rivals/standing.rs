@@ -106,7 +106,7 @@ fn stand(
     let found_on = found.rounds.iter().zip(&found.kernels).zip(found.states);
     for ((place, stage), ((rounds, kernels), states)) in places.iter().zip(stages).zip(found_on) {
         let sides = able.iter().map(|rival| (&*baselines[*rival].name, &baselines[*rival].subject));
-        standings[*place].measured = measured(stage.name(), sides, rounds, states);
+        standings[*place].measured = measured(stage, sides, rounds, states);
         for (number, rival) in able.iter().map(|rival| &baselines[*rival]).enumerate() {
             let seed = derive(bench.settings.seed, &["bootstrap", stage.name()], number as u64);
             let fault = |e: kiln_stats::StatsError| Fault::new(format!("summarising {}", rival.name), e);

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use kiln_core::{CANDIDATE, DeviceState, Fault, MeasuredSide, MeasuredWorkload, Outcome};
+use kiln_core::{CANDIDATE, DeviceState, Fault, MeasuredSide, MeasuredWorkload, Outcome, Workload};
 use kiln_stats::{
     Block, Bootstrap, Comparison, Estimate, StatsError, Summary, Thresholds, compare_blocks, more_samples,
     series_median, speedup,
@@ -182,7 +182,7 @@ fn in_figures(
         let sides = [(CANDIDATE, subject)].into_iter();
         let sides = sides.chain(able.iter().map(|rival| (&*rivals[*rival].name, &rivals[*rival].subject)));
         let figure = Versus {
-            measured: measured(stage.name(), sides, rounds, states),
+            measured: measured(stage, sides, rounds, states),
             workload: stage.name().into(),
             times,
             median_ci95: median.interval,
@@ -204,7 +204,7 @@ fn in_figures(
 
 /// Samples as they are kept.
 pub(crate) fn measured<'s>(
-    workload: &str,
+    stage: &Stage<'_>,
     sides: impl Iterator<Item = (&'s str, &'s Subject)>,
     rounds: &[Vec<Turns>],
     mut states: Vec<Vec<DeviceState>>,
@@ -217,7 +217,11 @@ pub(crate) fn measured<'s>(
         calls: rounds.iter().map(|turns| turns[place].calls).collect(),
         states: states.get_mut(place).map(std::mem::take).unwrap_or_default(),
     };
-    MeasuredWorkload { name: workload.into(), sides: sides.enumerate().map(side).collect() }
+    MeasuredWorkload {
+        name: stage.name().into(),
+        shape: stage.workload.map(Workload::shape),
+        sides: sides.enumerate().map(side).collect(),
+    }
 }
 
 /// The samples of the one at `place`, summarised, and their median with its interval.

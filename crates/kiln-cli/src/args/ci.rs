@@ -3,7 +3,7 @@
 use clap::Args;
 use kiln_app::{Selecting, Utf8PathBuf};
 
-use super::{BuildingArgs, CompareFormat, HearingArgs, MeasuringArgs};
+use super::{BuildingArgs, HearingArgs, MeasuringArgs, PrintingArgs, ThresholdsArgs};
 
 #[derive(Debug, Args)]
 #[command(
@@ -43,12 +43,8 @@ pub(crate) struct CiArgs {
     /// GPU: its index or UUID [default: 0]
     #[arg(long, value_name = "GPU")]
     pub(crate) device: Option<String>,
-    /// A regression takes more than this many per cent more time
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
-    pub(crate) regression: f64,
-    /// An improvement has a speedup of at least 1 plus this many per cent
-    #[arg(long, value_name = "PERCENT", default_value_t = 10.0)]
-    pub(crate) improvement: f64,
+    #[command(flatten)]
+    pub(crate) thresholds: ThresholdsArgs,
     /// Measure until speedups are known to within plus or minus this many per cent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     pub(crate) width: f64,
@@ -57,12 +53,8 @@ pub(crate) struct CiArgs {
     pub(crate) max_samples: usize,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArgs,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = CompareFormat::Text, conflicts_with = "json")]
-    pub(crate) format: CompareFormat,
-    /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    pub(crate) printing: PrintingArgs,
     /// Append Markdown to this file as well [default: $GITHUB_STEP_SUMMARY, where it is set]
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<Utf8PathBuf>,
@@ -70,9 +62,6 @@ pub(crate) struct CiArgs {
     pub(crate) building: BuildingArgs,
     #[command(flatten)]
     pub(crate) hearing: HearingArgs,
-    /// Print one JSON object instead; the same as --format json
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 impl From<&CiArgs> for Selecting {

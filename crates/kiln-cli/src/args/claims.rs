@@ -52,7 +52,7 @@ pub(crate) struct ClaimsArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The kernel is built from its files as they are now; differences in environment and code are listed. Times are compared by the rules of `kiln compare`.\n\nExit codes: 0 reproduced, or not to be told, 2 it cannot be measured again, 3 a gate refuses the configuration now, 5 it is slower now.\n\nExamples:\n  kiln reproduce last\n  kiln reproduce run.json\n  kiln reproduce run.json --path kernels/softmax"
+    after_help = "The kernel is built from its files as they are now; differences in environment and code are listed. Times are compared by the rules of `kiln compare`.\n\nExit codes: 0 reproduced, or too noisy to tell, 2 it cannot be measured again, 3 a gate refuses the configuration now, 5 it is slower now.\n\nExamples:\n  kiln reproduce last\n  kiln reproduce run.json\n  kiln reproduce run.json --path kernels/softmax"
 )]
 pub(crate) struct ReproduceArgs {
     /// A run file (`kiln bench --save FILE`), or the id or name of a study or a recorded run; `last` is the last study

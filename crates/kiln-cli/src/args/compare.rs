@@ -22,6 +22,38 @@ pub(crate) enum CompareFormat {
     BenchmarkAction,
 }
 
+/// What a verdict on two versions demands.
+#[derive(Debug, Args)]
+pub(crate) struct ThresholdsArgs {
+    /// A regression takes more than this many per cent more time
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    pub(crate) regression: f64,
+    /// An improvement has a speedup of at least 1 plus this many per cent
+    #[arg(long, value_name = "PERCENT", default_value_t = 10.0)]
+    pub(crate) improvement: f64,
+}
+
+/// How verdicts on versions are printed, and where.
+#[derive(Debug, Args)]
+pub(crate) struct PrintingArgs {
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text, conflicts_with = "json")]
+    pub(crate) format: CompareFormat,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<Utf8PathBuf>,
+    /// Print one JSON object instead; the same as --format json
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl PrintingArgs {
+    /// The form that is asked for in either way.
+    pub(crate) fn format(&self) -> CompareFormat {
+        if self.json { CompareFormat::Json } else { self.format }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 no regression, 2 the runs cannot be compared, 5 a regression.\n\nExamples:\n  kiln bench kernels/softmax --save base.json\n  kiln bench kernels/softmax --save head.json\n  kiln compare base.json head.json\n  kiln compare base.json last --format markdown >> $GITHUB_STEP_SUMMARY"
@@ -42,19 +74,8 @@ pub(crate) struct CompareArgs {
     /// Compare runs of different devices, caches or threads anyway
     #[arg(long)]
     pub(crate) anyway: bool,
-    /// A regression takes more than this many per cent more time
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
-    pub(crate) regression: f64,
-    /// An improvement has a speedup of at least 1 plus this many per cent
-    #[arg(long, value_name = "PERCENT", default_value_t = 10.0)]
-    pub(crate) improvement: f64,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = CompareFormat::Text, conflicts_with = "json")]
-    pub(crate) format: CompareFormat,
-    /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<Utf8PathBuf>,
-    /// Print one JSON object instead; the same as --format json
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) thresholds: ThresholdsArgs,
+    #[command(flatten)]
+    pub(crate) printing: PrintingArgs,
 }

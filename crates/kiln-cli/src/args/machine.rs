@@ -36,9 +36,11 @@ pub(crate) struct CacheArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  kiln explain\n  kiln explain numerics\n  kiln explain too_noisy")]
+#[command(
+    after_help = "Examples:\n  kiln explain\n  kiln explain numerics\n  kiln explain too_noisy\n  kiln explain race_shared_raw"
+)]
 pub(crate) struct ExplainArgs {
-    /// The name of a gate or a verdict, as kiln prints it [default: list all]
+    /// The name of a gate, a verdict or a cause, as kiln prints it [default: list all]
     pub(crate) name: Option<String>,
     /// Print one JSON object instead
     #[arg(long)]

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use kiln_app::{CiRequest, Ending, Ends, Failure, Fault, Project, Thresholds, Utf8Path, ci, write_whole};
+use kiln_app::{CiRequest, Ending, Ends, Failure, Fault, Project, Utf8Path, ci, write_whole};
 use kiln_show::{CiView, quoted};
 
-use super::compare::fraction;
+use super::compare::thresholds;
 use crate::args::{CiArgs, CompareFormat};
 use crate::hearing::Hearing;
 
@@ -13,7 +13,7 @@ use crate::hearing::Hearing;
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 pub(crate) fn run(project: &Project, args: &CiArgs) -> Result<Ending, Failure> {
-    let json = args.json || args.format == CompareFormat::Json;
+    let json = args.printing.format() == CompareFormat::Json;
     let hearing = Hearing::progress(&args.hearing, json)?;
     let request = CiRequest {
         paths: args.paths.clone(),
@@ -25,11 +25,7 @@ pub(crate) fn run(project: &Project, args: &CiArgs) -> Result<Ending, Failure> {
         update: args.update,
         fuzz: !args.no_fuzz,
         nightly: args.nightly,
-        thresholds: Thresholds {
-            dead_zone: fraction("--regression", args.regression)?,
-            improvement: fraction("--improvement", args.improvement)?,
-            ..Thresholds::mission()
-        },
+        thresholds: thresholds(&args.thresholds)?,
         width: args.width,
         max_samples: args.max_samples,
     };
@@ -40,7 +36,7 @@ pub(crate) fn run(project: &Project, args: &CiArgs) -> Result<Ending, Failure> {
     if let Some(file) = args.summary.as_deref().or(variable.as_deref().map(Utf8Path::new)) {
         append(file, &view.markdown())?;
     }
-    let text = match if json { CompareFormat::Json } else { args.format } {
+    let text = match args.printing.format() {
         CompareFormat::Text => view.to_string(),
         CompareFormat::Markdown => view.markdown(),
         CompareFormat::Json => format!("{}\n", view.json()),
@@ -49,7 +45,7 @@ pub(crate) fn run(project: &Project, args: &CiArgs) -> Result<Ending, Failure> {
         CompareFormat::Bencher => view.bencher(),
         CompareFormat::BenchmarkAction => view.benchmark_action(),
     };
-    match &args.out {
+    match &args.printing.out {
         Some(file) => write_whole(file, text.as_bytes())?,
         None => hearing.data(&text)?,
     }
@@ -66,8 +62,12 @@ fn append(file: &Utf8Path, text: &str) -> Result<(), Failure> {
 /// The command that does it again.
 fn command(args: &CiArgs) -> String {
     let paths = args.paths.iter().map(|path| quoted(path.as_str()));
-    let flags =
-        [("--base", args.base.as_ref()), ("--target", args.target.as_ref()), ("--variant", args.variant.as_ref())];
+    let flags = [
+        ("--base", args.base.as_ref()),
+        ("--target", args.target.as_ref()),
+        ("--variant", args.variant.as_ref()),
+        ("--workload", args.workload.as_ref()),
+    ];
     let flags = flags.into_iter().filter_map(|(flag, value)| Some(format!("{flag} {}", quoted(value?))));
     let config = Some(&args.config).filter(|config| !config.is_empty()).map(|c| format!("--config {}", quoted(c)));
     let words: Vec<String> = paths.map(|path| path.to_string()).chain(flags).chain(config).collect();

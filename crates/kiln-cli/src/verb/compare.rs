@@ -3,7 +3,7 @@
 use kiln_app::{CompareRequest, Ending, Ends, Failure, Project, Report, Thresholds, compare, write_whole};
 use kiln_show::{CompareView, quoted};
 
-use crate::args::{CompareArgs, CompareFormat};
+use crate::args::{CompareArgs, CompareFormat, ThresholdsArgs};
 use crate::output;
 
 pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failure> {
@@ -13,16 +13,12 @@ pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failu
         side: args.side.clone(),
         plain: args.plain,
         anyway: args.anyway,
-        thresholds: Thresholds {
-            dead_zone: fraction("--regression", args.regression)?,
-            improvement: fraction("--improvement", args.improvement)?,
-            ..Thresholds::mission()
-        },
+        thresholds: thresholds(&args.thresholds)?,
     };
     let compared = compare(project, &request)?;
     let command = format!("kiln compare {} {}", quoted(&args.base), quoted(&args.candidate));
     let view = CompareView { compared: &compared, command: &command };
-    let text = match if args.json { CompareFormat::Json } else { args.format } {
+    let text = match args.printing.format() {
         CompareFormat::Text => view.to_string(),
         CompareFormat::Markdown => view.markdown(),
         CompareFormat::Json => format!("{}\n", view.json()),
@@ -31,11 +27,20 @@ pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failu
         CompareFormat::Bencher => view.bencher(),
         CompareFormat::BenchmarkAction => view.benchmark_action(),
     };
-    match &args.out {
+    match &args.printing.out {
         Some(file) => write_whole(file, text.as_bytes())?,
         None => output::data(&text)?,
     }
     Ok(compared.ending())
+}
+
+/// What a verdict demands.
+pub(super) fn thresholds(args: &ThresholdsArgs) -> Result<Thresholds, Failure> {
+    Ok(Thresholds {
+        dead_zone: fraction("--regression", args.regression)?,
+        improvement: fraction("--improvement", args.improvement)?,
+        ..Thresholds::mission()
+    })
 }
 
 /// A percentage as a fraction.

@@ -13,7 +13,7 @@ pub fn benchmark_action(rows: &[ReportRow]) -> String {
             "unit": "us",
             "value": row.seconds * 1e6,
             "range": format!("{low:.3} to {high:.3}"),
-            "extra": format!("{}: {}", row.verdict, row.words),
+            "extra": row.words,
         })
     };
     format!("{:#}\n", Value::Array(rows.iter().map(entry).collect()))

@@ -70,7 +70,7 @@ impl RunFile {
     pub(super) fn workload(&mut self, name: &str) -> &mut MeasuredWorkload {
         let known = self.workloads.iter().position(|workload| workload.name == name);
         let place = known.unwrap_or_else(|| {
-            self.workloads.push(MeasuredWorkload { name: name.into(), sides: Vec::new() });
+            self.workloads.push(MeasuredWorkload { name: name.into(), ..MeasuredWorkload::default() });
             self.workloads.len() - 1
         });
         &mut self.workloads[place]

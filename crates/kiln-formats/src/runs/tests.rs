@@ -33,14 +33,18 @@ fn a_run_file_comes_back_as_it_was_written() {
     };
     let mut run = RunFile::by("kiln 0.1.0");
     (run.kernel, run.seed) = ("softmax".into(), Some(u64::MAX));
-    run.workloads = vec![MeasuredWorkload { name: "small".into(), sides: vec![side] }];
+    run.workloads = vec![MeasuredWorkload { name: "small".into(), sides: vec![side], ..MeasuredWorkload::default() }];
     assert_eq!(read(&run.json()), run);
 }
 
 #[test]
 fn another_version_a_cut_and_odd_samples_are_named() {
     let mut run = RunFile::by("kiln");
-    run.workloads = vec![MeasuredWorkload { name: "w".into(), sides: vec![MeasuredSide::candidate(vec![1.0, 2.0])] }];
+    run.workloads = vec![MeasuredWorkload {
+        name: "w".into(),
+        sides: vec![MeasuredSide::candidate(vec![1.0, 2.0])],
+        ..MeasuredWorkload::default()
+    }];
     let text = run.json();
     assert!(refused(&text.replace("\"kiln_run\":1", "\"kiln_run\":7")).contains("schema version 7"));
     assert!(refused(&text[..text.len() / 2]).contains("ends too early"));

@@ -10,6 +10,7 @@ use kiln_app::{CiAgainst, CiKernel, CiState, CiVerdict, CiWorkload, Ends, Guarde
 use serde_json::{Value, json};
 
 use super::compare::p_value;
+use super::diagnosis;
 use crate::words::number::{duration, stretch};
 use crate::words::refusal::refusal;
 use crate::words::table::{Align, lines};
@@ -130,6 +131,10 @@ impl fmt::Display for CiView<'_> {
             for step in &kernel.steps {
                 if let Some(found) = &step.refusal {
                     write!(f, "\n{}", refusal(found, false))?;
+                }
+                for finding in &step.findings {
+                    writeln!(f)?;
+                    diagnosis::show(f, finding)?;
                 }
             }
             for remark in remarks(kernel) {

@@ -93,10 +93,12 @@ fn claimed(one: &CheckedClaim) -> String {
         true => word(low),
         false => format!("{} to {}", word(low), word(high)),
     };
-    match one.claim.figure {
+    let figure = match one.claim.figure {
         ClaimedFigure::Time(figure) => range(figure, &duration),
         ClaimedFigure::Speedup(figure) => range(figure, &|speedup| format!("{speedup}x")),
-    }
+    };
+    // As a file would state it: tolerances are typed with few digits.
+    format!("{figure} ± {} %", (one.claim.tolerance * 1e4).round() / 1e2)
 }
 
 fn measured(one: &CheckedClaim) -> String {

@@ -33,7 +33,8 @@ impl fmt::Display for DiagnosisView<'_> {
     }
 }
 
-fn show(f: &mut fmt::Formatter<'_>, finding: &DiagnosedFinding) -> fmt::Result {
+/// One finding.
+pub(super) fn show(f: &mut fmt::Formatter<'_>, finding: &DiagnosedFinding) -> fmt::Result {
     let DiagnosedFinding { cause, tool, kernel, file, line, count, facts, explanation, fix } = finding;
     let place = match (file, line) {
         (Some(file), Some(line)) => format!(" at {file}:{line}"),

@@ -9,21 +9,25 @@ const WIDTH: usize = 100;
 
 /// One name, in full.
 pub fn explanation(one: &Explained) -> String {
-    let mut text = format!("{} ({}): {}\n\n", one.name, one.kind, one.meaning);
-    let mut line = String::new();
-    for word in one.text.split(' ') {
-        if line.len() + 1 + word.len() > WIDTH {
-            text.push_str(&line);
-            text.push('\n');
-            line.clear();
+    let mut text = String::new();
+    let heading = format!("{} ({}): {}\n\n", one.name, one.kind, one.meaning);
+    for paragraph in heading.lines().chain(one.text.lines()) {
+        let mut line = String::new();
+        for word in paragraph.split(' ') {
+            if line.len() + 1 + word.len() > WIDTH {
+                text.push_str(&line);
+                text.push('\n');
+                line.clear();
+                line.push_str(if paragraph.starts_with("- ") { " " } else { "" });
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
         }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+        text.push_str(&line);
+        text.push('\n');
     }
-    text.push_str(&line);
-    text.push('\n');
     text
 }
 

@@ -19,7 +19,8 @@ pub fn write_whole(file: &Utf8Path, bytes: &[u8]) -> Result<(), Fault> {
     }
     let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     let fault = |e: &dyn std::fmt::Display| Fault::new(format!("writing {file}"), e);
-    let mut draft = tempfile::Builder::new().prefix(".kiln-").tempfile_in(folder).map_err(|e| fault(&e))?;
+    // The draft's name would only puzzle who reads the message.
+    let mut draft = tempfile::Builder::new().prefix(".kiln-").tempfile_in(folder).map_err(|e| fault(&e.kind()))?;
     draft.write_all(bytes).map_err(|e| fault(&e))?;
     // A draft is private; what it becomes is as readable as any other file.
     #[cfg(unix)]

@@ -3,7 +3,7 @@
 //! same rounds then and now, so that a machine that is slower today accuses nobody. Entries of another machine are shown and
 //! not judged by.
 
-use kiln_core::Outcome;
+use kiln_core::{Outcome, Workload};
 use kiln_formats::{Ratchet, RatchetEntry};
 use kiln_study::{Baselines, Bench, Rival, write_whole};
 
@@ -41,6 +41,7 @@ pub(super) fn measured(course: &mut Course<'_>) -> Result<Stepped, Failure> {
             course.ratchet_file
         ));
     }
+    course.kernel.notes.extend(gone(course));
     let moved: Vec<RatchetEntry> = found.iter().filter_map(|found| moves(found).cloned()).collect();
     if !moved.is_empty() && course.request.update {
         let text = match fs_err::read_to_string(&course.ratchet_file) {
@@ -54,6 +55,22 @@ pub(super) fn measured(course: &mut Course<'_>) -> Result<Stepped, Failure> {
         course.kernel.notes.push("faster than the ratchet: `kiln ci --update` moves it, once confirmed".into());
     }
     Ok(concluded(course, found.into_iter().map(|(workload, _)| workload).collect()))
+}
+
+/// A word about entries whose workload the kernel file does not have any more.
+fn gone(course: &Course<'_>) -> Option<String> {
+    let known = |name: &str| name.is_empty() || course.file.spec.workloads.iter().any(|w| *w.name == *name);
+    let mut names: Vec<&str> = course.ratchet.iter().flat_map(|r| &r.entries).map(|e| e.workload.as_str()).collect();
+    names.retain(|name| !known(name));
+    names.sort_unstable();
+    names.dedup();
+    let file = &course.ratchet_file;
+    (!names.is_empty()).then(|| {
+        format!(
+            "{file} has entries for workloads that the kernel file does not have: {}; delete them",
+            names.join(", ")
+        )
+    })
 }
 
 /// The entry to be written, where one is: of a confirmed improvement, or where this machine has none.
@@ -109,8 +126,10 @@ fn once(
         for stage in bench.stages.iter().filter(|stage| only.iter().any(|one| one == stage.name())) {
             let identity = bench.identity(stage, subject)?.map(|words| hashed(&words));
             let entry = known(&ratchet, bench, &machine, stage.name());
+            let shape = stage.workload.map(Workload::shape);
             let same = entry.is_some_and(|entry| {
-                machine.differs(entry).is_none() && entry.code.is_some() && entry.code == identity
+                let alike = entry.shape.is_none() || entry.shape == shape;
+                machine.differs(entry).is_none() && alike && entry.code.is_some() && entry.code == identity
             });
             if same {
                 let config = case.config.to_string();

@@ -1,7 +1,7 @@
 //! The steps that look for mistakes a check does not ask about: cases that nobody listed, and memory that nobody may touch. Quick
 //! ones on every run, thorough ones with `--nightly`.
 
-use kiln_core::{Config, Gate, Refusal};
+use kiln_core::{Config, Refusal};
 use kiln_diagnose::Verdict;
 
 use super::choice::Case;
@@ -100,16 +100,8 @@ pub(super) fn sanitized(course: &mut Course<'_>) -> Result<Stepped, Failure> {
                     (Some(file), Some(line)) => format!(" at {file}:{line}"),
                     _ => String::new(),
                 };
-                let words = format!("{}{place}: {}", finding.cause.id(), finding.explanation);
-                let refusal = Refusal {
-                    gate: Gate::RuntimeFailed,
-                    rule: String::new(),
-                    measured: words.clone(),
-                    limit: "no finding of a sanitizer".into(),
-                    evidence: found.tools,
-                    hint: Some(finding.fix.clone()),
-                };
-                return Ok(Stepped::Refused(refusal, words));
+                let words = format!("{}{place}", finding.cause.id());
+                return Ok(Stepped::Found(found.diagnosis.findings, words));
             }
             // What is wrong was refused by the check; a tool that is slow accuses nobody.
             (Verdict::Inconclusive, _) => tools = format!("inconclusive: {}", found.tools),

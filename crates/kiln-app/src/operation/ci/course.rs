@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Refusal;
+use kiln_diagnose::Finding;
 use kiln_formats::{RATCHET, Ratchet, read_ratchet};
 
 use super::choice::Case;
@@ -24,6 +25,7 @@ const LARGEST: u64 = 4 << 20;
 pub(super) enum Stepped {
     Passed(String),
     Refused(Refusal, String),
+    Found(Vec<Finding>, String),
     Regressed(String),
 }
 
@@ -82,17 +84,23 @@ impl<'c> Course<'c> {
             let began = Instant::now();
             let stepped = step(&mut self);
             let seconds = began.elapsed().as_secs_f64();
-            let (state, ending, words, refusal) = match &stepped {
-                Ok(Stepped::Passed(words)) => (CiState::Passed, Ending::Done, words.clone(), None),
-                Ok(Stepped::Refused(refusal, words)) => {
-                    (CiState::Refused, Ending::Refused, words.clone(), Some(refusal.clone()))
+            let (mut refusal, mut findings) = (None, Vec::new());
+            let (state, ending, words) = match &stepped {
+                Ok(Stepped::Passed(words)) => (CiState::Passed, Ending::Done, words.clone()),
+                Ok(Stepped::Refused(why, words)) => {
+                    refusal = Some(why.clone());
+                    (CiState::Refused, Ending::Refused, words.clone())
                 }
-                Ok(Stepped::Regressed(words)) => (CiState::Regressed, Ending::Regressed, words.clone(), None),
-                Err(failure) => (CiState::Failed, failure.ending(), failure.reason().unwrap_or_default(), None),
+                Ok(Stepped::Found(found, words)) => {
+                    findings.clone_from(found);
+                    (CiState::Refused, Ending::Refused, words.clone())
+                }
+                Ok(Stepped::Regressed(words)) => (CiState::Regressed, Ending::Regressed, words.clone()),
+                Err(failure) => (CiState::Failed, failure.ending(), failure.reason().unwrap_or_default()),
             };
             let kernel = &self.kernel.kernel;
             self.teller.note(format!("{kernel}: {name} {}, {words} ({seconds:.1} s)", state.name()));
-            self.kernel.steps.push(CiStep { step: name, state, seconds, words, refusal });
+            self.kernel.steps.push(CiStep { step: name, state, seconds, words, refusal, findings });
             stepped?;
             if ending != Ending::Done {
                 return Ok(ending);

@@ -54,6 +54,7 @@ pub(super) fn entry(
         target: kernel.target().into(),
         variant: kernel.variant(),
         workload: figure.workload.clone(),
+        shape: figure.measured.shape.clone(),
         config: case.config.to_string(),
         cache: settings.cache.name().into(),
         threads: settings.threads as u64,
@@ -92,6 +93,12 @@ pub(super) fn judged<'r>(
     }) else {
         return told(CiVerdict::New, String::new());
     };
+    if let (Some(was), Some(is)) = (&then.shape, &now.shape)
+        && was != is
+    {
+        let why = format!("it was measured with {was}, and has {is} now: not compared; `kiln ci --update` takes it in");
+        return told(CiVerdict::New, why);
+    }
     let pair = then.baseline.as_ref().zip(now.baseline.as_ref()).filter(|(then, now)| then.name == now.name);
     if let Some(differs) = differs {
         // What another machine took says nothing here; how the kernel stands to its baseline says a little.

@@ -113,7 +113,7 @@ fn confirmed(measurements: Vec<Measurement>) -> Vec<MeasuredWorkload> {
             None => CANDIDATE.to_string(),
         };
         let place = workloads.iter().position(|w| w.name == block.workload).unwrap_or_else(|| {
-            workloads.push(MeasuredWorkload { name: block.workload.clone(), sides: Vec::new() });
+            workloads.push(MeasuredWorkload { name: block.workload.clone(), ..MeasuredWorkload::default() });
             workloads.len() - 1
         });
         let sides = &mut workloads[place].sides;

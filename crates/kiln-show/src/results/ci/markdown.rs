@@ -45,6 +45,10 @@ fn part(text: &mut String, kernel: &CiKernel) {
             let _ = writeln!(text, "hint: {}\n", escaped(hint));
         }
     }
+    for finding in kernel.steps.iter().flat_map(|step| &step.findings) {
+        let (cause, why, fix) = (finding.cause.id(), escaped(&finding.explanation), escaped(&finding.fix));
+        let _ = writeln!(text, "- `{cause}`: {why}\n  fix: {fix}\n");
+    }
     let _ = writeln!(text, "<details><summary>steps, and what this rests on</summary>\n");
     let place = [kernel.target.clone(), kernel.variant.clone(), kernel.device.clone()];
     let place: Vec<String> = place.into_iter().flatten().filter(|words| !words.is_empty()).collect();

@@ -17,9 +17,11 @@ impl CompareView<'_> {
     pub fn markdown(&self) -> String {
         let Compared { base, candidate, workloads, overall, side, .. } = self.compared;
         let mut text = String::new();
-        let (kernel, variant) = (escaped(&candidate.kernel), candidate.variant.as_deref().unwrap_or_default());
+        let kernel = escaped(&candidate.kernel);
+        let variant = candidate.variant.as_deref().filter(|variant| !variant.is_empty());
+        let variant = variant.map_or_else(String::new, |variant| format!(" {variant}"));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "<!-- kiln(start): compare {kernel} {variant} -->");
+        let _ = writeln!(text, "<!-- kiln(start): compare {kernel}{variant} -->");
         let _ = writeln!(text, "### kiln: {kernel}: {}\n", escaped(&self.headline()));
         let _ = writeln!(text, "| workload | base | candidate | time | 95 % interval | p | Cliff's delta | verdict |");
         let _ = writeln!(text, "|---|--:|--:|--:|---|--:|--:|---|");
