@@ -16,6 +16,8 @@ mod events;
 mod faults;
 mod filled;
 mod fuzz;
+mod fuzz_ends;
+mod fuzz_shapes;
 mod gate;
 mod history;
 mod init;

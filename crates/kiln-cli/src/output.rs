@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_app::Report;
-use kiln_show::{Colour, painted};
+use kiln_show::{Colour, painted, visible};
 
 /// Set once, from the command line.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
@@ -25,9 +25,10 @@ pub(crate) fn set_colour(colour: Colour, for_people: bool) {
     PAINT_ERR.store(colour.wanted(io::stderr().is_terminal(), variable), Ordering::Relaxed);
 }
 
-/// The text as a stream takes it.
+/// The text as a stream takes it: nothing in it but kiln's own colours controls a terminal.
 fn dressed(text: &str, paint: &AtomicBool) -> String {
-    if paint.load(Ordering::Relaxed) { painted(text) } else { text.into() }
+    let text = visible(text);
+    if paint.load(Ordering::Relaxed) { painted(&text) } else { text.into_owned() }
 }
 
 /// Whether more is to be shown.

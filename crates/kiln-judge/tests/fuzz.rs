@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 
 use kiln_core::{Config, Value};
-use kiln_judge::{Distribution, Extent, FuzzCase, Room, Shape, Shrinker, Shrunk, shrink};
+use kiln_judge::{Admits, Distribution, Extent, FuzzCase, Room, Shape, Shrinker, Shrunk, shrink};
 use proptest::prelude::*;
 
 const HIGH: i64 = 5000;
@@ -24,11 +24,25 @@ fn start(sizes: &[i64], inputs: Distribution, config: &str) -> FuzzCase {
 }
 
 fn sizes(case: &FuzzCase) -> Vec<i64> {
-    case.shape.iter().map(|(_, v)| if let Value::Int(v) = v { *v } else { panic!("an integer") }).collect()
+    sides(&case.shape)
+}
+
+fn sides(shape: &Shape) -> Vec<i64> {
+    shape.iter().map(|(_, v)| if let Value::Int(v) = v { *v } else { panic!("an integer") }).collect()
 }
 
 /// Shrinks with tiles as the configuration says, and counts what was asked.
 fn shrunk(start: &FuzzCase, tries: usize, fails: impl Fn(&FuzzCase) -> bool) -> (Shrunk, usize) {
+    shrunk_under(start, tries, &|_, _| true, fails)
+}
+
+/// The same where only some shapes are admitted.
+fn shrunk_under(
+    start: &FuzzCase,
+    tries: usize,
+    admits: Admits<'_>,
+    fails: impl Fn(&FuzzCase) -> bool,
+) -> (Shrunk, usize) {
     let room = room(start.shape.len() - 1);
     let tiles = |config: &Config, _: &Shape| match config.get("BLOCK") {
         Some(Value::Int(block)) => vec![*block],
@@ -36,9 +50,10 @@ fn shrunk(start: &FuzzCase, tries: usize, fails: impl Fn(&FuzzCase) -> bool) -> 
     };
     let default = Config::parse("BLOCK=64,WAY=1").unwrap();
     let mut asked = 0;
-    let how = Shrinker { room: &room, default: Some(&default), tiles: &tiles, tries };
+    let how = Shrinker { room: &room, default: Some(&default), tiles: &tiles, admits, tries };
     let (found, error) = shrink(start.clone(), &how, |case| {
         asked += 1;
+        assert!(admits(&case.shape, &case.config), "{case} is excluded");
         Ok::<bool, Infallible>(fails(case))
     });
     assert!(error.is_none());
@@ -89,10 +104,39 @@ fn a_simpler_configuration_has_a_smaller_shape() {
     assert_eq!((sizes(&found.case), found.case.config.to_string()), (vec![65, 0], "BLOCK=64,WAY=1".into()));
 }
 
+/// Multiples of 64 only: what fails beyond two of them is found at three, not at the integer between.
+#[test]
+fn sizes_shrink_in_the_multiples_that_are_admitted() {
+    let admits = |shape: &Shape, _: &Config| sides(shape)[0] % 64 == 0;
+    let begun = start(&[4096, 300], Distribution::Declared, "BLOCK=64,WAY=1");
+    let (found, asked) = shrunk_under(&begun, 1000, &admits, |case| sizes(case)[0] > 128);
+    assert_eq!(sizes(&found.case), [192, 1, 0]);
+    assert!(asked < 40, "{asked}");
+    // A step that follows the configuration: with the default's smaller one the shape is smaller, too.
+    let admits = |shape: &Shape, config: &Config| match config.get("BLOCK") {
+        Some(Value::Int(block)) => sides(shape)[0] % block == 0,
+        _ => false,
+    };
+    let begun = start(&[4096], Distribution::Declared, "BLOCK=256,WAY=1");
+    let (found, _) = shrunk_under(&begun, 1000, &admits, |case| sizes(case)[0] > 70);
+    assert_eq!((sizes(&found.case), found.case.config.to_string()), (vec![128, 0], "BLOCK=64,WAY=1".into()));
+}
+
+#[test]
+fn tied_sides_shrink_together_or_one_after_the_other() {
+    let admits = |shape: &Shape, _: &Config| sides(shape)[0] % sides(shape)[1] == 0;
+    let (found, _) = shrunk_under(&start(&[96, 32], Distribution::Declared, ""), 1000, &admits, |_| true);
+    assert_eq!(sizes(&found.case), [1, 1, 0]);
+    let admits = |shape: &Shape, _: &Config| sides(shape)[0] == 2 * sides(shape)[1];
+    let begun = start(&[640, 320], Distribution::Declared, "");
+    let (found, _) = shrunk_under(&begun, 1000, &admits, |case| sizes(case)[1] > 16);
+    assert_eq!(sizes(&found.case), [34, 17, 0]);
+}
+
 #[test]
 fn an_error_on_the_way_keeps_what_was_found() {
     let (room, tiles) = (room(1), |_: &Config, _: &Shape| vec![]);
-    let how = Shrinker { room: &room, default: None, tiles: &tiles, tries: 1000 };
+    let how = Shrinker { room: &room, default: None, tiles: &tiles, admits: &|_, _| true, tries: 1000 };
     let mut left = 4;
     let (found, error) = shrink(start(&[1000], Distribution::Declared, ""), &how, |_| {
         left -= 1;
@@ -159,6 +203,24 @@ proptest! {
             let (again, _) = shrunk(&found.case, 10_000, fails);
             prop_assert_eq!(sizes(&again.case), sizes(&found.case));
         }
+    }
+
+    /// The same where every side is a multiple of something, and at least so much.
+    #[test]
+    fn limits_among_multiples_are_found_exactly(
+        rules in prop::collection::vec((1..130i64, 0..3i64, 0..1000i64), 1..4), more in 1..20i64,
+    ) {
+        let admits = |shape: &Shape, _: &Config| {
+            sides(shape).iter().zip(&rules).all(|(size, (step, least, _))| size % step == 0 && *size >= step * least)
+        };
+        let least: Vec<i64> =
+            rules.iter().map(|(step, least, limit)| (limit / step + 1).max(*least) * step).collect();
+        let sizes_at: Vec<i64> = least.iter().zip(&rules).map(|(least, (step, ..))| least + more * step).collect();
+        prop_assume!(sizes_at.iter().all(|size| *size <= HIGH));
+        let begun = start(&sizes_at, Distribution::Declared, "BLOCK=64,WAY=1");
+        let beyond = |case: &FuzzCase| sizes(case).iter().zip(&rules).all(|(size, (_, _, limit))| size > limit);
+        let (found, _) = shrunk_under(&begun, 5000, &admits, beyond);
+        prop_assert_eq!(&sizes(&found.case)[..least.len()], &least[..]);
     }
 
     /// One limit on each side, as a tile has: the smallest shape is exactly there.

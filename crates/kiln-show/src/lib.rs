@@ -42,3 +42,4 @@ pub use words::colour::{Colour, painted};
 pub use words::command::{Command, quoted};
 pub use words::number::{grouped, json_count, size};
 pub use words::refusal::refusal;
+pub use words::visible::visible;

@@ -8,4 +8,5 @@ pub(crate) mod refusal;
 pub(crate) mod scrutiny;
 pub(crate) mod table;
 pub(crate) mod time;
+pub(crate) mod visible;
 pub(crate) mod warnings;

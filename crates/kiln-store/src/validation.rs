@@ -28,6 +28,8 @@ pub struct Validation {
     pub config: String,
     /// Good runs.
     pub runs: u64,
+    /// Distinct shapes among them; none where an older kiln recorded it.
+    pub shapes: Option<u64>,
     /// The seed of the cases.
     pub seed: u64,
     /// The GPU or processor.
@@ -46,7 +48,7 @@ impl Store {
         let what = &format!("recording validation {}", made.id);
         let insert = sqlx::query(
             "INSERT INTO validations (id, at_ms, kernel, path, target, arch, variant, config, runs, seed, device, spec_hash, \
-             sources, kiln_version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+             sources, kiln_version, shapes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         )
         .bind(made.id.as_str())
         .bind(made.at_ms)
@@ -61,7 +63,8 @@ impl Store {
         .bind(made.device.as_str())
         .bind(made.spec_hash.as_str())
         .bind(made.sources.as_str())
-        .bind(made.kiln_version.as_str());
+        .bind(made.kiln_version.as_str())
+        .bind(made.shapes.map(|shapes| count(what, "shapes", shapes)).transpose()?);
         self.transaction(what, |session| session.change(insert).map(|_| ()).map_err(|e| fault(what, &e)))
     }
 
@@ -69,7 +72,7 @@ impl Store {
     pub fn validations(&self, kernel: Option<&str>) -> Result<Vec<Validation>, Fault> {
         let statement = sqlx::query(
             "SELECT id, at_ms, kernel, path, target, arch, variant, config, runs, seed, device, spec_hash, sources, \
-             kiln_version FROM validations WHERE kernel = $1 OR $2 = 1 ORDER BY at_ms DESC, id DESC",
+             kiln_version, shapes FROM validations WHERE kernel = $1 OR $2 = 1 ORDER BY at_ms DESC, id DESC",
         );
         let statement = statement.bind(kernel.unwrap_or_default()).bind(i64::from(kernel.is_none()));
         self.list("listing validations", statement, validation)
@@ -87,6 +90,7 @@ fn validation(row: Columns<'_>) -> Result<Validation, Fault> {
         variant: row.get("variant")?,
         config: row.get("config")?,
         runs: row.count("runs")?,
+        shapes: row.maybe_count("shapes")?,
         seed: row.read("seed", |text| text.parse().ok())?,
         device: row.get("device")?,
         spec_hash: row.get("spec_hash")?,

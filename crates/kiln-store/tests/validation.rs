@@ -15,6 +15,7 @@ fn made(kernel: &str, at_ms: i64) -> Validation {
         variant: "T=f16".into(),
         config: "BLOCK=64,WAY=a".into(),
         runs: 100,
+        shapes: Some(83),
         seed: u64::MAX,
         device: "a GPU".into(),
         spec_hash: "0123".into(),
@@ -28,7 +29,7 @@ fn validations_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("kiln.db").to_str().unwrap()).unwrap();
     assert_eq!(store.validations(None).unwrap(), []);
-    let (old, new) = (made("k", 1), Validation { arch: None, ..made("k", 3) });
+    let (old, new) = (made("k", 1), Validation { arch: None, shapes: None, ..made("k", 3) });
     let other = made("l", 2);
     for one in [&old, &new, &other] {
         store.record_validation(one).unwrap();

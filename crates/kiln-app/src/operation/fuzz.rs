@@ -13,9 +13,11 @@ mod winner;
 
 use std::time::{Duration, Instant};
 
-use kiln_core::{Config, Fault};
+use kiln_core::{Config, Fault, Report};
+use kiln_judge::Shape;
 use kiln_study::{Bench, Settings};
 
+use crate::ending::Ends;
 use crate::event::What;
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, complete, surroundings};
@@ -43,7 +45,7 @@ pub fn fuzz(
 ) -> Result<Fuzzed, Failure> {
     let teller = Teller::new(listener);
     teller.end(run(project, file, request, &teller).and_then(|fuzzed| {
-        nothing_asked(&fuzzed)?;
+        nothing_asked(request, &fuzzed)?;
         Ok(fuzzed)
     }))
 }
@@ -108,6 +110,9 @@ pub(crate) fn run(
         configs: 0,
         refused: Vec::new(),
         passed: 0,
+        shapes: 0,
+        draws_excluded: 0,
+        only_workloads: false,
         excluded: Vec::new(),
         not_run: 0,
         not_run_first: None,
@@ -115,6 +120,7 @@ pub(crate) fn run(
         failure: None,
         unusable: None,
         file: memory.file.clone(),
+        not_kept: None,
         validated: Vec::new(),
         runs: request.runs,
         seconds: 0.0,
@@ -208,7 +214,7 @@ fn cases(
     if request.case.is_none() {
         let (kept, fault) = memory.ask(lanes, baseline, request.is_about_one());
         fuzzed.kept = kept;
-        memory.update(&fuzzed.kept, None)?;
+        keep(memory.update(&fuzzed.kept, None), fuzzed, teller);
         fault.map_or(Ok(()), Err)?;
         if fuzzed.has_failed() {
             return Ok(());
@@ -216,34 +222,60 @@ fn cases(
     }
     let mut supply = supply;
     let (asked, fault) = ask_all(lanes, &mut supply, jobs, clock, teller);
-    let Asked { passed, excluded, failed, not_run, not_run_first } = asked;
+    let Asked { passed, shapes, draws_excluded, excluded, unanswered, failed, not_run, not_run_first } = asked;
     fuzzed.passed = passed.iter().sum();
+    (fuzzed.shapes, fuzzed.draws_excluded) = (shapes.len(), draws_excluded);
+    let is_own = |shape: &Shape| lanes.iter().any(|lane| lane.room.bases.contains(shape));
+    fuzzed.only_workloads = matches!(supply, Supply::Drawn { .. })
+        && !shapes.is_empty()
+        && shapes.iter().all(is_own)
+        && !lanes.iter().any(Lane::can_move);
     (fuzzed.excluded, fuzzed.not_run, fuzzed.not_run_first) = (excluded, not_run, not_run_first);
     fuzzed.excluded.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let Some((place, case, refusal)) = failed else {
-        return fault.map_or(Ok(()), |fault| Err(fault.into()));
+        // Of one case that was typed, why it could not be answered is the whole result.
+        let unanswered = unanswered.filter(|_| request.case.is_some() && fuzzed.passed == 0);
+        return fault.or(unanswered).map_or(Ok(()), |fault| Err(fault.into()));
     };
     if request.case.is_some() {
         let variant = lanes[place].bench.kernel.variant();
-        let (smallest, tried, complete, steady) = (case.clone(), 0, true, true);
+        let (smallest, tried, complete, steady) = (case.clone(), 0, true, Some(true));
         fuzzed.failure = Some(FuzzFailure { variant, found: case, smallest, refusal, tried, complete, steady });
         return fault.map_or(Ok(()), |fault| Err(fault.into()));
     }
     let (failure, fault) = smallest(&lanes[place], case, refusal, !request.is_about_one(), clock.left(), teller);
-    memory.update(&[], Some((&failure, &fuzzed.target, baseline)))?;
+    let kept = memory.update(&[], Some((&failure, &fuzzed.target, baseline)));
     fuzzed.failure = Some(failure);
+    keep(kept, fuzzed, teller);
     fault.map_or(Ok(()), |fault| Err(fault.into()))
 }
 
+/// A failing case that cannot be written down is still found: that is a warning.
+fn keep(kept: Result<(), Failure>, fuzzed: &mut Fuzzed, teller: &Teller<'_>) {
+    let Err(failure) = kept else { return };
+    let why = failure.reason().unwrap_or_default();
+    let report = Report::warning(format!("{} could not be written: {why}", fuzzed.file));
+    let report = report.label("expected a writable file: failing cases are kept there, and run first next time");
+    let folder = fuzzed.file.parent().map_or(fuzzed.file.as_str(), |folder| folder.as_str());
+    teller.warn(&[
+        report.hint(format!("make {folder} a folder that can be written; until then, keep the replay command"))
+    ]);
+    fuzzed.not_kept = Some(why);
+}
+
 /// Refuses to call it good where nothing was asked.
-fn nothing_asked(fuzzed: &Fuzzed) -> Result<(), Failure> {
+fn nothing_asked(request: &FuzzRequest, fuzzed: &Fuzzed) -> Result<(), Failure> {
     if fuzzed.passed > 0 || fuzzed.has_failed() || fuzzed.interrupted {
         return Ok(());
     }
     let (why, hint) = match (fuzzed.excluded.first(), fuzzed.not_run) {
-        (_, left) if left > 0 => ("the time was over before the first one", "give it more --minutes"),
+        (_, left) if left > 0 => ("the time budget ended before the first one", "give it more --minutes"),
+        (Some((why, _)), _) if request.case.is_some() => {
+            let report = Report::error(format!("--case: {why}")).label("expected a case that can be checked");
+            return Err(report.hint("change its dimensions or its inputs").into());
+        }
         (Some((why, _)), _) => (why.as_str(), "state in [fuzz] which shapes the kernel is made for"),
-        (None, _) => ("there is none", "choose another suite, or add [[workloads]]"),
+        (None, _) => ("there are none", "choose another suite, or add [[workloads]]"),
     };
-    Err(Fault::new("fuzzing", format!("no case could be asked about: {why}")).hint(hint).into())
+    Err(Fault::new("fuzzing", format!("no case was checked: {why}")).hint(hint).into())
 }

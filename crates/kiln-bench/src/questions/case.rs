@@ -29,8 +29,10 @@ pub enum Tried {
     Passed,
     /// One was not.
     Refused(Refusal),
-    /// It was not asked, and why.
+    /// It was not asked, and why: it makes no sense for this kernel.
     Excluded(String),
+    /// It was not asked, since its answer could not be had: no room for it, a reference that fails on it.
+    Unanswered(Fault),
 }
 
 /// Asks about cases on one bench; from several threads, where the reference allows it.
@@ -82,17 +84,18 @@ fn ask<'s>(
         Err(trouble) => {
             // Not because of a shape.
             bench.go_on()?;
-            let why = match trouble {
-                Trouble::File(report) => report.message,
-                Trouble::Fault(fault) => format!("{}: {}", fault.what, fault.why),
-            };
-            // What this case has instead would make every case a reason of its own.
-            let why = why.split(", but the kernel has").next().unwrap_or_default();
-            return Ok(Tried::Excluded(why.into()));
+            return Ok(match trouble {
+                Trouble::File(report) => {
+                    // What this case has instead would make every case a reason of its own.
+                    let why = report.message.split(", but the kernel has").next().unwrap_or_default();
+                    Tried::Excluded(why.into())
+                }
+                Trouble::Fault(fault) => Tried::Unanswered(fault),
+            });
         }
     };
     if stage.exams.is_empty() {
-        return Ok(Tried::Excluded(format!("inputs {} say nothing new here", case.inputs)));
+        return Ok(Tried::Excluded(format!("inputs {} make no sense for this case", case.inputs)));
     }
     let mut seating = bench.seating().clone();
     if bench.settings.memory.is_none() && !bench.kernel.on_gpu() {

@@ -28,7 +28,8 @@ pub(crate) fn run(project: &Project, args: &FuzzArgs) -> Result<Ending, Failure>
     };
     let fuzzed = fuzz(project, &file, &request, &hear)?;
     let kiln = place::kiln(project);
-    let view = FuzzView { fuzzed: &fuzzed, selecting: &request.selecting, kiln: &kiln, verbose: output::verbose() };
+    let (selecting, typed, verbose) = (&request.selecting, request.case.is_some(), output::verbose());
+    let view = FuzzView { fuzzed: &fuzzed, selecting, kiln: &kiln, typed, verbose };
     hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
     Ok(fuzzed.ending())
 }

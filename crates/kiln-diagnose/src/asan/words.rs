@@ -11,7 +11,8 @@ pub(super) fn explanation(cause: Cause, report: &Report) -> String {
     if cause.is_out_of_bounds()
         && let (Some((direction, bytes)), Some(region)) = (report.access, &report.region)
     {
-        let access = format!("A {bytes}-byte {}", direction.name());
+        let article = if matches!(bytes, 8 | 11 | 18 | 80..90) { "An" } else { "A" };
+        let access = format!("{article} {bytes}-byte {}", direction.name());
         let memory = match &region.variable {
             Some(name) => format!("`{name}` ({} bytes)", region.size),
             None => format!("an allocation of {} bytes", region.size),

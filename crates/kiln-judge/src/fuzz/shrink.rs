@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use kiln_core::{Config, Value};
 
 use crate::drawn::distribution::Distribution;
+use crate::fuzz::axis::Admits;
 use crate::fuzz::case::{FuzzCase, Shape};
 use crate::fuzz::room::{Extent, Room};
 
@@ -20,6 +21,8 @@ pub struct Shrinker<'s> {
     pub default: Option<&'s Config>,
     /// The tiles of a configuration.
     pub tiles: &'s (dyn Fn(&Config, &Shape) -> Vec<i64> + Sync),
+    /// Whether a shape makes sense for a configuration: others are not tried.
+    pub admits: Admits<'s>,
     /// Cases tried at most.
     pub tries: usize,
 }
@@ -76,9 +79,9 @@ impl<E, F: FnMut(&FuzzCase) -> Result<bool, E>> Search<'_, '_, F> {
         }
     }
 
-    /// Takes a case in place of the best, if it fails. One that was tried before does not.
+    /// Takes a case in place of the best, if it fails. One that was tried before, or that a rule excludes, does not.
     fn take(&mut self, case: FuzzCase) -> Result<bool, E> {
-        if !self.seen.insert(key(&case)) {
+        if !self.seen.insert(key(&case)) || !(self.how.admits)(&case.shape, &case.config) {
             return Ok(false);
         }
         if self.tried >= self.how.tries {

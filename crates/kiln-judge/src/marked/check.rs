@@ -234,7 +234,9 @@ fn off(slot: &Slot, bytes: &[u8], answer: &RightAnswer, tally: &Tally) -> Option
             seen += width;
         }
         refusal.hint = tolerance(slot, answer, tally);
-        refusal.evidence = format!("{wrong} of {seen} elements are off; error over answer is {:.2e}", tally.rel_l2());
+        let verb = if wrong == 1 { "is" } else { "are" };
+        refusal.evidence =
+            format!("{wrong} of {seen} elements {verb} off; error over answer is {:.2e}", tally.rel_l2());
         return Some(refusal);
     }
     let limit = bound.rel_l2.filter(|limit| tally.rel_l2() > *limit)?;

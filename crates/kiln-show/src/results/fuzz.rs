@@ -9,6 +9,7 @@ pub(crate) use json::validation;
 use std::fmt;
 
 use kiln_app::{FuzzFailure, Fuzzed, KeptNow, KeptResult, Selecting, VALIDATED};
+use kiln_store::Validation;
 use serde_json::Value;
 
 use crate::words::command::Command;
@@ -24,6 +25,8 @@ pub struct FuzzView<'a> {
     pub selecting: &'a Selecting,
     /// How kiln is called so that it finds the same store.
     pub kiln: &'a str,
+    /// Whether one case was typed: it is not shrunk, and not kept.
+    pub typed: bool,
     /// Show the compiler's command, too.
     pub verbose: bool,
 }
@@ -69,6 +72,17 @@ impl FuzzView<'_> {
         if about.is_empty() { writeln!(f) } else { writeln!(f, "  {}\n", about.join(", ")) }
     }
 
+    /// How many cases passed, in how long, and of how many shapes.
+    fn write_passed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fuzzed { passed, shapes, seconds, interrupted, .. } = self.fuzzed;
+        let passed = format!("{} passed", counted(*passed as u128, "case"));
+        match interrupted {
+            true => write!(f, "interrupted after {passed}")?,
+            false => write!(f, "correct: {passed} in {}", stretch(*seconds))?,
+        }
+        if *shapes > 0 { writeln!(f, ", {}", counted(*shapes as u128, "distinct shape")) } else { writeln!(f) }
+    }
+
     /// Cases that failed before.
     fn write_kept(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fixed = self.fuzzed.kept.iter().filter(|kept| kept.now == KeptNow::Fixed);
@@ -77,7 +91,8 @@ impl FuzzView<'_> {
         }
         let passing = self.fuzzed.kept.iter().filter(|kept| kept.now == KeptNow::Passes).count();
         if passing > 0 {
-            writeln!(f, "{} of earlier runs still fixed", counted(passing as u128, "case"))?;
+            let verb = if passing == 1 { "passes" } else { "pass" };
+            writeln!(f, "{} of earlier runs still {verb}", counted(passing as u128, "case"))?;
         }
         for kept in &self.fuzzed.kept {
             match &kept.now {
@@ -92,7 +107,7 @@ impl FuzzView<'_> {
             }
         }
         if self.fuzzed.kept.iter().any(|kept| matches!(kept.now, KeptNow::Fails(_))) {
-            writeln!(f, "no new cases: those in {} come first", self.fuzzed.file)?;
+            writeln!(f, "no new cases were drawn: those in {} come first", self.fuzzed.file)?;
         }
         Ok(())
     }
@@ -102,34 +117,44 @@ impl FuzzView<'_> {
         writeln!(f, "refused on {smallest}")?;
         f.write_str(&of_config(&failure.variant, &smallest.config.to_string()))?;
         f.write_str(&refusal(&failure.refusal, self.verbose))?;
-        let passed = counted(self.fuzzed.passed as u128, "case");
-        if smallest != found {
+        if !self.typed {
+            let found_after = match self.fuzzed.passed {
+                0 => "found on the first case".to_string(),
+                passed => format!("found after {} passed", counted(passed as u128, "case")),
+            };
             let config = if found.config == smallest.config { String::new() } else { format!(", {}", found.config) };
-            writeln!(f, "  found after {passed}: {found}{config}")?;
-        } else if *tried > 0 {
-            writeln!(f, "  found after {passed}")?;
+            let found = if smallest == found { String::new() } else { format!(": {found}{config}") };
+            writeln!(f, "  {found_after}{found}")?;
+            let why = if self.fuzzed.interrupted { "interrupted" } else { "the time budget ended" };
+            let so_far =
+                if *complete { String::new() } else { format!("; {why} before all were, so it may get smaller") };
+            writeln!(f, "  shrunk: {} tried{so_far}", counted(*tried as u128, "smaller case"))?;
         }
-        if *tried > 0 {
-            let so_far = if *complete { "" } else { "; there was no time for all, it may get smaller" };
-            writeln!(f, "  smallest of {}{so_far}", counted(*tried as u128, "case"))?;
-        }
-        if !steady {
+        if *steady == Some(false) {
             writeln!(
                 f,
                 "  it does not fail every time: look for a race, or for memory that is read before it is written"
             )?;
         }
         writeln!(f, "  replay: {}", self.replay_failure(failure))?;
-        if *tried > 0 {
-            writeln!(f, "  kept in {}; it runs first next time", self.fuzzed.file)?;
+        if !self.typed {
+            match &self.fuzzed.not_kept {
+                None => writeln!(f, "  kept in {}; it runs first next time", self.fuzzed.file)?,
+                Some(why) => writeln!(f, "  not kept: {why}")?,
+            }
             writeln!(f, "  hint: if the kernel is not made for this shape, state in [fuzz] which it is made for")?;
         }
         Ok(())
     }
 
     fn write_counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fuzzed { excluded, not_run, not_run_first, refused, .. } = self.fuzzed;
+        let Fuzzed { excluded, draws_excluded, not_run, not_run_first, refused, .. } = self.fuzzed;
         let mut rows: Vec<Vec<String>> = Vec::new();
+        if *draws_excluded > 0 {
+            let what = if *draws_excluded == 1 { "drawn shape" } else { "drawn shapes" };
+            let words = format!("{what} that constraints exclude; the nearest they admit was taken");
+            rows.push(vec!["moved".into(), draws_excluded.to_string(), words]);
+        }
         for (why, count) in excluded {
             rows.push(vec!["excluded".into(), count.to_string(), why.clone()]);
         }
@@ -139,7 +164,8 @@ impl FuzzView<'_> {
         names.dedup();
         for gate in names {
             let count = gates.iter().filter(|other| **other == gate).count();
-            rows.push(vec!["refused".into(), count.to_string(), format!("configurations that never ran ({gate})")]);
+            let what = if count == 1 { "configuration" } else { "configurations" };
+            rows.push(vec!["refused".into(), count.to_string(), format!("{what} that never ran ({gate})")]);
         }
         if *not_run > 0 {
             let first = not_run_first.as_ref().map_or(String::new(), |case| format!(", from {case} on"));
@@ -147,6 +173,12 @@ impl FuzzView<'_> {
         }
         f.write_str(&lines(&rows, &[Align::Left, Align::Right, Align::Left]))
     }
+}
+
+/// `validated: 100 good runs of BLOCK=64 on 83 shapes`.
+pub(crate) fn validated(made: &Validation) -> String {
+    let shapes = made.shapes.map_or(String::new(), |shapes| format!(" on {}", counted(shapes.into(), "shape")));
+    format!("validated: {} good runs of {}{shapes}", made.runs, made.config)
 }
 
 /// Variant and configuration, where there are any.
@@ -171,21 +203,18 @@ impl fmt::Display for FuzzView<'_> {
         match &fuzzed.failure {
             Some(failure) => self.write_failure(f, failure)?,
             None if fuzzed.has_failed() => {}
-            None if fuzzed.interrupted => {
-                writeln!(f, "interrupted: {} passed by then", counted(fuzzed.passed as u128, "case"))?;
-            }
-            None => {
-                writeln!(
-                    f,
-                    "correct: {} passed in {}",
-                    counted(fuzzed.passed as u128, "case"),
-                    stretch(fuzzed.seconds)
-                )?;
-            }
+            None => self.write_passed(f)?,
         }
         self.write_counts(f)?;
+        if fuzzed.only_workloads {
+            writeln!(
+                f,
+                "note: only the workloads' own shapes were checked: constraints admit no other that can be drawn"
+            )?;
+            writeln!(f, "  hint: state in [fuzz] what dimensions may be: dims = {{ S = [1, 4096] }}")?;
+        }
         for made in &fuzzed.validated {
-            writeln!(f, "validated: {} good runs of {}", made.runs, made.config)?;
+            writeln!(f, "{}", validated(made))?;
         }
         match fuzzed.runs {
             Some(runs) if fuzzed.validated.is_empty() && !fuzzed.has_failed() && runs < VALIDATED => {

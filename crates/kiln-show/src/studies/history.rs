@@ -10,7 +10,7 @@ use crate::results::fuzz::validation;
 use crate::results::run::RunView;
 use crate::studies::past::Past;
 use crate::words::command::quoted;
-use crate::words::number::{grouped, stretch};
+use crate::words::number::{counted, grouped, stretch};
 use crate::words::table::{Align, lines};
 use crate::words::time::moment;
 
@@ -115,7 +115,9 @@ impl fmt::Display for HistoryView<'_> {
         if !self.validations.is_empty() {
             let zone = TimeZone::system();
             let row = |made: &Validation| {
-                let runs = format!("{} good runs", made.runs);
+                let shapes =
+                    made.shapes.map_or(String::new(), |shapes| format!(", {}", counted(shapes.into(), "shape")));
+                let runs = format!("{} good runs{shapes}", made.runs);
                 let of = of(&made.target, &made.variant);
                 vec![moment(made.at_ms, &zone), made.kernel.clone(), of, runs, made.device.clone(), made.config.clone()]
             };

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 pub use repeat::repeat;
 
+use crate::results::fuzz::validated;
 use crate::studies::outcome::OutcomeView;
 use crate::studies::past::Past;
 use crate::words::command::Command;
@@ -84,7 +85,7 @@ impl StudyView<'_> {
                 write!(f, "\n{}", OutcomeView { summary })?;
                 self.past.validated.iter().try_for_each(|made| {
                     let when = moment(made.at_ms, &self.past.zone);
-                    writeln!(f, "validated: {} good runs of {}, {when}", made.runs, made.config)
+                    writeln!(f, "{}, {when}", validated(made))
                 })
             }
             // Another kiln's summary: its verdict is still worth telling.

@@ -69,6 +69,12 @@ impl<'r> Columns<'r> {
         T::try_from(value).map_err(|_| self.unreadable(name, value))
     }
 
+    /// A count, where there is one.
+    pub(crate) fn maybe_count<T: TryFrom<i64>>(&self, name: &str) -> Result<Option<T>, Fault> {
+        let value: Option<i64> = self.get(name)?;
+        value.map(|value| T::try_from(value).map_err(|_| self.unreadable(name, value))).transpose()
+    }
+
     /// Text that some reader understands.
     pub(crate) fn read<T>(&self, name: &str, reader: impl FnOnce(&str) -> Option<T>) -> Result<T, Fault> {
         let text: &str = self.get(name)?;

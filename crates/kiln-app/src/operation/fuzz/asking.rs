@@ -2,10 +2,11 @@
 //! what was excluded, the first that failed. The first is the one that comes first, not the one that is done first: the
 //! result does not depend on how many are asked about at once.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use kiln_core::{Fault, Refusal};
-use kiln_judge::{Fit, FuzzCase};
+use kiln_judge::{DrawnCase, Fit, FuzzCase, Shape};
 use kiln_study::Tried;
 
 use crate::event::What;
@@ -38,8 +39,14 @@ impl Clock {
 pub(super) struct Asked {
     /// Passed, by lane.
     pub(super) passed: Vec<usize>,
+    /// The shapes of those that were asked about.
+    pub(super) shapes: HashSet<Shape>,
+    /// Shapes that were drawn on the way and that the rules exclude.
+    pub(super) draws_excluded: usize,
     /// Not asked, by reason.
     pub(super) excluded: Vec<(String, usize)>,
+    /// The first that could not be answered.
+    pub(super) unanswered: Option<Fault>,
     /// The first that failed, with its lane.
     pub(super) failed: Option<(usize, FuzzCase, Refusal)>,
     /// Those for which there was no time.
@@ -72,8 +79,9 @@ pub(super) fn ask_all(
     let mut ended = None;
     'all: while asked.failed.is_none() {
         let mut batch: Vec<(usize, FuzzCase, f64)> = Vec::new();
+        let mut draws = Vec::new();
         while batch.len() < jobs {
-            let Some((place, case)) = supply.next(lanes) else { break };
+            let Some((place, DrawnCase { case, excluded })) = supply.next(lanes) else { break };
             let size = match lanes[place].fit(&case.shape, &case.config) {
                 Fit::Fits(work) => work.size(),
                 Fit::Excluded(_) => 0.0,
@@ -85,16 +93,22 @@ pub(super) fn ask_all(
                 break 'all;
             }
             batch.push((place, case, size));
+            draws.push(excluded);
         }
         if batch.is_empty() {
             break;
         }
-        for ((place, case, size), (outcome, seconds)) in batch.iter().zip(together(lanes, &batch)) {
+        for (((place, case, size), draws), (outcome, seconds)) in batch.iter().zip(draws).zip(together(lanes, &batch)) {
+            // What comes after the first that fails does not count: how many there are depends on the jobs.
+            let counts = asked.failed.is_none() && ended.is_none();
+            if counts {
+                asked.draws_excluded += draws;
+            }
             match outcome {
-                Err(fault) => {
-                    ended = ended.or(Some(fault));
-                }
+                Err(fault) => ended = ended.or(Some(fault)),
+                Ok(_) if !counts => {}
                 Ok(Tried::Passed) => {
+                    asked.shapes.insert(case.shape.clone());
                     asked.passed[*place] += 1;
                     if *size >= largest.0 && *size > TELLING {
                         largest = (*size, seconds);
@@ -104,10 +118,15 @@ pub(super) fn ask_all(
                     supply.give_back(*place);
                     asked.exclude(why);
                 }
-                Ok(Tried::Refused(refusal)) if asked.failed.is_none() => {
+                Ok(Tried::Unanswered(fault)) => {
+                    supply.give_back(*place);
+                    asked.exclude(format!("{}: {}", fault.what, fault.why));
+                    asked.unanswered.get_or_insert(fault);
+                }
+                Ok(Tried::Refused(refusal)) => {
+                    asked.shapes.insert(case.shape.clone());
                     asked.failed = Some((*place, case.clone(), refusal));
                 }
-                Ok(Tried::Refused(_)) => {}
             }
         }
         if ended.is_some() {

@@ -3,9 +3,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use kiln_core::{Config, Fault, Outcome, Refusal, Workload};
+use kiln_core::{Config, Fault, Outcome, Refusal, Report, Workload};
 use kiln_judge::{
-    CaseSource, Distribution, Fit, FuzzCase, Generator, Room, Shape, Signature, Work, fit, tiles, workload_of,
+    CaseSource, Distribution, DrawnCase, Fit, FuzzCase, Generator, Room, Shape, Signature, Work, fit, shape_text,
+    tiles, workload_of,
 };
 use kiln_study::{Baselines, Bench, Cases, Kernel, Subject, Tried};
 
@@ -113,15 +114,31 @@ impl<'b, 'a> Lane<'b, 'a> {
         fit(&kernel.selection, &workload_of(shape), &some)
     }
 
-    /// Whether a shape is one to draw for a configuration: the rules hold there, and it is small.
+    /// Whether a shape makes sense for a configuration: every rule holds there.
+    pub(super) fn admits(&self, shape: &Shape, config: &Config) -> bool {
+        let holds = self.bench.kernel.unfit(config, Some(&workload_of(shape))).is_none();
+        holds && matches!(self.fit(shape, config), Fit::Fits(_))
+    }
+
+    /// Whether a shape is small enough to be drawn.
     fn is_small(&self, shape: &Shape, config: &Config) -> bool {
-        let workload = workload_of(shape);
-        let Fit::Fits(work) = self.fit(shape, config) else { return false };
+        let Fit::Fits(Work { numbers: own, flops: operations }) = self.fit(shape, config) else { return false };
         let (numbers, flops) = if self.bench.kernel.on_gpu() { SMALL_ON_GPU } else { SMALL };
-        let Work { numbers: own, flops: operations } = work;
-        own <= numbers
-            && operations.unwrap_or(0.0) <= flops
-            && self.bench.kernel.unfit(config, Some(&workload)).is_none()
+        own <= numbers && operations.unwrap_or(0.0) <= flops
+    }
+
+    /// Why a case that was typed makes no sense here.
+    pub(super) fn objection(&self, case: &FuzzCase) -> Option<Report> {
+        let shape = shape_text(&case.shape);
+        if let Some(refusal) = self.bench.kernel.unfit(&case.config, Some(&workload_of(&case.shape))) {
+            let report = Report::error(format!("--case: {shape} breaks the constraint {}", refusal.rule));
+            let label = format!("expected {}, found {} with {}", refusal.limit, refusal.measured, refusal.evidence);
+            let hint = refusal.hint.unwrap_or_else(|| "choose another shape, or another --config".into());
+            return Some(report.label(label).hint(hint));
+        }
+        let Fit::Excluded(why) = self.fit(&case.shape, &case.config) else { return None };
+        let report = Report::error(format!("--case: {shape} is no shape of this kernel"));
+        Some(report.label(why).hint("choose another shape; [fuzz] in kernel.toml states which there are"))
     }
 
     /// The tiles of a configuration.
@@ -130,11 +147,25 @@ impl<'b, 'a> Lane<'b, 'a> {
     }
 
     /// The case of a number.
-    pub(super) fn draw(&self, seed: u64, number: u64, inputs: &[Distribution]) -> Option<FuzzCase> {
-        let tiles = |config: &Config, shape: &Shape| self.tiles(config, shape);
-        let fits = |shape: &Shape, config: &Config| self.is_small(shape, config);
-        let source = CaseSource { room: &self.room, configs: &self.configs, inputs, tiles: &tiles, fits: &fits };
-        Generator::new(source, seed).case(number)
+    pub(super) fn draw(&self, seed: u64, number: u64, inputs: &[Distribution]) -> Option<DrawnCase> {
+        self.drawing(seed, inputs, |generator| generator.case(number))
+    }
+
+    /// Whether any shape but the workloads' own can be drawn.
+    pub(super) fn can_move(&self) -> bool {
+        self.drawing(0, &[], |generator| generator.can_move())
+    }
+
+    fn drawing<R>(&self, seed: u64, inputs: &[Distribution], ask: impl Fn(&Generator<'_>) -> R) -> R {
+        let source = CaseSource {
+            room: &self.room,
+            configs: &self.configs,
+            inputs,
+            tiles: &|config: &Config, shape: &Shape| self.tiles(config, shape),
+            admits: &|shape: &Shape, config: &Config| self.admits(shape, config),
+            is_small: &|shape: &Shape, config: &Config| self.is_small(shape, config),
+        };
+        ask(&Generator::new(source, seed))
     }
 
     /// The shape of the workload that stands for those that say nothing.
@@ -167,6 +198,6 @@ pub(super) fn has_workloads(kernel: &Kernel<'_>) -> Result<(), Failure> {
     if kernel.selection.spec.workloads.iter().any(|w| any(&w)) {
         return Ok(());
     }
-    let report = kiln_core::Report::error(format!("{} has no workloads for target {target}", kernel.name()));
+    let report = Report::error(format!("{} has no workloads for target {target}", kernel.name()));
     Err(report.hint("add [[workloads]]: shapes are drawn around theirs").into())
 }

@@ -116,13 +116,14 @@ fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, is_about_one: bool) -> Result<Op
     }
     let asked = match FuzzCase::parse(&case.case, &lane.usual(), config) {
         Ok(asked) => asked,
-        Err(report) => return skipped(&report.message),
+        Err(report) => return skipped(report.message.trim_start_matches("--case: ")),
     };
     Ok(Some(match lane.ask(&asked)? {
         Tried::Refused(refusal) => KeptNow::Fails(refusal),
         Tried::Passed if case.state == KeptState::Failing => KeptNow::Fixed,
         Tried::Passed => KeptNow::Passes,
         Tried::Excluded(why) => KeptNow::Skipped(why),
+        Tried::Unanswered(fault) => KeptNow::Skipped(format!("{}: {}", fault.what, fault.why)),
     }))
 }
 

@@ -89,6 +89,12 @@ pub struct Fuzzed {
     pub refused: Vec<(Config, Refusal)>,
     /// Cases that passed.
     pub passed: usize,
+    /// Distinct shapes among the cases that were asked about.
+    pub shapes: usize,
+    /// Shapes that were drawn and that constraints exclude; the nearest that they admit took their place.
+    pub draws_excluded: usize,
+    /// Whether constraints leave no shape but the workloads' own to draw.
+    pub only_workloads: bool,
     /// Cases that were not asked, by reason.
     pub excluded: Vec<(String, usize)>,
     /// Cases for which there was no time.
@@ -103,6 +109,8 @@ pub struct Fuzzed {
     pub unusable: Option<(Config, Refusal)>,
     /// Where failing cases are kept.
     pub file: Utf8PathBuf,
+    /// Why they could not be kept there.
+    pub not_kept: Option<String>,
     /// Variants of the configuration that were validated.
     pub validated: Vec<Validation>,
     /// Good runs that were asked for.
@@ -128,8 +136,8 @@ pub struct FuzzFailure {
     pub tried: usize,
     /// Whether nothing smaller was left to try.
     pub complete: bool,
-    /// Whether it fails every time.
-    pub steady: bool,
+    /// Whether it fails every time; none where there was no time to see.
+    pub steady: Option<bool>,
 }
 
 /// A case that failed before.
@@ -164,9 +172,10 @@ impl Fuzzed {
 
 impl Ends for Fuzzed {
     fn ending(&self) -> Ending {
-        match self.has_failed() {
-            true => Ending::Refused,
-            false if self.interrupted => Ending::Interrupted,
+        match self.interrupted {
+            // Who stops it hears so from the exit code, whatever was found by then.
+            true => Ending::Interrupted,
+            false if self.has_failed() => Ending::Refused,
             false => Ending::Done,
         }
     }

@@ -38,7 +38,8 @@ pub(super) fn smallest(
     let until = Instant::now() + left.max(LEAST);
     let default = kernel.default_config().filter(|_| is_free);
     let tiles = |config: &Config, shape: &Shape| lane.tiles(config, shape);
-    let how = Shrinker { room: &lane.room, default: default.as_ref(), tiles: &tiles, tries: TRIES };
+    let admits = |shape: &Shape, config: &Config| lane.admits(shape, config);
+    let how = Shrinker { room: &lane.room, default: default.as_ref(), tiles: &tiles, admits: &admits, tries: TRIES };
     teller.tell(What::Phase { phase: "shrink".into(), planned: TRIES });
     let mut why = refusal;
     let mut done = 0;
@@ -53,19 +54,22 @@ pub(super) fn smallest(
                 why = refusal;
                 Ok(true)
             }
-            Tried::Passed | Tried::Excluded(_) => Ok(false),
+            Tried::Passed | Tried::Excluded(_) | Tried::Unanswered(_) => Ok(false),
         }
     });
     let mut fault = match over {
         Some(Over::Fault(fault)) => Some(fault),
         Some(Over::Time) | None => None,
     };
-    let mut steady = true;
+    let mut steady = Some(true);
     for _ in 0..AGAIN {
         match lane.ask(&shrunk.case) {
             Ok(Tried::Refused(_)) => {}
-            Ok(Tried::Passed | Tried::Excluded(_)) => steady = false,
-            Err(new) => fault = fault.or(Some(new)),
+            Ok(_) => steady = Some(false),
+            Err(new) => {
+                steady = steady.filter(|steady| !steady);
+                fault = fault.or(Some(new));
+            }
         }
     }
     teller.tell(What::PhaseEnd);

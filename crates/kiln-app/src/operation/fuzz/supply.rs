@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use kiln_core::Config;
-use kiln_judge::{Distribution, Fit, FuzzCase, suite};
+use kiln_core::{Config, Report};
+use kiln_judge::{Distribution, DrawnCase, Fit, FuzzCase, suite};
 
 use crate::failure::Failure;
 use crate::operation::fuzz::lane::Lane;
@@ -34,13 +34,18 @@ pub(super) enum Supply {
 }
 
 impl Supply {
-    /// One case, on every lane.
+    /// One case, on every lane. Refuses one that makes sense on none.
     pub(super) fn typed(lanes: &[Lane<'_, '_>], text: &str) -> Result<Supply, Failure> {
         let case = |(place, lane): (usize, &Lane<'_, '_>)| {
             let config = lane.configs.first().cloned().unwrap_or_default();
             Ok((place, FuzzCase::parse(text, &lane.usual(), config)?))
         };
-        Ok(Supply::Listed(lanes.iter().enumerate().map(case).collect::<Result<_, Failure>>()?))
+        let cases: VecDeque<(usize, FuzzCase)> = lanes.iter().enumerate().map(case).collect::<Result<_, Failure>>()?;
+        let objections: Option<Vec<Report>> = cases.iter().map(|(place, case)| lanes[*place].objection(case)).collect();
+        match objections.and_then(|reports| reports.into_iter().next()) {
+            Some(report) => Err(report.into()),
+            None => Ok(Supply::Listed(cases)),
+        }
     }
 
     /// The shapes of a suite, smallest first: each with its declared inputs, and with others in turn.
@@ -80,10 +85,13 @@ impl Supply {
         }
     }
 
-    /// The next case.
-    pub(super) fn next(&mut self, lanes: &[Lane<'_, '_>]) -> Option<(usize, FuzzCase)> {
+    /// The next case, and its lane.
+    pub(super) fn next(&mut self, lanes: &[Lane<'_, '_>]) -> Option<(usize, DrawnCase)> {
         match self {
-            Supply::Listed(cases) => cases.pop_front(),
+            Supply::Listed(cases) => {
+                let (place, case) = cases.pop_front()?;
+                Some((place, DrawnCase { case, excluded: 0 }))
+            }
             Supply::Drawn { seed, inputs, wanted, drawn, most, turn } => {
                 let open = |place: usize| wanted[place] > 0 && drawn[place] < *most;
                 let place = (0..lanes.len()).map(|step| (*turn + step) % lanes.len()).find(|place| open(*place))?;

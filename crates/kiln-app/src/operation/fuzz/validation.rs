@@ -29,7 +29,7 @@ pub(super) fn record(
     for lane in lanes {
         let Some(config) = lane.configs.first() else { continue };
         let path = request.selecting.path.as_str();
-        fuzzed.validated.push(validation(lane.bench, path, config, (runs, fuzzed.seed))?);
+        fuzzed.validated.push(validation(lane.bench, path, config, (runs, fuzzed.shapes, fuzzed.seed))?);
     }
     let recorded = |made: &Validation| project.store().and_then(|store| store.record_validation(made));
     if let Err(fault) = fuzzed.validated.iter().try_for_each(recorded) {
@@ -43,7 +43,7 @@ pub(super) fn validation(
     bench: &Bench<'_>,
     path: &str,
     config: &Config,
-    (runs, seed): (usize, u64),
+    (runs, shapes, seed): (usize, usize, u64),
 ) -> Result<Validation, Failure> {
     let kernel = bench.kernel;
     Ok(Validation {
@@ -56,6 +56,7 @@ pub(super) fn validation(
         variant: kernel.variant(),
         config: config.to_string(),
         runs: runs as u64,
+        shapes: Some(shapes as u64),
         seed,
         device: bench.hardware().into(),
         spec_hash: spec_hash(kernel),

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiln_core::{Config, Report};
+use kiln_core::{Config, Report, counted};
 use kiln_study::Bench;
 
 use crate::failure::Failure;
@@ -52,9 +52,11 @@ pub(crate) fn validate_winner(
         teller.note(format!("the winner is not validated: {passed} of {VALIDATED} good runs in the time left"));
         return Ok(());
     }
-    let made = validation(bench, path, config, (VALIDATED, seed))?;
+    let shapes = asked.shapes.len();
+    let made = validation(bench, path, config, (VALIDATED, shapes, seed))?;
+    let on = counted(shapes as u128, "shape");
     match project.store().and_then(|store| store.record_validation(&made)) {
-        Ok(()) => teller.note(format!("the winner is validated: {VALIDATED} good runs")),
+        Ok(()) => teller.note(format!("the winner is validated: {VALIDATED} good runs on {on}")),
         Err(fault) => teller.note(format!("the validation is not recorded: {fault}")),
     }
     Ok(())

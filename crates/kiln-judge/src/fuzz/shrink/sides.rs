@@ -1,82 +1,94 @@
-//! Sides of a shape made smaller. Each is first tried at its least, which is enough for those that do not matter; then at
-//! every edge from the least on, and between the last edge that passes and the first that fails by halves. Sides of one
-//! length also shrink together: what fails only for squares stays one.
+//! Sides of a shape made smaller, in the sizes that rules admit. Each is first tried at its least, which is enough for those
+//! that do not matter; then at every edge from the least on, and between the last edge that passes and the first that fails by
+//! halves. Sides of one length also shrink together: what fails only for squares stays one. So do sides that rules tie.
 
 use kiln_core::Value;
 
+use crate::fuzz::axis::Axis;
 use crate::fuzz::case::FuzzCase;
-use crate::fuzz::edges::edges;
-use crate::fuzz::room::Extent;
+use crate::fuzz::line::Line;
 use crate::fuzz::shrink::Search;
 
 /// Sizes tried right below the smallest that fails, where others were skipped.
-const NEIGHBOURS: i64 = 3;
+const NEIGHBOURS: usize = 3;
 
-impl<E, F: FnMut(&FuzzCase) -> Result<bool, E>> Search<'_, '_, F> {
+impl<'s, E, F: FnMut(&FuzzCase) -> Result<bool, E>> Search<'_, 's, F> {
     pub(super) fn smaller_sides(&mut self) -> Result<(), E> {
         for place in 0..self.best.shape.len() {
-            if let Some((low, size)) = self.side(place)
-                && size > low
+            if let Some(axis) = self.axis(&[place])
+                && let Some(least) = self.line(&axis).above(axis.low())
+                && least < axis.at()
             {
-                self.at(&[place], low)?;
+                self.at(&axis, least)?;
             }
         }
         let mut places: Vec<usize> = (0..self.best.shape.len()).collect();
-        places.sort_by_key(|place| std::cmp::Reverse(self.side(*place).map_or(0, |(_, size)| size)));
+        places.sort_by_key(|place| std::cmp::Reverse(self.size(*place)));
         for place in places {
-            let Some((low, size)) = self.side(place) else { continue };
-            self.lower(&[place], low)?;
-            let same = |other: &usize| self.side(*other).is_some_and(|(_, other)| other == size);
-            let twins: Vec<usize> = (0..self.best.shape.len()).filter(same).collect();
+            let size = self.size(place);
+            let Some(axis) = self.axis(&[place]) else { continue };
+            self.lower(&axis)?;
             // Only where it could not shrink alone.
-            if twins.len() > 1 && twins.contains(&place) {
-                let low = twins.iter().filter_map(|place| self.side(*place)).map(|(low, _)| low).max().unwrap_or(low);
-                self.lower(&twins, low)?;
+            if self.size(place) < size {
+                continue;
+            }
+            let is_fixed = self.line(&axis).is_fixed();
+            for tied in Axis::tied(self.how.room, &self.best.shape, place) {
+                if (is_fixed || tied.is_square()) && self.size(place) == size {
+                    self.lower(&tied)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// The least a side may be, and what it is; none for what is no side.
-    fn side(&self, place: usize) -> Option<(i64, i64)> {
-        let (name, value) = self.best.shape.get(place)?;
-        match (self.how.room.extent(name)?, value) {
-            (Extent::Whole(low, _), Value::Int(size)) => Some((*low, *size)),
-            _ => None,
-        }
+    /// What a side is; 0 for what is none.
+    fn size(&self, place: usize) -> i64 {
+        if let Some((_, Value::Int(size))) = self.best.shape.get(place) { *size } else { 0 }
     }
 
-    /// Tries some sides at a size.
-    fn at(&mut self, places: &[usize], size: i64) -> Result<bool, E> {
-        let mut case = self.best.clone();
-        for place in places {
-            case.shape[*place].1 = Value::Int(size);
-        }
+    fn axis(&self, places: &[usize]) -> Option<Axis> {
+        Axis::of(self.how.room, &self.best.shape, places)
+    }
+
+    fn line(&self, axis: &Axis) -> Line<'s> {
+        let tiles = (self.how.tiles)(&self.best.config, &self.best.shape);
+        let sizes = (0..self.best.shape.len()).map(|place| self.size(place)).filter(|size| *size > 0);
+        let likely: Vec<i64> = sizes.chain(tiles).collect();
+        axis.line(&self.best.shape, &self.best.config, &likely, self.how.admits)
+    }
+
+    /// Tries another size along an axis.
+    fn at(&mut self, axis: &Axis, size: i64) -> Result<bool, E> {
+        let case = FuzzCase { shape: axis.set(&self.best.shape, size), ..self.best.clone() };
         self.take(case)
     }
 
-    /// Makes some sides, all of one length, as small as they get.
-    fn lower(&mut self, places: &[usize], low: i64) -> Result<(), E> {
-        let Some((_, mut size)) = places.first().and_then(|place| self.side(*place)) else { return Ok(()) };
+    /// Goes down an axis as far as it fails.
+    fn lower(&mut self, axis: &Axis) -> Result<(), E> {
+        let (low, mut size) = (axis.low(), axis.at());
         if size <= low {
             return Ok(());
         }
+        let line = self.line(axis);
         let tiles = (self.how.tiles)(&self.best.config, &self.best.shape);
         let mut passes = low - 1;
-        for edge in edges(low, size - 1, &tiles) {
-            if self.at(places, edge)? {
+        for edge in line.edges_below(size, &tiles) {
+            if self.at(axis, edge)? {
                 size = edge;
                 break;
             }
             passes = edge;
         }
-        while size - passes > 1 {
-            let middle = passes + (size - passes) / 2;
-            if self.at(places, middle)? { size = middle } else { passes = middle }
+        while let Some(middle) = line.between(passes, size) {
+            if self.at(axis, middle)? { size = middle } else { passes = middle }
         }
         // Failures come and go with the remainder of a division: a look at what was skipped.
-        for near in ((size - NEIGHBOURS).max(low)..size).rev() {
-            self.at(places, near)?;
+        let mut near = size;
+        for _ in 0..NEIGHBOURS {
+            let Some(lower) = near.checked_sub(1).and_then(|lower| line.below(lower)) else { break };
+            near = lower;
+            self.at(axis, near)?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ fn refusal() -> Refusal {
         rule: "y".into(),
         measured: "y[64, 0] is 1".into(),
         limit: "2 within 1e-5".into(),
-        evidence: "1 of 65 elements are off".into(),
+        evidence: "1 of 65 elements is off".into(),
         hint: None,
     }
 }
@@ -33,6 +33,9 @@ fn fuzzed() -> Fuzzed {
         configs: 4,
         refused: vec![(Config::parse("BLOCK=16").unwrap(), Refusal { gate: Gate::Spills, ..refusal() })],
         passed: 12,
+        shapes: 9,
+        draws_excluded: 0,
+        only_workloads: false,
         excluded: vec![("constraint rows".into(), 3)],
         not_run: 0,
         not_run_first: None,
@@ -40,6 +43,7 @@ fn fuzzed() -> Fuzzed {
         failure: None,
         unusable: None,
         file: ".kiln/fuzz/twice.toml".into(),
+        not_kept: None,
         validated: vec![],
         runs: None,
         seconds: 1.5,
@@ -49,7 +53,7 @@ fn fuzzed() -> Fuzzed {
 
 fn said(fuzzed: &Fuzzed) -> String {
     let selecting = Selecting { path: "my kernels/twice".into(), ..Selecting::default() };
-    FuzzView { fuzzed, selecting: &selecting, kiln: "kiln", verbose: false }.to_string()
+    FuzzView { fuzzed, selecting: &selecting, kiln: "kiln", typed: false, verbose: false }.to_string()
 }
 
 #[test]
@@ -59,9 +63,9 @@ fn what_passed_what_was_excluded_and_what_there_was_no_time_for() {
     twice, target cpu, fuzz, seed 7
       T=f16, T=f32, 4 configurations
 
-    correct: 12 cases passed in 1.5 s
+    correct: 12 cases passed in 1.5 s, 9 distinct shapes
       excluded  3  constraint rows
-      refused   1  configurations that never ran (spills)
+      refused   1  configuration that never ran (spills)
       not run   2  no time left, from S=512; inputs=declared; seed=3 on
     ");
 }
@@ -75,7 +79,7 @@ fn the_smallest_failing_case_comes_with_the_command_that_replays_it() {
         refusal: refusal(),
         tried: 44,
         complete: false,
-        steady: false,
+        steady: Some(false),
     };
     let failed = Fuzzed { failure: Some(failure), refused: vec![], excluded: vec![], ..fuzzed() };
     insta::assert_snapshot!(said(&failed), @r"
@@ -87,9 +91,9 @@ fn the_smallest_failing_case_comes_with_the_command_that_replays_it() {
       numerics (y): an output differs from the reference by more than the tolerance
         measured  y[64, 0] is 1
         limit     2 within 1e-5
-        evidence  1 of 65 elements are off
-      found after 12 cases: S=517; inputs=spike; seed=99
-      smallest of 44 cases; there was no time for all, it may get smaller
+        evidence  1 of 65 elements is off
+      found after 12 cases passed: S=517; inputs=spike; seed=99
+      shrunk: 44 smaller cases tried; the time budget ended before all were, so it may get smaller
       it does not fail every time: look for a race, or for memory that is read before it is written
       replay: kiln fuzz 'my kernels/twice' --target cpu --variant T=f32 --config BLOCK=64 --case 'S=65; inputs=declared; seed=0'
       kept in .kiln/fuzz/twice.toml; it runs first next time
@@ -113,6 +117,7 @@ fn the_level_is_reached_or_what_it_takes_is_said() {
         variant: String::new(),
         config: "BLOCK=64".into(),
         runs: 100,
+        shapes: Some(83),
         seed: 7,
         device: "a processor".into(),
         spec_hash: String::new(),
@@ -120,5 +125,5 @@ fn the_level_is_reached_or_what_it_takes_is_said() {
         kiln_version: String::new(),
     };
     let done = Fuzzed { runs: Some(100), validated: vec![made], ..fuzzed() };
-    assert!(said(&done).ends_with("validated: 100 good runs of BLOCK=64\n"), "{}", said(&done));
+    assert!(said(&done).ends_with("validated: 100 good runs of BLOCK=64 on 83 shapes\n"), "{}", said(&done));
 }
