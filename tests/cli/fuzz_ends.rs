@@ -33,7 +33,7 @@ fn a_case_that_makes_no_sense_is_a_mistake_in_the_command_line() {
         ("S=-5", "--case: S=-5,D=8 is no shape of this kernel"),
         ("D=6", "--case: S=64,D=6 breaks the constraint wide"),
         ("H=6", "--case: there is no dimension `H`"),
-        ("inputs=lowest", "inputs lowest make no sense for this case"),
+        ("inputs=lowest", "inputs lowest make no sense here"),
         ("inputs=spike; inputs=spike", "--case: inputs is given twice"),
         ("S=1; S=2", "--case: S is given twice"),
         ("seed=18446744073709551616", "expected a whole number from 0 to 18446744073709551615"),

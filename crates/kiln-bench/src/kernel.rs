@@ -81,10 +81,10 @@ impl<'a> Kernel<'a> {
         self.problem.broken(config).map(|(refusal, workload)| (refusal, workload.to_string()))
     }
 
-    /// Why a configuration cannot be used on a workload, selected or not. What lacks the kernel's tunables, as a baseline
-    /// does, keeps every rule.
+    /// Why a configuration cannot be used on a workload, selected or not. What has no tunables, such as a baseline, keeps
+    /// every rule.
     pub fn unfit(&self, config: &Config, workload: Option<&Workload>) -> Option<Refusal> {
-        if config.is_empty() && !self.problem.dimensions.is_empty() {
+        if config.is_empty() {
             return None;
         }
         self.problem.broken_on(config, &Constants::of(&self.selection, workload))

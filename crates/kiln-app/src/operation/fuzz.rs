@@ -14,7 +14,7 @@ mod winner;
 use std::time::{Duration, Instant};
 
 use kiln_core::{Config, Fault, Report};
-use kiln_judge::Shape;
+use kiln_judge::{FuzzCase, Room, Shape};
 use kiln_study::{Bench, Settings};
 
 use crate::ending::Ends;
@@ -98,6 +98,11 @@ pub(crate) fn run(
     teller.warn(&file.warnings);
     let ready = Ready::new(project, file, request, teller)?;
     let first = &ready.opened[0].kernel;
+    if let Some(case) = &request.case {
+        // A slip is told before anything is built.
+        let usual = Room::of(&first.selection).bases.into_iter().next().unwrap_or_default();
+        FuzzCase::parse(case, &usual, Config::default())?;
+    }
     let mut memory = Memory::read(project, first)?;
     let seed = seed(request.seed)?;
     let mut fuzzed = Fuzzed {

@@ -95,7 +95,7 @@ fn ask<'s>(
         }
     };
     if stage.exams.is_empty() {
-        return Ok(Tried::Excluded(format!("inputs {} make no sense for this case", case.inputs)));
+        return Ok(Tried::Excluded(format!("inputs {} make no sense here", case.inputs)));
     }
     let mut seating = bench.seating().clone();
     if bench.settings.memory.is_none() && !bench.kernel.on_gpu() {

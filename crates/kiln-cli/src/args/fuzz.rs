@@ -6,7 +6,7 @@ use super::{BuildingArgs, HearingArgs, SelectingArgs};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Shapes are drawn around the workloads: edges of tiles, odd and extreme sizes; [fuzz] in kernel.toml states what dimensions may be. A failing case is shrunk to the smallest one that fails, printed with a command that replays it, and kept under .kiln/fuzz, where it runs first next time.\n\nExamples:\n  kiln fuzz kernels/softmax\n  kiln fuzz kernels/attention --suite attention --minutes 10\n  kiln fuzz kernels/softmax --study last --runs 100\n  kiln fuzz kernels/softmax --baseline numpy --cases 500\n  kiln fuzz kernels/softmax --config VEC=16 --case 'ROWS=65,COLS=7; inputs=spike; seed=3'"
+    after_help = "Shapes are drawn around the workloads: edges of tiles, odd and extreme sizes, as far as constraints admit them; [fuzz] in kernel.toml states what dimensions may be. A failing case is shrunk to the smallest one that fails, printed with a command that replays it, and kept under .kiln/fuzz, where it runs first next time.\n\nExamples:\n  kiln fuzz kernels/softmax\n  kiln fuzz kernels/attention --suite attention --minutes 10\n  kiln fuzz kernels/softmax --study last --runs 100\n  kiln fuzz kernels/softmax --baseline numpy --cases 500\n  kiln fuzz kernels/softmax --config VEC=16 --case 'ROWS=65,COLS=7; inputs=spike; seed=3'"
 )]
 pub(crate) struct FuzzArgs {
     #[command(flatten)]

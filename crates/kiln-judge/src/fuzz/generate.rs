@@ -84,6 +84,9 @@ impl<'s> Generator<'s> {
                     continue;
                 }
                 shape = self.moved(base, &aims, &config, &mut rng);
+                if shape == *base {
+                    shape = self.by_chance(base, &config, &mut rng).unwrap_or(shape);
+                }
             }
             if let Some(shape) = self.reduced(shape, &config) {
                 return drawn(shape, config, excluded);
@@ -167,6 +170,12 @@ impl<'s> Generator<'s> {
             }
         }
         shape
+    }
+
+    /// An admitted shape with several dimensions moved at once, where none of them moves alone; none where none was found.
+    fn by_chance(&self, base: &Shape, config: &Config, rng: &mut ChaCha8Rng) -> Option<Shape> {
+        let mut drawn = (0..TRIES).map(|_| aimed(base, &self.aims(base, config, rng)));
+        drawn.find(|shape| shape != base && (self.source.admits)(shape, config))
     }
 
     /// Along what a dimension can change, others with it where it must.

@@ -209,9 +209,9 @@ impl fmt::Display for FuzzView<'_> {
         if fuzzed.only_workloads {
             writeln!(
                 f,
-                "note: only the workloads' own shapes were checked: constraints admit no other that can be drawn"
+                "note: only the workloads' own shapes were checked: no other was found that constraints admit"
             )?;
-            writeln!(f, "  hint: state in [fuzz] what dimensions may be: dims = {{ S = [1, 4096] }}")?;
+            writeln!(f, "  hint: state in [fuzz] what dimensions may be: dims = {{ S = {{ values = [32, 64] }} }}")?;
         }
         for made in &fuzzed.validated {
             writeln!(f, "{}", validated(made))?;

@@ -93,7 +93,7 @@ pub struct Fuzzed {
     pub shapes: usize,
     /// Shapes that were drawn and that constraints exclude; the nearest that they admit took their place.
     pub draws_excluded: usize,
-    /// Whether constraints leave no shape but the workloads' own to draw.
+    /// Whether no shape but the workloads' own was found that constraints admit.
     pub only_workloads: bool,
     /// Cases that were not asked, by reason.
     pub excluded: Vec<(String, usize)>,

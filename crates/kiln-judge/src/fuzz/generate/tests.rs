@@ -95,6 +95,13 @@ fn a_rule_that_leaves_nothing_but_the_workload_is_noticed() {
     assert!(excluded > 200);
 }
 
+/// Neither side moves alone, nor in proportion: lists of values, or luck, still find some.
+#[test]
+fn what_only_moves_at_once_is_found_by_chance() {
+    let (shapes, ..) = under(|sizes, _| sizes[0] * sizes[1] == 64 && sizes[2] == 7, [8, 8, 7]);
+    assert!(shapes.len() > 2, "{shapes:?}");
+}
+
 #[test]
 fn what_is_too_large_shrinks_in_admitted_steps() {
     let (shapes, ..) = under(|sizes, _| sizes[0] % 48 == 0 && sizes[1] % 64 == 0, [4800, 6400, 7]);
