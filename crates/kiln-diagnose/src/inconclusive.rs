@@ -139,9 +139,11 @@ impl Doubt {
             words => format!(" ({words})"),
         };
         match (self.reason, self.on_gpu) {
-            (Reason::LogCut, _) => {
-                format!("The log is cut{detail}: what the tool found beyond that is not known.")
-            }
+            (Reason::LogCut, true) => format!(
+                "The log ends early{detail}: what the tool found after that is not known. A program that hangs and is stopped leaves \
+                 such a log, too."
+            ),
+            (Reason::LogCut, false) => format!("The log has only part of a report{detail}: the rest decides what it is."),
             (Reason::Hang, _) => {
                 format!("The program did not end in time{detail}. The tools found nothing, and none of them sees why a loop does not end.")
             }

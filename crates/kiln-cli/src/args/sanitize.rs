@@ -47,7 +47,7 @@ pub(crate) struct DebugArgs {
     pub(crate) choosing: ChoosingArgs,
     /// Case to run, as `kiln fuzz` prints it: `S=65,D=64; inputs=spike; seed=3`; omitted dimensions are those of --workload,
     /// else of the smallest workload
-    #[arg(long, value_name = "CASE", default_value = "", conflicts_with = "seed")]
+    #[arg(long, value_name = "CASE", default_value = "", hide_default_value = true, conflicts_with = "seed")]
     pub(crate) case: String,
     /// Seconds that the call may take [default: 60]
     #[arg(long, value_name = "SECONDS")]

@@ -38,7 +38,13 @@ impl From<&SelectingArgs> for Selecting {
 #[derive(Debug, Args)]
 pub(crate) struct ChoosingArgs {
     /// Configuration, as NAME=VALUE,...; omitted tunables take their default
-    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
+    #[arg(
+        long,
+        value_name = "NAME=VALUE,...",
+        default_value = "",
+        hide_default_value = true,
+        conflicts_with = "study"
+    )]
     pub(crate) config: String,
     /// Use the winner of this study
     #[arg(long, value_name = "STUDY")]

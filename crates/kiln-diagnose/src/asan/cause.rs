@@ -26,10 +26,13 @@ pub(super) fn is_race(report: &Report) -> bool {
     report.tool == Tool::Tsan && (report.message.starts_with("data race") || report.message.starts_with("race on "))
 }
 
-/// Whether kiln has a name for it. ThreadSanitizer warns of much that is no undefined behaviour, such as an order of locks.
+/// Whether kiln has a name for it. ThreadSanitizer warns of much that is no undefined behaviour, such as an order of locks, and
+/// nobody has memory without end.
 pub(super) fn is_known(report: &Report) -> bool {
     let named = of(report) != Cause::UndefinedBehaviour;
-    named || report.tool != Tool::Tsan || report.message.contains("mutex")
+    let memory = ["out of memory", "out-of-memory", "requested allocation size", "allocation-size-too-big"];
+    let memory = memory.iter().any(|words| report.message.contains(words));
+    named || !memory && (report.tool != Tool::Tsan || report.message.contains("mutex"))
 }
 
 fn address(report: &Report) -> Cause {

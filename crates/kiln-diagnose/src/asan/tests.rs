@@ -132,6 +132,7 @@ fn parts_of_reports_are_inconclusive() {
     }
     for log in [
         "==1==ERROR: HWAddressSanitizer: tag-mismatch on address 0x1 at pc 0x2\n",
+        "==1==ERROR: AddressSanitizer: allocator is out of memory trying to allocate 0x1 bytes\n    #0 0x55 in f /src/a.c:3\n\nSUMMARY: AddressSanitizer: out-of-memory\n",
         "WARNING: ThreadSanitizer: lock-order-inversion (potential deadlock) (pid=7)\n  Mutex M1 acquired here:\n    #0 f /src/a.c:3 (a+0x1)\n\nSUMMARY: ThreadSanitizer: lock-order-inversion (potential deadlock) /src/a.c:3 in f\n",
     ] {
         assert_eq!(reason(log).as_deref(), Some("unknown_report"), "{log}");

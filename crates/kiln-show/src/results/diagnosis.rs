@@ -14,7 +14,7 @@ pub struct DiagnosisView<'a> {
 }
 
 /// Facts that the explanation has in words already, or that are shown elsewhere.
-const SHOWN_ELSEWHERE: [&str; 1] = ["source_line"];
+const SHOWN_ELSEWHERE: [&str; 2] = ["source_line", "detail"];
 
 impl fmt::Display for DiagnosisView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -204,7 +204,13 @@ fn one<'a>(
     };
     let probe = Probe { wrapper: Some(wrapper), apart: true, blank, words: WORDS, limit, question };
     let probed = bench.probe(stage, subject, &probe)?;
-    Ok((probed, written(folder.path()).map_err(fault)?))
+    let mut reports = written(folder.path()).map_err(fault)?;
+    if let Tool::Compiler(sanitizers) = tool
+        && !sanitizers.apart
+    {
+        reports = format!("{reports}\n{}", probed.words);
+    }
+    Ok((probed, reports))
 }
 
 /// What a tool left in its folder. The compiler's sanitizers write a file for each of them and each process; of all together the first

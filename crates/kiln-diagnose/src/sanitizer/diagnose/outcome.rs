@@ -81,11 +81,9 @@ fn unrecognised(record: &Record) -> Option<&str> {
 /// Where a log ends that has no summary.
 fn ends(run: &Run) -> &'static str {
     match run {
-        _ if run.is_xml => "the XML ends before its last tag",
-        _ if run.is_silent() => {
-            "it ends after the tool's header: the program did not end and was stopped, or the log was cut"
-        }
-        _ => "it ends before the tool's summary",
+        _ if run.is_xml => "the last tag is missing",
+        _ if run.is_silent() => "nothing follows the tool's header",
+        _ => "the tool's summary is missing",
     }
 }
 
@@ -142,7 +140,9 @@ fn facts(context: &Context<'_>) -> Facts {
     let mut tools: Vec<&str> =
         context.log.runs.iter().filter(|run| run.is_clean()).map(|run| run.tool.name()).collect();
     tools.dedup();
-    facts.set("clean_runs", tools);
+    if !tools.is_empty() {
+        facts.set("clean_runs", tools);
+    }
     if let Some(check) = program.check {
         facts.set("check", if check == Check::Failed { "failed" } else { "passed" });
     }
