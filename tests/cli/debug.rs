@@ -78,6 +78,22 @@ fn output_is_bounded() {
     assert!(output.len() < 80_000 && seen["left_out_bytes"].as_u64().unwrap() > 900_000, "{}", output.len());
 }
 
+/// On a terminal a kernel moves no cursor; a program reads what it printed.
+#[test]
+fn control_characters_are_written_out() {
+    let folder = empty_folder("debug-control");
+    let from = "    int64_t r = 0;\n";
+    let print = "    fputs(\"\\033[2J\\033]0;title\\007red\\rblue\\n\", stdout);\n";
+    let kernel = planted(&folder, "softmax", "softmax.c", (from, &format!("{print}{from}")));
+    let text = std::fs::read_to_string(kernel.join("softmax.c")).unwrap();
+    std::fs::write(kernel.join("softmax.c"), format!("#include <stdio.h>\n{text}")).unwrap();
+    let told = kiln_in(&folder, &["debug", kernel.to_str().unwrap(), "--target", "cpu", "--workload", "narrow"]).out;
+    assert!(told.contains("\\u{1b}[2J\\u{1b}]0;title\\u{7}red\\rblue\n"), "{told:?}");
+    assert!(!told.chars().any(|c| c.is_control() && c != '\n'), "{told:?}");
+    let (seen, _) = debugged(&folder, &kernel, &["--workload", "narrow"]);
+    assert!(seen["output"].as_str().unwrap().starts_with("\u{1b}[2J"), "{seen:#}");
+}
+
 #[test]
 fn a_case_that_makes_no_sense_is_a_mistake() {
     let folder = empty_folder("debug-input");

@@ -37,14 +37,71 @@ fn a_log_of_a_processor_and_a_clean_one() {
 }
 
 #[test]
-fn what_is_no_log_was_checked_by_nobody() {
+fn what_is_no_log_is_a_mistake() {
     let folder = empty_folder("diagnose-none");
-    std::fs::write(folder.join("log.txt"), "hello\n").unwrap();
+    for (text, words) in [
+        ("hello\n", "no line that a known sanitizer writes"),
+        ("", "is empty"),
+        ("==12== Memcheck, a memory error detector\n==12== Invalid read of size 4\n", "a log of Valgrind"),
+        ("sum=63 check=PASS\n", "finds nothing writes nothing"),
+    ] {
+        std::fs::write(folder.join("log.txt"), text).unwrap();
+        let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "log.txt"]);
+        assert!(ran.code == 2 && ran.err.contains(words) && ran.out.is_empty(), "{} {}", ran.code, ran.err);
+    }
     let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "log.txt", "--json"]);
-    let found: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((ran.code, &found["verdict"]), (1, &json!("not_run")), "{found:#}");
+    let said: Value = serde_json::from_str(&ran.out).unwrap();
+    assert!(said["errors"][0]["message"].as_str().unwrap().contains("log.txt"), "{said:#}");
     let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "none.txt"]);
     assert!(ran.code == 1 && ran.err.contains("none.txt"), "{} {}", ran.code, ran.err);
+    // Beside a log it is what the program printed.
+    std::fs::write(folder.join("log.txt"), "check=FAIL\n").unwrap();
+    std::fs::write(folder.join("tool.txt"), "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n")
+        .unwrap();
+    let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "tool.txt", "--sanitizer", "log.txt", "--json"]);
+    let found: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &found["findings"][0]["facts"]["reason"]), (3, &json!("result_wrong")), "{found:#}");
+}
+
+/// A script can tell what is not known to be clean from what is, and a person reads what to try.
+#[test]
+fn what_is_inconclusive_is_not_clean() {
+    let folder = empty_folder("diagnose-inconclusive");
+    for (log, reason, words) in [
+        ("========= COMPUTE-SANITIZER\n", "log_cut", "The log ends early"),
+        ("SUMMARY: AddressSanitizer: heap-buffer-overflow a.c:3 in f\n", "log_cut", "only part of a report"),
+        ("AddressSanitizer:DEADLYSIGNAL\n", "log_cut", "only part of a report"),
+        ("AddressSanitizer: CHECK failed: asan_thread.cpp:371\n", "tool_failed", "The sanitizer itself failed"),
+        ("==1==ERROR: HWAddressSanitizer: tag-mismatch\n", "unknown_report", "does not know"),
+    ] {
+        std::fs::write(folder.join("log.txt"), log).unwrap();
+        let ran = kiln_in(&folder, &["diagnose", "--sanitizer", "log.txt", "--json"]);
+        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((ran.code, &found["verdict"]), (3, &json!("inconclusive")), "{log}{found:#}");
+        assert_eq!(found["findings"][0]["facts"]["reason"], reason, "{found:#}");
+        let told = kiln_in(&folder, &["diagnose", "--sanitizer", "log.txt"]).out;
+        assert!(told.contains(words) && told.contains("\n  try: "), "{told}");
+    }
+}
+
+/// One program under two kinds of tools: what either finds counts.
+#[test]
+fn logs_of_both_kinds_are_read_together() {
+    let clean = "h200/b03_rowscale_fixed.memcheck.txt";
+    let (found, code) = diagnosed(&[clean, "cpu/oob_heap_write.txt"]);
+    assert_eq!((code, &found["findings"][0]["cause"]), (3, &json!("oob_heap_write")), "{found:#}");
+    let (found, code) = diagnosed(&["h200/b03_rowscale_planted.memcheck.txt", "cpu/signed_overflow.txt"]);
+    let causes: Vec<&Value> = found["findings"].as_array().unwrap().iter().map(|finding| &finding["cause"]).collect();
+    assert_eq!((code, causes), (3, vec![&json!("oob_global_write"), &json!("signed_overflow")]), "{found:#}");
+}
+
+#[test]
+fn control_characters_of_a_log_do_not_reach_the_terminal() {
+    let folder = empty_folder("diagnose-control");
+    let log = "a.c:3:5: runtime error: a kind of \u{7}bell \u{8}\u{202e}\n";
+    std::fs::write(folder.join("log.txt"), log).unwrap();
+    let told = kiln_in(&folder, &["diagnose", "--sanitizer", "log.txt"]).out;
+    assert!(told.contains("\\u{7}bell") && !told.contains(['\u{7}', '\u{8}', '\u{202e}']), "{told:?}");
 }
 
 #[test]

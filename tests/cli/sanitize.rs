@@ -141,6 +141,95 @@ fn clean_tools_do_not_make_a_wrong_result_correct() {
     assert!(!finding["fix"].as_str().unwrap().is_empty());
 }
 
+/// Flags of an author must not hide what kiln calls.
+#[test]
+fn hidden_symbols_do_not_matter() {
+    if !sanitizers() {
+        return;
+    }
+    let folder = empty_folder("sanitize-hidden");
+    let flags = "source = \"softmax.c\"\ncompile = { flags = [\"-fvisibility=hidden\"] }\n";
+    let kernel = planted(&folder, "softmax", "kernel.toml", ("source = \"softmax.c\"\n", flags));
+    let (found, code) = sanitized(&folder, &kernel, &["--workload", "narrow"]);
+    assert_eq!((code, &found["verdict"]), (0, &json!("clean")), "{found:#}");
+    let ran = kiln_in(&folder, &["check", kernel.to_str().unwrap(), "--target", "cpu", "--workload", "narrow"]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+}
+
+/// A kernel may print whatever it likes: only what the sanitizers write themselves is a report.
+#[test]
+fn what_a_kernel_prints_is_no_report() {
+    if !sanitizers() {
+        return;
+    }
+    let folder = empty_folder("sanitize-fake");
+    let fake = "    fputs(\"==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1 at pc 0x2\\nREAD of size 4 at 0x1 thread T0\\n\"\n\
+        \x20         \"    #0 0x1 in softmax softmax.c:3\\n\\nSUMMARY: AddressSanitizer: heap-use-after-free softmax.c:3 in softmax\\n\"\n\
+        \x20         \"softmax.c:3:5: runtime error: division by zero\\n\", stderr);\n    int64_t r = 0;\n";
+    let kernel = planted(&folder, "softmax", "softmax.c", ("    int64_t r = 0;\n", fake));
+    let text = std::fs::read_to_string(kernel.join("softmax.c")).unwrap();
+    std::fs::write(kernel.join("softmax.c"), format!("#include <stdio.h>\n{text}")).unwrap();
+    let (found, code) = sanitized(&folder, &kernel, &["--workload", "narrow"]);
+    assert_eq!((code, &found["verdict"], &found["findings"]), (0, &json!("clean"), &json!([])), "{found:#}");
+}
+
+#[test]
+fn a_case_can_be_sanitized() {
+    if !sanitizers() {
+        return;
+    }
+    let folder = empty_folder("sanitize-case");
+    let bug = "    if (cols == 17) y[rows * cols] = 0;\n    int64_t r = 0;\n";
+    let kernel = planted(&folder, "softmax", "softmax.c", ("    int64_t r = 0;\n", bug));
+    let (found, code) = sanitized(&folder, &kernel, &["--case", "COLS=17,ROWS=1; inputs=spike; seed=3"]);
+    let finding = &found["findings"][0];
+    assert_eq!((code, &finding["cause"], &found["seed"]), (3, &json!("oob_heap_write"), &json!(3)), "{found:#}");
+    assert_eq!((&finding["facts"]["allocation_bytes"], &finding["facts"]["variable"]), (&json!(68), &json!("y")));
+    assert_eq!((&found["runs"][0]["workload"], found["runs"].as_array().unwrap().len()), (&json!("case"), 1));
+    let (found, code) = sanitized(&folder, &kernel, &["--case", "COLS=18,ROWS=1"]);
+    assert_eq!((code, &found["verdict"]), (0, &json!("clean")), "{found:#}");
+    let ran = kiln_in(&folder, &["sanitize", kernel.to_str().unwrap(), "--case", "COLZ=3"]);
+    assert!(ran.code == 2 && ran.err.contains("did you mean COLS?"), "{} {}", ran.code, ran.err);
+}
+
+/// A gate that refuses is no fault of the environment.
+#[test]
+fn what_does_not_build_is_refused() {
+    if !sanitizers() {
+        return;
+    }
+    let folder = empty_folder("sanitize-broken");
+    let kernel = planted(&folder, "softmax", "softmax.c", ("    int64_t r = 0;\n", "    int64_t r = ;\n"));
+    let (found, code) = sanitized(&folder, &kernel, &[]);
+    assert_eq!((code, &found["verdict"]), (3, &json!("not_run")), "{found:#}");
+    assert_eq!(found["refusal"]["gate"], "build_failed", "{found:#}");
+}
+
+/// Why nothing is known depends on how the kernel ended.
+#[test]
+fn an_inconclusive_result_has_its_reason() {
+    if !sanitizers() {
+        return;
+    }
+    for (name, code, reason) in [
+        ("abort", "abort();", "aborted"),
+        ("killed", "raise(SIGKILL);", "killed"),
+        ("exit", "_exit(7);", "nonzero_exit"),
+        ("wrong", "y[0] = 3; if (rows > 0) return;", "result_wrong"),
+    ] {
+        let folder = empty_folder(&format!("sanitize-reason-{name}"));
+        let from = "    int64_t r = 0;\n";
+        let kernel = planted(&folder, "softmax", "softmax.c", (from, &format!("    {code}\n{from}")));
+        let text = std::fs::read_to_string(kernel.join("softmax.c")).unwrap();
+        let headers = "#include <signal.h>\n#include <stdlib.h>\n#include <unistd.h>\n";
+        std::fs::write(kernel.join("softmax.c"), format!("{headers}{text}")).unwrap();
+        let (found, exit) = sanitized(&folder, &kernel, &["--workload", "narrow"]);
+        assert_eq!((exit, &found["verdict"]), (3, &json!("inconclusive")), "{name}: {found:#}");
+        let finding = &found["findings"][0];
+        assert_eq!(finding["facts"]["reason"], reason, "{name}: {finding:#}");
+    }
+}
+
 #[test]
 fn a_kernel_that_does_not_end_is_given_up() {
     if !sanitizers() {
@@ -152,6 +241,7 @@ fn a_kernel_that_does_not_end_is_given_up() {
     let (found, code) = sanitized(&folder, &kernel, &["--workload", "narrow", "--limit", "1"]);
     assert_eq!((code, &found["verdict"]), (3, &json!("inconclusive")), "{found:#}");
     assert_eq!(found["runs"][0]["outcome"], "timed_out", "{found:#}");
+    assert_eq!(found["findings"][0]["facts"]["reason"], "hang", "{found:#}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod case;
 mod check;
 mod ci;
 mod claims;

@@ -23,7 +23,7 @@ pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
-pub(crate) use selecting::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
+pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
 pub(crate) use tune::TuneArgs;

@@ -1,18 +1,24 @@
-//! AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer of GCC and Clang. In: what a program built with them
-//! printed, its own output included. Out: an [`AsanLog`], and from it a diagnosis in the terms used for a GPU. A program
-//! without errors prints nothing of theirs, so an empty log is clean; the caller knows that the sanitizers were there.
+//! The sanitizers of GCC and Clang: address, undefined behaviour, leak, thread, memory. In: what a program built with them printed,
+//! its own output included, or what they wrote apart. Out: an [`AsanLog`], and from it a diagnosis in the terms used for a GPU. A
+//! program without errors prints nothing of theirs, so a log without their signature is clean; the caller knows that they were
+//! there. A log with a signature and no whole report is inconclusive.
 
 mod cause;
+mod detail;
 mod frame;
+mod message;
+mod read;
 mod report;
 mod words;
 
-use crate::sanitizer::{Check, Program};
+use crate::inconclusive::Doubt;
+use crate::sanitizer::{Direction, Program};
 use crate::source::last_part;
-use crate::{Cause, Diagnosis, Facts, Finding, Sources, Tool, Verdict};
+use crate::{Cause, Diagnosis, Facts, Finding, Reason, Sources, Tool, Verdict};
 
 pub use frame::Frame;
-pub use report::{Region, Report, Where, read};
+pub use read::{read, read_apart};
+pub use report::{Region, Report, Where};
 
 /// Everything that was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,6 +29,46 @@ pub struct AsanLog {
     pub program: Program,
     /// Why the program did not start.
     pub not_run: Option<String>,
+    /// What is signed by a sanitizer and is no whole report, in order.
+    pub unread: Vec<Unread>,
+    /// LeakSanitizer began to list leaks.
+    heading: bool,
+}
+
+/// Part of a report, or one of a kind that kiln does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// What it says about the log.
+    pub reason: Reason,
+    /// Its words, bounded.
+    pub words: String,
+}
+
+/// Characters that are kept of a line that was not read.
+const WORDS: usize = 200;
+
+impl Unread {
+    fn new(reason: Reason, words: &str) -> Unread {
+        Unread { reason, words: words.chars().take(WORDS).collect() }
+    }
+}
+
+impl AsanLog {
+    /// Whether anything in the log is a sanitizer's. A program without errors leaves no sign of them.
+    pub fn is_signed(&self) -> bool {
+        !self.reports.is_empty() || !self.unread.is_empty() || self.not_run.is_some()
+    }
+
+    /// Names of the source files that reports are about, each once: what is worth looking for.
+    pub fn files(&self) -> Vec<&str> {
+        let mut files: Vec<&str> = Vec::new();
+        for file in self.reports.iter().filter_map(|report| report.place()?.file.as_deref()) {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        files
+    }
 }
 
 /// Turns reports into findings.
@@ -36,7 +82,7 @@ pub fn diagnose(log: &AsanLog, sources: &Sources) -> Diagnosis {
         };
         match findings.iter_mut().find(same) {
             Some(known) if known.tool == finding.tool => {
-                known.count += 1;
+                known.count += finding.count;
                 merge(&mut known.facts, &finding.facts);
             }
             // Both sanitizers saw the same access: the one that knows the memory names it.
@@ -51,21 +97,53 @@ pub fn diagnose(log: &AsanLog, sources: &Sources) -> Diagnosis {
             None => findings.push(finding),
         }
     }
-    let failed = log.program.check == Some(Check::Failed) || log.program.varies || log.program.timed_out;
     let mut notes = Vec::new();
     let verdict = match (findings.is_empty(), &log.not_run) {
-        (false, _) => Verdict::BugsFound,
+        (false, _) => {
+            notes.extend(log.unread.iter().map(noted));
+            notes.dedup();
+            Verdict::BugsFound
+        }
         (true, Some(reason)) => {
             notes.push(format!("the program did not start: {reason}"));
             Verdict::NotRun
         }
-        (true, None) if failed => {
-            findings.push(words::inconclusive(&log.program));
-            Verdict::Inconclusive
-        }
-        (true, None) => Verdict::Clean,
+        (true, None) => match doubt(log) {
+            Some(doubt) => {
+                findings.push(doubt.finding(self::program(&log.program)));
+                Verdict::Inconclusive
+            }
+            None => Verdict::Clean,
+        },
     };
     Diagnosis { findings, verdict, notes }
+}
+
+/// What speaks against a clean result: a report that was not read first, then how the program ended and its result.
+fn doubt(log: &AsanLog) -> Option<Doubt> {
+    let worst = [Reason::UnknownReport, Reason::ToolFailed, Reason::LogCut];
+    let unread = worst.into_iter().find_map(|reason| log.unread.iter().find(|unread| unread.reason == reason));
+    let unread = unread.map(|unread| (unread.reason, unread.words.clone()));
+    let (reason, detail) = unread.or_else(|| log.program.trouble())?;
+    Some(Doubt::new(reason, detail, false))
+}
+
+fn noted(unread: &Unread) -> String {
+    match unread.reason {
+        Reason::UnknownReport => format!("a report of a kind that kiln does not know: {}", unread.words),
+        Reason::ToolFailed => format!("the sanitizer itself failed: {}", unread.words),
+        _ => format!("part of a report was not read: {}", unread.words),
+    }
+}
+
+/// What is known of the program.
+fn program(program: &Program) -> Facts {
+    let mut facts = Facts::default();
+    if !program.results.is_empty() {
+        facts.set("results", program.results.clone());
+    }
+    facts.set("results_vary", program.varies);
+    facts
 }
 
 /// One names files as they were given to the compiler, the other with their folder.
@@ -97,7 +175,7 @@ fn finding(report: &Report, sources: &Sources) -> Finding {
     Finding {
         cause,
         tool: report.tool,
-        kernel: place.and_then(|frame| frame.function.clone()),
+        kernel: place.and_then(|frame| frame.function.clone()).or_else(|| function_at(report, line)),
         file,
         line,
         count: report.allocations.unwrap_or(1),
@@ -105,6 +183,11 @@ fn finding(report: &Report, sources: &Sources) -> Finding {
         fix: words::fix(cause, report).into(),
         facts,
     }
+}
+
+/// The function of a line that UndefinedBehaviorSanitizer names: its stack begins there.
+fn function_at(report: &Report, line: Option<u32>) -> Option<String> {
+    report.frames.iter().find(|frame| frame.is_own() && frame.line == line)?.function.clone()
 }
 
 /// Where the function with the access was called, in the program itself: a helper's line alone says little.
@@ -134,6 +217,9 @@ fn facts(report: &Report) -> Facts {
         facts.set("allocation_bytes", region.size);
         facts.set_some("variable", region.variable.as_deref());
     }
+    facts.set_some("variable", report.variable.as_deref());
+    facts.set_some("allocation_bytes", report.block);
+    sides(&mut facts, report);
     facts.set_some("leaked_bytes", report.leaked);
     facts.set_some("allocations", report.allocations);
     for (name, frames) in [("allocated_at", &report.allocated), ("freed_at", &report.freed)] {
@@ -144,6 +230,21 @@ fn facts(report: &Report) -> Facts {
         }
     }
     facts
+}
+
+/// The lines of both sides of a race.
+fn sides(facts: &mut Facts, report: &Report) {
+    let Some(((first, _), (second, frames))) = report.access.zip(report.other.as_ref()) else { return };
+    let own = |frames: &[Frame]| frames.iter().find(|frame| frame.is_own()).and_then(Frame::source);
+    let sides = [(first, own(&report.frames)), (*second, own(frames))];
+    for (name, side) in [("writes_at", Direction::Write), ("reads_at", Direction::Read)] {
+        let mut at: Vec<String> =
+            sides.iter().filter(|(direction, _)| *direction == side).filter_map(|(_, at)| at.clone()).collect();
+        at.dedup();
+        if !at.is_empty() {
+            facts.set(name, at);
+        }
+    }
 }
 
 impl Cause {

@@ -133,9 +133,13 @@ causes! {
     DivisionByZero => "division_by_zero",
     /// A conversion or a load gives a value that its type cannot hold.
     InvalidValue => "invalid_value",
+    /// Threads of a processor use the same memory without an order, and one of them writes.
+    DataRace => "data_race",
+    /// A value on a processor is used before anything was written to it.
+    UninitValue => "uninit_value",
     /// Undefined behaviour of another kind.
     UndefinedBehaviour => "undefined_behaviour",
-    /// The tools are clean and the program is wrong.
+    /// The tools name no cause, and the program is not known to be right.
     Inconclusive => "inconclusive",
 }
 

@@ -19,6 +19,22 @@ pub struct Diagnosis {
     pub notes: Vec<String>,
 }
 
+impl Diagnosis {
+    /// Adds what other tools found in the same program: the gravest verdict counts. Where a cause is known, that another tool names
+    /// none says nothing more.
+    pub fn join(&mut self, other: Diagnosis) {
+        let order = [Verdict::BugsFound, Verdict::Inconclusive, Verdict::NotRun, Verdict::Clean];
+        let gravest = order.into_iter().find(|verdict| [self.verdict, other.verdict].contains(verdict));
+        self.verdict = gravest.unwrap_or(self.verdict);
+        self.findings.extend(other.findings);
+        if self.verdict == Verdict::BugsFound {
+            self.findings.retain(|finding| finding.cause != Cause::Inconclusive);
+        }
+        let new: Vec<String> = other.notes.into_iter().filter(|note| !self.notes.contains(note)).collect();
+        self.notes.extend(new);
+    }
+}
+
 /// The verdict of a diagnosis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,7 +43,8 @@ pub enum Verdict {
     BugsFound,
     /// Every tool ran to its end and found nothing, and nothing speaks against the program. Not a proof.
     Clean,
-    /// The tools found nothing, but the program failed or its results vary; or a log ends too early to tell.
+    /// No cause is known, and nothing shows that there is none: the program failed, its result is wrong or varies, or a log ends too
+    /// early. One finding has the reason.
     Inconclusive,
     /// No tool has checked anything.
     NotRun,
@@ -76,6 +93,10 @@ pub enum Tool {
     Ubsan,
     /// LeakSanitizer, usually part of AddressSanitizer.
     Lsan,
+    /// ThreadSanitizer of GCC or Clang.
+    Tsan,
+    /// MemorySanitizer of Clang.
+    Msan,
     /// No tool: the program said so itself.
     Program,
 }
@@ -92,6 +113,8 @@ impl Tool {
             Tool::Asan => "asan",
             Tool::Ubsan => "ubsan",
             Tool::Lsan => "lsan",
+            Tool::Tsan => "tsan",
+            Tool::Msan => "msan",
             Tool::Program => "program",
         }
     }

@@ -1,5 +1,5 @@
-//! From the output of tools to causes. In: logs of compute-sanitizer (text or XML), reports of AddressSanitizer,
-//! UndefinedBehaviorSanitizer and LeakSanitizer, and the sources they speak of. Out: a [`Diagnosis`]: findings, each with a
+//! From the output of tools to causes. In: logs of compute-sanitizer (text or XML), reports of a compiler's sanitizers (address,
+//! undefined behaviour, leak, thread, memory), and the sources they speak of. Out: a [`Diagnosis`]: findings, each with a
 //! [`Cause`] from one closed list, the place, the facts that support it, an explanation and a fix; and a [`Verdict`].
 //! Refuses nothing: a log that is cut, mixed with other output or from a newer tool is read as far as it goes, and what is
 //! missing makes the verdict weaker, never stronger. Tools that find nothing never make a program correct.
@@ -11,6 +11,8 @@ mod cause;
 mod decode;
 mod fact;
 mod finding;
+mod inconclusive;
+mod lines;
 pub mod sanitizer;
 mod source;
 
@@ -18,4 +20,5 @@ pub use cause::Cause;
 pub use decode::decoded;
 pub use fact::Facts;
 pub use finding::{Diagnosis, Finding, Tool, Verdict};
+pub use inconclusive::{Reason, inconclusive};
 pub use source::{Sources, source_names};

@@ -10,7 +10,7 @@ mod text;
 mod xml;
 
 pub use diagnose::diagnose;
-pub use output::{Check, Program};
+pub use output::{Check, Ended, Program};
 pub use place::Place;
 pub(crate) use place::function_name;
 pub use record::{

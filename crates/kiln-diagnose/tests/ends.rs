@@ -46,13 +46,43 @@ fn tools_that_missed_something() {
     let crashed =
         "========= Error: process didn't terminate successfully\n========= Target application returned an error\n";
     let diagnosis = of(&format!("{HEADER}{crashed}{CLEAN}"));
-    assert_eq!((diagnosis.verdict, diagnosis.findings[0].cause), (Verdict::Inconclusive, Cause::Inconclusive));
+    assert_eq!((diagnosis.verdict, reason(&diagnosis)), (Verdict::Inconclusive, Some("killed")));
+}
+
+fn reason(diagnosis: &Diagnosis) -> Option<&str> {
+    diagnosis.findings[0].facts.text("reason")
+}
+
+/// Each reason has words of its own, and something to try.
+#[test]
+fn reasons_of_what_is_inconclusive() {
+    let missed = "========= Internal Sanitizer Error: k was not tracked. Errors might go undetected.\n";
+    for (log, expected) in [
+        (HEADER.to_owned(), "log_cut"),
+        (format!("{HEADER}loading 3 tensors\nlaunching\n"), "log_cut"),
+        (format!("{HEADER}Aborted (core dumped)\n"), "aborted"),
+        (format!("{HEADER}run.sh: line 2: 77 Killed ./app\n"), "killed"),
+        (format!("{HEADER}========= Target application returned an error\n{CLEAN}"), "nonzero_exit"),
+        (format!("{HEADER}cudaErrorMisalignedAddress: misaligned address\n{CLEAN}"), "program_error"),
+        (format!("{HEADER}check=FAIL\n{CLEAN}"), "result_wrong"),
+        (format!("{HEADER}sum=1.0\nsum=2.0\n{CLEAN}"), "result_varies"),
+        (format!("{HEADER}{missed}{CLEAN}"), "tool_incomplete"),
+        (format!("{HEADER}========= ERROR SUMMARY: 5 errors\n"), "not_printed"),
+        (format!("{HEADER}========= Warning: the moon is full\n=========\n{CLEAN}"), "unknown_report"),
+        (XML.to_owned(), "no_records"),
+        ("<?xml version=\"1.0\"?>\n<ComputeSanitizerOutput>\n  <record>".to_owned(), "log_cut"),
+    ] {
+        let diagnosis = of(&log);
+        assert_eq!((diagnosis.verdict, reason(&diagnosis)), (Verdict::Inconclusive, Some(expected)), "{log}");
+        assert_eq!((diagnosis.findings.len(), diagnosis.findings[0].cause), (1, Cause::Inconclusive));
+        assert!(!diagnosis.findings[0].fix.is_empty());
+    }
 }
 
 #[test]
 fn xml_without_records_knows_nothing_of_the_program() {
     let alone = of(XML);
-    assert_eq!((alone.verdict, alone.findings.len()), (Verdict::Inconclusive, 0));
+    assert_eq!((alone.verdict, reason(&alone)), (Verdict::Inconclusive, Some("no_records")));
     assert!(alone.notes[0].contains("no records"), "{:?}", alone.notes);
     for (output, verdict) in [("check=PASS", Verdict::Clean), ("check=FAIL", Verdict::Inconclusive)] {
         let mut log = sanitizer::read(XML);
@@ -62,18 +92,23 @@ fn xml_without_records_knows_nothing_of_the_program() {
     let mut log = sanitizer::read(XML);
     log.join(sanitizer::read(&format!("{HEADER}{CLEAN}")));
     assert_eq!(diagnose(&log, &Sources::none()).verdict, Verdict::Clean);
-    assert_eq!(of(XML.trim_end().trim_end_matches("/>")).verdict, Verdict::NotRun, "half a tag");
+    assert_eq!(of(XML.trim_end().trim_end_matches("/>")).verdict, Verdict::Inconclusive, "half a tag");
+    assert_eq!(of("<?xml version=\"1.0\"?>\n").verdict, Verdict::NotRun, "of nobody");
     assert_eq!(of("<?xml version=\"1.0\"?>\n<ComputeSanitizerOutput>\n").verdict, Verdict::Inconclusive);
 }
 
 #[test]
 fn a_program_that_does_not_end() {
-    for log in [HEADER.to_owned(), format!("{HEADER}loading 3 tensors\nlaunching\n")] {
-        let diagnosis = of(&log);
-        assert_eq!((diagnosis.verdict, diagnosis.findings[0].cause), (Verdict::BugsFound, Cause::Hang), "{log}");
-    }
-    // It came to its result: the log was cut.
-    assert_eq!(of(&format!("{HEADER}max_err=0.0 check=PASS\n")).findings, []);
+    // The tool's header is no proof: a log that was cut looks the same. The source may be.
+    let source = Sources::none().with("a.cu", "__global__ void k(volatile int *flag) {\n  while (*flag == 0) {}\n}\n");
+    let shown = diagnose(&sanitizer::read(HEADER), &source);
+    assert_eq!((shown.verdict, shown.findings[0].cause), (Verdict::BugsFound, Cause::Hang));
+    let printed = diagnose(&sanitizer::read(&format!("{HEADER}loading 3 tensors\n")), &source);
+    assert_eq!((printed.verdict, reason(&printed)), (Verdict::Inconclusive, Some("log_cut")));
+    // So is whoever waited for it.
+    let mut log = sanitizer::read(HEADER);
+    log.program.timed_out = true;
+    assert_eq!(diagnose(&log, &Sources::none()).findings[0].cause, Cause::Hang);
     // A word in a message of a program that passed is no hang.
     assert_eq!(of(&format!("{HEADER}using a timeout of 30 s\ncheck=PASS\n{CLEAN}")).verdict, Verdict::Clean);
     let watchdog = of(&format!("{HEADER}timeout: the kernel has not ended after 2 s\n{CLEAN}"));

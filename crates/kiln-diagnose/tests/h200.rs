@@ -161,7 +161,7 @@ fn a_launch_without_opting_in_fails() {
 #[test]
 fn a_hang_is_explained_by_its_source() {
     let name = "b12_guardedsync_planted.synccheck.txt";
-    assert_eq!(only(name).cause, Cause::Hang);
+    assert_eq!(diagnose(name).verdict, Verdict::Inconclusive, "the header alone");
     let diagnosis = sanitizer::diagnose(&log(name), &source("b12_guardedsync"));
     let finding = &diagnosis.findings[0];
     assert_eq!(
@@ -195,7 +195,7 @@ fn without_a_driver_nothing_was_checked() {
     assert_eq!(diagnose("nocuda.memcheck.txt").verdict, Verdict::NotRun);
 }
 
-/// A log may end anywhere: the causes that are left are right, and nothing becomes clean by being cut.
+/// A log may end anywhere: the causes that are left are right, and nothing becomes clean by being cut; see cut.rs.
 #[test]
 fn cut_logs_keep_their_cause() {
     for (name, cause) in [
@@ -210,8 +210,8 @@ fn cut_logs_keep_their_cause() {
             let end = whole.len() * part / 40;
             let diagnosis = sanitizer::diagnose(&sanitizer::read(&whole[..end]), &Sources::none());
             assert_ne!(diagnosis.verdict, Verdict::Clean, "{name} cut at {end}");
-            for finding in diagnosis.findings.iter().filter(|_| end > 600) {
-                assert_eq!(finding.cause, cause, "{name} cut at {end}");
+            for finding in &diagnosis.findings {
+                assert!([cause, Cause::Inconclusive].contains(&finding.cause), "{name} cut at {end}");
             }
         }
     }

@@ -7,7 +7,6 @@ mod assertions;
 use std::time::Instant;
 
 use kiln_core::{Config, Outcome, Refusal, Value, Workload};
-use kiln_judge::{FuzzCase, workload_of};
 use kiln_study::{Bench, Instrument, Probe, Probed, Settings, Stage, Subject, every_workload};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -15,6 +14,7 @@ use serde::ser::{SerializeMap, Serializer};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, surroundings};
+use crate::operation::case::{CASE, given};
 use crate::operation::sanitize::{ToolOutcome, limit, sources};
 use crate::project::Project;
 use crate::record::chosen::Chosen;
@@ -25,8 +25,6 @@ use assertions::assertions;
 
 /// Bytes kept of what a kernel prints.
 const WORDS: usize = 64 << 10;
-/// What stands for the name of a workload that has none.
-const CASE: &str = "case";
 
 /// What is to be looked at.
 #[derive(Debug, Clone, Default)]
@@ -120,15 +118,10 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
     let which = (request.config.as_str(), request.study.as_deref());
     let Chosen { opened, config, selecting } = Chosen::new(project, file, &request.selecting, which, teller)?;
     let (workloads, mut because) = candidates(&opened, &config, &selecting);
-    let given = match request.case.trim() {
-        "" => None,
-        typed => {
-            let usual = workloads.first().copied().flatten().map(|workload| workload.dims.clone()).unwrap_or_default();
-            let case = FuzzCase::parse(typed, &usual, config.clone())?;
-            because = DebuggedBecause::Asked;
-            Some((workload_of(&case.shape), case))
-        }
-    };
+    let given = given(&request.case, workloads.first().copied().flatten(), &config)?;
+    if given.is_some() {
+        because = DebuggedBecause::Asked;
+    }
     let settings = Settings { seed, ..Settings::default() };
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let _held = opened.lock(project, teller)?;
@@ -145,7 +138,7 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
         seed,
         outcome: ToolOutcome::Refused,
         refusal: match &given {
-            Some((workload, _)) => opened.kernel.unfit(&config, Some(workload)),
+            Some(given) => opened.kernel.unfit(&config, Some(&given.workload)),
             None => opened.kernel.broken(&config).map(|(refusal, _)| refusal),
         },
         only_without_debug: false,
@@ -166,8 +159,8 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
         Outcome::Refused(refusal) => return Ok(Debugged { refusal: Some(refusal), ..seen }),
     };
     let (mut stage, failing) = match &given {
-        Some((workload, case)) => {
-            let mut stage = bench.ground_of(workload, case)?;
+        Some(given) => {
+            let mut stage = bench.ground_of(&given.workload, &given.case)?;
             let failing = bench.check_on(&mut stage, &ordinary)?;
             (stage, failing)
         }
@@ -181,8 +174,8 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
     let probed = bench.probe(&mut stage, &subject, &probe)?;
     seen.because = because;
     seen.workload = stage.name().into();
-    if let Some((_, case)) = &given {
-        (seen.workload, seen.seed) = (CASE.into(), case.seed);
+    if let Some(given) = &given {
+        (seen.workload, seen.seed) = (CASE.into(), given.case.seed);
     }
     let dims = stage.workload.iter().flat_map(|workload| &workload.dims);
     seen.dims = dims.map(|(name, value)| (name.to_string(), value.clone())).collect();

@@ -1,5 +1,6 @@
-//! Logs of other tools to causes, offline: any log from any machine. In: files that compute-sanitizer or a compiler's sanitizer wrote,
-//! and the sources they speak of. Out: a diagnosis. Refuses files that cannot be read.
+//! Logs of other tools to causes, offline: any log from any machine. In: files that compute-sanitizer or a compiler's sanitizers wrote,
+//! and the sources they speak of. Out: a diagnosis. Refuses files that cannot be read, and files of which none has a line that only
+//! a known tool writes: nothing follows from those.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
@@ -23,8 +24,9 @@ pub struct DiagnoseRequest {
 impl Ends for Diagnosis {
     fn ending(&self) -> Ending {
         match self.verdict {
-            Verdict::BugsFound => Ending::Refused,
-            Verdict::Clean | Verdict::Inconclusive => Ending::Done,
+            // What is not known to be clean must not look so to a script.
+            Verdict::BugsFound | Verdict::Inconclusive => Ending::Refused,
+            Verdict::Clean => Ending::Done,
             Verdict::NotRun => Ending::Unfit,
         }
     }
@@ -37,20 +39,72 @@ pub fn diagnose(request: &DiagnoseRequest) -> Result<Diagnosis, Failure> {
         sources = sources.with(file.as_str(), text(file)?);
     }
     let logs = request.logs.iter().map(|file| Ok((file, text(file)?))).collect::<Result<Vec<_>, Failure>>()?;
-    if logs.iter().all(|(_, log)| of_a_compiler(log)) && !logs.is_empty() {
-        let all: Vec<&str> = logs.iter().map(|(_, log)| log.as_str()).collect();
-        let log = asan::read(&all.join("\n"));
-        return Ok(asan::diagnose(&log, &found(sources, &logs, &[])));
+    let mut gpu = sanitizer::SanitizerLog::default();
+    let (mut compilers, mut unsigned) = (Vec::new(), Vec::new());
+    for (file, text) in &logs {
+        let read = sanitizer::read(text);
+        let compiler = asan::read(text).is_signed();
+        if compiler {
+            compilers.push(text.as_str());
+        }
+        // A file without a tool's lines may be what the program printed by itself.
+        if read.runs.is_empty() && !compiler {
+            unsigned.push(*file);
+        }
+        gpu.join(read);
     }
-    let mut log = sanitizer::SanitizerLog::default();
-    logs.iter().for_each(|(_, text)| log.join(sanitizer::read(text)));
-    let named: Vec<String> = log.files().into_iter().map(String::from).collect();
-    Ok(sanitizer::diagnose(&log, &found(sources, &logs, &named)))
+    if unsigned.len() == logs.len() {
+        return Err(nobodys(&logs).into());
+    }
+    let printed = || unsigned.iter().filter_map(|file| logs.iter().find(|(log, _)| log == file));
+    let mut found_in = Vec::new();
+    if !gpu.runs.is_empty() {
+        let named: Vec<String> = gpu.files().into_iter().map(String::from).collect();
+        found_in.push(sanitizer::diagnose(&gpu, &found(sources.clone(), &logs, &named)));
+    }
+    if !compilers.is_empty() {
+        let mut log = asan::read(&compilers.join("\n"));
+        printed().for_each(|(_, text)| log.program.join(sanitizer::Program::read(text)));
+        let named: Vec<String> = log.files().into_iter().map(String::from).collect();
+        found_in.push(asan::diagnose(&log, &found(sources, &logs, &named)));
+    }
+    let mut all = found_in.into_iter();
+    let mut diagnosis = all.next().ok_or_else(|| nobodys(&logs))?;
+    all.for_each(|other| diagnosis.join(other));
+    diagnosis
+        .notes
+        .extend(unsigned.iter().map(|file| format!("{file} has no line of a tool: read as the program's output")));
+    Ok(diagnosis)
 }
 
-/// Whether a log is of GCC's or Clang's sanitizers.
-fn of_a_compiler(log: &str) -> bool {
-    ["Sanitizer: ", "runtime error: "].iter().any(|words| log.contains(words)) && !log.contains("COMPUTE-SANITIZER")
+/// Tools whose logs are not read, by what only they write.
+const OTHERS: [(&str, &str); 4] = [
+    ("Memcheck, a memory error detector", "Valgrind"),
+    ("Helgrind, a thread error detector", "Valgrind"),
+    ("Dr. Memory version", "Dr. Memory"),
+    ("==PROF==", "Nsight Compute"),
+];
+
+/// None of the files is a log.
+fn nobodys(logs: &[(&Utf8PathBuf, String)]) -> Report {
+    let names: Vec<&str> = logs.iter().map(|(file, _)| file.as_str()).collect();
+    let empty = logs.iter().all(|(_, text)| text.trim().is_empty());
+    let what = match (empty, logs.len()) {
+        (true, 1) => "is empty",
+        (true, _) => "are empty",
+        (false, 1) => "has no line that a known sanitizer writes",
+        (false, _) => "have no line that a known sanitizer writes",
+    };
+    let report = Report::error(format!("{} {what}", names.join(", ")));
+    let report = report.label(
+        "expected a log of compute-sanitizer (text or XML), or of a compiler's address, undefined-behaviour, leak, thread or memory \
+         sanitizer",
+    );
+    let other = OTHERS.iter().find(|(sign, _)| logs.iter().any(|(_, text)| text.contains(sign)));
+    report.hint(match other {
+        Some((_, tool)) => format!("this is a log of {tool}, which kiln does not read"),
+        None => "sanitizers write to standard error: save it with 2> FILE. A compiler's sanitizer that finds nothing writes nothing".into(),
+    })
 }
 
 /// Sources that were not given, but lie where they can be expected.

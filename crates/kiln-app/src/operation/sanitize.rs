@@ -18,11 +18,12 @@ use crate::ending::{Ending, Ends};
 use crate::event::What;
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting, runnable, surroundings};
+use crate::operation::case::given;
 use crate::project::Project;
 use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
-pub(crate) use run::{Bounds, Examined, Plain, examine};
+pub(crate) use run::{Bounds, Examined, Ground, Plain, examine};
 pub use run::{SanitizerRun, ToolOutcome};
 pub(crate) use sources::sources;
 pub(crate) use tools::Tools;
@@ -41,6 +42,9 @@ pub struct SanitizeRequest {
     pub config: String,
     /// The winner of this study instead.
     pub study: Option<String>,
+    /// A case as `kiln fuzz` prints it, `S=65,D=64; inputs=spike; seed=3`, instead of workloads; dimensions left out are the
+    /// workload's.
+    pub case: String,
     /// Names of compute-sanitizer's tools; all that make sense when none.
     pub tools: Vec<String>,
     /// Seconds that one run may take.
@@ -74,6 +78,7 @@ pub struct Sanitized {
 
 impl Ends for Sanitized {
     fn ending(&self) -> Ending {
+        // A gate that refuses the configuration refuses it here too: that no tool ran is not the environment's fault.
         match (&self.refusal, self.diagnosis.verdict) {
             (Some(_), _) | (None, Verdict::BugsFound | Verdict::Inconclusive) => Ending::Refused,
             (None, Verdict::Clean) => Ending::Done,
@@ -109,7 +114,11 @@ pub(crate) fn run(
     let Chosen { opened, config, selecting } = Chosen::new(project, file, &request.selecting, which, teller)?;
     let tools = Tools::of(&opened.kernel.selection, &request.tools)?;
     let workloads = workloads(&opened.kernel, &config, &selecting);
-    let seed = seed(request.seed)?;
+    let given = given(&request.case, workloads.first().copied().flatten(), &config)?;
+    let seed = match &given {
+        Some(given) => given.case.seed,
+        None => seed(request.seed)?,
+    };
     let found = |examined: Examined, refusal: Option<Refusal>| Sanitized {
         diagnosis: examined.diagnosis,
         kernel: opened.kernel.name().into(),
@@ -120,9 +129,17 @@ pub(crate) fn run(
         runs: examined.runs,
         refusal,
     };
-    if let Some((refusal, _)) = opened.kernel.broken(&config) {
-        return Ok(found(Examined::nothing(), Some(refusal)));
+    let unfit = match &given {
+        Some(given) => opened.kernel.unfit(&config, Some(&given.workload)),
+        None => opened.kernel.broken(&config).map(|(refusal, _)| refusal),
+    };
+    if unfit.is_some() {
+        return Ok(found(Examined::nothing(), unfit));
     }
+    let grounds: Vec<Ground<'_>> = match &given {
+        Some(given) => vec![Ground::Case(given)],
+        None => workloads.into_iter().map(Ground::Workload).collect(),
+    };
     let settings = Settings { seed, ..Settings::default() };
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let _held = opened.lock(project, teller)?;
@@ -135,10 +152,10 @@ pub(crate) fn run(
     };
     bench.quiet();
     let bounds = Bounds { each: limit, until: None };
-    let planned = tools.runs() * workloads.len();
+    let planned = tools.runs() * grounds.len();
     teller.tell(What::Phase { phase: PHASE.into(), planned });
     let step = |done: usize| teller.tell(What::Step { phase: PHASE.into(), done, planned });
-    let examined = examine(&bench, &config, Plain::Check(&ordinary), &workloads, &tools, &bounds, &step)?;
+    let examined = examine(&bench, &config, Plain::Check(&ordinary), &grounds, &tools, &bounds, &step)?;
     teller.tell(What::PhaseEnd);
     let refusal = examined.refusal.clone();
     Ok(found(examined, refusal))

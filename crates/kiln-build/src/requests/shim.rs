@@ -13,6 +13,9 @@ pub enum Passing {
 /// The name of the generated function, `void kiln_call(void **arguments)`.
 pub const SHIM_SYMBOL: &str = "kiln_call";
 
+/// The generated function is found by name, whatever flags such as -fvisibility=hidden say of all others.
+const VISIBLE: &str = "__attribute__((visibility(\"default\")))";
+
 /// The C source that calls `entry`.
 pub fn shim(entry: &str, arguments: &[Passing]) -> String {
     let list = |f: &dyn Fn(usize, &Passing) -> String| -> String {
@@ -23,7 +26,7 @@ pub fn shim(entry: &str, arguments: &[Passing]) -> String {
     let types = if types.is_empty() { "void".into() } else { types };
     format!(
         "#include <stdbool.h>\n#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
-         void {entry}({types});\nvoid {SHIM_SYMBOL}(void **arguments) {{\n    (void)arguments;\n    {entry}({values});\n}}\n\
+         void {entry}({types});\n{VISIBLE}\nvoid {SHIM_SYMBOL}(void **arguments) {{\n    (void)arguments;\n    {entry}({values});\n}}\n\
          #ifdef __cplusplus\n}}\n#endif\n"
     )
 }
@@ -35,7 +38,7 @@ pub fn launcher_shim(entry: &str, arguments: &[Passing]) -> String {
     let values: String = arguments.iter().enumerate().map(|(i, a)| format!("{}, ", a.unpacked(i))).collect();
     format!(
         "#include <stdbool.h>\n#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
-         int {entry}({types}void *);\nint {SHIM_SYMBOL}(void **arguments, void *stream) {{\n    (void)arguments;\n    \
+         int {entry}({types}void *);\n{VISIBLE}\nint {SHIM_SYMBOL}(void **arguments, void *stream) {{\n    (void)arguments;\n    \
          return {entry}({values}stream);\n}}\n#ifdef __cplusplus\n}}\n#endif\n"
     )
 }
@@ -70,6 +73,7 @@ mod tests {
             text.contains("softmax(arguments[0], arguments[1], *(int64_t *)arguments[2], *(float *)arguments[3]);")
         );
         assert!(shim("nothing", &[]).contains("void nothing(void);"));
+        assert!(text.contains("__attribute__((visibility(\"default\")))\nvoid kiln_call("), "{text}");
     }
 
     #[test]

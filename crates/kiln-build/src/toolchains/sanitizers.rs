@@ -25,7 +25,13 @@ pub struct Sanitizers {
     pub flags: Vec<String>,
     /// The address sanitizer's shared library.
     pub runtime: Utf8PathBuf,
+    /// Whether `log_path` is heeded by both. GCC's two shared runtimes take one another's for their own, and what the second finds
+    /// then comes on standard error.
+    pub apart: bool,
 }
+
+/// Makes GCC's runtime for undefined behaviour a part of what is built, which then uses its own.
+const OWN_RUNTIME: [&str; 2] = ["-static-libubsan", "-Wl,-Bsymbolic"];
 
 impl Compiler {
     /// Its sanitizers, if they are installed.
@@ -44,18 +50,31 @@ impl Compiler {
             Fault::new("looking for the address sanitizer", why).hint(format!("{hint}, or set CC to another compiler"))
         })?;
         let mut flags: Vec<String> = FLAGS.map(String::from).to_vec();
+        let apart = clang || self.archive("libubsan.a");
         if clang {
             // Its runtime is otherwise part of the program, which is kiln.
             flags.push("-shared-libasan".into());
+        } else if apart {
+            flags.extend(OWN_RUNTIME.map(String::from));
         }
-        Ok(Sanitizers { flags, runtime })
+        Ok(Sanitizers { flags, runtime, apart })
     }
 
-    /// A library of the compiler's own, by name. A compiler that has none answers with the name itself.
+    /// A library of the compiler's own, by name.
     fn library(&self, name: &str) -> Option<Utf8PathBuf> {
+        self.file(name).and_then(|path| loadable(&path))
+    }
+
+    /// Whether it has a library to link statically.
+    fn archive(&self, name: &str) -> bool {
+        self.file(name).is_some_and(|path| path.is_file())
+    }
+
+    /// A file of the compiler's own, by name. A compiler that has none answers with the name itself.
+    fn file(&self, name: &str) -> Option<Utf8PathBuf> {
         let output = self.start().arg(format!("-print-file-name={name}")).output().ok()?;
         let path = Utf8PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-        path.is_absolute().then(|| loadable(&path)).flatten()
+        path.is_absolute().then_some(path)
     }
 }
 
@@ -82,7 +101,11 @@ mod tests {
     fn the_runtime_of_this_machines_compiler_is_a_library() {
         let compiler = Compiler::find().unwrap();
         match compiler.sanitizers() {
-            Ok(found) => assert!(fs_err::read(&found.runtime).unwrap().starts_with(b"\x7fELF")),
+            Ok(found) => {
+                assert!(fs_err::read(&found.runtime).unwrap().starts_with(b"\x7fELF"));
+                let own = found.flags.iter().any(|flag| flag == OWN_RUNTIME[0]);
+                assert_eq!(own, found.apart && !compiler.version().contains("clang"));
+            }
             Err(fault) => assert!(fault.hint.is_some(), "{fault}"),
         }
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use kiln_app::Utf8PathBuf;
 
-use super::{BuildingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
+use super::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 
 #[derive(Debug, Args)]
 #[command(
@@ -58,12 +58,8 @@ pub(crate) struct GateArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) selecting: SelectingArgs,
-    /// Configuration, as NAME=VALUE,...; omitted tunables take their default
-    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
-    pub(crate) config: String,
-    /// Use the winner of this study
-    #[arg(long, value_name = "STUDY")]
-    pub(crate) study: Option<String>,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
     /// Run the whole suite: every distribution, every workload, more reruns
     #[arg(long)]
     pub(crate) full: bool,
@@ -88,12 +84,8 @@ pub(crate) struct BenchArgs {
     pub(crate) selecting: SelectingArgs,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArgs,
-    /// Configuration, as NAME=VALUE,...; omitted tunables take their default
-    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
-    pub(crate) config: String,
-    /// Use the winner of this study
-    #[arg(long, value_name = "STUDY")]
-    pub(crate) study: Option<String>,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
     /// Compare with another configuration or with the winner of a study; add --baseline to include a baseline
     #[arg(long, value_name = "NAME=VALUE,...|STUDY")]
     pub(crate) against: Option<String>,

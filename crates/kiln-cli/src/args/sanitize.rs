@@ -2,21 +2,21 @@
 
 use clap::Args;
 
-use super::{BuildingArgs, HearingArgs, SelectingArgs};
+use super::{BuildingArgs, ChoosingArgs, HearingArgs, SelectingArgs};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "On a GPU compute-sanitizer runs the candidate, built with line information: memcheck, racecheck, initcheck and synccheck. On the processor the compiler's address and undefined-behaviour sanitizers are built in. Without --workload the smallest workload and one whose sizes no tile divides are used. A clean result is not a proof.\n\nExit codes: 0 clean, 1 no tool ran, 3 a cause was found, or the tools are clean and the result is wrong.\n\nExamples:\n  kiln sanitize kernels/softmax\n  kiln sanitize kernels/attention --config BLOCK_M=64 --workload s65\n  kiln sanitize kernels/matmul --tool racecheck --limit 120\n  kiln sanitize kernels/softmax --study last --json"
+    after_help = "On a GPU compute-sanitizer runs the candidate, built with line information: memcheck, racecheck, initcheck and synccheck. On the processor the compiler's address and undefined-behaviour sanitizers are built in. Without --workload the smallest workload and one whose sizes no tile divides are used. A clean result is not a proof.\n\nExit codes: 0 clean, 1 no tool could run, 3 a cause was found, the result is inconclusive, or a gate refused the configuration before any tool ran.\n\nExamples:\n  kiln sanitize kernels/softmax\n  kiln sanitize kernels/attention --config BLOCK_M=64 --workload s65\n  kiln sanitize kernels/matmul --tool racecheck --limit 120\n  kiln sanitize kernels/softmax --case 'COLS=17,ROWS=1; inputs=spike; seed=3'\n  kiln sanitize kernels/softmax --study last --json"
 )]
 pub(crate) struct SanitizeArgs {
     #[command(flatten)]
     pub(crate) selecting: SelectingArgs,
-    /// Configuration, as NAME=VALUE,...; omitted tunables take their default
-    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
-    pub(crate) config: String,
-    /// Use the winner of this study
-    #[arg(long, value_name = "STUDY")]
-    pub(crate) study: Option<String>,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
+    /// Case to run instead of workloads, as `kiln fuzz` prints it: `S=65,D=64; inputs=spike; seed=3`; omitted dimensions are those
+    /// of --workload, else of the smallest workload
+    #[arg(long, value_name = "CASE", default_value = "", hide_default_value = true, conflicts_with = "seed")]
+    pub(crate) case: String,
     /// Tool of compute-sanitizer: memcheck, racecheck, initcheck or synccheck; may be repeated [default: all; memcheck for
     /// Python]
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
@@ -43,15 +43,11 @@ pub(crate) struct SanitizeArgs {
 pub(crate) struct DebugArgs {
     #[command(flatten)]
     pub(crate) selecting: SelectingArgs,
-    /// Configuration, as NAME=VALUE,...; omitted tunables take their default
-    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", conflicts_with = "study")]
-    pub(crate) config: String,
-    /// Use the winner of this study
-    #[arg(long, value_name = "STUDY")]
-    pub(crate) study: Option<String>,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
     /// Case to run, as `kiln fuzz` prints it: `S=65,D=64; inputs=spike; seed=3`; omitted dimensions are those of --workload,
     /// else of the smallest workload
-    #[arg(long, value_name = "CASE", default_value = "", conflicts_with = "seed")]
+    #[arg(long, value_name = "CASE", default_value = "", hide_default_value = true, conflicts_with = "seed")]
     pub(crate) case: String,
     /// Seconds that the call may take [default: 60]
     #[arg(long, value_name = "SECONDS")]

@@ -34,6 +34,23 @@ impl From<&SelectingArgs> for Selecting {
     }
 }
 
+/// Which configuration.
+#[derive(Debug, Args)]
+pub(crate) struct ChoosingArgs {
+    /// Configuration, as NAME=VALUE,...; omitted tunables take their default
+    #[arg(
+        long,
+        value_name = "NAME=VALUE,...",
+        default_value = "",
+        hide_default_value = true,
+        conflicts_with = "study"
+    )]
+    pub(crate) config: String,
+    /// Use the winner of this study
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) study: Option<String>,
+}
+
 /// How far a command goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Until {

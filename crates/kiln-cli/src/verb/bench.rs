@@ -15,8 +15,8 @@ pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure
     let request = BenchRequest {
         selecting: (&args.selecting).into(),
         measuring: (&args.measuring).into(),
-        config: args.config.clone(),
-        study: args.study.clone(),
+        config: args.choosing.config.clone(),
+        study: args.choosing.study.clone(),
         against: args.against.clone(),
         baseline: args.baseline.clone(),
         width: args.width,

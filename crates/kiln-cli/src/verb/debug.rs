@@ -13,8 +13,8 @@ pub(crate) fn run(project: &Project, args: &DebugArgs) -> Result<Ending, Failure
     let file = KernelFile::read_heard(&args.selecting.path, &hear)?;
     let request = DebugRequest {
         selecting: (&args.selecting).into(),
-        config: args.config.clone(),
-        study: args.study.clone(),
+        config: args.choosing.config.clone(),
+        study: args.choosing.study.clone(),
         case: args.case.clone(),
         limit: args.limit,
         seed: args.seed,

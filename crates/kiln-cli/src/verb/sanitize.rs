@@ -13,8 +13,9 @@ pub(crate) fn run(project: &Project, args: &SanitizeArgs) -> Result<Ending, Fail
     let file = KernelFile::read_heard(&args.selecting.path, &hear)?;
     let request = SanitizeRequest {
         selecting: (&args.selecting).into(),
-        config: args.config.clone(),
-        study: args.study.clone(),
+        config: args.choosing.config.clone(),
+        study: args.choosing.study.clone(),
+        case: args.case.clone(),
         tools: args.tool.clone(),
         limit: args.limit,
         seed: args.seed,

@@ -10,10 +10,29 @@ const FIRST_PAGE: u64 = 4096;
 /// The cause of a report.
 pub(super) fn of(report: &Report) -> Cause {
     match report.tool {
-        Tool::Lsan => Cause::Leak,
-        Tool::Ubsan => undefined(&report.message),
+        _ if report.leaked.is_some() => Cause::Leak,
+        Tool::Ubsan if report.at.is_some() => undefined(&report.message),
+        Tool::Tsan if is_race(report) => Cause::DataRace,
+        Tool::Msan if report.message.starts_with(UNINITIALISED) => Cause::UninitValue,
+        // All of them report signals in the same words.
         _ => address(report),
     }
+}
+
+const UNINITIALISED: &str = "use-of-uninitialized-value";
+
+/// Whether two threads are in it.
+pub(super) fn is_race(report: &Report) -> bool {
+    report.tool == Tool::Tsan && (report.message.starts_with("data race") || report.message.starts_with("race on "))
+}
+
+/// Whether kiln has a name for it. ThreadSanitizer warns of much that is no undefined behaviour, such as an order of locks, and
+/// nobody has memory without end.
+pub(super) fn is_known(report: &Report) -> bool {
+    let named = of(report) != Cause::UndefinedBehaviour;
+    let memory = ["out of memory", "out-of-memory", "requested allocation size", "allocation-size-too-big"];
+    let memory = memory.iter().any(|words| report.message.contains(words));
+    named || !memory && (report.tool != Tool::Tsan || report.message.contains("mutex"))
 }
 
 fn address(report: &Report) -> Cause {

@@ -22,11 +22,9 @@ impl Frame {
         let rest = rest[digits..].trim_start();
         let rest = rest.strip_prefix("0x").map_or(rest, |rest| rest.split_once(' ').map_or("", |(_, rest)| rest));
         let rest = rest.trim().strip_prefix("in ").unwrap_or(rest.trim());
-        let (function, place) = match rest.rfind(['/', '\\']) {
-            _ if rest.ends_with(')') && rest.contains("+0x") => (rest.split(" (").next().unwrap_or(""), ""),
-            _ => split_place(rest),
-        };
+        let (function, place) = split_place(without_module(rest));
         let (file, line) = file_line(place);
+        let function = function.trim_end_matches("<null>").trim_end();
         let function = Some(function_name(function)).filter(|name| !name.is_empty());
         Some(Frame { function, file: file.map(Into::into), line })
     }
@@ -34,7 +32,18 @@ impl Frame {
     /// Whether it belongs to the program, and not to the sanitizer or the C library.
     pub(super) fn is_own(&self) -> bool {
         let Some(file) = self.file.as_deref() else { return false };
-        let outside = ["libsanitizer", "sysdeps/", "/csu/", "compiler-rt", "asan_", "/lsan/", "ubsan_"];
+        let outside = [
+            "libsanitizer",
+            "sysdeps/",
+            "/csu/",
+            "compiler-rt",
+            "asan_",
+            "/lsan/",
+            "ubsan_",
+            "/tsan/rtl",
+            "sanitizer_common",
+            "/include/c++/",
+        ];
         let function = self.function.as_deref().unwrap_or_default();
         !outside.iter().any(|part| file.contains(part)) && !function.contains("interceptor")
     }
@@ -43,6 +52,20 @@ impl Frame {
     pub(super) fn source(&self) -> Option<String> {
         Some(format!("{}:{}", last_part(self.file.as_deref()?), self.line?))
     }
+}
+
+/// Without the binary, which follows a function that has no line, and in ThreadSanitizer's frames also one that has:
+/// `add race.c:5 (race+0x11d7)`, `_start (/bin/a+0x1130) (BuildId: 12ab)`.
+fn without_module(text: &str) -> &str {
+    let mut text = text.trim_end();
+    while let Some((before, module)) = text.strip_suffix(')').and_then(|text| text.rsplit_once('(')) {
+        let alone = before.is_empty() || before.ends_with(' ');
+        if !alone || !(module.contains("+0x") || module.starts_with("BuildId: ")) {
+            break;
+        }
+        text = before.trim_end();
+    }
+    text
 }
 
 /// The function and the file after it: the last space before a path or a name with a line.
@@ -85,6 +108,15 @@ mod tests {
             ("    #4 0x5617 in _start (/home/user/bin/a+0x1130) (BuildId: 12ab)", Some("_start"), None, None),
             ("    #0 0x55 in void add<float>(float*, int) a.cpp:9:3", Some("add"), Some("a.cpp"), Some(9)),
             ("    #0 0x55 (/lib/x.so+0x12)", None, None, None),
+            ("    #0 add /home/user/race.c:5 (race+0x11d7)", Some("add"), Some("/home/user/race.c"), Some(5)),
+            (
+                "    #0 add(int*) /src/race.cpp:5:9 (race+0x11d7) (BuildId: aa)",
+                Some("add"),
+                Some("/src/race.cpp"),
+                Some(5),
+            ),
+            ("    #1 <null> <null> (race+0x11d7)", None, None, None),
+            ("    #3 _start <null> (race+0x10a0)", Some("_start"), None, None),
         ] {
             let frame = Frame::read(line).unwrap();
             assert_eq!(

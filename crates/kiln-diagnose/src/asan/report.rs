@@ -1,9 +1,7 @@
-//! Reading the reports. A report begins with `==PID==ERROR: AddressSanitizer: ...`, with `Direct leak of ...` or with
-//! `FILE:LINE:COL: runtime error: ...`, and goes on until the next one. Stacks belong to the access until a line says that
-//! they are of the allocation or of the free.
+//! What a report consists of.
 
-use super::frame::{Frame, file_line};
-use super::{AsanLog, Tool};
+use super::frame::Frame;
+use crate::Tool;
 use crate::sanitizer::Direction;
 
 /// One report.
@@ -21,6 +19,12 @@ pub struct Report {
     pub at: Option<Frame>,
     /// Who made the access, innermost first.
     pub frames: Vec<Frame>,
+    /// The other side of a race: what it does, and who made it.
+    pub other: Option<(Direction, Vec<Frame>)>,
+    /// The variable or the memory that it is about, where nothing is said about its bounds.
+    pub variable: Option<String>,
+    /// Bytes of that memory.
+    pub block: Option<u64>,
     /// Who allocated the memory.
     pub allocated: Vec<Frame>,
     /// Who freed it.
@@ -29,6 +33,8 @@ pub struct Report {
     pub leaked: Option<u64>,
     /// Allocations of a leak.
     pub allocations: Option<u64>,
+    /// Its stack came to an end.
+    pub(super) closed: bool,
 }
 
 /// Memory near an access.
@@ -58,7 +64,7 @@ pub enum Where {
 }
 
 impl Report {
-    fn new(tool: Tool, message: &str) -> Report {
+    pub(super) fn new(tool: Tool, message: &str) -> Report {
         Report {
             tool,
             message: message.trim().trim_end_matches(':').into(),
@@ -66,166 +72,45 @@ impl Report {
             region: None,
             at: None,
             frames: Vec::new(),
+            other: None,
+            variable: None,
+            block: None,
             allocated: Vec::new(),
             freed: Vec::new(),
             leaked: None,
             allocations: None,
+            closed: false,
+        }
+    }
+
+    /// The stack that says where it is.
+    fn stack(&self) -> &[Frame] {
+        match self.leaked {
+            Some(_) => &self.allocated,
+            None => &self.frames,
         }
     }
 
     /// The innermost place in the program itself.
     pub fn place(&self) -> Option<&Frame> {
-        let stack = match self.tool {
-            Tool::Lsan => &self.allocated,
-            _ => &self.frames,
-        };
+        let stack = self.stack();
         self.at.as_ref().or_else(|| stack.iter().find(|frame| frame.is_own())).or_else(|| stack.first())
     }
-}
 
-/// Whose stack comes next.
-#[derive(Clone, Copy)]
-enum Stack {
-    Access,
-    Allocation,
-    Free,
-    Other,
-}
+    /// Whether nothing is missing that its cause or its place depends on. The rest of a stack adds nothing to a frame of the
+    /// program itself, but a stack that ends before one may have had it.
+    pub(super) fn is_whole(&self) -> bool {
+        let own = |frames: &[Frame]| frames.iter().any(Frame::is_own);
+        let directed = self.access.is_some() || !self.needs_direction();
+        let raced = self.tool != Tool::Tsan
+            || !super::cause::is_race(self)
+            || self.other.as_ref().is_some_and(|(_, frames)| self.closed || own(frames));
+        self.at.is_some() || directed && raced && (self.closed || own(self.stack()))
+    }
 
-/// Reads everything a program printed.
-pub fn read(output: &str) -> AsanLog {
-    let mut log = AsanLog::default();
-    let mut stack = Stack::Access;
-    for line in output.lines() {
-        let line = line.trim_end();
-        if let Some(report) = begin(line) {
-            log.reports.push(report);
-            stack = if line.contains("leak of") { Stack::Allocation } else { Stack::Access };
-        } else if let Some(report) = log.reports.last_mut()
-            && detail(report, &mut stack, line)
-        {
-        } else if line.contains("ASan runtime does not come first")
-            || line.contains("error while loading shared libraries")
-        {
-            log.not_run = Some(line.trim().into());
-        } else {
-            log.program.line(line);
-        }
+    /// Whether a read and a write are two causes.
+    fn needs_direction(&self) -> bool {
+        let kind = self.message.split_whitespace().next().unwrap_or_default();
+        kind.ends_with("-overflow") && kind != "stack-overflow" || kind.ends_with("-underflow")
     }
-    // The heading of leaks is none of them.
-    log.reports.retain(|report| !report.message.starts_with("detected memory leaks"));
-    for report in &mut log.reports {
-        let Some(region) = &mut report.region else { continue };
-        if let Some(name) = region.start.and_then(|start| log.program.argument_at(start)) {
-            region.variable = Some(name.into());
-            // It was allocated for the call, by whoever makes it.
-            report.allocated.clear();
-        }
-    }
-    log
-}
-
-fn begin(line: &str) -> Option<Report> {
-    if let Some((_, message)) = line.split_once("ERROR: AddressSanitizer: ") {
-        let message = message.split(" at pc ").next().unwrap_or(message);
-        return Some(Report::new(Tool::Asan, message.split(" (pc ").next().unwrap_or(message)));
-    }
-    if let Some((_, message)) = line.split_once("ERROR: LeakSanitizer: ") {
-        return Some(Report::new(Tool::Lsan, message));
-    }
-    if line.starts_with("Direct leak of ") || line.starts_with("Indirect leak of ") {
-        let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
-        let mut report = Report::new(Tool::Lsan, line.split(" allocated from").next().unwrap_or(line));
-        (report.leaked, report.allocations) = (numbers.next(), numbers.next());
-        return Some(report);
-    }
-    let (place, message) = line.split_once(": runtime error: ")?;
-    let mut report = Report::new(Tool::Ubsan, message);
-    let (file, number) = file_line(place.trim());
-    report.at = Some(Frame { function: None, file: file.map(Into::into), line: number });
-    let direction = match message {
-        _ if message.starts_with("load of") || message.contains("member access") => Some(Direction::Read),
-        _ if message.starts_with("store to") => Some(Direction::Write),
-        _ => None,
-    };
-    report.access = direction.map(|direction| (direction, 0));
-    Some(report)
-}
-
-/// Adds a line to a report; false if it is none of its lines.
-fn detail(report: &mut Report, stack: &mut Stack, line: &str) -> bool {
-    if let Some(frame) = Frame::read(line) {
-        match stack {
-            Stack::Access => report.frames.push(frame),
-            Stack::Allocation => report.allocated.push(frame),
-            Stack::Free => report.freed.push(frame),
-            Stack::Other => {}
-        }
-        return true;
-    }
-    let text = line.trim_start();
-    if let Some(direction) = access(text) {
-        report.access = Some(direction);
-    } else if text.starts_with("freed by") {
-        *stack = Stack::Free;
-    } else if text.starts_with("allocated by") || text.starts_with("previously allocated by") {
-        *stack = Stack::Allocation;
-    } else if text.contains(" is located ") {
-        *stack = Stack::Other;
-        report.region = region(text).or(report.region.take());
-    } else if text.contains("<== Memory access at offset ") {
-        report.region = variable(text).or(report.region.take());
-    } else {
-        return text.starts_with("==") || text.starts_with("SUMMARY: ") || text.contains("note: pointer points here");
-    }
-    true
-}
-
-/// `WRITE of size 4 at 0x...`, `The signal is caused by a READ memory access.`
-fn access(text: &str) -> Option<(Direction, u64)> {
-    let bytes = |text: &str| text.split_whitespace().next().and_then(|size| size.parse().ok()).unwrap_or(0);
-    match text {
-        _ if text.starts_with("WRITE of size ") => Some((Direction::Write, bytes(&text[14..]))),
-        _ if text.starts_with("READ of size ") => Some((Direction::Read, bytes(&text[13..]))),
-        _ if text.contains("caused by a WRITE") => Some((Direction::Write, 0)),
-        _ if text.contains("caused by a READ") => Some((Direction::Read, 0)),
-        _ => None,
-    }
-}
-
-/// `0x6140 is located 0 bytes to the right of 400-byte region [0x6140,0x6150)`; newer: `0 bytes after 400-byte region`;
-/// `... of global variable 'table' defined in 'a.c:1:5' (0x55) of size 128`.
-fn region(text: &str) -> Option<Region> {
-    let (_, rest) = text.split_once(" is located ")?;
-    let distance = rest.split_whitespace().next()?.parse().ok()?;
-    let place = match rest {
-        _ if rest.contains("to the right of") || rest.contains(" after ") => Where::After,
-        _ if rest.contains("to the left of") || rest.contains(" before ") => Where::Before,
-        _ => Where::Inside,
-    };
-    let variable =
-        rest.split_once("variable '").and_then(|(_, rest)| rest.split_once('\'')).map(|(name, _)| name.into());
-    let size = match rest.split_once("-byte region") {
-        Some((before, _)) => before.rsplit(' ').next()?.parse().ok()?,
-        None => rest.rsplit_once("of size ")?.1.trim().parse().ok()?,
-    };
-    let start =
-        rest.split_once("region [0x").and_then(|(_, rest)| u64::from_str_radix(rest.split(',').next()?, 16).ok());
-    Some(Region { place, distance, size, variable, start })
-}
-
-/// `[64, 96) 'v' (line 2) <== Memory access at offset 96 overflows this variable`.
-fn variable(text: &str) -> Option<Region> {
-    let (object, rest) = text.split_once("<== Memory access at offset ")?;
-    let offset: u64 = rest.split_whitespace().next()?.parse().ok()?;
-    let (start, rest) = object.trim_start().strip_prefix('[')?.split_once(", ")?;
-    let (end, rest) = rest.split_once(')')?;
-    let (start, end): (u64, u64) = (start.parse().ok()?, end.parse().ok()?);
-    let name = rest.split('\'').nth(1).map(Into::into);
-    let (place, distance) = match offset {
-        _ if offset < start => (Where::Before, start - offset),
-        _ if offset >= end => (Where::After, offset - end),
-        _ => (Where::Inside, offset - start),
-    };
-    Some(Region { place, distance, size: end.saturating_sub(start), variable: name, start: None })
 }

@@ -37,6 +37,7 @@ fn every_report_gives_its_cause_and_line() {
         ("index_out_of_range", None, 2),
         ("invalid_value", None, 3),
         ("stack_overflow", Some("deep"), 1),
+        ("data_race", Some("add"), 4),
     ] {
         let diagnosis = of(name);
         let finding = &diagnosis.findings[0];
@@ -69,6 +70,10 @@ fn distances_and_sizes_are_facts() {
     assert_eq!(leak.findings[0].count, 5);
     assert_eq!(leak.findings[0].facts.number("leaked_bytes"), Some(81920));
     assert_eq!(facts("use_after_free").text("freed_at"), Some("use_after_free.c:3"));
+    let alone = of("leak_alone");
+    assert_eq!((alone.findings.len(), alone.findings[0].cause, alone.findings[0].count), (1, Cause::Leak, 3));
+    assert_eq!(alone.findings[0].facts.number("leaked_bytes"), Some(600));
+    assert_eq!(facts("data_race").text("variable"), Some("total"));
 }
 
 #[test]
@@ -79,6 +84,146 @@ fn a_program_without_reports_is_clean_unless_its_check_fails() {
     assert_eq!(failed.verdict, Verdict::Inconclusive);
     let missing = "./a: error while loading shared libraries: libasan.so.8: cannot open shared object file";
     assert_eq!(diagnose(&read(missing), &Sources::none()).verdict, Verdict::NotRun);
+}
+
+fn reason(log: &str) -> Option<String> {
+    let diagnosis = diagnose(&read(log), &Sources::none());
+    assert_eq!((diagnosis.verdict, diagnosis.findings.len()), (Verdict::Inconclusive, 1), "{log}\n{diagnosis:#?}");
+    let finding = &diagnosis.findings[0];
+    assert!(finding.cause == Cause::Inconclusive && !finding.explanation.is_empty() && !finding.fix.is_empty());
+    finding.facts.text("reason").map(Into::into)
+}
+
+/// What a sanitizer signs and does not finish is never clean.
+#[test]
+fn parts_of_reports_are_inconclusive() {
+    for log in [
+        "AddressSanitizer:DEADLYSIGNAL\n",
+        "AddressSanitizer:DEADLYSIGNAL",
+        "ThreadSanitizer:DEADLYSIGNAL\n",
+        "SUMMARY: AddressSanitizer: heap-buffer-overflow /src/a.c:3 in scale\n",
+        "SUMMARY: AddressSanitizer: heap-buffer-overflow /src/a.c:3 in scale\n==29725==ABORTING\n",
+        "SUMMARY: UndefinedBehaviorSanitizer: undefined-behavior a.c:3:5 in \n",
+        "==1==ERROR: AddressSanitizer: heap-buffer-ov",
+        "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x2 bp 0x3 sp 0x4\n",
+        "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x2\nWRITE of size 4 at 0x1 thread T0\n",
+        "WRITE of size 4 at 0x6140 thread T0\n    #0 0x55 in scale /src/a.c:3\n    #1 0x55 in main /src/a.c:9\n",
+        "==1==ERROR: LeakSanitizer: detected memory leaks\n",
+        "==1==ERROR: LeakSanitizer: detected memory leaks\n\nDirect leak of 8 byte(s) in 1 object(s) allocated from:\n",
+        "Direct leak of 81920 by",
+        "SUMMARY: LeakSanitizer: 600 byte(s) leaked in 3 allocation(s).\n",
+        "a.c:3:5: runtime error: signed integer over",
+        "a.c:3:5: runtime error: signed integer over\n",
+        "a.c:3:5: runtime error:",
+        "a.c:3:5: runtime error: load of misali\n",
+        "WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x1 by thread T1:\n    #0 add /src/a.c:5 (a+0x1)\n",
+        "ThreadSanitizer: reported 1 warnings\n",
+        "==1==WARNING: MemorySanitizer: use-of-uninitialized-value\n",
+        "\n=================================================================\n",
+    ] {
+        assert_eq!(reason(log).as_deref(), Some("log_cut"), "{log}");
+    }
+    for log in [
+        "AddressSanitizer: CHECK failed: asan_thread.cpp:371 \"((ptr[0] == kCurrentStackFrameMagic)) != (0)\"\n",
+        "==1==AddressSanitizer CHECK failed: ../asan_rtl.cc:583 \"((!asan_init_is_running)) != (0)\" (0x0, 0x0)\n",
+        "==1==LeakSanitizer has encountered a fatal error.\n",
+    ] {
+        assert_eq!(reason(log).as_deref(), Some("tool_failed"), "{log}");
+    }
+    for log in [
+        "==1==ERROR: HWAddressSanitizer: tag-mismatch on address 0x1 at pc 0x2\n",
+        "==1==ERROR: AddressSanitizer: allocator is out of memory trying to allocate 0x1 bytes\n    #0 0x55 in f /src/a.c:3\n\nSUMMARY: AddressSanitizer: out-of-memory\n",
+        "WARNING: ThreadSanitizer: lock-order-inversion (potential deadlock) (pid=7)\n  Mutex M1 acquired here:\n    #0 f /src/a.c:3 (a+0x1)\n\nSUMMARY: ThreadSanitizer: lock-order-inversion (potential deadlock) /src/a.c:3 in f\n",
+    ] {
+        assert_eq!(reason(log).as_deref(), Some("unknown_report"), "{log}");
+    }
+}
+
+#[test]
+fn a_runtime_error_of_another_kind_is_no_report() {
+    for line in ["panic: runtime error: index out of range", "step 3: runtime error: out of coffee", "DogSanitizers: 3"]
+    {
+        assert!(!read(&format!("{line}\n")).is_signed(), "{line}");
+    }
+}
+
+/// A real report of GCC 12.
+#[test]
+fn a_data_race_names_both_lines() {
+    let log = "\
+==================
+WARNING: ThreadSanitizer: data race (pid=17611)
+  Read of size 4 at 0x7b100000000c by main thread:
+    #0 main /src/heap.c:5 (heap+0x1289)
+
+  Previous write of size 4 at 0x7b100000000c by thread T1:
+    #0 put /src/heap.c:4 (heap+0x1207)
+
+  Location is heap block of size 64 at 0x7b1000000000 allocated by main thread:
+    #0 malloc ../../../../src/libsanitizer/tsan/tsan_interceptors_posix.cpp:647 (libtsan.so.2+0x3ebb8)
+    #1 main /src/heap.c:3 (heap+0x1239)
+
+  Thread T1 (tid=17613, finished) created by main thread at:
+    #0 pthread_create ../../../../src/libsanitizer/tsan/tsan_interceptors_posix.cpp:1001 (libtsan.so.2+0x5e686)
+    #1 main /src/heap.c:5 (heap+0x1270)
+
+SUMMARY: ThreadSanitizer: data race /src/heap.c:5 in main
+==================
+ThreadSanitizer: reported 1 warnings
+";
+    let diagnosis = diagnose(&read(log), &Sources::none());
+    let finding = &diagnosis.findings[0];
+    assert_eq!((finding.cause, finding.tool, finding.line), (Cause::DataRace, Tool::Tsan, Some(5)), "{diagnosis:#?}");
+    assert_eq!((finding.kernel.as_deref(), diagnosis.findings.len(), diagnosis.notes.len()), (Some("main"), 1, 0));
+    let facts = &finding.facts;
+    assert_eq!(facts.get("reads_at").unwrap()[0], "heap.c:5");
+    assert_eq!(facts.get("writes_at").unwrap()[0], "heap.c:4");
+    assert_eq!((facts.text("allocated_at"), facts.number("allocation_bytes")), (Some("heap.c:3"), Some(64)));
+    assert!(finding.explanation.contains("a read at heap.c:5 and a write at heap.c:4"), "{}", finding.explanation);
+}
+
+/// As clang prints it.
+#[test]
+fn an_uninitialised_value_is_named() {
+    let log = "\
+==1==WARNING: MemorySanitizer: use-of-uninitialized-value
+    #0 0x55a in pick /src/a.c:6:7
+    #1 0x55b in main /src/a.c:11:3
+
+  Uninitialized value was created by an allocation of 'best' in the stack frame
+    #0 0x55c in pick /src/a.c:4:3
+
+SUMMARY: MemorySanitizer: use-of-uninitialized-value /src/a.c:6:7 in pick
+Exiting
+";
+    let diagnosis = diagnose(&read(log), &Sources::none());
+    let finding = &diagnosis.findings[0];
+    assert_eq!(
+        (finding.cause, finding.tool, finding.line),
+        (Cause::UninitValue, Tool::Msan, Some(6)),
+        "{diagnosis:#?}"
+    );
+    assert_eq!((finding.facts.text("variable"), finding.facts.text("allocated_at")), (Some("best"), Some("a.c:4")));
+}
+
+/// Colours of a terminal, line ends of Windows, prefixes of runners: the findings stay.
+#[test]
+fn what_carries_a_report_changes_nothing() {
+    for name in ["oob_heap_write", "leak", "null_pointer", "oob_static_read", "signed_overflow", "stack_overflow"] {
+        let (log, _) = fixture(name);
+        let expected = diagnose(&read(&log), &Sources::none());
+        let each = |change: &dyn Fn(&str) -> String| log.lines().map(|line| change(line) + "\n").collect::<String>();
+        for other in [
+            log.replace('\n', "\r\n"),
+            each(&|line| format!("\u{1b}[1m\u{1b}[31m{line}\u{1b}[1m\u{1b}[0m")),
+            each(&|line| format!("2026-11-17T07:25:01.1234567Z {line}")),
+            each(&|line| format!("[1,0]<stderr>: {line}")),
+            each(&|line| format!("app-1  | {line}")),
+            format!("\u{feff}{log}"),
+        ] {
+            assert_eq!(diagnose(&read(&other), &Sources::none()), expected, "{name}\n{other}");
+        }
+    }
 }
 
 /// Clang and newer versions of GCC word it differently.

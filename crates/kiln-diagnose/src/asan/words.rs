@@ -2,9 +2,9 @@
 
 use kiln_core::counted;
 
+use super::frame::Frame;
 use super::report::{Report, Where};
-use crate::sanitizer::Program;
-use crate::{Cause, Facts, Finding, Tool};
+use crate::Cause;
 
 /// What happened.
 pub(super) fn explanation(cause: Cause, report: &Report) -> String {
@@ -33,6 +33,22 @@ pub(super) fn explanation(cause: Cause, report: &Report) -> String {
         }
         Cause::UseAfterFree => "Memory is used after it was freed.".into(),
         Cause::DoubleFree => "The same memory is freed twice.".into(),
+        Cause::DataRace => {
+            let at = |frames: &[Frame]| {
+                let place = frames.iter().find(|frame| frame.is_own()).and_then(Frame::source);
+                place.map(|place| format!(" at {place}")).unwrap_or_default()
+            };
+            let first = report.access.map_or("access", |(direction, _)| direction.name());
+            let second = report.other.as_ref().map_or("access", |(direction, _)| direction.name());
+            let (here, there) = (at(&report.frames), report.other.as_ref().map(|(_, frames)| at(frames)));
+            let what = report.variable.as_ref().map_or("the same memory".into(), |name| format!("`{name}`"));
+            let there = there.unwrap_or_default();
+            format!("Two threads use {what} in no order: a {first}{here} and a {second}{there}.")
+        }
+        Cause::UninitValue => match &report.variable {
+            Some(name) => format!("`{name}` is used before it was set."),
+            None => "A value is used before anything was written to it.".into(),
+        },
         _ => {
             let mut message = report.message.clone();
             if let Some(first) = message.get_mut(..1) {
@@ -66,27 +82,11 @@ pub(super) fn fix(cause: Cause, report: &Report) -> &'static str {
         Cause::InvalidShift => "Keep the amount between 0 and the type's width - 1, or shift a wider type.",
         Cause::DivisionByZero => "Check the divisor: a size or a tile is zero.",
         Cause::InvalidValue => "Set the variable before it is read, and check the range before a conversion.",
+        Cause::DataRace => {
+            "Give every thread its own copy (OpenMP: private or reduction), make it atomic, or protect both lines with one lock."
+        }
+        Cause::UninitValue => "Set the value on every path before it is read.",
         Cause::StackOverflow => "Bound the recursion, or move large arrays to the heap.",
         _ => "See the message: the standard does not define what this does.",
-    }
-}
-
-/// The sanitizers found nothing, and yet the program is wrong.
-pub(super) fn inconclusive(program: &Program) -> Finding {
-    let mut facts = Facts::default();
-    facts.set("results", program.results.clone());
-    facts.set("results_vary", program.varies);
-    Finding {
-        cause: Cause::Inconclusive,
-        tool: Tool::Program,
-        kernel: None,
-        file: None,
-        line: None,
-        count: 1,
-        facts,
-        explanation: "The sanitizers found nothing, but the program's result is wrong or varies.".into(),
-        fix: "Compare intermediate results with the reference on the smallest failing input. If the result varies between \
-              runs, build with -fsanitize=thread and look for uninitialised variables."
-            .into(),
     }
 }

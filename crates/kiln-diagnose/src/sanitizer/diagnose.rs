@@ -26,18 +26,27 @@ use crate::{Cause, Diagnosis, Facts, Finding, Sources, Tool};
 /// Turns a log into a diagnosis.
 pub fn diagnose(log: &SanitizerLog, sources: &Sources) -> Diagnosis {
     let context = Context { log, sources };
-    let mut found = Vec::new();
+    let (mut found, mut unsettled) = (Vec::new(), Vec::new());
     for (index, run) in log.runs.iter().enumerate() {
         for group in group::groups(run) {
-            found.extend(finding(&context, &group).map(|finding| (index, finding)));
+            let finding = finding(&context, &group);
+            unsettled.extend(finding.iter().filter(|_| access::is_unsettled(&group)).map(what));
+            found.extend(finding.map(|finding| (index, finding)));
         }
     }
     // What the program printed about an assertion says more than the record of it.
     found.splice(0..0, fault::asserted(&context).map(|finding| (0, finding)));
     let mut findings = fold::fold(log, found);
+    // Only now: what follows from it is no finding of its own.
+    findings.retain(|finding| !unsettled.contains(&what(finding)));
     let hang = hang::hang(&context, &mut findings);
     findings.extend(hang);
     outcome::conclude(&context, findings)
+}
+
+/// What makes two findings the same.
+fn what(finding: &Finding) -> (Cause, Option<String>, Option<u32>) {
+    (finding.cause, finding.file.clone(), finding.line)
 }
 
 /// What a finding may use.

@@ -4,6 +4,7 @@
 
 use super::Place;
 use super::place::function_name;
+use crate::Reason;
 
 /// What is known about the program apart from the tools.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,6 +15,8 @@ pub struct Program {
     pub varies: bool,
     /// It did not end in time.
     pub timed_out: bool,
+    /// How it ended, where that was not by itself and well.
+    pub ended: Option<Ended>,
     /// Results it printed, such as `max_err=1.0e+00`, each once.
     pub results: Vec<String>,
     /// CUDA errors it reported, such as `cudaErrorMisalignedAddress`, each once.
@@ -37,6 +40,19 @@ pub struct Argument {
 
 /// What a line begins with that says where an argument lies: kiln's workers write such lines.
 const ARGUMENT: &str = "kiln: argument ";
+
+/// How a program ended badly, each with the words for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// It aborted itself.
+    Aborted(String),
+    /// A signal ended it.
+    Killed(String),
+    /// With an error.
+    Failed(String),
+    /// It never began.
+    NotLoaded(String),
+}
 
 /// The outcome of a check of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +80,38 @@ pub struct Assertion {
 const FAILED: [&str; 6] =
     ["check=fail", "verification failed", "validation failed", "result mismatch", "results differ", "mismatch at"];
 
+/// Signs of a program that waited too long. That it may wait so long at most is none.
+const TIMED_OUT: [&str; 5] = ["timed out", "timeout:", "timeout after", "timeout expired", "deadlock"];
+
 impl Program {
     /// Reads the output of a run without a tool.
     pub fn read(output: &str) -> Program {
         let mut program = Program::default();
         output.lines().for_each(|line| program.line(line));
         program
+    }
+
+    /// Takes the end of a log into account, a line that may go on: whether the check failed or passed, and nothing else.
+    pub(crate) fn cut_line(&mut self, line: &str) {
+        let mut seen = Program::default();
+        seen.line(line);
+        self.join(Program { check: seen.check, ..Program::default() });
+    }
+
+    /// What speaks against the program, the plainest first, with words.
+    pub(crate) fn trouble(&self) -> Option<(Reason, String)> {
+        let all = |words: &[String]| words.join(", ");
+        Some(match &self.ended {
+            _ if self.timed_out && self.check != Some(Check::Passed) => (Reason::Hang, String::new()),
+            Some(Ended::NotLoaded(words)) => (Reason::NotLoaded, words.clone()),
+            Some(Ended::Aborted(words)) => (Reason::Aborted, words.clone()),
+            Some(Ended::Killed(words)) => (Reason::Killed, words.clone()),
+            _ if !self.errors.is_empty() => (Reason::ProgramError, all(&self.errors)),
+            Some(Ended::Failed(words)) => (Reason::NonzeroExit, words.clone()),
+            None if self.varies => (Reason::ResultVaries, all(&self.results)),
+            None if self.check == Some(Check::Failed) => (Reason::ResultWrong, all(&self.results)),
+            None => return None,
+        })
     }
 
     /// Takes one line of output into account.
@@ -91,7 +133,8 @@ impl Program {
             (_, _, true) => Some(Check::Passed),
             (known, ..) => known,
         };
-        self.timed_out |= ["timed out", "timeout", "deadlock"].iter().any(|sign| lower.contains(sign));
+        self.ended = self.ended.take().or_else(|| ended(line));
+        self.timed_out |= TIMED_OUT.iter().any(|sign| lower.contains(sign));
         for part in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')' | '"' | '\'')) {
             if (part.starts_with("cudaError") && part.len() > 9) || part.starts_with("CUDA_ERROR_") {
                 remember(&mut self.errors, part);
@@ -124,6 +167,7 @@ impl Program {
         };
         self.varies |= other.varies;
         self.timed_out |= other.timed_out;
+        self.ended = self.ended.take().or(other.ended);
         other.results.iter().for_each(|result| self.result(result));
         other.errors.iter().for_each(|error| remember(&mut self.errors, error));
         self.assertions.extend(other.assertions);
@@ -138,6 +182,27 @@ fn remember(list: &mut Vec<String>, text: &str) {
     if list.len() < REMEMBERED && !list.iter().any(|known| known == text) {
         list.push(text.into());
     }
+}
+
+/// What a shell says about a program that a signal ended: `Aborted (core dumped)`, `run.sh: line 3: 4711 Killed  ./app`.
+fn ended(line: &str) -> Option<Ended> {
+    let line = line.trim();
+    if line.starts_with("terminate called") {
+        return Some(Ended::Aborted(line.into()));
+    }
+    ["Aborted", "Killed", "Terminated", "Segmentation fault", "Bus error", "Floating point exception"].iter().find_map(
+        |word| {
+            let at = line.find(word)?;
+            let (before, after) = (line[..at].trim_end(), line[at + word.len()..].trim());
+            let alone = before.is_empty() && (after.is_empty() || after == "(core dumped)");
+            let of_process = before.rsplit(' ').next().is_some_and(|id| id.parse::<u32>().is_ok());
+            let words = (*word).into();
+            (alone || of_process && before.contains("line ")).then_some(match *word {
+                "Aborted" => Ended::Aborted(words),
+                _ => Ended::Killed(words),
+            })
+        },
+    )
 }
 
 /// `y 0x609000000040 28`.
@@ -187,6 +252,22 @@ mod tests {
         assert!(!program.varies);
         program.join(Program::read("max_err=8.000e+00 check=FAIL"));
         assert!(program.varies);
+    }
+
+    #[test]
+    fn a_shell_says_how_a_program_ended() {
+        let ended = |output: &str| Program::read(output).ended;
+        assert_eq!(ended("Aborted (core dumped)"), Some(Ended::Aborted("Aborted".into())));
+        assert_eq!(ended("run.sh: line 3:  4711 Killed    ./app"), Some(Ended::Killed("Killed".into())));
+        assert!(matches!(ended("terminate called after throwing an instance of 'int'"), Some(Ended::Aborted(_))));
+        assert_eq!(ended("Killed 3 zombies\n12 Aborted transactions\n"), None);
+    }
+
+    #[test]
+    fn half_a_line_says_only_whether_the_check_passed() {
+        let mut program = Program::default();
+        program.cut_line("max_err=1.0 cudaErrorIll check=FAIL");
+        assert_eq!((program.check, program.results.len(), program.errors.len()), (Some(Check::Failed), 0, 0));
     }
 
     #[test]

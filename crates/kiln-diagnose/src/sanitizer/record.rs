@@ -20,6 +20,8 @@ pub struct SanitizerLog {
 pub struct Run {
     /// Which one, if anything in the log tells.
     pub tool: Tool,
+    /// The log has its header.
+    pub header: bool,
     /// What it reported.
     pub records: Vec<Record>,
     /// Errors by its own count, printed or not; none if the log ends before.
@@ -30,8 +32,12 @@ pub struct Run {
     pub leaked: Option<(u64, u64)>,
     /// It ran to its end.
     pub ended: bool,
+    /// The log ends within a line or a record, which was not read.
+    pub cut: bool,
     /// The program ended with an error.
     pub program_failed: bool,
+    /// A signal ended the program.
+    pub program_crashed: bool,
     /// Why it checked nothing.
     pub not_run: Option<String>,
     /// Lines of the program's own output between the tool's.
@@ -46,12 +52,15 @@ impl Run {
     pub(super) fn new(tool: Tool) -> Self {
         Run {
             tool,
+            header: false,
             records: Vec::new(),
             errors: None,
             not_printed: 0,
             leaked: None,
             ended: false,
+            cut: false,
             program_failed: false,
+            program_crashed: false,
             not_run: None,
             output_lines: 0,
             remarks: Vec::new(),
@@ -59,14 +68,10 @@ impl Run {
         }
     }
 
-    /// Neither an end nor a record: the program may still be running.
-    pub fn is_stalled(&self) -> bool {
-        !self.is_xml && !self.ended && self.records.is_empty() && self.not_run.is_none() && !self.program_failed
-    }
-
-    /// Nothing but its header: the program neither ended nor printed anything.
+    /// Nothing but its header: the program did not end and printed nothing, or the log was cut.
     pub fn is_silent(&self) -> bool {
-        self.is_stalled() && self.output_lines == 0
+        let said = self.ended || self.cut || self.program_failed || self.not_run.is_some() || self.output_lines > 0;
+        self.header && !said && self.records.is_empty()
     }
 
     /// It ran to its end and found nothing.

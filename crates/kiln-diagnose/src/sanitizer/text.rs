@@ -1,14 +1,14 @@
 //! Text logs. In: everything that was printed, the tool's lines (`========= ...`) and the program's. Out: runs with their
 //! records. A header begins a run; without one, the first line of the tool does. A record begins with a line that names
-//! what happened, and goes on until an empty line or the next such line. Indentation is not needed: pasted logs lose it.
+//! what happened, and goes on until an empty line or the next such line. Indentation is not needed: pasted logs lose it. A log may
+//! end anywhere, also within a line: half a line is not read, and half a record does not count.
 
 mod detail;
 mod head;
 
-use std::borrow::Cow;
-
 use super::{Record, Run, SanitizerLog, Severity, What};
 use crate::Tool;
+use crate::lines::{lines, without_colours};
 
 pub(super) use head::head;
 
@@ -16,34 +16,22 @@ pub(super) use head::head;
 pub(super) fn read(log: &str) -> SanitizerLog {
     let mut reader = Reader::default();
     let plain = without_colours(log);
-    for line in plain.lines() {
-        match split(line) {
+    for line in lines(&plain) {
+        match split(line.text) {
             Some((before, body)) => {
                 if !before.trim().is_empty() {
                     reader.output(before);
                 }
-                reader.tool_line(body);
+                match line.cut {
+                    true => reader.cut_line(body),
+                    false => reader.tool_line(body),
+                }
             }
-            None => reader.output(line),
+            None if line.cut => reader.cut_output(line.text),
+            None => reader.output(line.text),
         }
     }
     reader.finish()
-}
-
-/// Without what terminals take for colours.
-fn without_colours(log: &str) -> Cow<'_, str> {
-    const ESCAPE: char = '\u{1b}';
-    if !log.contains(ESCAPE) {
-        return log.into();
-    }
-    let mut parts = log.split(ESCAPE);
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        // `[1;31m` up to the letter that ends it.
-        let end = part.strip_prefix('[').and_then(|code| code.find(|c: char| c.is_ascii_alphabetic()));
-        plain.push_str(end.map_or(part, |end| &part[end + 2..]));
-    }
-    plain.into()
 }
 
 /// The program's part of a line, and the tool's after exactly nine equal signs.
@@ -111,8 +99,10 @@ impl Reader {
         if body.is_empty() {
             return self.close();
         }
-        if body == "COMPUTE-SANITIZER" || body == "CUDA-MEMCHECK" {
-            return self.begin();
+        if is_header(body) {
+            self.begin();
+            self.run().header = true;
+            return;
         }
         if let Some(record) = &mut self.open
             && detail::take(record, body)
@@ -136,14 +126,45 @@ impl Reader {
         }
     }
 
+    /// The last line of a log, which nothing ends. Only what cannot go on is read.
+    fn cut_line(&mut self, body: &str) {
+        let plain = body.trim();
+        if is_header(plain) || is_whole_summary(plain) {
+            return self.tool_line(body);
+        }
+        // It is the tool's all the same.
+        self.run().cut = true;
+    }
+
+    fn cut_output(&mut self, line: &str) {
+        self.log.program.cut_line(line);
+        self.log.runs.last_mut().into_iter().for_each(|run| run.cut = true);
+    }
+
     fn finish(mut self) -> SanitizerLog {
-        // The log was cut in the middle of a record: half of it may say something else than the whole. It counts only if it
-        // is all there is.
-        if self.open.is_some() && !self.run().ended && !self.run().records.is_empty() {
+        // The log ends in the middle of a record: half of it may say something else than the whole. One that was copied out of
+        // a log ends like this too; it has no header, and counts if it is all there is.
+        let run = self.log.runs.last();
+        if self.open.is_some() && run.is_some_and(|run| !run.ended && (run.header || !run.records.is_empty())) {
             self.open = None;
+            self.run().cut = true;
         }
         self.close();
         self.log
+    }
+}
+
+fn is_header(body: &str) -> bool {
+    body == "COMPUTE-SANITIZER" || body == "CUDA-MEMCHECK"
+}
+
+/// `ERROR SUMMARY: 0 errors`, `RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)`: no count can be missing.
+fn is_whole_summary(body: &str) -> bool {
+    let (_, plain) = severity(body);
+    match (plain.strip_prefix("ERROR SUMMARY:"), plain.strip_prefix("RACECHECK SUMMARY:")) {
+        (Some(count), _) => count.contains(" error"),
+        (_, Some(counts)) => counts.ends_with("warnings)") || counts.ends_with("warning)"),
+        _ => false,
     }
 }
 
@@ -219,6 +240,7 @@ fn summary(run: &mut Run, body: &str) -> bool {
         || plain.contains("didn't terminate successfully")
     {
         run.program_failed = true;
+        run.program_crashed |= !plain.starts_with("Target application");
     } else if NOT_RUN.iter().any(|words| plain.contains(words)) {
         run.not_run = Some(plain.into());
     } else if is_remark(plain) {

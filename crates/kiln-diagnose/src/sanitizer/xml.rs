@@ -43,6 +43,10 @@ pub(super) fn read(log: &str) -> SanitizerLog {
             result.runs.push(run);
         }
     }
+    // Cut within the first tag.
+    if result.runs.is_empty() && log.contains("<ComputeSanitizer") {
+        result.runs.push(Run { is_xml: true, ..Run::new(Tool::ComputeSanitizer) });
+    }
     result
 }
 

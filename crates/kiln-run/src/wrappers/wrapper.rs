@@ -29,19 +29,25 @@ impl Wrapper {
     }
 
     /// The compiler's address sanitizer for a library that was built with it: its runtime has to be there before anything else.
-    /// What it finds, and what the sanitizer of undefined behaviour finds, comes on standard error. `llvm-symbolizer` on the path
-    /// gives lines to reports of clang's.
-    pub fn address_sanitizer(runtime: &Path) -> Wrapper {
+    /// What it finds, and what the sanitizer of undefined behaviour finds, is written to files in a folder, so that nothing a
+    /// candidate prints is taken for it. `llvm-symbolizer` on the path gives lines to reports of clang's.
+    pub fn address_sanitizer(runtime: &Path, reports: &Path) -> Wrapper {
         let preload = match std::env::var_os("LD_PRELOAD").filter(|own| !own.is_empty()) {
             Some(own) => [runtime.as_os_str(), OsStr::new(":"), &own].into_iter().collect(),
             None => runtime.into(),
         };
         let mut variables = vec![("LD_PRELOAD", preload)];
-        // What the user says comes last and wins.
-        for (name, ours) in [("ASAN_OPTIONS", ADDRESS), ("UBSAN_OPTIONS", UNDEFINED)] {
-            let own = std::env::var_os(name).filter(|own| !own.is_empty());
-            let own = own.iter().flat_map(|own| [OsStr::new(":"), own]);
-            variables.push((name, std::iter::once(OsStr::new(ours)).chain(own).collect()));
+        // What the user says comes later and wins, but not over where reports go. Two runtimes share no file.
+        for (name, ours, file) in [("ASAN_OPTIONS", ADDRESS, "address"), ("UBSAN_OPTIONS", UNDEFINED, "undefined")] {
+            let mut options = OsString::from(ours);
+            if let Some(own) = std::env::var_os(name).filter(|own| !own.is_empty()) {
+                options.push(":");
+                options.push(own);
+            }
+            options.push(":log_path=\"");
+            options.push(reports.join(file));
+            options.push("\"");
+            variables.push((name, options));
         }
         Wrapper { variables, fixed: true, ..Wrapper::default() }
     }
@@ -108,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_sanitizers_library_is_loaded_first() {
-        let wrapped = Wrapper::address_sanitizer(Path::new("/lib/libasan.so")).around(Command::new("kiln"));
+        let wrapped = Wrapper::address_sanitizer(Path::new("/lib/libasan.so"), Path::new("/tmp/a b"))
+            .around(Command::new("kiln"));
         assert_eq!((wrapped.get_program(), wrapped.get_args().len()), (OsStr::new("kiln"), 0));
         let of = |name: &str| {
             wrapped.get_envs().find(|(n, _)| *n == name).and_then(|(_, value)| value?.to_str().map(String::from))
@@ -117,5 +124,8 @@ mod tests {
         assert!(
             of("ASAN_OPTIONS").unwrap().starts_with(ADDRESS) && of("UBSAN_OPTIONS").unwrap().starts_with(UNDEFINED)
         );
+        // Whatever else the environment says, reports are where they are looked for.
+        assert!(of("ASAN_OPTIONS").unwrap().ends_with(":log_path=\"/tmp/a b/address\""));
+        assert!(of("UBSAN_OPTIONS").unwrap().ends_with(":log_path=\"/tmp/a b/undefined\""));
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::compare::p_value;
 use super::diagnosis;
+use crate::words::foreign::visible;
 use crate::words::number::{duration, stretch};
 use crate::words::refusal::refusal;
 use crate::words::table::{Align, lines};
@@ -133,8 +134,7 @@ impl fmt::Display for CiView<'_> {
                     write!(f, "\n{}", refusal(found, false))?;
                 }
                 for finding in &step.findings {
-                    writeln!(f)?;
-                    diagnosis::show(f, finding)?;
+                    write!(f, "\n{}", visible(&diagnosis::shown(finding)))?;
                 }
             }
             for remark in remarks(kernel) {

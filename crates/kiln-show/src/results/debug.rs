@@ -5,6 +5,7 @@ use std::fmt;
 use kiln_app::{Debugged, DebuggedBecause, ToolOutcome};
 use serde_json::{Value, json};
 
+use crate::words::foreign::visible;
 use crate::words::refusal::refusal;
 
 /// Everything `kiln debug` says.
@@ -36,14 +37,15 @@ impl fmt::Display for DebugView<'_> {
             writeln!(f, "  workload {} ({}){because}", seen.workload, dims.join(", "))?;
         }
         for assertion in &seen.assertions {
-            writeln!(f, "\nassertion failed: {}\n  at {}", assertion.condition, assertion.place())?;
+            let (condition, place) = (visible(&assertion.condition), assertion.place());
+            writeln!(f, "\nassertion failed: {condition}\n  at {}", visible(&place))?;
             if let Some(line) = &assertion.source_line {
-                writeln!(f, "  | {line}")?;
+                writeln!(f, "  | {}", visible(line))?;
             }
         }
         match seen.output.trim_end() {
             "" => writeln!(f, "\nthe kernel printed nothing")?,
-            output => writeln!(f, "\noutput\n{output}")?,
+            output => writeln!(f, "\noutput\n{}", visible(output))?,
         }
         writeln!(f)?;
         match (&seen.refusal, seen.outcome) {

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use kiln_app::{DiagnosedFinding, Diagnosis, DiagnosisVerdict};
+use kiln_app::{DiagnosedCause, DiagnosedFinding, Diagnosis, DiagnosisVerdict};
 use kiln_core::counted;
+
+use crate::words::foreign::visible;
 
 /// Everything `kiln diagnose` says.
 pub struct DiagnosisView<'a> {
@@ -12,13 +14,13 @@ pub struct DiagnosisView<'a> {
 }
 
 /// Facts that the explanation has in words already, or that are shown elsewhere.
-const SHOWN_ELSEWHERE: [&str; 1] = ["source_line"];
+const SHOWN_ELSEWHERE: [&str; 2] = ["source_line", "detail"];
 
 impl fmt::Display for DiagnosisView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Diagnosis { findings, verdict, notes } = self.diagnosis;
         for finding in findings {
-            show(f, finding)?;
+            f.write_str(&visible(&shown(finding)))?;
         }
         let verdict = match verdict {
             DiagnosisVerdict::BugsFound => format!("{} found", counted(findings.len() as u128, "cause")),
@@ -26,15 +28,15 @@ impl fmt::Display for DiagnosisView<'_> {
                 "clean: the tools found nothing. No tool sees races between blocks, wrong indices or hangs".into()
             }
             DiagnosisVerdict::Inconclusive => "inconclusive: this is not a clean result".into(),
-            DiagnosisVerdict::NotRun => "not run: no tool has checked anything".into(),
+            DiagnosisVerdict::NotRun => "not run: no tool checked anything".into(),
         };
         writeln!(f, "{verdict}")?;
-        notes.iter().try_for_each(|note| writeln!(f, "  {note}"))
+        notes.iter().try_for_each(|note| writeln!(f, "  {}", visible(note)))
     }
 }
 
 /// One finding.
-pub(super) fn show(f: &mut fmt::Formatter<'_>, finding: &DiagnosedFinding) -> fmt::Result {
+pub(super) fn shown(finding: &DiagnosedFinding) -> String {
     let DiagnosedFinding { cause, tool, kernel, file, line, count, facts, explanation, fix } = finding;
     let place = match (file, line) {
         (Some(file), Some(line)) => format!(" at {file}:{line}"),
@@ -42,17 +44,21 @@ pub(super) fn show(f: &mut fmt::Formatter<'_>, finding: &DiagnosedFinding) -> fm
         _ => String::new(),
     };
     let kernel = kernel.as_ref().map(|kernel| format!(" in {kernel}")).unwrap_or_default();
-    writeln!(f, "{}{kernel}{place} ({}, {})", cause.id(), tool.name(), counted(u128::from(*count), "report"))?;
+    let mut text =
+        format!("{}{kernel}{place} ({}, {})\n", cause.id(), tool.name(), counted(u128::from(*count), "report"));
     if let Some(source) = facts.text("source_line") {
-        writeln!(f, "  | {source}")?;
+        text.push_str(&format!("  | {source}\n"));
     }
-    writeln!(f, "  {explanation}")?;
-    let shown = facts.iter().filter(|(name, _)| !SHOWN_ELSEWHERE.contains(name));
-    let words: Vec<String> = shown.map(|(name, value)| format!("{name} {}", in_words(value))).collect();
+    text.push_str(&format!("  {explanation}\n"));
+    let others = facts.iter().filter(|(name, _)| !SHOWN_ELSEWHERE.contains(name));
+    let words: Vec<String> = others.map(|(name, value)| format!("{name} {}", in_words(value))).collect();
     if !words.is_empty() {
-        writeln!(f, "  facts: {}", words.join(", "))?;
+        text.push_str(&format!("  facts: {}\n", words.join(", ")));
     }
-    writeln!(f, "  fix: {fix}\n")
+    // Where no cause is known, there is nothing to mend yet.
+    let advice = if *cause == DiagnosedCause::Inconclusive { "try" } else { "fix" };
+    text.push_str(&format!("  {advice}: {fix}\n\n"));
+    text
 }
 
 /// A fact's value without quotes.
@@ -61,5 +67,22 @@ fn in_words(value: &serde_json::Value) -> String {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Array(items) => items.iter().map(in_words).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a log says may come from a kernel.
+    #[test]
+    fn nothing_in_a_log_reaches_the_terminal() {
+        let text = r#"{"findings":[{"cause":"inconclusive","tool":"program","kernel":"k\u001b[31m","file":"a\rb.c","line":3,"count":1,
+            "facts":{"detail":"\u001b]0;title\u0007","source_line":"x\u001b[2J"},"explanation":"\u001b[1mno","fix":"look\u0008"}],
+            "verdict":"inconclusive","notes":["\u001b[0mnote"]}"#;
+        let diagnosis: Diagnosis = serde_json::from_str(text).unwrap();
+        let told = DiagnosisView { diagnosis: &diagnosis }.to_string();
+        assert!(!told.chars().any(|c| c.is_control() && c != '\n'), "{told:?}");
+        assert!(told.contains("k\\u{1b}[31m at a\\rb.c:3") && told.contains("  try: look\\u{8}\n"), "{told}");
     }
 }

@@ -30,7 +30,7 @@ impl fmt::Display for SanitizeView<'_> {
         let Sanitized { diagnosis, kernel, target, config, seed, tools, runs, refusal: refused } = self.sanitized;
         writeln!(f, "{kernel} on {target}, {tools}, seed {seed}\n  {config}")?;
         if let Some(why) = refused {
-            return writeln!(f, "refused before any tool was run\n{}", refusal(why, self.verbose));
+            return writeln!(f, "refused before any tool ran\n{}", refusal(why, self.verbose));
         }
         let row = |run: &kiln_app::SanitizerRun| {
             let outcome = match (&run.refusal, run.outcome) {

@@ -6,6 +6,7 @@ use std::fmt;
 use kiln_app::DiagnosisVerdict;
 use kiln_study::{Late, SanitizedRefusal, Summary};
 
+use crate::words::foreign::visible;
 use crate::words::kernels::by_workload;
 use crate::words::number::duration;
 use crate::words::scrutiny::{least_checked, notes};
@@ -122,11 +123,11 @@ fn causes(f: &mut fmt::Formatter<'_>, sanitized: &[SanitizedRefusal]) -> fmt::Re
                 (Some(file), Some(line)) => format!(" at {file}:{line}"),
                 _ => String::new(),
             };
-            writeln!(f, "    {}{place}: {}", finding.cause, finding.explanation)?;
+            writeln!(f, "    {}{}: {}", finding.cause, visible(&place), visible(&finding.explanation))?;
             if let Some(line) = finding.facts.text("source_line") {
-                writeln!(f, "      | {line}")?;
+                writeln!(f, "      | {}", visible(line))?;
             }
-            writeln!(f, "      fix: {}", finding.fix)?;
+            writeln!(f, "      fix: {}", visible(&finding.fix))?;
         }
     }
     if !unknown.is_empty() {

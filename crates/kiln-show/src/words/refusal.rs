@@ -2,12 +2,14 @@
 
 use kiln_core::{Gate, Refusal};
 
+use crate::words::foreign::visible;
+
 /// Gate, what was measured, what was allowed, evidence, hint; a line each, indented. With `verbose` the command, too.
 pub fn refusal(refusal: &Refusal, verbose: bool) -> String {
     let rule = if refusal.rule.is_empty() { String::new() } else { format!(" ({})", refusal.rule) };
     let mut text = format!("  {}{rule}: {}\n", refusal.gate, meaning(refusal));
     let mut line = |name: &str, words: &str| {
-        for (i, part) in words.lines().enumerate() {
+        for (i, part) in visible(words).lines().enumerate() {
             let name = if i == 0 { name } else { "" };
             text.push_str(&format!("    {name:<9} {part}\n"));
         }

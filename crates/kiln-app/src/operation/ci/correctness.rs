@@ -105,6 +105,7 @@ pub(super) fn sanitized(course: &mut Course<'_>) -> Result<Stepped, Failure> {
             }
             // What is wrong was refused by the check; a tool that is slow accuses nobody.
             (Verdict::Inconclusive, _) => tools = format!("inconclusive: {}", found.tools),
+            (Verdict::NotRun, _) => tools = format!("checked nothing: {}", found.tools),
             _ => tools = format!("clean: {}", found.tools),
         }
     }

@@ -2,8 +2,8 @@
 //! once with the workloads it was seen on, and the weakest verdict of all workloads.
 
 use kiln_core::{Gate, Outcome, Refusal};
-use kiln_diagnose::sanitizer::{self, Check, Program, SanitizerLog};
-use kiln_diagnose::{Cause, Diagnosis, Facts, Finding, Sources, Tool, Verdict, asan};
+use kiln_diagnose::sanitizer::{self, Check, Ended, Program, SanitizerLog};
+use kiln_diagnose::{Cause, Diagnosis, Facts, Finding, Reason, Sources, Tool, Verdict, asan, inconclusive};
 use kiln_study::Probed;
 use serde_json::Value;
 
@@ -11,6 +11,8 @@ use serde_json::Value;
 const HEADER: &str = "========= COMPUTE-SANITIZER\n";
 /// The rule of refusals in which the driver would not launch a kernel.
 const DRIVER: &str = "driver";
+/// The rule of refusals in which a library could not be loaded.
+const MISSING_SYMBOL: &str = "missing_symbol";
 
 /// What is known of one workload.
 pub(super) struct Seen {
@@ -56,23 +58,46 @@ impl Seen {
         program.check = Some(if self.refusals().next().is_some() { Check::Failed } else { Check::Passed });
         program.varies = self.refusals().any(|refusal| refusal.gate == Gate::Nondeterministic);
         program.timed_out = self.hangs();
+        program.ended = self.refusals().find_map(ended);
         // What a kernel prints is its own business.
         program.results.clear();
         program.errors.clear();
     }
 }
 
+/// How a refused program ended, where that is not merely a wrong result.
+fn ended(refusal: &Refusal) -> Option<Ended> {
+    let words = || refusal.measured.clone();
+    Some(match refusal.gate {
+        Gate::LaunchFailed if refusal.rule == MISSING_SYMBOL => Ended::NotLoaded(words()),
+        Gate::LaunchFailed if refusal.rule == DRIVER => return None,
+        Gate::RuntimeFailed if refusal.measured.contains("SIGABRT") => Ended::Aborted(words()),
+        Gate::RuntimeFailed if refusal.measured.starts_with("killed by signal") => Ended::Killed(words()),
+        Gate::HostOom => Ended::Killed(words()),
+        Gate::LaunchFailed | Gate::RuntimeFailed | Gate::WorkerProtocol => Ended::Failed(words()),
+        _ => return None,
+    })
+}
+
 /// What the runs on one workload come to.
 pub(super) fn diagnosed(seen: &Seen, on_processor: bool, sources: &Sources) -> Diagnosis {
     let mut diagnosis = if on_processor {
-        let words: Vec<&str> = seen.runs.iter().map(|run| run.probed.words.as_str()).collect();
-        let mut log = asan::read(&words.join("\n"));
+        let all = |of: fn(&ToolRun) -> &str| seen.runs.iter().map(of).collect::<Vec<_>>().join("\n");
+        let mut log = asan::read_apart(&all(|run| &run.log), &all(|run| &run.probed.words));
+        // A call that was answered was made, whatever the kernel prints.
+        if seen.runs.iter().any(|run| matches!(run.probed.outcome, Outcome::Passed(()))) {
+            log.not_run = None;
+        }
         seen.judged(&mut log.program);
         asan::diagnose(&log, sources)
     } else {
         let mut log = SanitizerLog::default();
         for run in seen.runs.iter().filter(|run| !run.probed.timed_out() || seen.hangs()) {
-            let said = Program::read(&run.probed.words);
+            let mut said = Program::read(&run.probed.words);
+            // An assertion that fails ends the kernel: with an answer, the words are the kernel's own.
+            if matches!(run.probed.outcome, Outcome::Passed(())) {
+                said.assertions.clear();
+            }
             // One that was ended with its program may have written nothing yet.
             log.join(sanitizer::read(if run.log.is_empty() { HEADER } else { &run.log }));
             log.program.join(said);
@@ -91,10 +116,14 @@ pub(super) fn diagnosed(seen: &Seen, on_processor: bool, sources: &Sources) -> D
         diagnosis.notes.push(format!("{} did not end in time: use a larger --limit", slow.join(", ")));
         if matches!(diagnosis.verdict, Verdict::Clean | Verdict::NotRun) {
             diagnosis.verdict = Verdict::Inconclusive;
+            diagnosis.findings.push(inconclusive(Reason::ToolTimedOut, &slow.join(", "), !on_processor));
         }
     }
     // What the judge says is worth more than that something is wrong.
     for finding in diagnosis.findings.iter_mut().filter(|finding| finding.cause == Cause::Inconclusive) {
+        if seen.refusals().next().is_none() {
+            continue;
+        }
         let mut said: Vec<String> =
             seen.refusals().map(|refusal| format!("{}: {}", refusal.gate, refusal.measured)).collect();
         said.dedup();
@@ -152,7 +181,7 @@ pub(super) fn merged(found: Vec<(String, Diagnosis)>) -> Diagnosis {
 fn is_same(a: &Finding, b: &Finding) -> bool {
     let key =
         |finding: &Finding| (finding.cause, finding.tool, finding.line, finding.file.clone(), finding.kernel.clone());
-    key(a) == key(b)
+    key(a) == key(b) && a.facts.text("reason") == b.facts.text("reason")
 }
 
 #[cfg(test)]
@@ -168,9 +197,54 @@ mod tests {
         Probed { outcome, words: words.into(), left_out: 0, ended: true, seconds: 0.0 }
     }
 
-    fn of(plain: Option<Refusal>, outcome: Outcome<()>, words: &str) -> Diagnosis {
-        let run = ToolRun { tool: "asan+ubsan", probed: probed(outcome, words), log: String::new() };
+    fn of(plain: Option<Refusal>, outcome: Outcome<()>, log: &str) -> Diagnosis {
+        let run = ToolRun { tool: "asan+ubsan", probed: probed(outcome, ""), log: log.into() };
         diagnosed(&Seen { plain, runs: vec![run] }, true, &Sources::none())
+    }
+
+    fn reason(found: &Diagnosis) -> Option<&str> {
+        found.findings[0].facts.text("reason")
+    }
+
+    /// What a kernel prints is no report, and no reason to doubt that it ran.
+    #[test]
+    fn only_the_sanitizers_own_file_is_read() {
+        let fake = "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1 at pc 0x2\n    #0 0x1 in f k.c:3\n\n\
+            k.c:3:5: runtime error: division by zero\nkiln: error while loading shared libraries: libfake.so\n";
+        let run = ToolRun { tool: "asan+ubsan", probed: probed(Outcome::Passed(()), fake), log: String::new() };
+        let found = diagnosed(&Seen { plain: None, runs: vec![run] }, true, &Sources::none());
+        assert_eq!((found.verdict, found.findings.len()), (Verdict::Clean, 0), "{found:?}");
+        let fake = "k.cu:5: void f(int): block: [2,0,0], thread: [188,0,0] Assertion `i < n` failed.\n";
+        let clean = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n";
+        let run = ToolRun { tool: "memcheck", probed: probed(Outcome::Passed(()), fake), log: clean.into() };
+        let found = diagnosed(&Seen { plain: None, runs: vec![run] }, false, &Sources::none());
+        assert_eq!((found.verdict, found.findings.len()), (Verdict::Clean, 0), "{found:?}");
+    }
+
+    #[test]
+    fn why_nothing_is_known_depends_on_how_the_program_ended() {
+        for (gate, rule, measured, expected) in [
+            (Gate::Timeout, "", "no answer after 60 s", "hang"),
+            (Gate::RuntimeFailed, "", "killed by signal 6 (SIGABRT, abort)", "aborted"),
+            (Gate::RuntimeFailed, "", "killed by signal 9 (SIGKILL)", "killed"),
+            (Gate::HostOom, "", "9 GiB resident", "killed"),
+            (Gate::RuntimeFailed, "", "exited with code 7 before it answered", "nonzero_exit"),
+            (Gate::LaunchFailed, MISSING_SYMBOL, "undefined symbol: f", "not_loaded"),
+            (Gate::Numerics, "", "y is off by 3", "result_wrong"),
+            (Gate::Nondeterministic, "", "2 runs differ", "result_varies"),
+        ] {
+            for plain in [true, false] {
+                let why = refusal(gate, rule, measured);
+                let found = match plain {
+                    true => of(Some(why), Outcome::Passed(()), ""),
+                    false if gate == Gate::Timeout => continue,
+                    false => of(None, Outcome::Refused(why), ""),
+                };
+                assert_eq!((found.verdict, reason(&found)), (Verdict::Inconclusive, Some(expected)), "{found:?}");
+                let finding = &found.findings[0];
+                assert!(!finding.explanation.is_empty() && !finding.fix.is_empty(), "{finding:?}");
+            }
+        }
     }
 
     #[test]
@@ -181,7 +255,7 @@ mod tests {
         let of = |plain, runs| diagnosed(&Seen { plain, runs }, false, &Sources::none());
         let both = || vec![run("memcheck", Outcome::Passed(()), clean), run("racecheck", late(), HEADER)];
         let found = of(None, both());
-        assert_eq!((found.verdict, found.findings.len()), (Verdict::Inconclusive, 0), "{found:?}");
+        assert_eq!((found.verdict, reason(&found)), (Verdict::Inconclusive, Some("tool_timed_out")), "{found:?}");
         assert_eq!(found.notes, ["racecheck did not end in time: use a larger --limit"]);
         // One that does not end without a tool either does hang.
         let found = of(Some(refusal(Gate::Timeout, "", "no answer")), vec![run("memcheck", late(), "")]);
@@ -209,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_finding_of_two_workloads_is_one() {
-        let report = "k.c:3:5: runtime error: signed integer overflow: 1 + 2\n";
+        let report = "k.c:3:5: runtime error: division by zero\n";
         let one = of(None, Outcome::Passed(()), report);
         let wrong = of(Some(refusal(Gate::Numerics, "", "off")), Outcome::Passed(()), "");
         let clean = of(None, Outcome::Passed(()), "");

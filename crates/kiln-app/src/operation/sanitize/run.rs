@@ -1,6 +1,8 @@
 //! Tools run on workloads, one after another. In: a bench, a configuration, tools, how long they may take. Out: a diagnosis, and
 //! how each run went. Where the time is up, the rest is left out, and said to be.
 
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kiln_core::{Config, Fault, Outcome, Refusal, Workload};
@@ -9,10 +11,12 @@ use kiln_run::{ComputeSanitizer, SanitizerTool, Wrapper};
 use kiln_study::{Bench, Instrument, Probe, Probed, Stage, Subject};
 use serde::Serialize;
 
+use super::PHASE;
 use super::fold::{Seen, ToolRun, diagnosed, merged};
 use super::sources::{relative, sources};
 use super::tools::Tools;
 use crate::failure::Failure;
+use crate::operation::case::{CASE, Given};
 
 /// Bytes kept of what a worker writes to standard error.
 const WORDS: usize = 4 << 20;
@@ -93,12 +97,21 @@ pub(crate) enum Plain<'p> {
     Refused(&'p Refusal),
 }
 
+/// What tools are run on.
+#[derive(Clone, Copy)]
+pub(crate) enum Ground<'a> {
+    /// A workload of the file; none for a file without any.
+    Workload(Option<&'a Workload>),
+    /// A case that was typed.
+    Case(&'a Given),
+}
+
 /// Runs every tool on every workload.
 pub(crate) fn examine<'a>(
     bench: &Bench<'a>,
     config: &Config,
     plain: Plain<'_>,
-    workloads: &[Option<&'a Workload>],
+    grounds: &[Ground<'a>],
     tools: &Tools,
     bounds: &Bounds,
     step: &dyn Fn(usize),
@@ -113,9 +126,15 @@ pub(crate) fn examine<'a>(
     };
     let sources = sources(bench.kernel);
     let (mut runs, mut found, mut late) = (Vec::new(), Vec::new(), Vec::new());
-    for workload in workloads {
-        let mut stage = bench.ground(*workload, "sanitize")?;
-        let name = stage.name().to_string();
+    for ground in grounds {
+        let (mut stage, name) = match ground {
+            Ground::Workload(workload) => {
+                let stage = bench.ground(*workload, PHASE)?;
+                let name = stage.name().to_string();
+                (stage, name)
+            }
+            Ground::Case(given) => (bench.ground_of(&given.workload, &given.case)?, CASE.to_string()),
+        };
         let plain = match plain {
             Plain::Check(ordinary) => bench.check_on(&mut stage, ordinary)?,
             Plain::Refused(refusal) => Some((refusal.clone(), 0)),
@@ -178,16 +197,33 @@ fn one<'a>(
     let folder = tempfile::tempdir().map_err(fault)?;
     let log = folder.path().join("log");
     let (wrapper, blank) = match tool {
-        Tool::Compiler(sanitizers) => (Wrapper::address_sanitizer(sanitizers.runtime.as_std_path()), false),
+        Tool::Compiler(sanitizers) => {
+            (Wrapper::address_sanitizer(sanitizers.runtime.as_std_path(), folder.path()), false)
+        }
         Tool::Gpu(sanitizer, tool) => (sanitizer.wrapper(*tool, &log), *tool == SanitizerTool::Initcheck),
     };
     let probe = Probe { wrapper: Some(wrapper), apart: true, blank, words: WORDS, limit, question };
     let probed = bench.probe(stage, subject, &probe)?;
-    let written = match std::fs::metadata(&log).map(|about| about.len()) {
-        Ok(bytes) if bytes <= LARGEST_LOG => std::fs::read(&log).map_err(fault)?,
-        _ => Vec::new(),
-    };
-    Ok((probed, String::from_utf8_lossy(&written).into_owned()))
+    let mut reports = written(folder.path()).map_err(fault)?;
+    if let Tool::Compiler(sanitizers) = tool
+        && !sanitizers.apart
+    {
+        reports = format!("{reports}\n{}", probed.words);
+    }
+    Ok((probed, reports))
+}
+
+/// What a tool left in its folder. The compiler's sanitizers write a file for each of them and each process; of all together the first
+/// bytes are read.
+fn written(folder: &Path) -> std::io::Result<String> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    files.sort();
+    let mut text = Vec::new();
+    for file in files.iter().filter(|file| file.is_file()) {
+        std::fs::File::open(file)?.take(LARGEST_LOG.saturating_sub(text.len() as u64)).read_to_end(&mut text)?;
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn told(workload: &str, tool: &'static str, probed: &Probed) -> SanitizerRun {

@@ -12,7 +12,7 @@ use kiln_study::{Bench, SanitizedRefusal, every_workload, tool_workloads};
 
 use crate::event::What;
 use crate::failure::Failure;
-use crate::operation::sanitize::{Bounds, PHASE, Plain, Tools, examine};
+use crate::operation::sanitize::{Bounds, Ground, PHASE, Plain, Tools, examine};
 use crate::teller::Teller;
 
 /// How long all of it may take.
@@ -131,7 +131,8 @@ fn one(
     let bounds = Bounds { each: EACH, until: Some(until) };
     let mut last = None;
     for workloads in [small, Vec::from_iter(own)].into_iter().filter(|workloads| !workloads.is_empty()) {
-        let examined = examine(bench, config, Plain::Refused(refusal), &workloads, tools, &bounds, &|_| ())?;
+        let grounds: Vec<Ground<'_>> = workloads.into_iter().map(Ground::Workload).collect();
+        let examined = examine(bench, config, Plain::Refused(refusal), &grounds, tools, &bounds, &|_| ())?;
         if examined.runs.is_empty() {
             continue;
         }

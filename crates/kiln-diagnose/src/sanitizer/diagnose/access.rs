@@ -23,6 +23,14 @@ pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access)
     }
 }
 
+/// Whether what is missing of a log decides the cause: XML lists allocations last, and without all of them an access out of bounds
+/// may be of any pointer.
+pub(super) fn is_unsettled(group: &Group<'_>) -> bool {
+    let run = group.run;
+    let outside = |access: &Access| access.space == Space::Global && access.problem != Problem::Misaligned;
+    run.is_xml && !run.ended && matches!(&group.first().what, What::Access(access) if outside(access))
+}
+
 /// Facts that every invalid access has.
 pub(super) fn facts(finding: &mut Finding, group: &Group<'_>, access: &Access) {
     let facts = &mut finding.facts;

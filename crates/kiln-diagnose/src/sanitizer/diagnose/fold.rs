@@ -16,6 +16,11 @@ pub(super) fn fold(log: &SanitizerLog, found: Vec<(usize, Finding)>) -> Vec<Find
         let failed = log.runs.get(run).is_some_and(|run| run.program_failed) && !log.program.errors.is_empty();
         failed && found.iter().any(|(other, finding)| *other == run && finding.cause != Cause::Leak)
     };
+    // What a log that is cut has not said yet may explain why memory was not freed.
+    let unsettled = |run: usize, finding: &Finding| {
+        let other = found.iter().any(|(other, finding)| *other == run && finding.cause != Cause::Leak);
+        finding.cause == Cause::Leak && other && log.runs.get(run).is_some_and(|run| !run.ended)
+    };
     for (run, finding) in &found {
         let follows = match finding.cause {
             Cause::Leak => ends(*run) || stopped(*run) || !log.program.assertions.is_empty(),
@@ -28,6 +33,7 @@ pub(super) fn fold(log: &SanitizerLog, found: Vec<(usize, Finding)>) -> Vec<Find
         };
         match follows {
             true => folded.push((*run, finding.clone())),
+            false if unsettled(*run, finding) => {}
             false => merge(&mut kept, *run, finding),
         }
     }

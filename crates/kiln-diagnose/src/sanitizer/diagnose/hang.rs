@@ -1,5 +1,6 @@
 //! A program that does not end. Nothing of it reaches the log but the tool's header: a kernel that hangs is never reported,
-//! by any of the tools. The source may show why: a barrier that only some threads reach, or a loop that waits for a value.
+//! by any of the tools. A log that was cut looks the same, so the header alone is no hang. It is one if the program says so, or
+//! whoever ran it; or if the source shows why: a barrier that only some threads reach, or a loop that waits for a value.
 
 mod suspect;
 
@@ -12,10 +13,9 @@ use crate::{Cause, Tool};
 /// The finding, unless another explains why the program hung; then that one says so.
 pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Finding> {
     let program = &context.log.program;
-    let unfinished = program.check.is_none() && program.errors.is_empty();
-    let stalled = |run: &&Run| run.is_silent() || run.is_stalled() && unfinished;
-    let silent: Vec<&Run> = context.log.runs.iter().filter(stalled).collect();
-    if silent.is_empty() && (!program.timed_out || program.check == Some(Check::Passed)) {
+    let silent: Vec<&Run> = context.log.runs.iter().filter(|run| run.is_silent()).collect();
+    let said = program.timed_out && program.check != Some(Check::Passed);
+    if silent.is_empty() && !said {
         return None;
     }
     if let Some(cause) = findings.iter_mut().find(|finding| explains(finding.cause)) {
@@ -23,6 +23,9 @@ pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Fi
         return None;
     }
     let (name, suspect) = context.sources.files().find_map(|(name, text)| Some((name, suspect(text)?))).unzip();
+    if suspect.is_none() && !said {
+        return None;
+    }
     let cause = match suspect.as_ref().map(|suspect| suspect.kind) {
         Some(Kind::Barrier) => Cause::DivergentBarrier,
         Some(Kind::Warp) => Cause::BadSyncwarpMask,
@@ -43,7 +46,7 @@ pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Fi
         finding.facts.set("runs_without_end", silent.len());
     }
     finding.facts.set_some("condition", suspect.as_ref().map(|suspect| suspect.condition.as_str()));
-    (finding.explanation, finding.fix) = words(suspect.as_ref(), silence(context, &silent));
+    (finding.explanation, finding.fix) = words(suspect.as_ref(), silence(context));
     if cause == Cause::Hang && suspect.is_none() {
         finding.facts.set("suspects", vec![Cause::DivergentBarrier.id(), Cause::BarrierProtocol.id()]);
     }
@@ -66,13 +69,10 @@ fn explains(cause: Cause) -> bool {
 }
 
 /// How a hang shows.
-fn silence(context: &Context<'_>, silent: &[&Run]) -> &'static str {
-    match silent {
-        [] if context.log.program.timed_out => "The program says that it waited too long.",
-        [first, ..] if first.output_lines > 0 => {
-            "The log has no summary: the program did not end and was stopped, or the log was cut."
-        }
-        _ => "The log ends after the tool's header: the program did not end and was stopped, or the log was cut.",
+fn silence(context: &Context<'_>) -> &'static str {
+    match context.log.program.timed_out {
+        true => "The program did not end in time.",
+        false => "The log ends after the tool's header: the program did not end and was stopped, or the log was cut.",
     }
 }
 

@@ -4,46 +4,93 @@
 use kiln_core::counted;
 
 use super::{Context, Finding};
-use crate::sanitizer::{Check, Run, What};
-use crate::{Cause, Diagnosis, Facts, Tool, Verdict};
+use crate::inconclusive::Doubt;
+use crate::sanitizer::{Check, Record, Run, What};
+use crate::{Diagnosis, Facts, Reason, Verdict};
 
 /// Draws the conclusion.
 pub(super) fn conclude(context: &Context<'_>, mut findings: Vec<Finding>) -> Diagnosis {
     let runs = &context.log.runs;
     let notes = notes(context);
-    let ran = |run: &&Run| run.not_run.is_none();
     let verdict = if !findings.is_empty() {
         Verdict::BugsFound
-    } else if !runs.iter().any(|run| ran(&run)) {
+    } else if runs.iter().all(|run| run.not_run.is_some()) {
         Verdict::NotRun
-    } else if program_is_wrong(context) {
-        findings.push(inconclusive(context));
+    } else if let Some(doubt) = doubt(context) {
+        findings.push(doubt.finding(facts(context)));
         Verdict::Inconclusive
-    } else if runs.iter().all(|run| run.is_clean() && !missed(run)) && !is_only_xml(context) {
-        Verdict::Clean
     } else {
-        Verdict::Inconclusive
+        Verdict::Clean
     };
     Diagnosis { findings, verdict, notes }
 }
 
-fn program_is_wrong(context: &Context<'_>) -> bool {
-    let program = &context.log.program;
-    program.check == Some(Check::Failed)
-        || program.varies
-        || !program.errors.is_empty()
-        || context.log.runs.iter().any(|run| run.program_failed)
+/// What speaks against a clean result. Clean needs every run to have ended with nothing found, and nothing against the program.
+fn doubt(context: &Context<'_>) -> Option<Doubt> {
+    let log = context.log;
+    let found = |reason: Reason, detail: String| Some(Doubt::new(reason, detail, true));
+    let any = |test: fn(&Run) -> bool| log.runs.iter().find(|run| test(run));
+    // What ended the program explains why the log has no end; a wrong result does not.
+    let early = |(reason, _): &(Reason, String)| {
+        matches!(reason, Reason::Hang | Reason::NotLoaded | Reason::Aborted | Reason::Killed)
+    };
+    let trouble = log.program.trouble();
+    if let Some((reason, detail)) = trouble.clone().filter(early) {
+        return found(reason, detail);
+    }
+    if any(|run| run.program_crashed).is_some() {
+        return found(Reason::Killed, "the tool says that it did not terminate successfully".into());
+    }
+    if let Some(run) = any(|run| run.not_run.is_none() && !run.ended) {
+        return found(Reason::LogCut, ends(run).into());
+    }
+    if let Some((reason, detail)) = trouble {
+        return found(reason, detail);
+    }
+    if any(|run| run.program_failed).is_some() {
+        return found(Reason::NonzeroExit, String::new());
+    }
+    let missed = log.runs.iter().flat_map(|run| &run.remarks);
+    if let Some(remark) = missed.into_iter().find(|remark| remark.contains("undetected") || remark.contains("dropped"))
+    {
+        return found(Reason::ToolIncomplete, remark.trim_end_matches('.').into());
+    }
+    if let Some(run) = any(|run| run.not_run.is_some()) {
+        return found(Reason::ToolIncomplete, format!("{} checked nothing", run.tool.name()));
+    }
+    let unknown = |record: &Record| matches!(&record.what, What::Unrecognised { .. });
+    if let Some(run) = any(|run| run.errors.unwrap_or(0) > 0 || run.not_printed > 0)
+        && !run.records.iter().any(unknown)
+    {
+        let errors = counted(run.errors.unwrap_or(0).max(run.not_printed).into(), "error");
+        return found(Reason::NotPrinted, format!("{errors} of {}", run.tool.name()));
+    }
+    if let Some(words) = log.runs.iter().flat_map(|run| &run.records).find_map(unrecognised) {
+        return found(Reason::UnknownReport, words.into());
+    }
+    is_only_xml(context).then(|| Doubt::new(Reason::NoRecords, "", true))
+}
+
+fn unrecognised(record: &Record) -> Option<&str> {
+    match &record.what {
+        What::Unrecognised { words } => Some(words),
+        _ => None,
+    }
+}
+
+/// Where a log ends that has no summary.
+fn ends(run: &Run) -> &'static str {
+    match run {
+        _ if run.is_xml => "the last tag is missing",
+        _ if run.is_silent() => "nothing follows the tool's header",
+        _ => "the tool's summary is missing",
+    }
 }
 
 /// XML without records looks the same whether the tool found nothing or the program never reached the device, and it has no
 /// results. A log in text, or a check that passed, says more.
 fn is_only_xml(context: &Context<'_>) -> bool {
     context.log.runs.iter().all(|run| run.is_xml) && context.log.program.check != Some(Check::Passed)
-}
-
-/// The tool says that it did not see everything.
-fn missed(run: &Run) -> bool {
-    run.remarks.iter().any(|remark| remark.contains("undetected") || remark.contains("dropped"))
 }
 
 fn notes(context: &Context<'_>) -> Vec<String> {
@@ -60,17 +107,13 @@ fn notes(context: &Context<'_>) -> Vec<String> {
         && is_only_xml(context)
         && context.log.runs.iter().all(|run| run.records.is_empty() && run.ended)
     {
-        note(
-            "the XML has no records: it does not say whether the program ran to its end, or with which result. Give what the tool \
-             prints without --xml too"
-                .into(),
-        );
+        note("the XML has no records".into());
     }
     for run in &context.log.runs {
         let tool = run.tool.name();
         if let Some(reason) = &run.not_run {
             note(format!("{tool} checked nothing: {reason}. Run it where the program finds a GPU and a driver"));
-        } else if !run.ended && !run.is_silent() {
+        } else if !run.ended {
             note(format!("the log of {tool} ends before its summary: what came later is not known"));
         }
         for record in &run.records {
@@ -90,14 +133,16 @@ fn notes(context: &Context<'_>) -> Vec<String> {
     notes
 }
 
-/// The tools found nothing, and yet the program is wrong.
-fn inconclusive(context: &Context<'_>) -> Finding {
+/// What is known of the program and of the tools that found nothing.
+fn facts(context: &Context<'_>) -> Facts {
     let program = &context.log.program;
     let mut facts = Facts::default();
     let mut tools: Vec<&str> =
         context.log.runs.iter().filter(|run| run.is_clean()).map(|run| run.tool.name()).collect();
     tools.dedup();
-    facts.set("clean_runs", tools);
+    if !tools.is_empty() {
+        facts.set("clean_runs", tools);
+    }
     if let Some(check) = program.check {
         facts.set("check", if check == Check::Failed { "failed" } else { "passed" });
     }
@@ -108,56 +153,5 @@ fn inconclusive(context: &Context<'_>) -> Finding {
     if !program.errors.is_empty() {
         facts.set("program_errors", program.errors.clone());
     }
-    let (suspects, explanation, fix) = guess(context);
-    facts.set("suspects", suspects.iter().map(|cause| cause.id()).collect::<Vec<_>>());
-    Finding {
-        cause: Cause::Inconclusive,
-        tool: Tool::Program,
-        kernel: None,
-        file: None,
-        line: None,
-        count: 1,
-        facts,
-        explanation,
-        fix,
-    }
-}
-
-/// What may be behind it, the likeliest first.
-fn guess(context: &Context<'_>) -> (Vec<Cause>, String, String) {
-    let program = &context.log.program;
-    let ran = |tool: Tool| context.log.runs.iter().any(|run| run.tool == tool);
-    if let Some(error) = program.errors.first() {
-        return (
-            vec![Cause::MisalignedGlobal, Cause::OobGlobalRead, Cause::LaunchFailureConfig],
-            format!("This tool found nothing, but the program failed with {error}: it checks something else."),
-            "Run memcheck: it names the access or the call behind such an error.".into(),
-        );
-    }
-    if program.varies {
-        return (
-            vec![Cause::RaceGlobalInterblock, Cause::UninitShared, Cause::AsyncCopyNoWait],
-            "The tools found nothing, but the results differ from run to run. None of the tools sees races between blocks \
-             through global memory, and before version 2025.4 none sees uninitialised shared memory."
-                .into(),
-            "Look for global memory that several blocks write without atomics, for a block that reads what another writes, and \
-             for shared memory that is read before it is written; run the kernel with one block and compare."
-                .into(),
-        );
-    }
-    let missing = match ran(Tool::Initcheck) && ran(Tool::Racecheck) {
-        true => "",
-        false => " Run all four tools first: memcheck, racecheck, initcheck, synccheck.",
-    };
-    (
-        vec![Cause::SemanticIndex, Cause::RaceGlobalInterblock, Cause::UninitShared, Cause::OobGlobalWriteSilent],
-        "The tools found nothing, but the program's result is wrong. Accesses are valid; their meaning may not be: swapped \
-         indices, a wrong stride or a missed edge look like this, and so do races between blocks."
-            .into(),
-        format!(
-            "Compare with the reference on the smallest input that fails, element by element: wrong rows, columns or edges show \
-             which index it is. Run it several times: a result that varies is a race. Run memcheck with --padding 256: without it, \
-             a write into the neighbouring allocation goes unseen.{missing}"
-        ),
-    )
+    facts
 }

@@ -38,13 +38,15 @@ fn access(text: &str) -> Option<What> {
         _ if text.contains("__local__") => Space::Local,
         _ => Space::Unknown,
     };
+    // Half a line must not become a read: what is not said is not known.
     let direction = match text {
         _ if text.contains(" write") => Direction::Write,
         _ if text.contains(" atomic") || text.contains(" reduction") => Direction::Atomic,
-        _ => Direction::Read,
+        _ if text.contains(" read") => Direction::Read,
+        _ => return None,
     };
     let problem = problem(text);
-    let size = number_after(text, "of size ").unwrap_or(0);
+    let size = number_after(text, "of size ")?;
     let access = Access { space, direction, size, address: None, problem, nearest: None };
     Some(match uninitialised {
         true => What::Uninitialised(access),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use kiln_app::{Compared, ComparedWorkload, RunFile};
 
 use super::{CompareView, change, p_value};
+use crate::words::foreign::visible;
 use crate::words::number::duration;
 
 /// Bars of a distribution, from empty to full.
@@ -60,7 +61,7 @@ impl CompareView<'_> {
 
 /// What stands for itself in a table.
 pub(crate) fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
+    visible(text).replace('|', "\\|").replace('<', "&lt;").replace(['\n', '\t'], " ")
 }
 
 /// Both runs' samples on one axis, as bars.
@@ -105,5 +106,6 @@ mod tests {
     #[test]
     fn nothing_in_a_name_breaks_the_table() {
         assert_eq!(escaped("a|b <c>\nd"), "a\\|b &lt;c> d");
+        assert_eq!(escaped("\u{1b}[31mred\r"), "\\u{1b}[31mred\\r");
     }
 }
