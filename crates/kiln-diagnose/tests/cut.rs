@@ -166,11 +166,11 @@ fn wrong_of(logs: &[Log]) -> Vec<String> {
                 say(format!("{:?} instead of {:?}", found.verdict, whole.verdict));
             }
             let inconclusive = found.verdict == Verdict::Inconclusive;
-            let reasons = found.findings.iter().filter(|finding| finding.cause == Cause::Inconclusive).count();
+            let reasons = found.findings.iter().filter(|finding| finding.facts.text("reason").is_some()).count();
             if reasons != usize::from(inconclusive) || inconclusive && found.findings.len() != 1 {
                 say(format!("{reasons} reasons for {:?}", found.verdict));
             }
-            // The header alone may be a hang, if the source shows one.
+            // The header alone may be a hang.
             let hang = |finding: &Finding| is_header(part) && finding.facts.get("hangs").is_some();
             let known = |finding: &&Finding| finding.cause != Cause::Inconclusive && !hang(finding);
             found.findings.iter().filter(known).filter_map(|finding| contradicted(finding, &whole)).for_each(say);

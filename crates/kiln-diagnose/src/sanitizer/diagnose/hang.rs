@@ -1,6 +1,7 @@
 //! A program that does not end. Nothing of it reaches the log but the tool's header: a kernel that hangs is never reported,
-//! by any of the tools. A log that was cut looks the same, so the header alone is no hang. It is one if the program says so, or
-//! whoever ran it; or if the source shows why: a barrier that only some threads reach, or a loop that waits for a value.
+//! by any of the tools. A log that was cut after that line looks the same, so the header alone names a hang, and leaves the verdict
+//! open. It is certain if the program says so, or whoever ran it; or if the source shows why: a barrier that only some threads
+//! reach, or a loop that waits for a value.
 
 mod suspect;
 
@@ -8,7 +9,7 @@ use suspect::{Kind, Suspect, suspect};
 
 use super::{Context, Finding};
 use crate::sanitizer::{Check, Place, Run};
-use crate::{Cause, Tool};
+use crate::{Cause, Reason, Tool};
 
 /// The finding, unless another explains why the program hung; then that one says so.
 pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Finding> {
@@ -23,9 +24,6 @@ pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Fi
         return None;
     }
     let (name, suspect) = context.sources.files().find_map(|(name, text)| Some((name, suspect(text)?))).unzip();
-    if suspect.is_none() && !said {
-        return None;
-    }
     let cause = match suspect.as_ref().map(|suspect| suspect.kind) {
         Some(Kind::Barrier) => Cause::DivergentBarrier,
         Some(Kind::Warp) => Cause::BadSyncwarpMask,
@@ -45,12 +43,20 @@ pub(super) fn hang(context: &Context<'_>, findings: &mut [Finding]) -> Option<Fi
     if !silent.is_empty() {
         finding.facts.set("runs_without_end", silent.len());
     }
+    if suspect.is_none() && !said {
+        finding.facts.set("reason", Reason::LogCut.id());
+    }
     finding.facts.set_some("condition", suspect.as_ref().map(|suspect| suspect.condition.as_str()));
     (finding.explanation, finding.fix) = words(suspect.as_ref(), silence(context));
     if cause == Cause::Hang && suspect.is_none() {
         finding.facts.set("suspects", vec![Cause::DivergentBarrier.id(), Cause::BarrierProtocol.id()]);
     }
     Some(finding)
+}
+
+/// Whether nothing but the tool's header speaks for it.
+pub(super) fn is_open(finding: &Finding) -> bool {
+    finding.cause == Cause::Hang && finding.facts.get("reason").is_some()
 }
 
 /// Causes that can make a kernel wait forever.

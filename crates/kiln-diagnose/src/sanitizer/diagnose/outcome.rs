@@ -3,6 +3,7 @@
 
 use kiln_core::counted;
 
+use super::hang::is_open;
 use super::{Context, Finding};
 use crate::inconclusive::Doubt;
 use crate::sanitizer::{Check, Record, Run, What};
@@ -12,7 +13,9 @@ use crate::{Diagnosis, Facts, Reason, Verdict};
 pub(super) fn conclude(context: &Context<'_>, mut findings: Vec<Finding>) -> Diagnosis {
     let runs = &context.log.runs;
     let notes = notes(context);
-    let verdict = if !findings.is_empty() {
+    let verdict = if !findings.is_empty() && findings.iter().all(is_open) {
+        Verdict::Inconclusive
+    } else if !findings.is_empty() {
         Verdict::BugsFound
     } else if runs.iter().all(|run| run.not_run.is_some()) {
         Verdict::NotRun
