@@ -68,7 +68,7 @@ fn what_is_no_log_is_a_mistake() {
 fn what_is_inconclusive_is_not_clean() {
     let folder = empty_folder("diagnose-inconclusive");
     for (log, reason, words) in [
-        ("========= COMPUTE-SANITIZER\n", "log_cut", "The log ends early"),
+        ("========= COMPUTE-SANITIZER\n", "log_cut", "did not end and was stopped, or the log was cut"),
         ("SUMMARY: AddressSanitizer: heap-buffer-overflow a.c:3 in f\n", "log_cut", "only part of a report"),
         ("AddressSanitizer:DEADLYSIGNAL\n", "log_cut", "only part of a report"),
         ("AddressSanitizer: CHECK failed: asan_thread.cpp:371\n", "tool_failed", "The sanitizer itself failed"),

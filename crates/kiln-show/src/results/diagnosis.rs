@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kiln_app::{DiagnosedCause, DiagnosedFinding, Diagnosis, DiagnosisVerdict};
+use kiln_app::{DiagnosedFinding, Diagnosis, DiagnosisVerdict};
 use kiln_core::counted;
 
 use crate::words::foreign::visible;
@@ -55,8 +55,8 @@ pub(super) fn shown(finding: &DiagnosedFinding) -> String {
     if !words.is_empty() {
         text.push_str(&format!("  facts: {}\n", words.join(", ")));
     }
-    // Where no cause is known, there is nothing to mend yet.
-    let advice = if *cause == DiagnosedCause::Inconclusive { "try" } else { "fix" };
+    // Where no cause is certain, there is nothing to repair yet.
+    let advice = if facts.get("reason").is_some() { "try" } else { "fix" };
     text.push_str(&format!("  {advice}: {fix}\n\n"));
     text
 }
