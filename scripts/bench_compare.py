@@ -19,6 +19,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHIFTS = (0.0, 0.03, 0.05, 0.10)
 # nvbench's compare script calls two states different when their medians are this far apart and [min, q3] do not overlap.
 GAP = 0.005
+# False regressions that are allowed. The peers' rules are also counted with thresholds that keep to it, chosen on these very
+# samples: no rule of theirs does better.
+FALSE = 0.005
 
 
 def main():
@@ -98,26 +101,36 @@ def shifted(file, shift, folder):
 def by_kiln(one, two, rule):
     """`kiln` with the flags that the rule's name has."""
     words = [os.environ["KILN_BIN"], "compare", str(one), str(two), "--json", *rule.split()[1:]]
-    told = subprocess.run(words, capture_output=True, text=True, cwd=tempfile.gettempdir()).stdout
-    return {"slower": "slower", "faster": "faster"}.get(json.loads(told)["workloads"][0]["comparison"]["verdict"], "same")
+    told = json.loads(subprocess.run(words, capture_output=True, text=True, cwd=tempfile.gettempdir()).stdout)
+    found = told["workloads"][0]
+    verdict = {"slower": "slower", "faster": "faster"}.get(found["comparison"]["verdict"], "same")
+    return verdict, found["more_samples"]
 
 
-def by_nvbench(base, head):
+def by_nvbench(base, head, gap=GAP):
     quarter = lambda times: statistics.quantiles(times, n=4)[2]
     medians = statistics.median(base), statistics.median(head)
     apart = max(min(base), min(head)) > min(quarter(base), quarter(head))
-    if abs(medians[1] / medians[0] - 1) < GAP or not apart:
+    if abs(medians[1] / medians[0] - 1) < gap or not apart:
         return "same"
     return "slower" if medians[1] > medians[0] else "faster"
 
 
-def by_t_test(base, head):
-    """Welch's, at 5 %, with the normal distribution in place of Student's: there are dozens of samples."""
+def by_t_test(base, head, limit=1.96):
+    """Welch's, at 5 % unless told otherwise, with the normal distribution in place of Student's: there are dozens of samples."""
     error = math.sqrt(statistics.variance(base) / len(base) + statistics.variance(head) / len(head))
     difference = statistics.fmean(head) - statistics.fmean(base)
-    if error == 0 or abs(difference / error) < 1.96:
+    if error == 0 or abs(difference / error) < limit:
         return "same"
     return "slower" if difference > 0 else "faster"
+
+
+def allowed(rule, pairs, values):
+    """The first of rising thresholds with which a rule finds no more false regressions than are allowed."""
+    for value in values:
+        if sum(rule(base, head, value) == "slower" for base, head, _ in pairs) <= FALSE * len(pairs):
+            return value
+    return values[-1]
 
 
 def table(title, pairs, args):
@@ -127,8 +140,17 @@ def table(title, pairs, args):
     # With a threshold of its own, and with nvbench's.
     same = f"--regression {100 * GAP:g} --improvement {100 * GAP:g}"
     rules = ["kiln", f"kiln {same}", "kiln --plain"] if pairs and pairs[0][2] else ["kiln --plain", f"kiln --plain {same}"]
+    gap = allowed(by_nvbench, pairs, [GAP * 1.1**step for step in range(60)])
+    limit = allowed(by_t_test, pairs, [1.96 * 1.1**step for step in range(60)])
     for shift in SHIFTS:
-        counts = {rule: {"slower": 0, "faster": 0, "same": 0} for rule in [*rules, "nvbench", "t-test"]}
+        peers = {
+            "nvbench": by_nvbench,
+            "t-test": by_t_test,
+            f"nvbench with a gap of {100 * gap:.1f} %": lambda base, head: by_nvbench(base, head, gap),
+            f"t-test with |t| > {limit:.1f}": lambda base, head: by_t_test(base, head, limit),
+        }
+        counts = {rule: {"slower": 0, "faster": 0, "same": 0} for rule in [*rules, *peers]}
+        needed = []
         with tempfile.TemporaryDirectory() as folder:
 
             def judge(numbered):
@@ -140,8 +162,11 @@ def table(title, pairs, args):
                     one, two = pathlib.Path(folder) / f"{number}-a.txt", pathlib.Path(folder) / f"{number}-b.txt"
                     one.write_text("\n".join(map(repr, base)))
                     two.write_text("\n".join(map(repr, head)))
-                found = {rule: by_kiln(one, two, rule) for rule in rules}
-                return found | {"nvbench": by_nvbench(base, head), "t-test": by_t_test(base, head)}
+                told = {rule: by_kiln(one, two, rule) for rule in rules}
+                verdict, more = told[rules[0]]
+                needed.append(len(base) if verdict == "slower" else more or math.inf)
+                found = {rule: verdict for rule, (verdict, _) in told.items()}
+                return found | {name: rule(base, head) for name, rule in peers.items()}
 
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
                 for found in pool.map(judge, enumerate(pairs)):
@@ -150,6 +175,11 @@ def table(title, pairs, args):
         share = lambda count: f"{100 * count / max(1, len(pairs)):.2f} %"
         for rule, seen in counts.items():
             print(f"| {100 * shift:.0f} % | {rule} | {share(seen['slower'])} | {share(seen['faster'])} | {share(seen['same'])} |")
+        if shift > 0:
+            middle = statistics.median(needed)
+            # Where machines differ by more than the shift, samples of these two runs cannot tell.
+            count = "no number of them" if math.isinf(middle) else f"{middle:.0f}"
+            print(f"| {100 * shift:.0f} % | samples that {rules[0]} needs, by its own estimate (median): {count} | | | |")
     sys.stdout.flush()
 
 
