@@ -1,15 +1,14 @@
 /* Attention forward, o = softmax(scale * q k^T) v for every head, in f16 or bf16 with sums in f32, for Hopper (sm_90a):
  * TMA copies, mbarriers and wgmma.
  *
- * A block owns BLOCK_M = 64 * CONSUMERS / SPLIT queries of one head and walks over the keys they see in tiles of BLOCK_N,
- * from left to right. One producer thread starts all copies: the queries once, tiles of k and v through two rings of STAGES tiles.
+ * A block owns BLOCK_M = 64 * CONSUMERS queries of one head and walks over the keys they see in tiles of BLOCK_N, from left
+ * to right. One producer thread starts all copies: the queries once, tiles of k and v through two rings of STAGES tiles.
  * Each consumer warpgroup owns 64 queries. Its scores s, probabilities p and output o stay in registers: what wgmma leaves
  * as scores is, once rounded, what the next wgmma takes as its left operand.
  *
  * OVERLAP: a warpgroup starts the scores of the next tile and the product p v of the current one together, and computes the
  * next exponentials while p v runs. Without it, each tile is finished before the next begins.
  * QUARTERS: how many quarters of them do not wait for p v to end; the others run beside the rounding of p.
- * SPLIT: how many warpgroups share 64 queries. Each takes every SPLIT-th tile, and the first adds up what they found.
  * PINGPONG: warpgroups take turns in starting products, so that one computes exponentials while another multiplies.
  * SCHEDULE: how blocks find their items (BLOCK_M queries of one head).
  *   single   one item for each block
@@ -34,15 +33,14 @@
 #ifndef BLOCK_N
 #define T __nv_bfloat16
 #define CONSUMERS 2
-#define BLOCK_N 128
+#define BLOCK_N 80
 #define STAGES 2
 #define OVERLAP 1
-#define QUARTERS 2
+#define QUARTERS 4
 #define PINGPONG 0
 #define Q_IN_REGS 0
-#define SCHEDULE_single 1
+#define SCHEDULE_dynamic 1
 #define POLY 0
-#define SPLIT 1
 #define MIN_BLOCKS 1
 #define L2_MB 16
 #endif
@@ -52,16 +50,16 @@
 typedef unsigned long long u64;
 
 constexpr int GROUP = 128; /* threads of a warpgroup */
-constexpr int TEAMS = CONSUMERS / SPLIT; /* warpgroups of one team share 64 queries */
-constexpr int BLOCK_M = 64 * TEAMS;
-/* Where several blocks fit a multiprocessor, the producer is a single warp. Beside several consumers of a block that has the
- * multiprocessor for itself it is a warpgroup, which gives its registers to them. */
-constexpr bool LONE = CONSUMERS == 1 || MIN_BLOCKS > 1;
+constexpr int BLOCK_M = 64 * CONSUMERS;
+/* Beside one consumer, the producer is a single warp. Beside more it is a warpgroup, which gives its registers to them. */
+constexpr bool LONE = CONSUMERS == 1;
 constexpr int THREADS = CONSUMERS * GROUP + (LONE ? 32 : GROUP);
 constexpr int PRODUCER_REGS = CONSUMERS == 2 ? 24 : 32;
 constexpr int CONSUMER_REGS = CONSUMERS == 2 ? 240 : CONSUMERS == 3 ? 160 : 112;
+#if OVERLAP
 /* Scores of a tile whose exponentials do not wait for the product before them. */
 constexpr int EARLY = BLOCK_N / 16 * QUARTERS / 4 * 8;
+#endif
 /* How far, in powers of two, scores may rise above the maximum the sums are relative to before those are scaled down:
  * a probability of 2^8 is as exact as one of 1, and far from the largest f16. */
 constexpr float SLACK = 8.0f;
@@ -71,11 +69,6 @@ constexpr float LOG2E = 1.4426950408889634f, LN2 = 0.6931471805599453f;
 static_assert(CONSUMERS >= 1 && CONSUMERS <= 4, "up to four consumers fit the register file");
 static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a box and a wgmma have at most 256 rows");
 static_assert(sizeof(T) == 2, "swizzled rows of 128 bytes hold 64 elements");
-static_assert(CONSUMERS % SPLIT == 0, "teams have equally many warpgroups");
-#if !SCHEDULE_single
-static_assert(SPLIT == 1, "the rings of a team go on from item to item only where all take every tile");
-#endif
-static_assert(SPLIT == 1 || !PINGPONG, "turns are for warpgroups that take the same tiles");
 static_assert(STAGES >= 2 && STAGES <= 4, "a tile of k arrives before the v before it is released; barriers of four stages");
 
 /* A descriptor as the TMA unit reads it; cuda.h calls it CUtensorMap. */
@@ -289,10 +282,7 @@ template <int D> struct Layout {
     static constexpr int PANELS = D / 64;
     static constexpr int Q_PANEL = BLOCK_M * 128, QUERIES = PANELS * Q_PANEL;
     static constexpr int PANEL = BLOCK_N * 128, TILE = PANELS * PANEL;
-    static constexpr int K = QUERIES, V = K + STAGES * TILE, RINGS = 2 * STAGES * TILE;
-    /* What a warpgroup leaves for the first of its team, after the last tile, in place of k and v: o and its rows. */
-    static constexpr int LEFT = (D / 2 + 4) * GROUP * 4, ALL_LEFT = (CONSUMERS - TEAMS) * LEFT;
-    static constexpr int BARRIERS = K + (RINGS > ALL_LEFT ? RINGS : ALL_LEFT);
+    static constexpr int K = QUERIES, V = K + STAGES * TILE, BARRIERS = V + STAGES * TILE;
     /* Barriers: queries full and empty, then for each stage k full, k empty, v full, v empty. After them the item. */
     static constexpr int Q_FULL = BARRIERS, Q_EMPTY = Q_FULL + 8;
     static constexpr int K_FULL = Q_EMPTY + 8, K_EMPTY = K_FULL + 8 * STAGES;
@@ -313,11 +303,6 @@ struct Ring {
     unsigned phase = 0;
     __device__ __forceinline__ void next() {
         if (++stage == STAGES) stage = 0, phase ^= 1;
-    }
-    __device__ __forceinline__ void skip(int count) {
-#pragma unroll
-        for (int i = 0; i < SPLIT; i++)
-            if (i < count) next();
     }
 };
 
@@ -344,11 +329,9 @@ struct alignas(16) Item {
 
 #if SCHEDULE_single
 /* The block's only item. Without a mask, x counts tiles of queries and y heads: neighbours share a head's keys. With one, x
- * counts heads and y tiles, the longest first. z counts batches. Where two blocks share a multiprocessor, the later batches
- * begin with the shortest, which then run beside the longest of the earlier ones. */
+ * counts heads and y tiles, the longest first. z counts batches. */
 template <int D> DEVICE Item decode(const Problem &p, int) {
-    const bool up = MIN_BLOCKS == 2 && 2 * blockIdx.z >= gridDim.z && gridDim.z > 1;
-    const int tile = !p.causal ? int(blockIdx.x) : up ? int(blockIdx.y) : int(gridDim.y) - 1 - int(blockIdx.y);
+    const int tile = p.causal ? int(gridDim.y) - 1 - int(blockIdx.y) : int(blockIdx.x);
     Item item;
     item.first = tile * BLOCK_M;
     item.head = p.causal ? blockIdx.x : blockIdx.y;
@@ -576,37 +559,6 @@ DEVICE void store(const float (&o)[D / 2], const Rows &rows, T *to, long long st
     }
 }
 
-/* Adds up what the warpgroups of a team found, for the first of them; the others get false. */
-template <int D> DEVICE bool gather(float *left, int team, int part, float (&o)[D / 2], Rows &rows) {
-    const auto meet = [] { asm volatile("bar.sync 1, %0;\n" ::"n"(CONSUMERS * GROUP) : "memory"); };
-    left += team * (SPLIT - 1) * (Layout<D>::LEFT / 4) + threadIdx.x % GROUP;
-    meet(); /* nobody reads k and v any more */
-    if (part > 0) {
-        left += (part - 1) * (Layout<D>::LEFT / 4);
-#pragma unroll
-        for (int r = 0; r < 2; r++) left[r * GROUP] = rows.most[r], left[(2 + r) * GROUP] = rows.total[r];
-#pragma unroll
-        for (int i = 0; i < D / 2; i++) left[(4 + i) * GROUP] = o[i];
-    }
-    meet();
-    if (part > 0) return false;
-#pragma unroll
-    for (int other = 1; other < SPLIT; other++, left += Layout<D>::LEFT / 4) {
-        float mine[2], theirs[2];
-#pragma unroll
-        for (int r = 0; r < 2; r++) {
-            const float most = left[r * GROUP], now = fmaxf(rows.most[r], most);
-            mine[r] = power(rows.most[r] - now);
-            theirs[r] = power(most - now);
-            rows.most[r] = now;
-            rows.total[r] = rows.total[r] * mine[r] + left[(2 + r) * GROUP] * theirs[r];
-        }
-#pragma unroll
-        for (int i = 0; i < D / 2; i++) o[i] = o[i] * mine[i / 2 % 2] + left[(4 + i) * GROUP] * theirs[i / 2 % 2];
-    }
-    return true;
-}
-
 /* Where a consumer warpgroup stores. */
 struct Output {
     T *o;
@@ -615,16 +567,11 @@ struct Output {
 };
 
 template <int D>
-DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const Output &out) {
+DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float scale, const Output &out) {
     using L = Layout<D>;
-    const unsigned shared = unsigned(__cvta_generic_to_shared(memory));
-#if !SCHEDULE_single
-    const Item *slot = reinterpret_cast<const Item *>(memory + L::ITEM);
-#endif
     const int lane = threadIdx.x % 32;
     const int warp = __shfl_sync(0xffffffffu, int(threadIdx.x) / 32, 0), group = warp / 4;
-    const int team = group / SPLIT, part = group % SPLIT;
-    const u64 queries = describe(shared + team * 64 * 128, 1);
+    const u64 queries = describe(shared + group * 64 * 128, 1);
     const u64 keys = describe(shared + L::K, 1), values = describe(shared + L::V, BLOCK_N * 8);
     const bool speaks = lane == 0; /* for its warp, at barriers */
     scale *= LOG2E;
@@ -635,8 +582,6 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
     unsigned left[D / 4];
 #endif
     Ring at_k, at_v;
-    at_k.skip(part);
-    at_v.skip(part);
 #if !SCHEDULE_single
     unsigned parity = 0; /* of the queries */
 #endif
@@ -645,11 +590,11 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
     auto wait_v = [&] { wait(shared + L::V_FULL + 8 * at_v.stage, at_v.phase); };
     auto release_k = [&] {
         if (speaks) arrive(shared + L::K_EMPTY + 8 * at_k.stage);
-        at_k.skip(SPLIT);
+        at_k.next();
     };
     auto release_v = [&] {
         if (speaks) arrive(shared + L::V_EMPTY + 8 * at_v.stage);
-        at_v.skip(SPLIT);
+        at_v.next();
     };
     auto release_q = [&] {
         if (speaks) arrive(shared + L::Q_EMPTY);
@@ -700,7 +645,7 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
         const Item item = *slot;
         if (item.first < 0) break;
 #endif
-        const int first = item.first + team * 64; /* the warpgroup's first query */
+        const int first = item.first + group * 64; /* the warpgroup's first query */
         const int tiles = first < p.sq ? p.tiles(first + 63) : 0, whole = p.whole(first);
         Rows rows;
         float shrink[2];
@@ -710,7 +655,7 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
         for (int i = 0; i < D / 2; i++) o[i] = 0.0f;
 #if Q_IN_REGS
         {
-            const int row = team * 64 + warp % 4 * 16 + lane % 16;
+            const int row = warp * 16 + lane % 16;
             const unsigned from = shared + row * 128;
 #pragma unroll
             for (int step = 0; step < D / 16; step++)
@@ -725,9 +670,9 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
             const int row = first + warp % 4 * 16 + lane / 4, end = row + 1 + p.sk - p.sq, start = tile * BLOCK_N;
             mask(s, (p.causal && end < p.sk ? end : p.sk) - start, (p.causal && end + 8 < p.sk ? end + 8 : p.sk) - start);
         };
-        int tile = part;
+        int tile = 0;
 #if OVERLAP
-        if (tile < tiles) {
+        if (tiles > 0) {
             wait_k();
             turn_begin();
             start_scores();
@@ -735,14 +680,13 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
             multiply_wait<0>();
             hold(s);
             release_k();
-            hide(tile);
+            hide(0);
             settle(rows, shrink, s, scale);
             soften(rows, s, scale, 0, BLOCK_N / 2);
             pack(prob, s, 0, BLOCK_N / 2);
-            tile += SPLIT;
-            if (tile < tiles) wait_k();
+            if (tiles > 1) wait_k();
 #pragma unroll 1
-            for (; tile < tiles; tile += SPLIT) {
+            for (tile = 1; tile < tiles; tile++) {
                 turn_begin();
                 start_scores();
                 wait_v();
@@ -757,7 +701,7 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
                 hold(s);
                 /* Here and not at the loop's begin: the compiler moves no exponential across its branch, and would wait for
                  * the product of p and v before most of them. */
-                if (tile + SPLIT < tiles) wait_k();
+                if (tile + 1 < tiles) wait_k();
                 multiply_wait<0>();
                 hold(o);
                 hold(prob);
@@ -779,7 +723,7 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
         }
 #else
 #pragma unroll 1
-        for (; tile < tiles; tile += SPLIT) {
+        for (; tile < tiles; tile++) {
             wait_k();
             turn_begin();
             start_scores();
@@ -797,13 +741,16 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
             hold(o);
             release_v();
         }
+#if !Q_IN_REGS
+        if (tiles > 0) release_q();
+#endif
 #endif
 #if !Q_IN_REGS
-        if (!OVERLAP || part >= tiles) release_q();
+        if (tiles == 0) release_q();
 #endif
         /* Tiles that only later queries of the block see. */
 #pragma unroll 1
-        for (; tile < item.tiles; tile += SPLIT) {
+        for (; tile < item.tiles; tile++) {
             wait_k();
             turn_begin();
             turn_end();
@@ -811,7 +758,6 @@ DEVICE void consume(unsigned char *memory, const Problem &p, float scale, const 
             wait_v();
             release_v();
         }
-        if (SPLIT > 1 && !gather<D>(reinterpret_cast<float *>(memory + L::K), team, part, o, rows)) return;
         const int row = first + warp % 4 * 16; /* the warp's first */
         const int unseen = p.causal ? p.sq - p.sk - row : 0;
         store<D>(o, rows, out.o + item.batch * out.batch + item.head * out.head + row * out.row, out.row,
@@ -850,9 +796,9 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #pragma unroll
         for (int stage = 0; stage < STAGES; stage++) {
             init_barrier(shared + L::K_FULL + 8 * stage, 1);
-            init_barrier(shared + L::K_EMPTY + 8 * stage, 4 * TEAMS);
+            init_barrier(shared + L::K_EMPTY + 8 * stage, 4 * CONSUMERS);
             init_barrier(shared + L::V_FULL + 8 * stage, 1);
-            init_barrier(shared + L::V_EMPTY + 8 * stage, 4 * TEAMS);
+            init_barrier(shared + L::V_EMPTY + 8 * stage, 4 * CONSUMERS);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
         asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
@@ -864,6 +810,6 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         if (threadIdx.x == CONSUMERS * GROUP) produce<D>(shared, slot, p, q, k, v);
     } else {
         if (!LONE) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(CONSUMER_REGS));
-        consume<D>(memory, p, scale, Output{o, lse, o_batch, o_head, o_row});
+        consume<D>(shared, slot, p, scale, Output{o, lse, o_batch, o_head, o_row});
     }
 }
