@@ -67,6 +67,8 @@ for folder in "${folders[@]}"; do
   for arch in sm_80 sm_89 sm_90a; do
     # Kernels of tests are run on one architecture; all others are a user's to run anywhere.
     case "$name $arch" in tests/*sm_8*) continue ;; esac
+    # Made of Hopper's own instructions.
+    case "$name $arch" in kernels/attention_hopper\ sm_8*) continue ;; esac
     # Attention's largest tiles spill, and the compiler's figure decides which: of those only the default is built here, and
     # what is committed below.
     case "$name $arch" in tests/*sm_90a) trials=1000 ;; kernels/attention*) trials=1 ;; *sm_90a) trials=6 ;; *) trials=3 ;; esac
