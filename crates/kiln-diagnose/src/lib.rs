@@ -11,6 +11,7 @@ mod cause;
 mod decode;
 mod fact;
 mod finding;
+pub mod profile;
 pub mod sanitizer;
 mod source;
 
