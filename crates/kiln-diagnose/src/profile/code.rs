@@ -11,6 +11,8 @@ pub struct Hints {
     pub members: bool,
     /// `sum += a[i][k] * b[k][j]` in a loop: a product of matrices.
     pub product: bool,
+    /// Elements of two bytes.
+    pub half: bool,
 }
 
 /// Reads a source for one kernel.
@@ -18,7 +20,8 @@ pub fn hints(source: &str, kernel: &str) -> Hints {
     let source = without_comments(source);
     let Some(body) = body(&source, base_name(kernel)) else { return Hints::default() };
     let members = body.match_indices("].").any(|(at, _)| body[at + 2..].starts_with(|c: char| c.is_alphabetic()));
-    Hints { members, product: body.contains("for") && statements(body).any(is_product) }
+    let half = ["half", "bfloat16"].iter().any(|name| body.contains(name));
+    Hints { members, product: body.contains("for") && statements(body).any(is_product), half }
 }
 
 /// Every definition of a kernel, from its name to the closing brace of the last.
@@ -95,7 +98,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(body: &str) -> Hints {
-        hints(&format!("int other() {{ return q[0].x; }}\n__global__ void k(int n) {{ {body} }}\nint main() {{ k<<<1, 2>>>(3); }}"), "k(int)")
+        hints(
+            &format!(
+                "int other() {{ return q[0].x; }}\n__global__ void k(int n) {{ {body} }}\nint main() {{ k<<<1, 2>>>(3); }}"
+            ),
+            "k(int)",
+        )
     }
 
     #[test]
@@ -114,7 +122,12 @@ mod tests {
         ] {
             assert!(of(yes).product, "{yes}");
         }
-        for no in ["for (;;) s += x[i] * x[i];", "for (;;) s += a[i] * b[i];", "s += a[i] * b[j];", "for (;;) v = fmaf(v, a, b);"] {
+        for no in [
+            "for (;;) s += x[i] * x[i];",
+            "for (;;) s += a[i] * b[i];",
+            "s += a[i] * b[j];",
+            "for (;;) v = fmaf(v, a, b);",
+        ] {
             assert!(!of(no).product, "{no}");
         }
     }

@@ -61,7 +61,8 @@ fn what_kept_ncu_from_profiling() {
     assert_eq!(page("no_match.txt").trouble(), Some(Trouble::NoKernel { available }));
     let failed = "The application returned an error code (1).";
     assert_eq!(page("app_error.txt").trouble(), Some(Trouble::ProgramFailed(failed.into())));
-    let forbidden = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters";
+    let forbidden =
+        "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters";
     assert_eq!(read(forbidden).trouble(), Some(Trouble::Permission));
     assert_eq!(read("").trouble(), Some(Trouble::NoPage));
     assert_eq!(read("==ERROR== Unknown option").trouble(), Some(Trouble::Ncu("Unknown option".into())));
