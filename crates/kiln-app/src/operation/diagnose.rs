@@ -1,6 +1,8 @@
 //! Logs of other tools to causes, offline: any log from any machine. In: files that compute-sanitizer or a compiler's sanitizer wrote,
 //! and the sources they speak of. Out: a diagnosis. Refuses files that cannot be read.
 
+pub(super) mod profile;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
 use kiln_diagnose::{Diagnosis, Sources, Verdict, asan, decoded, sanitizer, source_names};

@@ -80,3 +80,27 @@ impl fmt::Display for Bottleneck {
         f.write_str(self.id())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_the_same_in_json_and_documented() {
+        let page = include_str!("../../../../docs/diagnosis.md");
+        let documented: Vec<&str> =
+            page.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`')).collect();
+        let known: Vec<&str> = Bottleneck::ALL.iter().map(|cause| cause.id()).collect();
+        assert_eq!(documented, known, "docs/diagnosis.md lists every cause, in this order");
+        for cause in Bottleneck::ALL {
+            assert_eq!(serde_json::to_string(cause).unwrap(), format!("\"{}\"", cause.id()));
+            assert_eq!(Bottleneck::of_id(cause.id()), Some(*cause));
+        }
+    }
+
+    #[test]
+    fn every_cause_has_its_rule() {
+        let of_rules: Vec<Bottleneck> = super::super::rules::ALL.iter().map(|rule| rule.cause).collect();
+        assert_eq!(of_rules, Bottleneck::ALL);
+    }
+}

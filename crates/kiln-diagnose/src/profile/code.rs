@@ -21,7 +21,8 @@ pub fn hints(source: &str, kernel: &str) -> Hints {
     let Some(body) = body(&source, base_name(kernel)) else { return Hints::default() };
     let members = body.match_indices("].").any(|(at, _)| body[at + 2..].starts_with(|c: char| c.is_alphabetic()));
     let half = ["half", "bfloat16"].iter().any(|name| body.contains(name));
-    Hints { members, product: body.contains("for") && statements(body).any(is_product), half }
+    let product = body.contains("for") && statements(body).any(|one| is_product(one, body));
+    Hints { members, product, half }
 }
 
 /// Every definition of a kernel, from its name to the closing brace of the last.
@@ -58,14 +59,14 @@ fn statements(body: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a statement adds the product of two different elements.
-fn is_product(statement: &str) -> bool {
+fn is_product(statement: &str, body: &str) -> bool {
     let factors = match (statement.split_once("+="), statement.split_once("fma")) {
         (Some((_, sum)), _) => sum.split_once('*'),
         (None, Some((_, call))) => call.split_once('(').and_then(|(_, rest)| split_at_top(rest)),
         _ => None,
     };
     let Some((left, right)) = factors else { return false };
-    match (indices(left), indices(right)) {
+    match (indices_of(left, body), indices_of(right, body)) {
         (Some(left), Some(right)) => left != right,
         _ => false,
     }
@@ -80,6 +81,20 @@ fn split_at_top(arguments: &str) -> Option<(&str, &str)> {
     });
     let (first, second) = (cuts.next()?.0, cuts.next()?.0);
     Some((arguments.get(..first)?, arguments.get(first + 1..second)?))
+}
+
+/// The indices of a factor; of a variable those of the element that it was given.
+fn indices_of<'a>(factor: &'a str, body: &'a str) -> Option<&'a str> {
+    let name = factor.trim();
+    if !name.starts_with(|c: char| c.is_alphabetic()) || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return indices(factor);
+    }
+    let given = |statement: &'a str| {
+        let (left, right) = statement.split_once('=')?;
+        left.trim_end().strip_suffix(name)?.chars().next_back().filter(|c| !c.is_alphanumeric() && *c != '_')?;
+        indices(right)
+    };
+    statements(body).flat_map(|statement| statement.split(',')).find_map(given)
 }
 
 /// What stands between a text's outermost brackets.
@@ -119,6 +134,7 @@ mod tests {
             "for (;;) acc[i][j] += x[i] * y[j];",
             "for (;;) s += __half2float(a[ty][k]) * __half2float(b[k][tx]);",
             "for (;;) s = fmaf(A[r * n + k], B[k * n + c], s);",
+            "for (;;) { float a = A[r * n + k], b = B[k * n + c]; s += a * b; }",
         ] {
             assert!(of(yes).product, "{yes}");
         }

@@ -67,7 +67,11 @@ impl<R: BufRead> Records<R> {
     /// The next record; none at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<&Record>> {
         loop {
-            let Some(line) = self.line()? else { return Ok(None) };
+            let Some(mut line) = self.line()? else { return Ok(None) };
+            // A mark of UTF-8 may stand before the first.
+            if line.starts_with(&[0xef, 0xbb, 0xbf]) {
+                line.drain(..3);
+            }
             if line.first() != Some(&b'"') {
                 if self.said.len() < MOST_SAID && of_ncu(&line) {
                     let text = String::from_utf8_lossy(&line[..line.len().min(400)]);

@@ -1,6 +1,6 @@
 //! From a subject to a diagnosis: every rule is asked, those that claim their cause are ranked by the speedup that its removal promises. It
-//! serialises as `{"cause","confidence","expected_speedup","evidence","ranked","roofline","fixes"}`, with what else is known
-//! behind.
+//! serialises as `{"cause","confidence","expected_speedup","evidence","ranked","roofline","fixes"}`; what else is known is for
+//! people.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,14 +29,19 @@ pub struct ProfileDiagnosis {
     /// What to change for the first cause.
     pub fixes: Vec<Fix>,
     /// The first cause in two sentences.
+    #[serde(skip)]
     pub explanation: String,
     /// The kernel, as ncu has it.
+    #[serde(skip)]
     pub kernel: String,
     /// How many launches of it the page has.
+    #[serde(skip)]
     pub launches: u64,
     /// The time of the longest, in microseconds.
+    #[serde(skip)]
     pub time_us: f64,
     /// What warps wait for, the most frequent first.
+    #[serde(skip)]
     pub stalls: Vec<Stall>,
 }
 
@@ -78,20 +83,13 @@ const WORTH: f64 = 1.05;
 
 /// Names the cause of a kernel's time.
 pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
-    let mut found: Vec<(&Rule, f64)> = rules::ALL
-        .iter()
-        .filter(|rule| rule.holds(subject))
-        .map(|rule| (rule, (rule.gain)(subject)))
-        .filter(|(rule, gain)| *gain > WORTH || at_roofline(rule.cause))
-        .collect();
-    found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let found = ranked(subject);
     let first = found.first();
-    let evidence = first.map(|(rule, _)| evidence(&(rule.conditions)(subject))).unwrap_or_default();
     ProfileDiagnosis {
         cause: first.map(|(rule, _)| rule.cause),
         confidence: confidence(subject, &found),
         expected_speedup: first.map_or(1.0, |(_, gain)| rounded(*gain)),
-        evidence,
+        evidence: first.map(|(rule, _)| evidence(subject, rule)).unwrap_or_default(),
         ranked: found
             .iter()
             .map(|(rule, gain)| Ranked { cause: rule.cause, expected_speedup: rounded(*gain) })
@@ -104,6 +102,18 @@ pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
         time_us: rounded(subject.micros()),
         stalls: stalls(subject),
     }
+}
+
+/// The rules that claim their cause, the one that promises most first.
+fn ranked(subject: &Subject) -> Vec<(&'static Rule, f64)> {
+    let mut found: Vec<(&Rule, f64)> = rules::ALL
+        .iter()
+        .filter(|rule| rule.holds(subject))
+        .map(|rule| (rule, (rule.gain)(subject)))
+        .filter(|(rule, gain)| *gain > WORTH || at_roofline(rule.cause))
+        .collect();
+    found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    found
 }
 
 /// Every rule with its values, in the order of the causes.
@@ -123,11 +133,19 @@ pub fn at_roofline(cause: Bottleneck) -> bool {
     matches!(cause, Bottleneck::AtRooflineDram | Bottleneck::AtRooflineFp32 | Bottleneck::AtRooflineTensor)
 }
 
-fn evidence(conditions: &[Condition]) -> Vec<Evidence> {
-    let cited = |condition: &Condition| {
-        Some(Evidence { metric: condition.metric.into(), value: condition.value?, threshold: condition.threshold })
+/// The metrics that say what is wrong, as far as each of them alone decides: with a healthy value another cause comes first.
+fn evidence(subject: &Subject, rule: &Rule) -> Vec<Evidence> {
+    let decides = |metric: &str, threshold: f64| {
+        let mut healthy = subject.clone();
+        healthy.launch.set(metric, threshold);
+        ranked(&healthy).first().is_none_or(|(first, _)| first.cause != rule.cause)
     };
-    conditions.iter().filter_map(cited).collect()
+    let conditions = (rule.conditions)(subject);
+    let symptoms = conditions.iter().filter(|condition| !condition.context);
+    symptoms
+        .filter_map(|own| Some(Evidence { metric: own.metric.into(), value: own.value?, threshold: own.threshold }))
+        .filter(|own| decides(&own.metric, own.threshold))
+        .collect()
 }
 
 /// Half of it is how far the first condition is beyond its threshold, half how far the next cause is behind.

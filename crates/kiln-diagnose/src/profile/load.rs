@@ -43,7 +43,7 @@ impl Load {
             alu: subject.share(m::ALU),
             fp64: subject.share(m::FP64),
             xu: subject.share(m::XU),
-            tensor: subject.share(m::TENSOR),
+            tensor: m::TENSOR_PATHS.iter().map(|path| subject.share(path)).fold(0.0, f64::max),
         }
     }
 

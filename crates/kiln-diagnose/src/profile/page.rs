@@ -57,7 +57,8 @@ impl Launch {
     /// A metric's value; none if it was not collected.
     pub fn get(&self, metric: &str) -> Option<f64> {
         let own = self.names.get(metric).and_then(|index| self.values.get(*index)).copied();
-        own.filter(|value| !value.is_nan()).or_else(|| self.more.get(metric).copied())
+        let there = |value: &f64| !value.is_nan();
+        own.filter(there).or_else(|| self.more.get(metric).copied().filter(there))
     }
 
     /// Sets a metric.
@@ -186,14 +187,22 @@ impl Reader {
                 columns.scales = (0..record.len()).map(|index| scale(&record.text(index))).collect();
             }
             Header::Raw(columns) => {
+                let name = record.text(columns.kernel);
                 let scales = &columns.scales;
                 let value = |index: usize| {
                     let times = scales.get(index).copied().unwrap_or(1.0);
                     record.bytes(index).and_then(number).map_or(f64::NAN, |value| value * times)
                 };
+                // Most launches of a long page are only counted.
+                let duration = columns.names.get(DURATION).map_or(0.0, |index| value(*index).max(0.0));
+                let known = self.by_name.get(name.as_ref()).and_then(|index| self.pages.kernels.get_mut(*index));
+                if let Some(kernel) = known.filter(|kernel| duration <= kernel.longest.duration()) {
+                    kernel.launches += 1;
+                    kernel.total_ns += duration;
+                    return;
+                }
                 let values = (0..record.len()).map(value).collect();
                 let launch = Launch { names: Arc::clone(&columns.names), values, more: HashMap::new() };
-                let name = record.text(columns.kernel);
                 add(&mut self.pages.kernels, &mut self.by_name, &name, launch);
             }
             Header::Details(columns) => match columns.row(record) {

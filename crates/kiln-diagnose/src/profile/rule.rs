@@ -1,5 +1,5 @@
 //! The form of a rule. A cause is claimed when all its conditions hold; each condition is a metric of the page against a threshold in that
-//! metric's unit, and is cited as evidence. So every claim has its numbers, and a healthy value of any of them ends it.
+//! metric's unit. Those that say what is wrong are cited as evidence, where a healthy value of them alone ends the claim.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,9 +46,16 @@ pub struct Condition {
     /// Where a healthy value begins.
     pub threshold: f64,
     pub(crate) side: Side,
+    /// Whether it only tells the cause from others: its value is not what is wrong.
+    pub(crate) context: bool,
 }
 
 impl Condition {
+    /// The same, as a condition that tells the cause from others.
+    pub(crate) fn context(self) -> Self {
+        Self { context: true, ..self }
+    }
+
     /// Whether it speaks for the cause.
     pub fn holds(&self) -> bool {
         self.value.is_some_and(|value| match self.side {
@@ -76,7 +83,7 @@ pub(crate) fn below(subject: &Subject, metric: Metric, threshold: f64) -> Condit
 fn condition(subject: &Subject, metric: Metric, threshold: f64, side: Side) -> Condition {
     let reading = subject.reading(metric);
     let metric = reading.map_or(metric.first().copied().unwrap_or_default(), |reading| reading.name);
-    Condition { metric, value: reading.map(|reading| reading.value), threshold, side }
+    Condition { metric, value: reading.map(|reading| reading.value), threshold, side, context: false }
 }
 
 /// One cause: when it is claimed, what its removal is worth, and what to do.

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule { cause: Bottleneck::AtRooflineDram, conditio
 fn conditions(subject: &Subject) -> Vec<Condition> {
     let mut all = vec![above(subject, m::DRAM, 80.0)];
     if subject.reading(m::SECTORS).is_some() {
-        all.push(below(subject, m::SECTORS, EXCESS * subject.value(m::SECTORS_IDEAL)));
+        all.push(below(subject, m::SECTORS, EXCESS * subject.value(m::SECTORS_IDEAL)).context());
     }
     all
 }

@@ -15,7 +15,7 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     if is_product(subject) {
         return Vec::new();
     }
-    vec![above(subject, m::FMA, 75.0), above(subject, m::LANES, 24.0), below(subject, m::FP64, 5.0)]
+    vec![above(subject, m::FMA, 70.0), above(subject, m::LANES, 24.0).context(), below(subject, m::FP64, 5.0).context()]
 }
 
 /// What is left up to 95 % of a peak.

@@ -9,7 +9,7 @@ use super::at_roofline_fp32::remaining;
 pub(super) const RULE: Rule = Rule { cause: Bottleneck::AtRooflineTensor, conditions, gain, explain, fixes };
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
-    vec![above(subject, busiest(subject), 75.0)]
+    vec![above(subject, busiest(subject), 65.0)]
 }
 
 /// The kind of product that is closest to its peak.

@@ -25,13 +25,21 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![
         // Warps wait for memory in most of their time, and nothing is busy.
         above(subject, m::STALL_LONG, others),
-        below(subject, super::coalescing::busiest(subject), 65.0 * active),
-        below(subject, m::ISSUE, 40.0 * active),
+        below(subject, super::coalescing::busiest(subject), 65.0 * active).context(),
+        below(subject, m::ISSUE, 40.0 * active).context(),
+        below(subject, busiest_pipe(subject), 65.0 * active).context(),
         // Neither the launch nor a resource keeps warps away.
-        above(subject, m::THEORETICAL, 49.9),
-        above(subject, m::GRID, subject.sms() - 1.0),
-        above(subject, m::DURATION, SHORT_NS),
+        above(subject, m::THEORETICAL, 49.9).context(),
+        above(subject, m::GRID, subject.sms() - 1.0).context(),
+        above(subject, m::DURATION, SHORT_NS).context(),
     ]
+}
+
+/// The busiest unit of an SM.
+fn busiest_pipe(subject: &Subject) -> m::Metric {
+    let pipes = [m::FMA, m::ALU, m::FP64, m::XU].into_iter().chain(m::TENSOR_PATHS.iter().copied());
+    let most = |one: m::Metric, other: m::Metric| if subject.value(other) > subject.value(one) { other } else { one };
+    pipes.reduce(most).unwrap_or(m::FMA)
 }
 
 fn gain(subject: &Subject) -> f64 {

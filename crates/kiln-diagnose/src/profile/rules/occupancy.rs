@@ -19,10 +19,10 @@ pub(super) fn conditions(subject: &Subject, limit: m::Metric) -> Vec<Condition> 
     vec![
         below(subject, limit, least),
         below(subject, m::THEORETICAL, LOW),
-        below(subject, m::ISSUE, BUSY * subject.active()),
-        below(subject, super::coalescing::busiest(subject), BUSY),
+        below(subject, m::ISSUE, BUSY * subject.active()).context(),
+        below(subject, super::coalescing::busiest(subject), BUSY).context(),
         // Blocks must be there to fill an SM further.
-        above(subject, m::WAVES, 0.9),
+        above(subject, m::WAVES, 0.9).context(),
     ]
 }
 

@@ -4,12 +4,16 @@ use super::super::cause::Bottleneck;
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, fix};
 use super::super::subject::Subject;
-use super::occupancy;
+use super::{occupancy, register_spill_local};
 
 pub(super) const RULE: Rule =
     Rule { cause: Bottleneck::OccupancyRegisters, conditions, gain: occupancy::gain, explain, fixes };
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
+    // Registers that do not suffice as it is cannot be fewer.
+    if register_spill_local::RULE.holds(subject) {
+        return Vec::new();
+    }
     occupancy::conditions(subject, m::LIMIT_REGISTERS)
 }
 

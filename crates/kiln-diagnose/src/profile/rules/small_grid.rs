@@ -10,7 +10,7 @@ use super::launch_bound::SHORT_NS;
 pub(super) const RULE: Rule = Rule { cause: Bottleneck::SmallGrid, conditions, gain, explain, fixes };
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
-    vec![below(subject, m::GRID, subject.sms()), above(subject, m::DURATION, SHORT_NS)]
+    vec![below(subject, m::GRID, subject.sms()), above(subject, m::DURATION, SHORT_NS).context()]
 }
 
 /// As many times the warps as the device holds, until a unit is busy.

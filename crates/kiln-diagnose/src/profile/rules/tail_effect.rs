@@ -9,14 +9,14 @@ use super::launch_bound::SHORT_NS;
 
 pub(super) const RULE: Rule = Rule { cause: Bottleneck::TailEffect, conditions, gain, explain, fixes };
 
-/// The average SM is idle for a fifth of the time or more: ncu shows the tail from there on, too.
-const ACTIVE: f64 = 0.8;
+/// The average SM has work for less of the time: beyond that it is the ramp of any launch.
+const ACTIVE: f64 = 0.85;
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![
         below(subject, m::CYCLES_ACTIVE, ACTIVE * subject.value(m::CYCLES_ELAPSED)),
-        above(subject, m::GRID, subject.sms() - 1.0),
-        above(subject, m::DURATION, SHORT_NS),
+        above(subject, m::GRID, subject.sms() - 1.0).context(),
+        above(subject, m::DURATION, SHORT_NS).context(),
     ]
 }
 

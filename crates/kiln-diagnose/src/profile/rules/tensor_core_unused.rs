@@ -17,21 +17,21 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
         return Vec::new();
     }
     vec![
-        above(subject, operations(subject), 0.05 * peak(subject)),
+        above(subject, operations(subject), 0.02 * peak(subject)),
         below(subject, m::TENSOR, 5.0),
-        below(subject, m::DRAM, 70.0),
+        below(subject, m::DRAM, 70.0).context(),
     ]
 }
 
-/// Whether the kernel multiplies matrices. The source decides. Without it: nearly all arithmetic is FMAs, and their operands come
+/// Whether the kernel multiplies matrices. Its name or the source says so. Without them: nearly all arithmetic is FMAs, and their operands come
 /// from shared memory.
 pub(super) fn is_product(subject: &Subject) -> bool {
+    let name = subject.kernel.to_ascii_lowercase();
+    if ["gemm", "matmul", "mat_mul", "matrix_mul"].iter().any(|word| name.contains(word)) {
+        return true;
+    }
     if let Some(hints) = subject.hints {
         return hints.product;
-    }
-    let name = subject.kernel.to_ascii_lowercase();
-    if ["gemm", "matmul", "mat_mul", "_mm_"].iter().any(|word| name.contains(word)) {
-        return true;
     }
     let (fma, others) = (subject.value(m::FFMA), subject.value(m::FADD) + subject.value(m::FMUL));
     let per_load = fma / 32.0 * subject.value(m::CYCLES_ELAPSED) / subject.value(m::SHARED_LOADS).max(1.0);

@@ -12,8 +12,12 @@ pub(super) const RULE: Rule = Rule { cause: Bottleneck::WarpDivergence, conditio
 const LANES: f64 = 24.0;
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
+    // One thread that works while a block waits for it is a matter of barriers.
+    if subject.stall(m::STALL_BARRIER) > 0.5 {
+        return Vec::new();
+    }
     // Idle lanes cost time where instructions do.
-    vec![below(subject, m::LANES, LANES), above(subject, m::ISSUE, 40.0 * subject.active())]
+    vec![below(subject, m::LANES, LANES), above(subject, m::ISSUE, 40.0 * subject.active()).context()]
 }
 
 fn gain(subject: &Subject) -> f64 {

@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule { cause: Bottleneck::XuSfuBound, conditions, 
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     // Conversions of doubles are counted in the same unit.
-    vec![above(subject, m::XU, 60.0 * subject.active()), below(subject, m::FP64, 5.0)]
+    vec![above(subject, m::XU, 50.0 * subject.active()), below(subject, m::FP64, 5.0).context()]
 }
 
 fn gain(subject: &Subject) -> f64 {
