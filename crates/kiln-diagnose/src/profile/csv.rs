@@ -12,7 +12,7 @@ use std::ops::Range;
 const LONGEST: usize = 4 << 20;
 
 /// No record has more lines: descriptions of rules may have line breaks.
-const MOST_LINES: usize = 64;
+const MOST_LINES: usize = 16;
 
 /// How many of ncu's own lines are kept.
 const MOST_SAID: usize = 64;
@@ -92,19 +92,27 @@ impl<R: BufRead> Records<R> {
         self.record.text.extend_from_slice(&line);
         self.spare.push(line);
         let mut taken = 0;
-        while !split(&self.record.text, &mut self.record.fields) {
+        // A record ends where its quotes are closed: where their number is even.
+        let mut quotes = count(&self.record.text);
+        while quotes % 2 == 1 {
             if taken == self.ahead.len()
                 && let Some(line) = self.fresh()?
             {
                 self.ahead.push_back(line);
             }
             match self.ahead.get(taken) {
+                // No field spans a page's header.
+                Some(more) if more.starts_with(b"\"ID\",") => return Ok(false),
                 Some(more) if taken < MOST_LINES && self.record.text.len() + more.len() <= LONGEST => {
                     self.record.text.extend_from_slice(more);
+                    quotes += count(more);
                     taken += 1;
                 }
                 _ => return Ok(false),
             }
+        }
+        if !split(&self.record.text, &mut self.record.fields) {
+            return Ok(false);
         }
         self.spare.extend(self.ahead.drain(..taken));
         self.spare.truncate(4);
@@ -126,6 +134,10 @@ impl<R: BufRead> Records<R> {
         let read = (&mut self.input).take(LONGEST as u64).read_until(b'\n', &mut line)?;
         Ok((read > 0).then_some(line))
     }
+}
+
+fn count(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte == b'"').count()
 }
 
 /// Whether ncu printed this line: `==ERROR== ...`, or an entry of its list of kernels, `2. recur32`.
@@ -155,6 +167,10 @@ fn split(text: &[u8], fields: &mut Vec<Range<usize>>) -> bool {
                 }
             }
             // What follows a closing quote up to the comma is no CSV, and is left out.
+            if text.get(at) == Some(&b',') {
+                at += 1;
+                continue;
+            }
             at += text[at..end].iter().position(|byte| *byte == b',').unwrap_or(end - at);
         } else {
             at += text[at..end].iter().position(|byte| *byte == b',').unwrap_or(end - at);
@@ -209,6 +225,8 @@ mod tests {
         assert_eq!(all(b"\"a\",\"one\ntwo\"\n\"b\"\n"), [vec!["a", "one\ntwo"], vec!["b"]]);
         let lost = format!("\"never closed\n{}\"a\",\"b\"\n", "program output\n".repeat(100));
         assert_eq!(all(lost.as_bytes()), [vec!["a", "b"]]);
+        let before = b"\"one quote\n\"ID\",\"b\"\n\"0\",\"another\n";
+        assert_eq!(all(before), [vec!["ID", "b"]]);
     }
 
     proptest! {

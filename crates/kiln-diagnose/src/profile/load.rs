@@ -83,5 +83,8 @@ impl Load {
 
 /// A speedup of at least 1, and at most what leaves the shortest time.
 pub(crate) fn bounded(gain: f64, subject: &Subject) -> f64 {
-    gain.min(subject.micros() / SHORTEST_MICROS).max(1.0)
+    match subject.micros() {
+        micros if micros > 0.0 => gain.min(micros / SHORTEST_MICROS).max(1.0),
+        _ => gain.max(1.0),
+    }
 }

@@ -195,7 +195,8 @@ impl Reader {
                 };
                 // Most launches of a long page are only counted.
                 let duration = columns.names.get(DURATION).map_or(0.0, |index| value(*index).max(0.0));
-                let known = self.by_name.get(name.as_ref()).and_then(|index| self.pages.kernels.get_mut(*index));
+                let known = place(&self.pages.kernels, &self.by_name, &name);
+                let known = known.and_then(|index| self.pages.kernels.get_mut(index));
                 if let Some(kernel) = known.filter(|kernel| duration <= kernel.longest.duration()) {
                     kernel.launches += 1;
                     kernel.total_ns += duration;
@@ -234,10 +235,15 @@ fn header(record: &Record) -> Header {
     Header::Raw(Columns { names: Arc::new(names), kernel, scales: Vec::new() })
 }
 
+/// Where a kernel stands; none if it is new. Beyond the most that are kept it is the last.
+fn place(kernels: &[Kernel], by_name: &HashMap<String, usize>, name: &str) -> Option<usize> {
+    by_name.get(name).copied().or_else(|| (kernels.len() >= MOST_KERNELS).then_some(MOST_KERNELS - 1))
+}
+
 /// Adds a launch to its kernel.
 fn add(kernels: &mut Vec<Kernel>, by_name: &mut HashMap<String, usize>, name: &str, launch: Launch) {
     let duration = launch.duration().max(0.0);
-    let index = by_name.get(name).copied().or_else(|| (kernels.len() >= MOST_KERNELS).then_some(MOST_KERNELS - 1));
+    let index = place(kernels, by_name, name);
     match index.and_then(|index| kernels.get_mut(index)) {
         Some(kernel) => {
             kernel.launches += 1;

@@ -35,14 +35,14 @@ impl fmt::Display for DiagnosedProfileView<'_> {
         let diagnosis = &self.profile.diagnosis;
         head(f, diagnosis, self.profile.others)?;
         for (number, fix) in diagnosis.fixes.iter().enumerate() {
-            writeln!(f, "  fix {}: {} ({:.2}x)\n    {}", number + 1, fix.what, fix.expected_speedup, fix.how)?;
+            writeln!(f, "  fix {}: {} ({})\n    {}", number + 1, fix.what, times(fix.expected_speedup), fix.how)?;
         }
         for other in diagnosis.ranked.iter().skip(1) {
-            writeln!(f, "also {}: {:.2}x", other.cause, other.expected_speedup)?;
+            writeln!(f, "also {}: {}", other.cause, times(other.expected_speedup))?;
         }
         let best = self.profile.ncu.iter().filter_map(|rule| Some((&rule.name, rule.speedup?)));
         if let Some((name, speedup)) = best.reduce(|most, next| if next.1 > most.1 { next } else { most }) {
-            writeln!(f, "ncu's first rule: {name}, {speedup:.2}x")?;
+            writeln!(f, "ncu's first rule: {name}, {}", times(speedup))?;
         }
         roofs(f, diagnosis)
     }
@@ -59,8 +59,8 @@ fn head(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis, others: usize)
         return writeln!(f, "no known cause in {place}: bound by {}", diagnosis.roofline.bound.name());
     };
     let worth = match at_roofline(*cause) {
-        true => format!("nothing left to gain, at most {expected_speedup:.2}x"),
-        false => format!("{expected_speedup:.2}x without it"),
+        true => format!("nothing left to gain, at most {}", times(*expected_speedup)),
+        false => format!("{} without it", times(*expected_speedup)),
     };
     writeln!(f, "{cause} in {place}: {worth} (confidence {confidence})\n  {}", diagnosis.explanation)?;
     for evidence in &diagnosis.evidence {
@@ -89,12 +89,11 @@ fn roofs(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis) -> fmt::Resul
 fn why(f: &mut fmt::Formatter<'_>, rule: &AppliedRule, profile: &DiagnosedProfile) -> fmt::Result {
     let ranked = &profile.diagnosis.ranked;
     let rank = ranked.iter().position(|own| own.cause == rule.cause);
+    let worth = times(rule.expected_speedup);
     match rank {
-        Some(0) => writeln!(f, "{} comes first: {:.2}x", rule.cause, rule.expected_speedup)?,
-        Some(rank) => {
-            writeln!(f, "{} comes {} of {}: {:.2}x", rule.cause, rank + 1, ranked.len(), rule.expected_speedup)?
-        }
-        None if rule.holds => writeln!(f, "{} applies, but promises {:.2}x only", rule.cause, rule.expected_speedup)?,
+        Some(0) => writeln!(f, "{} comes first: {worth}", rule.cause)?,
+        Some(rank) => writeln!(f, "{} comes {} of {}: {worth}", rule.cause, rank + 1, ranked.len())?,
+        None if rule.holds => writeln!(f, "{} applies, but promises {worth} only", rule.cause)?,
         None => writeln!(f, "{} does not apply", rule.cause)?,
     }
     conditions(f, rule)?;
@@ -104,7 +103,7 @@ fn why(f: &mut fmt::Formatter<'_>, rule: &AppliedRule, profile: &DiagnosedProfil
     writeln!(f, "the others:")?;
     for other in profile.rules.iter().filter(|other| other.cause != rule.cause) {
         match ranked.iter().find(|own| own.cause == other.cause) {
-            Some(own) => writeln!(f, "  {}: {:.2}x", other.cause, own.expected_speedup)?,
+            Some(own) => writeln!(f, "  {}: {}", other.cause, times(own.expected_speedup))?,
             None => writeln!(f, "  {}: {}", other.cause, missing(other))?,
         }
     }
@@ -134,7 +133,7 @@ fn missing(rule: &AppliedRule) -> String {
             format!("{} = {value}, {side} {}", condition.metric, figure(condition.threshold))
         }
         None if rule.conditions.is_empty() => "for kernels of another kind".into(),
-        None => format!("promises {:.2}x only", rule.expected_speedup),
+        None => format!("promises {} only", times(rule.expected_speedup)),
     }
 }
 
@@ -159,6 +158,15 @@ fn rule_json(rule: &AppliedRule) -> Value {
 fn bar(share: f64) -> String {
     let full = (20.0 * share.clamp(0.0, 1.0)).round() as usize;
     format!("{}{}", "#".repeat(full), ".".repeat(20 - full))
+}
+
+/// A speedup with three digits that count.
+fn times(speedup: f64) -> String {
+    match speedup {
+        speedup if speedup >= 100.0 => format!("{speedup:.0}x"),
+        speedup if speedup >= 10.0 => format!("{speedup:.1}x"),
+        _ => format!("{speedup:.2}x"),
+    }
 }
 
 /// A value with three digits that count.

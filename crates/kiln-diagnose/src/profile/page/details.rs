@@ -50,7 +50,8 @@ pub struct NcuRule {
     pub kernel: String,
     /// The rule's name.
     pub name: String,
-    /// The speedup it promises: ncu gives a share of the time, this is a factor. None where it gives no figure.
+    /// The speedup of the kernel that it promises: ncu gives a share of the time, this is a factor. None where it gives no figure, or
+    /// one for a part of the kernel only.
     pub speedup: Option<f64>,
 }
 
@@ -63,6 +64,7 @@ pub(super) struct Columns {
     value: usize,
     rule: Option<usize>,
     speedup: Option<usize>,
+    kind: Option<usize>,
 }
 
 /// What one row says.
@@ -83,12 +85,14 @@ impl Columns {
             value: find("Metric Value")?,
             rule: find("Rule Name"),
             speedup: find("Estimated Speedup"),
+            kind: find("Estimated Speedup Type"),
         })
     }
 
     pub(super) fn row(&self, record: &Record) -> Option<Row> {
         if let Some(rule) = self.rule.and_then(|rule| record.bytes(rule)).filter(|rule| !rule.is_empty()) {
-            let share = self.speedup.and_then(|column| record.bytes(column)).and_then(number);
+            let whole = self.kind.and_then(|column| record.bytes(column)) == Some(b"global");
+            let share = self.speedup.filter(|_| whole).and_then(|column| record.bytes(column)).and_then(number);
             let speedup = share.filter(|share| *share > 0.0 && *share < 100.0).map(|share| 100.0 / (100.0 - share));
             let name = String::from_utf8_lossy(rule).into_owned();
             return Some(Row::Rule(NcuRule { kernel: record.text(self.kernel).into_owned(), name, speedup }));

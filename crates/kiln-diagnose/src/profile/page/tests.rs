@@ -98,3 +98,38 @@ proptest! {
         prop_assert!(pages.kernels.len() <= 2);
     }
 }
+
+/// A page that has the same launch many times, without a copy of it in memory.
+struct Long {
+    head: io::Cursor<Vec<u8>>,
+    row: io::Cursor<Vec<u8>>,
+    left: u64,
+}
+
+impl io::Read for Long {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = io::Read::read(&mut self.head, buffer)?;
+        if read > 0 {
+            return Ok(read);
+        }
+        let read = io::Read::read(&mut self.row, buffer)?;
+        if read == 0 && self.left > 0 {
+            self.left -= 1;
+            self.row.set_position(0);
+            return io::Read::read(&mut self.row, buffer);
+        }
+        Ok(read)
+    }
+}
+
+#[test]
+fn a_long_page_is_read_a_launch_at_a_time() {
+    let text = std::fs::read_to_string(format!("{FOLDER}p17_axpy_planted.raw.csv")).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let head = io::Cursor::new(lines[..2].concat().into_bytes());
+    let rows = 400;
+    let row = io::Cursor::new(lines[2].as_bytes().to_vec());
+    let pages = Pages::read(io::BufReader::new(Long { head, row, left: rows - 1 })).unwrap();
+    let kernel = pages.dominant().unwrap();
+    assert_eq!((pages.kernels.len(), kernel.launches), (1, rows));
+}

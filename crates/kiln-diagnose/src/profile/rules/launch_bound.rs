@@ -21,8 +21,12 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![below(subject, m::DURATION, SHORT_NS)]
 }
 
-/// One kernel does the work of the sequence, at the speed of the busiest unit.
+/// One kernel does the work of the sequence, at the speed of the busiest unit. Where the page does not have that, only what a graph saves is
+/// promised.
 fn gain(subject: &Subject) -> f64 {
+    if subject.reading(m::L2).is_none() && subject.reading(m::ISSUE).is_none() {
+        return of_graph(subject);
+    }
     let work = subject.micros() * Load::of(subject).left();
     let period = LAUNCH_MICROS.max(subject.micros());
     (period / (work + LAUNCH_MICROS / SEQUENCE)).max(1.0)
@@ -38,8 +42,13 @@ fn explain(subject: &Subject) -> String {
     )
 }
 
+/// Launches of a graph follow each other closely: the kernel's own time remains.
+fn of_graph(subject: &Subject) -> f64 {
+    (LAUNCH_MICROS / subject.micros().max(1.0)).max(1.0)
+}
+
 fn fixes(subject: &Subject, gain: f64) -> Vec<Fix> {
-    let graph = (LAUNCH_MICROS / subject.micros().max(1.0)).max(1.0);
+    let graph = of_graph(subject);
     vec![
         fix(
             "do the work of many launches in one",
