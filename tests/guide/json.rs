@@ -93,6 +93,9 @@ fn the_json_reference_names_every_key() {
     let log =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/sanitizer/h200/b01_tileload_planted.memcheck.limit3.txt");
     let diagnosed = format!("kiln diagnose --sanitizer {log} --json");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/ncu/h200/p03_smallmat_planted.raw.csv");
+    let profiled = format!("kiln diagnose --ncu {page} --json");
+    let why = format!("kiln diagnose --ncu {page} --why shared_bank_conflict --json");
     // A copy of the sample whose baseline forgets the last column.
     shell(&folder, "mkdir broken; cp sample/* broken; sed -i 's/c < cols/c < cols - 1/' broken/naive.c");
     let runs = [
@@ -111,6 +114,8 @@ fn the_json_reference_names_every_key() {
         ("reproduce", "kiln reproduce run.json --regression 900 --json"),
         ("bench --baselines", "kiln bench sample --baselines --samples 25 --max-samples 25 --json"),
         ("diagnose", &diagnosed),
+        ("diagnose --ncu", &profiled),
+        ("diagnose --ncu --why", &why),
         ("sanitize", "kiln sanitize sample --json"),
         ("debug", "kiln debug sample --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),

@@ -33,6 +33,7 @@ pub use ci::{CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkl
 pub use claims::{CheckedClaim, ClaimVerdict, Claimed, ClaimsRequest, claims};
 pub use compare::{CompareRequest, CompareVerdict, Compared, ComparedWorkload, compare};
 pub use debug::{DebugRequest, Debugged, DebuggedBecause, FailedAssertion, debug};
+pub use diagnose::profile::{DiagnosedProfile, ProfileDiagnoseRequest, diagnose_profile};
 pub use diagnose::{DiagnoseRequest, diagnose};
 pub use explain::{Explained, explain, explained};
 pub use export::export;

@@ -13,6 +13,7 @@ mod fact;
 mod finding;
 mod inconclusive;
 mod lines;
+pub mod profile;
 pub mod sanitizer;
 mod source;
 

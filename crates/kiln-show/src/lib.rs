@@ -17,6 +17,7 @@ pub use results::ci::CiView;
 pub use results::claims::ClaimsView;
 pub use results::compare::CompareView;
 pub use results::debug::DebugView;
+pub use results::diagnosed_profile::DiagnosedProfileView;
 pub use results::diagnosis::DiagnosisView;
 pub use results::doctor::DoctorView;
 pub use results::everywhere::EverywhereView;

@@ -6,6 +6,7 @@ pub(crate) mod ci;
 pub(crate) mod claims;
 pub(crate) mod compare;
 pub(crate) mod debug;
+pub(crate) mod diagnosed_profile;
 pub(crate) mod diagnosis;
 pub(crate) mod doctor;
 pub(crate) mod everywhere;

@@ -2,6 +2,8 @@
 //! and the sources they speak of. Out: a diagnosis. Refuses files that cannot be read, and files of which none has a line that only
 //! a known tool writes: nothing follows from those.
 
+pub(super) mod profile;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
 use kiln_diagnose::{Diagnosis, Sources, Verdict, asan, decoded, sanitizer, source_names};

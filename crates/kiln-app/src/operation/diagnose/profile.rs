@@ -1,0 +1,158 @@
+//! A profile of ncu to the cause of a kernel's time, offline: any page from any machine. In: ncu's raw page or its report, and where they are
+//! at hand its details page, the compiler's log and the source. Out: a diagnosis, with every rule's values for `--why`. Refuses
+//! files that cannot be read, and pages without a launch, with the reason that ncu gave.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::{Fault, Report, nearest};
+use kiln_diagnose::profile::{
+    Applied, Bottleneck, NcuRule, Pages, ProfileDiagnosis, Subject, Trouble, applied, code, diagnose, ptxas,
+};
+use kiln_diagnose::{decoded, source_names};
+
+use crate::ending::{Ending, Ends};
+use crate::failure::Failure;
+
+/// What is to be diagnosed.
+#[derive(Debug, Clone, Default)]
+pub struct ProfileDiagnoseRequest {
+    /// ncu's raw page, or its report.
+    pub page: Utf8PathBuf,
+    /// The details page of the same report.
+    pub details: Option<Utf8PathBuf>,
+    /// A log of the compiler with `-Xptxas -v`.
+    pub ptxas: Option<Utf8PathBuf>,
+    /// The kernel's sources. One that lies beside the page is found without.
+    pub sources: Vec<Utf8PathBuf>,
+    /// The cause whose rule is asked for.
+    pub why: Option<String>,
+}
+
+/// A diagnosis with what lies behind it.
+#[derive(Debug, Clone)]
+pub struct DiagnosedProfile {
+    /// The diagnosis.
+    pub diagnosis: ProfileDiagnosis,
+    /// Every rule with its values, in the order of the causes.
+    pub rules: Vec<Applied>,
+    /// The cause whose rule is asked for.
+    pub why: Option<Bottleneck>,
+    /// What ncu's own rules say about the kernel, where the details page is at hand.
+    pub ncu: Vec<NcuRule>,
+    /// How many other kernels the page has.
+    pub others: usize,
+}
+
+impl Ends for DiagnosedProfile {
+    fn ending(&self) -> Ending {
+        Ending::Done
+    }
+}
+
+/// Names the cause of a kernel's time: of the kernel that took most of it.
+pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedProfile, Failure> {
+    let why = request.why.as_deref().map(cause).transpose()?;
+    let mut pages = read(&request.page, "raw")?;
+    if let Some(details) = &request.details {
+        pages.join(read(details, "details")?);
+    }
+    if let Some(trouble) = pages.trouble() {
+        return Err(refused(&request.page, trouble));
+    }
+    let kernel = pages.dominant().ok_or_else(|| refused(&request.page, Trouble::NoPage))?;
+    let mut subject = Subject::of(kernel);
+    if let Some(log) = &request.ptxas {
+        let all = ptxas::resources(&decoded(&fs_err::read(log)?));
+        subject.resources = ptxas::of_kernel(&all, &kernel.name).cloned();
+    }
+    subject.hints = source(request)?.map(|source| code::hints(&source, &kernel.name));
+    let ncu = pages.rules.iter().filter(|rule| rule.kernel == kernel.name).cloned().collect();
+    let others = pages.kernels.len() - 1;
+    Ok(DiagnosedProfile { diagnosis: diagnose(&subject), rules: applied(&subject), why, ncu, others })
+}
+
+fn cause(name: &str) -> Result<Bottleneck, Failure> {
+    Bottleneck::of_id(name).ok_or_else(|| {
+        let near = nearest(name, Bottleneck::ALL.iter().map(|cause| cause.id()));
+        let report = Report::error(format!("`{name}` is no cause of a kernel's time"));
+        report.label("docs/diagnosis.md lists them").maybe_hint(near.map(|near| format!("did you mean {near}?"))).into()
+    })
+}
+
+/// Reads a page. A report is turned into one by ncu.
+fn read(file: &Utf8Path, page: &str) -> Result<Pages, Failure> {
+    if file.extension() == Some("ncu-rep") {
+        return imported(file, page);
+    }
+    let mut input = File::open(file).map_err(|error| unreadable(file, &error))?;
+    let mut start = [0; 2];
+    let wide = input.read(&mut start).map_err(|error| unreadable(file, &error))? == 2
+        && matches!(start, [0xff, 0xfe] | [0xfe, 0xff]);
+    if wide {
+        return Ok(Pages::read(decoded(&fs_err::read(file)?).as_bytes())?);
+    }
+    input.rewind().map_err(|error| unreadable(file, &error))?;
+    Pages::read(BufReader::with_capacity(1 << 18, input)).map_err(|error| unreadable(file, &error))
+}
+
+fn unreadable(file: &Utf8Path, error: &std::io::Error) -> Failure {
+    Failure::Io(std::io::Error::new(error.kind(), format!("{file}: {error}")))
+}
+
+/// The page of a report, from ncu.
+fn imported(file: &Utf8Path, page: &str) -> Result<Pages, Failure> {
+    fs_err::metadata(file)?;
+    let arguments = ["--import", file.as_str(), "--csv", "--page", page];
+    let more: &[&str] = if page == "raw" { &["--print-units", "base"] } else { &["--print-details", "all"] };
+    let mut command = Command::new("ncu");
+    command.args(arguments).args(more).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped());
+    let missing = |error: &std::io::Error| {
+        let hint = format!(
+            "export it where ncu is installed: ncu --import {file} --csv --page raw --print-units base > raw.csv"
+        );
+        Failure::Fault(Fault { what: format!("ncu cannot read {file}"), why: error.to_string(), hint: Some(hint) })
+    };
+    let mut child = command.spawn().map_err(|error| missing(&error))?;
+    let pages = child.stdout.take().map(|output| Pages::read(BufReader::new(output))).transpose();
+    child.wait()?;
+    Ok(pages?.unwrap_or_default())
+}
+
+/// The sources that were given, or the one that lies beside the page.
+fn source(request: &ProfileDiagnoseRequest) -> Result<Option<String>, Failure> {
+    let mut all = Vec::new();
+    for file in &request.sources {
+        all.push(decoded(&fs_err::read(file)?));
+    }
+    if all.is_empty() {
+        let folder = request.page.parent().unwrap_or(Utf8Path::new(""));
+        let beside = source_names(request.page.as_str()).into_iter().map(|name| folder.join(name));
+        all.extend(beside.filter_map(|file| fs_err::read(file).ok()).next().map(|bytes| decoded(&bytes)));
+    }
+    Ok((!all.is_empty()).then(|| all.join("\n")))
+}
+
+/// Why there is no diagnosis, and what to do.
+fn refused(file: &Utf8Path, trouble: Trouble) -> Failure {
+    let report = |what: &str| Report::error(format!("{file}: {what}"));
+    match trouble {
+        Trouble::NoKernel { available } => {
+            let names = available.join(", ");
+            let hint = format!("-k takes a function's name without parameters, or regex:...; the program launches: {names}");
+            report("ncu profiled no kernel: none has the name that was asked for").hint(hint)
+        }
+        Trouble::ProgramFailed(what) => report(&format!("the profiled program failed: {what}"))
+            .hint("run it without ncu first; then give ncu the same arguments and folder"),
+        Trouble::Permission => report("reading the GPU's counters is not allowed there (ERR_NVGPUCTRPERM)").hint(
+            "allow it with `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d and a reboot, or run ncu as root",
+        ),
+        Trouble::Ncu(what) => report(&format!("ncu reported an error: {what}")),
+        Trouble::NoPage => report("holds no page of ncu").hint(
+            "ncu --set full -k NAME -s 2 -c 1 -o rep ./app; ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv",
+        ),
+    }
+    .into()
+}

@@ -1,0 +1,25 @@
+//! From what ncu measured to the cause of a kernel's time. In: ncu's CSV pages, and where they are at hand the compiler's log and the
+//! source. Out: a [`ProfileDiagnosis`]: the causes that apply, each with the metrics that say so and the speedup that its
+//! removal promises, ranked by it; where the kernel stands under the roofs; and fixes for the first. Refuses nothing:
+//! a metric that was not collected makes a rule silent, never wrong.
+
+mod cause;
+pub mod code;
+mod csv;
+mod diagnosis;
+mod load;
+mod metric;
+mod number;
+mod page;
+pub mod ptxas;
+mod roofline;
+mod rule;
+mod rules;
+mod subject;
+
+pub use cause::Bottleneck;
+pub use diagnosis::{Applied, ProfileDiagnosis, Ranked, Stall, applied, at_roofline, diagnose};
+pub use page::{Kernel, Launch, NcuRule, Pages, Trouble};
+pub use roofline::{Bound, Roofline};
+pub use rule::{Condition, Evidence, Fix};
+pub use subject::Subject;

@@ -1,0 +1,170 @@
+//! From a subject to a diagnosis: every rule is asked, those that claim their cause are ranked by the speedup that its removal promises. It
+//! serialises as `{"cause","confidence","expected_speedup","evidence","ranked","roofline","fixes"}`; what else is known is for
+//! people.
+
+use serde::{Deserialize, Serialize};
+
+use super::cause::Bottleneck;
+use super::metric as m;
+use super::roofline::Roofline;
+use super::rule::{Condition, Evidence, Fix, Rule, rounded};
+use super::rules;
+use super::subject::Subject;
+
+/// What a kernel's time goes to, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProfileDiagnosis {
+    /// The first of `ranked`; none if no rule applies.
+    pub cause: Option<Bottleneck>,
+    /// How sure that is, from 0 to 1: how far the numbers are beyond their thresholds, and how far ahead of the next cause.
+    pub confidence: f64,
+    /// The speedup when it is removed.
+    pub expected_speedup: f64,
+    /// The metrics that say so. A healthy value of any of them ends the claim.
+    pub evidence: Vec<Evidence>,
+    /// Every cause that applies, the one that promises most first.
+    pub ranked: Vec<Ranked>,
+    /// Where the kernel stands under the roofs.
+    pub roofline: Roofline,
+    /// What to change for the first cause.
+    pub fixes: Vec<Fix>,
+    /// The first cause in two sentences.
+    #[serde(skip)]
+    pub explanation: String,
+    /// The kernel, as ncu has it.
+    #[serde(skip)]
+    pub kernel: String,
+    /// How many launches of it the page has.
+    #[serde(skip)]
+    pub launches: u64,
+    /// The time of the longest, in microseconds.
+    #[serde(skip)]
+    pub time_us: f64,
+    /// What warps wait for, the most frequent first.
+    #[serde(skip)]
+    pub stalls: Vec<Stall>,
+}
+
+/// A cause and its worth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// The cause.
+    pub cause: Bottleneck,
+    /// The speedup when it is removed.
+    pub expected_speedup: f64,
+}
+
+/// A reason to wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stall {
+    /// ncu's name.
+    pub reason: String,
+    /// Its part of a warp's time.
+    pub share: f64,
+}
+
+/// A rule applied to a subject, whether it claims its cause or not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Applied {
+    /// The cause.
+    pub cause: Bottleneck,
+    /// Whether all conditions hold.
+    pub holds: bool,
+    /// The conditions with their values. None where the rule does not apply to kernels of this kind.
+    pub conditions: Vec<Condition>,
+    /// The speedup, were the cause removed.
+    pub expected_speedup: f64,
+    /// What it says.
+    pub explanation: String,
+}
+
+/// Causes that promise less are not worth a change; those at the roofline are named all the same.
+const WORTH: f64 = 1.05;
+
+/// Names the cause of a kernel's time.
+pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
+    let found = ranked(subject);
+    let first = found.first();
+    ProfileDiagnosis {
+        cause: first.map(|(rule, _)| rule.cause),
+        confidence: confidence(subject, &found),
+        expected_speedup: first.map_or(1.0, |(_, gain)| rounded(*gain)),
+        evidence: first.map(|(rule, _)| evidence(subject, rule)).unwrap_or_default(),
+        ranked: found
+            .iter()
+            .map(|(rule, gain)| Ranked { cause: rule.cause, expected_speedup: rounded(*gain) })
+            .collect(),
+        roofline: Roofline::of(subject),
+        fixes: first.map(|(rule, gain)| (rule.fixes)(subject, *gain)).unwrap_or_default(),
+        explanation: first.map(|(rule, _)| (rule.explain)(subject)).unwrap_or_default(),
+        kernel: subject.kernel.clone(),
+        launches: subject.launches,
+        time_us: rounded(subject.micros()),
+        stalls: stalls(subject),
+    }
+}
+
+/// The rules that claim their cause, the one that promises most first.
+fn ranked(subject: &Subject) -> Vec<(&'static Rule, f64)> {
+    let mut found: Vec<(&Rule, f64)> = rules::ALL
+        .iter()
+        .filter(|rule| rule.holds(subject))
+        .map(|rule| (rule, (rule.gain)(subject)))
+        .filter(|(rule, gain)| *gain > WORTH || at_roofline(rule.cause))
+        .collect();
+    found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    found
+}
+
+/// Every rule with its values, in the order of the causes.
+pub fn applied(subject: &Subject) -> Vec<Applied> {
+    let apply = |rule: &Rule| Applied {
+        cause: rule.cause,
+        holds: rule.holds(subject),
+        conditions: (rule.conditions)(subject),
+        expected_speedup: rounded((rule.gain)(subject)),
+        explanation: (rule.explain)(subject),
+    };
+    rules::ALL.iter().map(apply).collect()
+}
+
+/// Whether a cause says that nothing is left to gain.
+pub fn at_roofline(cause: Bottleneck) -> bool {
+    matches!(cause, Bottleneck::AtRooflineDram | Bottleneck::AtRooflineFp32 | Bottleneck::AtRooflineTensor)
+}
+
+/// The metrics that say what is wrong, as far as each of them alone decides: with a healthy value another cause comes first.
+fn evidence(subject: &Subject, rule: &Rule) -> Vec<Evidence> {
+    let decides = |metric: &str, threshold: f64| {
+        let mut healthy = subject.clone();
+        healthy.launch.set(metric, threshold);
+        ranked(&healthy).first().is_none_or(|(first, _)| first.cause != rule.cause)
+    };
+    let conditions = (rule.conditions)(subject);
+    let symptoms = conditions.iter().filter(|condition| !condition.context);
+    symptoms
+        .filter_map(|own| Some(Evidence { metric: own.metric.into(), value: own.value?, threshold: own.threshold }))
+        .filter(|own| decides(&own.metric, own.threshold))
+        .collect()
+}
+
+/// Half of it is how far the first condition is beyond its threshold, half how far the next cause is behind.
+fn confidence(subject: &Subject, found: &[(&Rule, f64)]) -> f64 {
+    let Some((rule, gain)) = found.first() else { return 0.0 };
+    let conditions = (rule.conditions)(subject);
+    let margin = conditions.first().and_then(|first| {
+        let (value, threshold) = (first.value?.abs(), first.threshold.abs());
+        let (less, more) = if first.above() { (threshold, value) } else { (value, threshold) };
+        Some(if more > 0.0 { 1.0 - less / more } else { 0.0 })
+    });
+    let lead = found.get(1).map_or(1.0, |(_, next)| 1.0 - (next / gain).min(1.0));
+    rounded((0.5 + 0.25 * margin.unwrap_or(0.0).clamp(0.0, 1.0) + 0.25 * lead).min(0.99))
+}
+
+fn stalls(subject: &Subject) -> Vec<Stall> {
+    let share = |(reason, metric): &(&str, m::Metric)| Stall { reason: (*reason).into(), share: subject.stall(metric) };
+    let mut all: Vec<Stall> = m::STALLS.iter().map(share).filter(|stall| stall.share >= 0.01).collect();
+    all.sort_by(|one, other| other.share.total_cmp(&one.share));
+    all.iter_mut().for_each(|stall| stall.share = rounded(stall.share));
+    all
+}

@@ -1,0 +1,135 @@
+use super::*;
+use proptest::prelude::*;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/ncu/h200/");
+
+fn page(name: &str) -> Pages {
+    Pages::read(io::BufReader::new(std::fs::File::open(format!("{FOLDER}{name}")).unwrap())).unwrap()
+}
+
+fn read(text: &str) -> Pages {
+    Pages::read(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_raw_page_has_every_metric_of_its_launch() {
+    let pages = page("p03_smallmat_planted.raw.csv");
+    let kernel = pages.dominant().unwrap();
+    assert_eq!(kernel.name, "recur32(const float *, float *)");
+    assert_eq!((kernel.launches, kernel.total_ns), (1, 2_672_160.0));
+    assert_eq!(kernel.longest.get("launch__grid_size"), Some(8448.0));
+    assert_eq!(kernel.longest.get("derived_tempMetric4"), None, "nan is no value");
+    assert_eq!(kernel.longest.get("launch__cluster_scheduling_policy"), None, "text is no value");
+    assert_eq!(kernel.longest.get("no_such_metric"), None);
+}
+
+#[test]
+fn pages_between_other_output_are_found() {
+    for name in ["direct_raw_stdout.txt", "direct_logfile.csv"] {
+        let pages = page(name);
+        assert_eq!(pages.dominant().unwrap().name, "recur32(const float *, float *)", "{name}");
+        assert!(pages.said.iter().any(|line| line.starts_with("==PROF== Connected")), "{name}");
+    }
+}
+
+#[test]
+fn many_launches_are_counted() {
+    let pages = page("many_launches.txt");
+    let kernel = pages.dominant().unwrap();
+    assert_eq!((kernel.name.as_str(), kernel.launches), ("euler_step(float *, int, float)", 20));
+    assert!(kernel.total_ns > 20.0 * 2000.0);
+}
+
+#[test]
+fn a_details_page_fills_what_is_missing_and_has_rules() {
+    let mut details = page("p10_ops8_planted.details.csv");
+    assert_eq!(details.dominant().unwrap().longest.get("gpu__time_duration.sum"), Some(315_900.0));
+    let divergence = details.rules.iter().find(|rule| rule.name == "ThreadDivergence").unwrap();
+    assert!((divergence.speedup.unwrap() - 5.62).abs() < 0.01);
+    let raw = page("p10_ops8_planted.raw.csv");
+    let exact = raw.dominant().unwrap().longest.get("gpu__time_duration.sum");
+    let mut both = raw;
+    both.join(std::mem::take(&mut details));
+    assert_eq!(both.kernels.len(), 1);
+    assert_eq!(both.dominant().unwrap().longest.get("gpu__time_duration.sum"), exact, "the raw page is more precise");
+    assert!(!both.rules.is_empty());
+}
+
+#[test]
+fn what_kept_ncu_from_profiling() {
+    let available = vec!["init_f32".to_owned(), "recur32".to_owned()];
+    assert_eq!(page("no_match.txt").trouble(), Some(Trouble::NoKernel { available }));
+    let failed = "The application returned an error code (1).";
+    assert_eq!(page("app_error.txt").trouble(), Some(Trouble::ProgramFailed(failed.into())));
+    let forbidden =
+        "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters";
+    assert_eq!(read(forbidden).trouble(), Some(Trouble::Permission));
+    assert_eq!(read("").trouble(), Some(Trouble::NoPage));
+    assert_eq!(read("==ERROR== Unknown option").trouble(), Some(Trouble::Ncu("Unknown option".into())));
+    assert_eq!(page("p03_smallmat_planted.raw.csv").trouble(), None);
+}
+
+#[test]
+fn short_rows_odd_units_and_a_missing_unit_row() {
+    let text = "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"dram__bytes.sum\",\"new__metric.sum\"\n\
+                \"\",\"\",\"us\",\"Mbyte\",\"widget\"\n\"0\",\"k\",\"12.5\",\"1,000.5\",\"7\"\n\"1\",\"k\",\"9\"\n";
+    let pages = read(text);
+    let kernel = pages.dominant().unwrap();
+    assert_eq!((kernel.launches, kernel.total_ns), (2, 21_500.0));
+    assert_eq!(kernel.longest.get("dram__bytes.sum"), Some(1_000_500_000.0));
+    assert_eq!(kernel.longest.get("new__metric.sum"), Some(7.0));
+    let bare = read("\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n\"0\",\"k\",\"9\"\n");
+    assert_eq!(bare.dominant().unwrap().total_ns, 9.0);
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = Pages::read(bytes.as_slice()).unwrap().trouble();
+    }
+
+    #[test]
+    fn a_damaged_page_is_read_as_far_as_it_goes(cut in 0usize..160_000, at in 0usize..160_000, byte: u8) {
+        let mut text = std::fs::read(format!("{FOLDER}p17_axpy_planted.raw.csv")).unwrap();
+        let end = text.len();
+        text[at % end] = byte;
+        text.truncate(cut % end);
+        let pages = Pages::read(text.as_slice()).unwrap();
+        prop_assert!(pages.kernels.len() <= 2);
+    }
+}
+
+/// A page that has the same launch many times, without a copy of it in memory.
+struct Long {
+    head: io::Cursor<Vec<u8>>,
+    row: io::Cursor<Vec<u8>>,
+    left: u64,
+}
+
+impl io::Read for Long {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = io::Read::read(&mut self.head, buffer)?;
+        if read > 0 {
+            return Ok(read);
+        }
+        let read = io::Read::read(&mut self.row, buffer)?;
+        if read == 0 && self.left > 0 {
+            self.left -= 1;
+            self.row.set_position(0);
+            return io::Read::read(&mut self.row, buffer);
+        }
+        Ok(read)
+    }
+}
+
+#[test]
+fn a_long_page_is_read_a_launch_at_a_time() {
+    let text = std::fs::read_to_string(format!("{FOLDER}p17_axpy_planted.raw.csv")).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let head = io::Cursor::new(lines[..2].concat().into_bytes());
+    let rows = 400;
+    let row = io::Cursor::new(lines[2].as_bytes().to_vec());
+    let pages = Pages::read(io::BufReader::new(Long { head, row, left: rows - 1 })).unwrap();
+    let kernel = pages.dominant().unwrap();
+    assert_eq!((pages.kernels.len(), kernel.launches), (1, rows));
+}

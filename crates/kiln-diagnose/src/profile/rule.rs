@@ -1,0 +1,119 @@
+//! The form of a rule. A cause is claimed when all its conditions hold; each condition is a metric of the page against a threshold in that
+//! metric's unit. Those that say what is wrong are cited as evidence, where a healthy value of them alone ends the claim.
+
+use serde::{Deserialize, Serialize};
+
+use super::cause::Bottleneck;
+use super::metric::Metric;
+use super::subject::Subject;
+
+/// A metric that speaks for a cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The metric's name, as the page has it.
+    pub metric: String,
+    /// Its value there.
+    pub value: f64,
+    /// Where a healthy value begins.
+    pub threshold: f64,
+}
+
+/// Something to change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fix {
+    /// What to change.
+    pub what: String,
+    /// How, with a sketch of the code.
+    pub how: String,
+    /// The speedup to expect.
+    pub expected_speedup: f64,
+}
+
+/// On which side of its threshold a metric speaks for the cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Above,
+    Below,
+}
+
+/// A metric against its threshold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// The metric's name.
+    pub metric: &'static str,
+    /// Its value; none if the page does not have it.
+    pub value: Option<f64>,
+    /// Where a healthy value begins.
+    pub threshold: f64,
+    pub(crate) side: Side,
+    /// Whether it only tells the cause from others: its value is not what is wrong.
+    pub(crate) context: bool,
+}
+
+impl Condition {
+    /// The same, as a condition that tells the cause from others.
+    pub(crate) fn context(self) -> Self {
+        Self { context: true, ..self }
+    }
+
+    /// Whether it speaks for the cause.
+    pub fn holds(&self) -> bool {
+        self.value.is_some_and(|value| match self.side {
+            Side::Above => value > self.threshold,
+            Side::Below => value < self.threshold,
+        })
+    }
+
+    /// Whether values above the threshold are the unhealthy ones.
+    pub fn above(&self) -> bool {
+        self.side == Side::Above
+    }
+}
+
+/// A metric that is too high.
+pub(crate) fn above(subject: &Subject, metric: Metric, threshold: f64) -> Condition {
+    condition(subject, metric, threshold, Side::Above)
+}
+
+/// A metric that is too low.
+pub(crate) fn below(subject: &Subject, metric: Metric, threshold: f64) -> Condition {
+    condition(subject, metric, threshold, Side::Below)
+}
+
+fn condition(subject: &Subject, metric: Metric, threshold: f64, side: Side) -> Condition {
+    let reading = subject.reading(metric);
+    let metric = reading.map_or(metric.first().copied().unwrap_or_default(), |reading| reading.name);
+    Condition { metric, value: reading.map(|reading| reading.value), threshold, side, context: false }
+}
+
+/// One cause: when it is claimed, what its removal is worth, and what to do.
+pub(crate) struct Rule {
+    pub(crate) cause: Bottleneck,
+    /// All of these must hold. The most telling comes first.
+    pub(crate) conditions: fn(&Subject) -> Vec<Condition>,
+    /// The speedup when the cause is removed.
+    pub(crate) gain: fn(&Subject) -> f64,
+    /// Two sentences with the numbers in them.
+    pub(crate) explain: fn(&Subject) -> String,
+    /// What to change, for a kernel that gains this much by it.
+    pub(crate) fixes: fn(&Subject, f64) -> Vec<Fix>,
+}
+
+impl Rule {
+    /// Whether the cause is claimed.
+    pub(crate) fn holds(&self, subject: &Subject) -> bool {
+        let conditions = (self.conditions)(subject);
+        !conditions.is_empty() && conditions.iter().all(Condition::holds)
+    }
+}
+
+/// A fix.
+pub(crate) fn fix(what: &str, how: &str, expected_speedup: f64) -> Fix {
+    Fix { what: what.into(), how: how.into(), expected_speedup: rounded(expected_speedup) }
+}
+
+/// A speedup to three significant digits.
+pub(crate) fn rounded(gain: f64) -> f64 {
+    let digits = 10f64.powi(2 - gain.abs().max(1e-9).log10().floor() as i32);
+    (gain * digits).round() / digits
+}

@@ -1,0 +1,39 @@
+//! Memory bandwidth is used up, and no byte is wasted.
+
+use super::super::cause::Bottleneck;
+use super::super::metric as m;
+use super::super::rule::{Condition, Fix, Rule, above, below, fix};
+use super::super::subject::Subject;
+use super::at_roofline_fp32::remaining;
+use super::coalescing::EXCESS;
+
+pub(super) const RULE: Rule = Rule { cause: Bottleneck::AtRooflineDram, conditions, gain, explain, fixes };
+
+fn conditions(subject: &Subject) -> Vec<Condition> {
+    let mut all = vec![above(subject, m::DRAM, 80.0)];
+    if subject.reading(m::SECTORS).is_some() {
+        all.push(below(subject, m::SECTORS, EXCESS * subject.value(m::SECTORS_IDEAL)).context());
+    }
+    all
+}
+
+fn gain(subject: &Subject) -> f64 {
+    remaining(subject.share(m::DRAM))
+}
+
+fn explain(subject: &Subject) -> String {
+    format!(
+        "DRAM is at {:.0} % of its peak, and the accesses touch {:.2} times the sectors that they need. \
+         This is the roofline: only moving fewer bytes makes the kernel faster.",
+        subject.value(m::DRAM),
+        subject.ratio(m::SECTORS, m::SECTORS_IDEAL)
+    )
+}
+
+fn fixes(_: &Subject, gain: f64) -> Vec<Fix> {
+    vec![fix(
+        "stop here, or move fewer bytes",
+        "fuse this kernel with the one that writes its input or reads its output; store narrower types; keep what is read twice in shared memory or L2",
+        gain,
+    )]
+}

@@ -1,0 +1,47 @@
+//! What the two causes of wasted sectors share: how many sectors the accesses touch, how many would do, and whether the rest of each is
+//! ever used.
+
+use super::super::load::Load;
+use super::super::metric as m;
+use super::super::subject::Subject;
+
+/// Twice the sectors that would do. Below it the gain is small, and an offset of one element can cause it.
+pub(super) const EXCESS: f64 = 2.0;
+
+/// Memory must be what the kernel waits for: below this share of its peak, latency is the better explanation.
+pub(super) const BUSY: f64 = 65.0;
+
+/// How many times the ideal number of sectors.
+pub(super) fn excess(subject: &Subject) -> f64 {
+    subject.ratio(m::SECTORS, m::SECTORS_IDEAL)
+}
+
+/// Whether lanes take members out of structures. The source decides. Without it: structures of up to 32 bytes have several
+/// lanes in a sector, and of larger ones DRAM delivers what nobody reads; a wrong order of the indices leaves the rest of
+/// each sector in a cache for other warps.
+pub(super) fn of_structures(subject: &Subject) -> bool {
+    if let Some(hints) = subject.hints {
+        return hints.members;
+    }
+    let per_load = subject.ratio(m::LOAD_SECTORS, m::LOAD_REQUESTS);
+    (5.0..30.0).contains(&per_load) || dram_excess(subject) > EXCESS
+}
+
+/// DRAM's bytes by those that are used.
+fn dram_excess(subject: &Subject) -> f64 {
+    let useful = subject.value(m::SECTORS_IDEAL) * 32.0;
+    if useful > 0.0 { (subject.value(m::READ_BYTES) + subject.value(m::WRITE_BYTES)) / useful } else { 1.0 }
+}
+
+/// The speedup when every sector is used in full.
+pub(super) fn gain(subject: &Subject) -> f64 {
+    let (load, excess) = (Load::of(subject), excess(subject).max(1.0));
+    let dram = load.dram / dram_excess(subject).max(1.0);
+    Load { dram, l2: load.l2 / excess, l1: load.l1 / excess, ..load }.gain(subject)
+}
+
+/// The busiest part of the path to memory.
+pub(super) fn busiest(subject: &Subject) -> m::Metric {
+    let most = |one: m::Metric, other: m::Metric| if subject.value(one) >= subject.value(other) { one } else { other };
+    most(m::L2, most(m::L1, m::DRAM))
+}

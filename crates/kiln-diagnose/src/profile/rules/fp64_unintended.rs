@@ -1,0 +1,47 @@
+//! Float code computes in double precision.
+
+use super::super::cause::Bottleneck;
+use super::super::load::Load;
+use super::super::metric as m;
+use super::super::rule::{Condition, Fix, Rule, above, fix};
+use super::super::subject::Subject;
+
+pub(super) const RULE: Rule = Rule { cause: Bottleneck::Fp64Unintended, conditions, gain, explain, fixes };
+
+/// A kernel that computes in float does nothing at all in this pipe.
+const BUSY: f64 = 5.0;
+
+/// Conversions take one of eight issue slots when their unit is full: 16 lanes per cycle of 128.
+const XU_SLOTS: f64 = 0.125;
+
+fn conditions(subject: &Subject) -> Vec<Condition> {
+    vec![above(subject, m::FP64, BUSY * subject.active())]
+}
+
+/// In float there are no conversions, and the FP32 pipe is twice as wide.
+fn gain(subject: &Subject) -> f64 {
+    let load = Load::of(subject);
+    let issue = (load.issue - XU_SLOTS * load.xu).max(0.0);
+    Load { fp64: 0.0, xu: 0.0, fma: load.fma + load.fp64 / 2.0, issue, ..load }.gain(subject)
+}
+
+fn explain(subject: &Subject) -> String {
+    let ops: f64 = [m::DADD, m::DMUL, m::DFMA].iter().map(|metric| subject.value(metric)).sum();
+    format!(
+        "The FP64 pipe is busy for {:.0} % of the time and executes {ops:.0} thread instructions per cycle. \
+         Conversions between float and double keep the XU unit at {:.0} %: a literal or a function promotes float values.",
+        subject.value(m::FP64),
+        subject.value(m::XU)
+    )
+}
+
+fn fixes(_: &Subject, gain: f64) -> Vec<Fix> {
+    vec![
+        fix("write float literals", "0.5f instead of 0.5: one double operand makes the whole expression double", gain),
+        fix(
+            "call the float functions, and keep sums in float",
+            "sqrtf, expf, powf or std::sqrt(float); float sum = 0.0f; where a double sum is needed, add per-thread floats to it once",
+            gain,
+        ),
+    ]
+}

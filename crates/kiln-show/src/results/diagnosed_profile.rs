@@ -1,0 +1,180 @@
+//! What a kernel's time goes to, in words: the cause with its numbers, the fixes, the other causes, the roofs and what warps wait for; and
+//! on request one rule with its values.
+
+use std::fmt;
+
+use kiln_app::{AppliedRule, DiagnosedProfile, ProfileDiagnosis, at_roofline};
+use serde_json::{Value, json};
+
+/// Everything `kiln diagnose --ncu` says.
+pub struct DiagnosedProfileView<'a> {
+    /// The diagnosis.
+    pub profile: &'a DiagnosedProfile,
+}
+
+impl DiagnosedProfileView<'_> {
+    /// The same for machines.
+    pub fn json(&self) -> Value {
+        match self.asked() {
+            Some(rule) => rule_json(rule),
+            None => json!(self.profile.diagnosis),
+        }
+    }
+
+    fn asked(&self) -> Option<&AppliedRule> {
+        let why = self.profile.why?;
+        self.profile.rules.iter().find(|rule| rule.cause == why)
+    }
+}
+
+impl fmt::Display for DiagnosedProfileView<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(rule) = self.asked() {
+            return why(f, rule, self.profile);
+        }
+        let diagnosis = &self.profile.diagnosis;
+        head(f, diagnosis, self.profile.others)?;
+        for (number, fix) in diagnosis.fixes.iter().enumerate() {
+            writeln!(f, "  fix {}: {} ({})\n    {}", number + 1, fix.what, times(fix.expected_speedup), fix.how)?;
+        }
+        for other in diagnosis.ranked.iter().skip(1) {
+            writeln!(f, "also {}: {}", other.cause, times(other.expected_speedup))?;
+        }
+        let best = self.profile.ncu.iter().filter_map(|rule| Some((&rule.name, rule.speedup?)));
+        if let Some((name, speedup)) = best.reduce(|most, next| if next.1 > most.1 { next } else { most }) {
+            writeln!(f, "ncu's first rule: {name}, {}", times(speedup))?;
+        }
+        roofs(f, diagnosis)
+    }
+}
+
+fn head(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis, others: usize) -> fmt::Result {
+    let ProfileDiagnosis { cause, kernel, launches, time_us, expected_speedup, confidence, .. } = diagnosis;
+    let name = kernel.split('(').next().unwrap_or_default();
+    let launches = if *launches > 1 { format!(", longest of {launches} launches") } else { String::new() };
+    let others =
+        if others > 0 { format!("; the page has {others} more kernels, which took less") } else { String::new() };
+    let place = format!("{name} ({time_us} us{launches}{others})");
+    let Some(cause) = cause else {
+        return writeln!(f, "no known cause in {place}: bound by {}", diagnosis.roofline.bound.name());
+    };
+    let worth = match at_roofline(*cause) {
+        true => format!("nothing left to gain, at most {}", times(*expected_speedup)),
+        false => format!("{} without it", times(*expected_speedup)),
+    };
+    writeln!(f, "{cause} in {place}: {worth} (confidence {confidence})\n  {}", diagnosis.explanation)?;
+    for evidence in &diagnosis.evidence {
+        let (value, threshold) = (figure(evidence.value), figure(evidence.threshold));
+        writeln!(f, "  {} = {value} (threshold {threshold})", evidence.metric)?;
+    }
+    Ok(())
+}
+
+fn roofs(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis) -> fmt::Result {
+    let roofline = &diagnosis.roofline;
+    writeln!(f, "roofline: bound by {}", roofline.bound.name())?;
+    for (name, share) in [("DRAM", roofline.memory_fraction), ("arithmetic", roofline.compute_fraction)] {
+        writeln!(f, "  {name:20} {} {:3.0} % of peak", bar(share), 100.0 * share)?;
+    }
+    if !diagnosis.stalls.is_empty() {
+        writeln!(f, "what warps wait for:")?;
+    }
+    for stall in diagnosis.stalls.iter().take(5) {
+        writeln!(f, "  {:20} {} {:3.0} %", stall.reason, bar(stall.share), 100.0 * stall.share)?;
+    }
+    Ok(())
+}
+
+/// One rule, and how it stands beside the others.
+fn why(f: &mut fmt::Formatter<'_>, rule: &AppliedRule, profile: &DiagnosedProfile) -> fmt::Result {
+    let ranked = &profile.diagnosis.ranked;
+    let rank = ranked.iter().position(|own| own.cause == rule.cause);
+    let worth = times(rule.expected_speedup);
+    match rank {
+        Some(0) => writeln!(f, "{} comes first: {worth}", rule.cause)?,
+        Some(rank) => writeln!(f, "{} comes {} of {}: {worth}", rule.cause, rank + 1, ranked.len())?,
+        None if rule.holds => writeln!(f, "{} applies, but promises {worth} only", rule.cause)?,
+        None => writeln!(f, "{} does not apply", rule.cause)?,
+    }
+    conditions(f, rule)?;
+    if rule.holds {
+        writeln!(f, "  {}", rule.explanation)?;
+    }
+    writeln!(f, "the others:")?;
+    for other in profile.rules.iter().filter(|other| other.cause != rule.cause) {
+        match ranked.iter().find(|own| own.cause == other.cause) {
+            Some(own) => writeln!(f, "  {}: {}", other.cause, times(own.expected_speedup))?,
+            None => writeln!(f, "  {}: {}", other.cause, missing(other))?,
+        }
+    }
+    Ok(())
+}
+
+fn conditions(f: &mut fmt::Formatter<'_>, rule: &AppliedRule) -> fmt::Result {
+    if rule.conditions.is_empty() {
+        writeln!(f, "  it is for kernels of another kind")?;
+    }
+    for condition in &rule.conditions {
+        let value = condition.value.map_or("not collected".to_owned(), figure);
+        let side = if condition.above() { "above" } else { "below" };
+        let holds = if condition.holds() { "yes" } else { "no " };
+        writeln!(f, "  {holds} {} = {value}, must be {side} {}", condition.metric, figure(condition.threshold))?;
+    }
+    Ok(())
+}
+
+/// The first condition that does not hold.
+fn missing(rule: &AppliedRule) -> String {
+    let failing = rule.conditions.iter().find(|condition| !condition.holds());
+    match failing {
+        Some(condition) => {
+            let value = condition.value.map_or("not collected".to_owned(), figure);
+            let side = if condition.above() { "not above" } else { "not below" };
+            format!("{} = {value}, {side} {}", condition.metric, figure(condition.threshold))
+        }
+        None if rule.conditions.is_empty() => "for kernels of another kind".into(),
+        None => format!("promises {} only", times(rule.expected_speedup)),
+    }
+}
+
+fn rule_json(rule: &AppliedRule) -> Value {
+    let conditions: Vec<Value> = rule
+        .conditions
+        .iter()
+        .map(|own| {
+            let side = if own.above() { "above" } else { "below" };
+            json!({"metric": own.metric, "value": own.value, "threshold": own.threshold, "side": side, "holds": own.holds()})
+        })
+        .collect();
+    json!({
+        "cause": rule.cause,
+        "holds": rule.holds,
+        "expected_speedup": rule.expected_speedup,
+        "conditions": conditions,
+        "explanation": rule.explanation,
+    })
+}
+
+fn bar(share: f64) -> String {
+    let full = (20.0 * share.clamp(0.0, 1.0)).round() as usize;
+    format!("{}{}", "#".repeat(full), ".".repeat(20 - full))
+}
+
+/// A speedup with three digits that count.
+fn times(speedup: f64) -> String {
+    match speedup {
+        speedup if speedup >= 100.0 => format!("{speedup:.0}x"),
+        speedup if speedup >= 10.0 => format!("{speedup:.1}x"),
+        _ => format!("{speedup:.2}x"),
+    }
+}
+
+/// A value with three digits that count.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e6 => format!("{value:.3e}"),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
