@@ -43,7 +43,7 @@ pub use teller::Listener;
 pub use camino::{Utf8Path, Utf8PathBuf};
 pub use kiln_core::{Fault, Outcome, Report};
 pub use kiln_diagnose::profile::{Applied as AppliedRule, ProfileDiagnosis, Stall as WarpStall, at_roofline};
-pub use kiln_diagnose::{Diagnosis, Finding as DiagnosedFinding, Verdict as DiagnosisVerdict};
+pub use kiln_diagnose::{Cause as DiagnosedCause, Diagnosis, Finding as DiagnosedFinding, Verdict as DiagnosisVerdict};
 pub use kiln_formats::{Claim, ClaimedFigure, RunFile};
 pub use kiln_run::{Pad, prefault};
 pub use kiln_search::LEAST_TIMED;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kiln_app::{DiagnosedFinding, Diagnosis, DiagnosisVerdict};
+use kiln_app::{DiagnosedCause, DiagnosedFinding, Diagnosis, DiagnosisVerdict};
 use kiln_core::counted;
 
 use crate::words::foreign::visible;
@@ -56,7 +56,8 @@ pub(super) fn shown(finding: &DiagnosedFinding) -> String {
         text.push_str(&format!("  facts: {}\n", words.join(", ")));
     }
     // Where no cause is certain, there is nothing to repair yet.
-    let advice = if facts.get("reason").is_some() { "try" } else { "fix" };
+    let open = *cause == DiagnosedCause::Inconclusive || facts.get("reason").is_some();
+    let advice = if open { "try" } else { "fix" };
     text.push_str(&format!("  {advice}: {fix}\n\n"));
     text
 }
