@@ -68,7 +68,7 @@ fn a_slowdown_fails_with_a_comment_that_names_it() {
     assert_eq!(git(&folder, &["worktree", "list"]).lines().count(), 1);
     commit(&folder);
     let ran = ci(&folder, &["--base", "HEAD~1", "--json"]);
-    assert_eq!((ran.code, kernel(&ran)["workloads"][0]["measured"].as_u64()), (5, Some(2)), "{}", ran.out);
+    assert_eq!((ran.code, kernel(&ran)["workloads"][0]["measured"].as_u64()), (5, Some(2)), "{}{}", ran.out, ran.err);
     for (format, part) in
         [("junit", "<failure message=\"regression: "), ("sarif", "\"ruleId\": \"performance-regression\"")]
     {
