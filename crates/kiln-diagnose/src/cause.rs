@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::documented::part;
+
 macro_rules! causes {
     ($($(#[doc = $doc:literal])+ $name:ident => $id:literal,)+) => {
         /// What is wrong with a program.
@@ -149,9 +151,7 @@ const PAGE: &str = include_str!("../../../docs/causes.md");
 impl Cause {
     /// What it looks like, and what to do about it: its part of docs/causes.md.
     pub fn text(self) -> &'static str {
-        let heading = format!("### `{}`\n", self.id());
-        let part = PAGE.split_once(&*heading).map_or("", |(_, rest)| rest);
-        part.split("\n#").next().unwrap_or_default().trim()
+        part(PAGE, self.id())
     }
 }
 

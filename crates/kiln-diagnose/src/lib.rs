@@ -9,6 +9,7 @@
 pub mod asan;
 mod cause;
 mod decode;
+mod documented;
 mod fact;
 mod finding;
 mod inconclusive;

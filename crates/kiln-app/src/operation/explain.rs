@@ -3,6 +3,7 @@
 
 use kiln_core::{Gate, Report, nearest};
 use kiln_diagnose::Cause;
+use kiln_diagnose::profile::Bottleneck;
 use kiln_stats::Verdict;
 use kiln_study::TuneVerdict;
 
@@ -31,7 +32,7 @@ pub fn explain(name: &str) -> Result<Explained, Failure> {
     })
 }
 
-/// Everything that can be explained: gates as they are climbed, verdicts, then causes that sanitizers find.
+/// Everything that can be explained: gates as they are climbed, verdicts, then causes that sanitizers and profiles show.
 pub fn explained() -> impl Iterator<Item = Explained> {
     let gates = Gate::ALL.iter().map(|gate| Explained {
         name: gate.name(),
@@ -49,11 +50,17 @@ pub fn explained() -> impl Iterator<Item = Explained> {
     });
     let causes = Cause::ALL.iter().map(|cause| Explained {
         name: cause.id(),
-        kind: "cause",
+        kind: "cause of a fault",
         meaning: cause.meaning().trim_end_matches('.'),
         text: cause.text(),
     });
-    gates.chain(comparisons).chain(studies).chain(causes)
+    let bottlenecks = Bottleneck::ALL.iter().map(|cause| Explained {
+        name: cause.id(),
+        kind: "cause of slowness",
+        meaning: cause.meaning().trim_end_matches('.'),
+        text: cause.text(),
+    });
+    gates.chain(comparisons).chain(studies).chain(causes).chain(bottlenecks)
 }
 
 fn of_gate(gate: Gate) -> &'static str {
@@ -206,13 +213,15 @@ mod tests {
     #[test]
     fn every_name_is_explained_once_and_a_typo_finds_the_nearest() {
         let mut names: Vec<&str> = explained().map(|one| one.name).collect();
-        assert_eq!(names.len(), Gate::ALL.len() + Verdict::ALL.len() + TuneVerdict::ALL.len() + Cause::ALL.len());
+        let verdicts = Verdict::ALL.len() + TuneVerdict::ALL.len();
+        assert_eq!(names.len(), Gate::ALL.len() + verdicts + Cause::ALL.len() + Bottleneck::ALL.len());
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), explained().count());
         assert!(explained().all(|one| one.text.len() > 40 && one.text.ends_with('.')));
         assert_eq!(explain("spills").unwrap().kind, "gate");
-        assert_eq!(explain("misaligned_shared").unwrap().kind, "cause");
+        assert_eq!(explain("misaligned_shared").unwrap().kind, "cause of a fault");
+        assert_eq!(explain("small_grid").unwrap().kind, "cause of slowness");
         let words = explain("numeric").unwrap_err().to_string();
         assert!(words.contains("`numeric` is neither a gate, a verdict nor a cause"), "{words}");
     }

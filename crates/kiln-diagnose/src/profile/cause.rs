@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::documented::part;
+
 macro_rules! bottlenecks {
     ($($(#[doc = $doc:literal])+ $name:ident => $id:literal,)+) => {
         /// What a kernel's time goes to.
@@ -21,6 +23,13 @@ macro_rules! bottlenecks {
             pub fn id(self) -> &'static str {
                 match self {
                     $(Bottleneck::$name => $id,)+
+                }
+            }
+
+            /// What it means, in a line.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Bottleneck::$name => concat!($($doc),+).trim(),)+
                 }
             }
 
@@ -75,6 +84,16 @@ bottlenecks! {
     AtRooflineTensor => "at_roofline_tensor",
 }
 
+/// Where each cause is documented.
+const PAGE: &str = include_str!("../../../../docs/diagnosis.md");
+
+impl Bottleneck {
+    /// What it looks like, and what to do about it: its part of docs/diagnosis.md.
+    pub fn text(self) -> &'static str {
+        part(PAGE, self.id())
+    }
+}
+
 impl fmt::Display for Bottleneck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id())
@@ -87,14 +106,14 @@ mod tests {
 
     #[test]
     fn identifiers_are_the_same_in_json_and_documented() {
-        let page = include_str!("../../../../docs/diagnosis.md");
         let documented: Vec<&str> =
-            page.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`')).collect();
+            PAGE.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`')).collect();
         let known: Vec<&str> = Bottleneck::ALL.iter().map(|cause| cause.id()).collect();
         assert_eq!(documented, known, "docs/diagnosis.md lists every cause, in this order");
         for cause in Bottleneck::ALL {
             assert_eq!(serde_json::to_string(cause).unwrap(), format!("\"{}\"", cause.id()));
             assert_eq!(Bottleneck::of_id(cause.id()), Some(*cause));
+            assert!(cause.meaning().ends_with('.') && cause.text().ends_with('.'), "{cause}: {}", cause.text());
         }
     }
 
