@@ -154,7 +154,13 @@ fn shapes_that_nobody_listed_and_memory_that_nobody_may_touch_are_looked_at() {
     let steps = kernel(&ran)["steps"].clone();
     assert_eq!((ran.code, &steps[3]["step"], &steps[3]["state"]), (3, &"fuzz".into(), &"refused".into()), "{steps:#}");
     assert!(steps[3]["words"].as_str().unwrap().contains("numerics on N=1;"), "{steps:#}");
-    assert_eq!(ci(&folder, &["--no-fuzz"]).code, 0);
+    let skipped = ci(&folder, &["--no-fuzz", "--json"]);
+    let steps = kernel(&skipped)["steps"].clone();
+    assert_eq!(
+        (skipped.code, &steps[3]["state"], &steps[4]["state"]),
+        (0, &"skipped".into(), &"skipped".into()),
+        "{steps:#}"
+    );
     // Reads behind the end, which no answer shows.
     let reads = "volatile T end = x[n]; (void)end;\nfor (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];";
     twice::rewrite(&folder, "twice.c", "for (int64_t i = 0; i < n; ++i) y[i] = (n & 1 ? 3 : 2) * x[i];", reads);
@@ -175,6 +181,12 @@ fn the_ratchet_moves_on_a_confirmed_improvement_and_only_when_told() {
     }
     let again = ci(&folder, &["--json"]);
     assert_eq!((again.code, &kernel(&again)["verdict"]), (0, &Value::from("identical")), "{}", again.err);
+    // Comments stay with what they are about.
+    let remarked = slow
+        .replace("median_ms = ", "# measured at night\nmedian_ms = ")
+        .replace("cache = \"warm\"", "cache = \"warm\" # as always");
+    std::fs::write(folder.join("twice/kiln-ratchet.toml"), &remarked).unwrap();
+    let slow = remarked;
     // Faster: said, and written when told.
     twice::rewrite(&folder, "twice.c", SLOW, FAST);
     let faster = ci(&folder, &[]);
@@ -185,6 +197,10 @@ fn the_ratchet_moves_on_a_confirmed_improvement_and_only_when_told() {
     assert_eq!((moved.code, kernel(&moved)["moved"].to_string().as_str()), (0, "[\"only\"]"), "{}", moved.out);
     let fast = ratchet(&folder);
     assert_ne!(fast, slow);
+    assert!(
+        fast.contains("# measured at night\nmedian_ms = ") && fast.contains("cache = \"warm\" # as always"),
+        "{fast}"
+    );
     // Slower again: the ratchet stays, told or not.
     twice::rewrite(&folder, "twice.c", FAST, SLOW);
     for flags in [&[][..], &["--update"]] {

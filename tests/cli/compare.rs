@@ -125,6 +125,9 @@ fn what_does_not_compare_is_refused_and_says_why() {
         other["device"] = json!("a GPU");
         other
     });
+    let over = compare(&folder, &["base.json", "--out", "./base.json"]);
+    assert!(over.code == 2 && over.err.contains("it would be lost"), "{}", over.err);
+    assert_eq!(std::fs::read_to_string(folder.join("base.json")).unwrap(), base.to_string());
     let anyway = compare(&folder, &["gpu.json", "--anyway"]);
     assert_eq!(anyway.code, 0, "{}", anyway.err);
     assert!(anyway.out.contains("differ in device"), "{}", anyway.out);
@@ -139,6 +142,8 @@ fn a_benchmark_is_saved_and_compared_with_a_recorded_one() {
         let fixed = ["bench", "twice", "--variant", "T=f32", "--samples", "25", "--max-samples", "25"];
         kiln_in(&folder, &[&fixed, rest].concat())
     };
+    let lost = bench(&["--save", "twice/kernel.toml"]);
+    assert!(lost.code == 2 && lost.err.contains("is no run file: it would be lost"), "{}", lost.err);
     let nowhere = bench(&["--save", "no/such/folder.json"]);
     assert_eq!(nowhere.code, 2, "{}", nowhere.err);
     assert!(nowhere.err.contains("there is no folder no/such"), "{}", nowhere.err);

@@ -184,6 +184,17 @@ fn a_hundred_good_runs_validate_a_configuration() {
     assert_eq!((&made[0]["config"], &made[0]["runs"]), (&"BLOCK=64,WAY=1".into(), &100.into()));
     let history = kiln_in(&folder, &["history"]);
     assert!(history.out.contains("100 good runs"), "{}", history.out);
+    // Of other sources nothing is known.
+    let source = std::fs::read_to_string(folder.join("twice.c")).unwrap();
+    std::fs::write(folder.join("twice.c"), format!("{source}\n// changed\n")).unwrap();
+    let history = kiln_in(&folder, &["history"]);
+    assert!(!history.out.contains("good runs"), "{}", history.out);
+    // What the whole check refuses is not validated: this one is right the first forty times.
+    let spoiled = source.replacen('{', "{ static int calls; if (++calls > 40) return;", 1);
+    std::fs::write(folder.join("twice.c"), spoiled).unwrap();
+    assert_eq!(kiln_in(&folder, &["check", ".", "--full"]).code, 3);
+    let ran = fuzz(&folder, &["--runs", "100", "--seed", "2"]);
+    assert!(ran.code == 3 && !ran.out.contains("validated: 100"), "{}{}", ran.out, ran.err);
 }
 
 #[test]

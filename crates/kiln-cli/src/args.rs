@@ -94,7 +94,7 @@ pub(crate) enum Verb {
     Claims(ClaimsArgs),
     /// Measure a recorded result again, and list what differs in environment, code and result
     Reproduce(ReproduceArgs),
-    /// Name the cause behind a sanitizer's log, from any machine: the line, the pattern of the addresses, the fix
+    /// Name the cause behind a sanitizer's log, or what a kernel's time goes to by a profile of ncu, from any machine
     Diagnose(DiagnoseArgs),
     /// Find the cause of a fault: run one configuration under memory and race checkers, name cause, line and fix
     Sanitize(SanitizeArgs),

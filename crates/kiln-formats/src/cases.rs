@@ -28,6 +28,8 @@ pub struct KeptCase {
     pub gate: String,
     /// What was measured.
     pub measured: String,
+    /// Whether it failed only now and then.
+    pub intermittent: bool,
 }
 
 /// How a kept case stands.
@@ -61,7 +63,7 @@ impl KeptCase {
 
 /// Reads the file of this name.
 pub fn read_cases(name: &str, text: &str) -> Result<Vec<KeptCase>, Report> {
-    let damaged = |report: Report| report.hint(format!("mend the line, or move {name} away: it is only a memory"));
+    let damaged = |report: Report| report.hint(format!("correct the line, or move {name} away: it is only a memory"));
     let document = Document::parse(text).map_err(|error| {
         let report =
             Report::error(format!("{name} is not TOML: {}", error.message().lines().next().unwrap_or_default()));
@@ -120,6 +122,7 @@ pub fn read_cases(name: &str, text: &str) -> Result<Vec<KeptCase>, Report> {
             case: word("case", true)?,
             gate: word("gate", false)?,
             measured: word("measured", false)?,
+            intermittent: table.get("intermittent").and_then(Item::as_bool).unwrap_or(false),
         })
     };
     tables.iter().map(case).collect()
@@ -146,6 +149,9 @@ pub fn write_cases(kernel: &str, cases: &[KeptCase]) -> String {
         for (key, word) in words.into_iter().filter(|(_, word)| !word.is_empty()) {
             text.push_str(&format!("{key} = {}\n", toml_edit::Value::from(word.as_str())));
         }
+        if case.intermittent {
+            text.push_str("intermittent = true\n");
+        }
     }
     text
 }
@@ -165,6 +171,7 @@ mod tests {
             case: "S=65,D=64; inputs=declared; seed=0".into(),
             gate: "numerics".into(),
             measured: "0.5 where 0.25 is right\nand more".into(),
+            intermittent: true,
         }
     }
 
@@ -181,7 +188,7 @@ mod tests {
         let text = write_cases("k", &[case()]);
         let said = |text: &str| read_cases("k.toml", text).unwrap_err().to_string();
         let cut = said(&text[..text.len() - 4]);
-        assert!(cut.contains("k.toml is not TOML") && cut.contains("hint: mend the line"), "{cut}");
+        assert!(cut.contains("k.toml is not TOML") && cut.contains("hint: correct the line"), "{cut}");
         let newer = said(&text.replace("version = 1", "version = 2"));
         assert!(newer.contains("k.toml has version 2") && newer.contains("k.toml:2"), "{newer}");
         assert!(said("").contains("does not state its version"), "{}", said(""));

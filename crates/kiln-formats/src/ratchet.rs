@@ -196,6 +196,7 @@ impl Ratchet {
                     if let Some(remark) = remark {
                         new["remark"] = remark;
                     }
+                    keep_comments(old, &mut new);
                     *old = new;
                 }
                 None => {
@@ -206,6 +207,20 @@ impl Ratchet {
             }
         }
         Ok(document.to_string())
+    }
+}
+
+/// Comments above and behind values stay with their keys.
+fn keep_comments(old: &Table, new: &mut Table) {
+    for (key, item) in old.iter() {
+        let above = old.key(key).map(|key| key.leaf_decor().clone());
+        if let (Some(above), Some(mut key)) = (above, new.key_mut(key)) {
+            *key.leaf_decor_mut() = above;
+        }
+        let behind = item.as_value().and_then(|value| value.decor().suffix().cloned());
+        if let (Some(behind), Some(value)) = (behind, new.get_mut(key).and_then(Item::as_value_mut)) {
+            value.decor_mut().set_suffix(behind);
+        }
     }
 }
 

@@ -50,7 +50,12 @@ fn tuned_table(kernel_file: &Utf8Path, target: &Target) -> Option<Utf8PathBuf> {
 
 /// A file's bytes, if there are not too many; what a file says of its size beforehand need not be true.
 pub(crate) fn read_bounded(file: &Utf8Path, largest: u64) -> Result<Vec<u8>, Failure> {
-    let meta = fs_err::metadata(file)?;
+    let meta = match fs_err::metadata(file) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Report::error(format!("there is no file `{file}`")).into());
+        }
+        found => found?,
+    };
     if !meta.is_file() {
         return Err(Report::error(format!("{file} is not a plain file")).into());
     }

@@ -5,6 +5,7 @@
 mod alone;
 mod recorded;
 
+use std::io::Read;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -113,6 +114,9 @@ pub(crate) fn run<'a>(
     Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome, run })
 }
 
+/// Bytes in which a run file says what it is.
+const START: u64 = 4096;
+
 /// Refuses a place for the run file before anything is measured.
 fn writable(save: Option<&Utf8Path>) -> Result<(), Failure> {
     let Some(file) = save else { return Ok(()) };
@@ -120,9 +124,18 @@ fn writable(save: Option<&Utf8Path>) -> Result<(), Failure> {
     let why = match (file.is_dir(), folder.is_dir()) {
         (true, _) => format!("{file} is a folder"),
         (_, false) => format!("there is no folder {folder}"),
+        _ if is_another(file) => format!("{file} is there, and is no run file: it would be lost"),
         _ => return Ok(()),
     };
     Err(Report::error(format!("the run cannot be saved to {file}")).label(why).into())
+}
+
+/// Whether a file holds something else than a run.
+fn is_another(file: &Utf8Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs_err::metadata(file).is_ok_and(|found| found.is_file())
+        && fs_err::File::open(file).is_ok_and(|found| found.take(START).read_to_end(&mut start).is_ok());
+    read && !start.is_empty() && !String::from_utf8_lossy(&start).contains(kiln_formats::RUN_FILE)
 }
 
 /// Refuses numbers that mean nothing, before anything is measured.

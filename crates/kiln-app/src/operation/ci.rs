@@ -67,6 +67,8 @@ pub struct CiRequest {
 pub enum CiState {
     /// Well.
     Passed,
+    /// It was not done: nobody asked for it, or it cannot be done here.
+    Skipped,
     /// A gate refused the kernel, or a sanitizer found something.
     Refused,
     /// A regression was confirmed.
@@ -80,6 +82,7 @@ impl CiState {
     pub fn name(self) -> &'static str {
         match self {
             CiState::Passed => "passed",
+            CiState::Skipped => "skipped",
             CiState::Refused => "refused",
             CiState::Regressed => "regressed",
             CiState::Failed => "failed",

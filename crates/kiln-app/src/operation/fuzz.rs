@@ -138,6 +138,13 @@ pub(crate) fn run(
     if broken.is_some() {
         return Ok(Fuzzed { unusable: broken, ..fuzzed });
     }
+    if request.validates() {
+        // What the check refuses is not validated, whatever drawn cases say: each of them is a fresh process.
+        let refused = validation::refused(project, file, request, &ready.opened, &ready.configs, teller)?;
+        if refused.is_some() {
+            return Ok(Fuzzed { unusable: refused, ..fuzzed });
+        }
+    }
     let jobs = match first.on_gpu() {
         true => 1,
         false => request.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),

@@ -5,7 +5,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use kiln_store::{Filter, Run, Store, Study, Validation};
 
 use crate::failure::Failure;
-use crate::kernel::KernelFile;
+use crate::kernel::{KernelFile, Opened, Selecting};
+use crate::operation::tune::spec_hash;
 use crate::project::Project;
 use crate::record::{StudyNow, Whose, as_they_stand};
 
@@ -64,6 +65,13 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
             runs = store.runs(&filter)?;
             runs.retain(|run| whose.as_ref().is_none_or(|whose| whose.ran(run)));
             validations = store.validations(kernel.as_deref())?;
+            // Of other sources nothing is known.
+            let (mut shown, most) = (0, request.limit as usize);
+            validations.retain(|made| {
+                let stands = shown <= most && !is_outdated(made);
+                shown += usize::from(stands);
+                stands
+            });
         }
         if studies.is_empty() && runs.is_empty() {
             others = kernels(&store)?;
@@ -76,6 +84,22 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
     runs.truncate(limit);
     validations.truncate(limit);
     Ok(History { studies, runs, validations, kernel, others, more, damaged })
+}
+
+/// Whether the kernel has changed since it was validated, as far as its files are there to be looked at.
+fn is_outdated(made: &Validation) -> bool {
+    let hashes = || {
+        let file = KernelFile::read(Utf8Path::new(&made.path)).ok()?;
+        let selecting = Selecting {
+            path: made.path.clone().into(),
+            target: Some(made.target.clone()),
+            variant: Some(made.variant.clone()).filter(|variant| !variant.is_empty()),
+            ..Selecting::default()
+        };
+        let opened = Opened::unexamined(&file, &selecting).ok()?;
+        Some((opened.kernel.fingerprint().ok()?, spec_hash(&opened.kernel)))
+    };
+    hashes().is_some_and(|(sources, spec)| sources != made.sources || spec != made.spec_hash)
 }
 
 fn is_path(words: &Utf8Path) -> bool {

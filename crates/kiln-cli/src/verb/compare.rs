@@ -15,6 +15,15 @@ pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failu
         anyway: args.anyway,
         thresholds: thresholds(&args.thresholds)?,
     };
+    if let Some(out) = &args.printing.out {
+        let same = |name: &String| {
+            std::fs::canonicalize(name).is_ok_and(|name| std::fs::canonicalize(out).is_ok_and(|out| out == name))
+        };
+        if same(&args.base) || same(&args.candidate) {
+            let report = Report::error(format!("--out {out} is one of the runs: it would be lost"));
+            return Err(report.hint("write to another file").into());
+        }
+    }
     let compared = compare(project, &request)?;
     let command = format!("kiln compare {} {}", quoted(&args.base), quoted(&args.candidate));
     let view = CompareView { compared: &compared, command: &command };

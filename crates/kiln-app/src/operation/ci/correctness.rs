@@ -21,7 +21,7 @@ const MEMCHECK: &str = "memcheck";
 /// Every configuration is right on shapes and inputs that nobody listed. A machine too slow for the first case is no failure.
 pub(super) fn fuzzed(course: &mut Course<'_>) -> Result<Stepped, Failure> {
     if !course.request.fuzz {
-        return Ok(Stepped::Passed("skipped, as asked".into()));
+        return Ok(Stepped::Skipped("as asked".into()));
     }
     let (cases, minutes) = if course.request.nightly { NIGHTLY } else { QUICK };
     let (mut passed, mut left, mut why) = (0, 0, None);
@@ -77,8 +77,8 @@ pub(super) fn sanitized(course: &mut Course<'_>) -> Result<Stepped, Failure> {
         let opened = Opened::unexamined(course.file, &selecting)?;
         let on_gpu = opened.kernel.on_gpu();
         if !on_gpu && (!nightly || opened.kernel.selection.target.kind == kiln_spec::TargetKind::Python) {
-            return Ok(Stepped::Passed(
-                if nightly { "no memory to watch" } else { "on a GPU, or with --nightly" }.into(),
+            return Ok(Stepped::Skipped(
+                if nightly { "no memory to watch" } else { "done on a GPU, or with --nightly" }.into(),
             ));
         }
         let chosen = if on_gpu && !nightly { vec![MEMCHECK.to_string()] } else { Vec::new() };
@@ -87,7 +87,7 @@ pub(super) fn sanitized(course: &mut Course<'_>) -> Result<Stepped, Failure> {
             Ok(found) => found,
             // Not every machine has the tool; who asks for everything is told.
             Err(failure) if !nightly && !course.project.is_stopped() => {
-                return Ok(Stepped::Passed(format!("skipped: {}", failure.reason().unwrap_or_default())));
+                return Ok(Stepped::Skipped(failure.reason().unwrap_or_default()));
             }
             Err(failure) => return Err(failure),
         };

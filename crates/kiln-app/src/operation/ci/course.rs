@@ -24,6 +24,7 @@ const LARGEST: u64 = 4 << 20;
 /// How a step ended that could be done, and what came of it in words.
 pub(super) enum Stepped {
     Passed(String),
+    Skipped(String),
     Refused(Refusal, String),
     Found(Vec<Finding>, String),
     Regressed(String),
@@ -87,6 +88,7 @@ impl<'c> Course<'c> {
             let (mut refusal, mut findings) = (None, Vec::new());
             let (state, ending, words) = match &stepped {
                 Ok(Stepped::Passed(words)) => (CiState::Passed, Ending::Done, words.clone()),
+                Ok(Stepped::Skipped(words)) => (CiState::Skipped, Ending::Done, words.clone()),
                 Ok(Stepped::Refused(why, words)) => {
                     refusal = Some(why.clone());
                     (CiState::Refused, Ending::Refused, words.clone())

@@ -1,4 +1,4 @@
-//! Failing cases that are kept between runs: a file under `.kiln/fuzz`, which people may read and mend. They are asked about
+//! Failing cases that are kept between runs: a file under `.kiln/fuzz`, which people may read and edit. They are asked about
 //! first; one that passes stays as fixed, because what was wrong once is likely to be wrong again. Refuses a damaged file, and
 //! leaves it as it is.
 
@@ -19,6 +19,8 @@ use crate::project::Project;
 const LARGEST: u64 = 1 << 20;
 /// Fixed cases that are kept of a kernel.
 const MOST_FIXED: usize = 50;
+/// How often a case is asked about that failed only now and then.
+const AGAIN: usize = 30;
 
 /// The cases of a kernel that failed once.
 pub(super) struct Memory {
@@ -118,7 +120,16 @@ fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, is_about_one: bool) -> Result<Op
         Ok(asked) => asked,
         Err(report) => return skipped(report.message.trim_start_matches("--case: ")),
     };
-    Ok(Some(match lane.ask(&asked)? {
+    // What failed now and then is fixed only if it passes many times.
+    let times = if case.intermittent { AGAIN } else { 1 };
+    let mut tried = lane.ask(&asked)?;
+    for _ in 1..times {
+        if !matches!(tried, Tried::Passed) {
+            break;
+        }
+        tried = lane.ask(&asked)?;
+    }
+    Ok(Some(match tried {
         Tried::Refused(refusal) => KeptNow::Fails(refusal),
         Tried::Passed if case.state == KeptState::Failing => KeptNow::Fixed,
         Tried::Passed => KeptNow::Passes,
@@ -139,6 +150,7 @@ pub(super) fn kept(failure: &FuzzFailure, target: &str, baseline: Option<&str>) 
         case: failure.smallest.to_string(),
         gate: failure.refusal.gate.name().into(),
         measured: failure.refusal.measured.clone(),
+        intermittent: failure.steady == Some(false),
     }
 }
 

@@ -43,6 +43,11 @@ pub struct FuzzRequest {
 }
 
 impl FuzzRequest {
+    /// Whether it may make a configuration validated.
+    pub(super) fn validates(&self) -> bool {
+        self.runs.is_some_and(|runs| runs >= VALIDATED) && self.baseline.is_none()
+    }
+
     /// Refuses what asks for nothing.
     pub(super) fn checked(&self) -> Result<(), Failure> {
         let counts = [

@@ -1,13 +1,15 @@
 //! The level 'validated': enough good runs of one configuration, recorded in the store. In: what passed. Out: a record for each
 //! variant. A store that cannot be written is told; what was found is not lost for it.
 
-use kiln_core::Config;
+use kiln_core::{Config, Refusal};
 use kiln_store::{Study, Validation};
 use kiln_study::Bench;
 
 use crate::failure::Failure;
+use crate::kernel::{KernelFile, Opened, Selecting};
+use crate::operation::check::{self, CheckRequest};
 use crate::operation::fuzz::lane::Lane;
-use crate::operation::fuzz::request::{FuzzRequest, Fuzzed, VALIDATED};
+use crate::operation::fuzz::request::{FuzzRequest, Fuzzed};
 use crate::operation::tune::spec_hash;
 use crate::project::Project;
 use crate::teller::Teller;
@@ -20,9 +22,7 @@ pub(super) fn record(
     fuzzed: &mut Fuzzed,
     teller: &Teller<'_>,
 ) -> Result<(), Failure> {
-    let Some(runs) = request.runs.filter(|runs| *runs >= VALIDATED && request.baseline.is_none()) else {
-        return Ok(());
-    };
+    let Some(runs) = request.runs.filter(|_| request.validates()) else { return Ok(()) };
     if fuzzed.passed < runs * lanes.len() {
         return Ok(());
     }
@@ -36,6 +36,28 @@ pub(super) fn record(
         teller.note(format!("this is not recorded: {fault}"));
     }
     Ok(())
+}
+
+/// The first variant whose configuration the whole check refuses, and why.
+pub(super) fn refused(
+    project: &Project,
+    file: &KernelFile,
+    request: &FuzzRequest,
+    opened: &[Opened<'_>],
+    configs: &[Config],
+    teller: &Teller<'_>,
+) -> Result<Option<(Config, Refusal)>, Failure> {
+    for (opened, config) in opened.iter().zip(configs) {
+        let kernel = &opened.kernel;
+        let variant = Some(kernel.variant()).filter(|variant| !variant.is_empty());
+        let selecting =
+            Selecting { variant, target: Some(kernel.target().into()), workload: None, ..request.selecting.clone() };
+        let check = CheckRequest { selecting, config: config.to_string(), full: true, ..CheckRequest::default() };
+        if let Some((refusal, _)) = check::run(project, file, &check, teller)?.refused {
+            return Ok(Some((config.clone(), refusal)));
+        }
+    }
+    Ok(None)
 }
 
 /// The record of a configuration that stood so many cases.
