@@ -1,6 +1,8 @@
 //! What a name that kiln prints means, and what to do about it. In: the name of a gate, a verdict or a cause. Out: its explanation.
 //! Refuses a name that is none, with the nearest there is.
 
+mod guard;
+
 use kiln_core::{Gate, Report, nearest};
 use kiln_diagnose::Cause;
 use kiln_diagnose::profile::Bottleneck;
@@ -60,7 +62,7 @@ pub fn explained() -> impl Iterator<Item = Explained> {
         meaning: cause.meaning().trim_end_matches('.'),
         text: cause.text(),
     });
-    gates.chain(comparisons).chain(studies).chain(causes).chain(bottlenecks)
+    gates.chain(comparisons).chain(studies).chain(guard::NAMES).chain(causes).chain(bottlenecks)
 }
 
 fn of_gate(gate: Gate) -> &'static str {
@@ -214,7 +216,8 @@ mod tests {
     fn every_name_is_explained_once_and_a_typo_finds_the_nearest() {
         let mut names: Vec<&str> = explained().map(|one| one.name).collect();
         let verdicts = Verdict::ALL.len() + TuneVerdict::ALL.len();
-        assert_eq!(names.len(), Gate::ALL.len() + verdicts + Cause::ALL.len() + Bottleneck::ALL.len());
+        let causes = Cause::ALL.len() + Bottleneck::ALL.len();
+        assert_eq!(names.len(), Gate::ALL.len() + verdicts + guard::NAMES.len() + causes);
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), explained().count());

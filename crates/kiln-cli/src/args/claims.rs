@@ -26,7 +26,7 @@ pub(crate) struct ClaimsArgs {
     /// GPU: its index or UUID [default: 0]
     #[arg(long, value_name = "GPU")]
     pub(crate) device: Option<String>,
-    /// Samples on each side (rounded up to a multiple of 5)
+    /// Samples on each side (at least 25, rounded up to a multiple of 5)
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) samples: usize,
     /// Maximum samples on each side

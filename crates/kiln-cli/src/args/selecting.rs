@@ -61,7 +61,7 @@ pub(crate) enum Until {
 /// How times are taken.
 #[derive(Debug, Args)]
 pub(crate) struct MeasuringArgs {
-    /// Samples on each side, five from each pair of fresh workers (rounded up to a multiple of 5)
+    /// Samples on each side, five from each pair of fresh workers (at least 25, rounded up to a multiple of 5)
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) samples: usize,
     /// Flush the caches before every sample [default on a GPU]

@@ -61,7 +61,7 @@ impl CompareView<'_> {
 
 /// What stands for itself in a table.
 pub(crate) fn escaped(text: &str) -> String {
-    visible(text).replace('|', "\\|").replace('<', "&lt;").replace(['\n', '\t'], " ")
+    visible(text).replace('|', "\\|").replace('<', "&lt;").replace('>', "&gt;").replace(['\n', '\t'], " ")
 }
 
 /// Both runs' samples on one axis, as bars.
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_name_breaks_the_table() {
-        assert_eq!(escaped("a|b <c>\nd"), "a\\|b &lt;c> d");
+        assert_eq!(escaped("a|b <c>\nd"), "a\\|b &lt;c&gt; d");
         assert_eq!(escaped("\u{1b}[31mred\r"), "\\u{1b}[31mred\\r");
     }
 }
