@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use kiln_diagnose::profile::{Bottleneck, Bound, Pages, Subject, diagnose};
+use kiln_diagnose::profile::{Bottleneck, Bound, Pages, Subject, applied, diagnose};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/ncu/h200/");
 const L2: &str = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
@@ -42,6 +42,9 @@ fn without_a_metric_that_guards_it_nothing_is_claimed() {
     blank.launch.set(L2, f64::NAN);
     let found = diagnose(&blank);
     assert_eq!((found.cause, found.not_collected), (None, vec![L2.to_owned()]));
+    let rules = applied(&blank);
+    let silent = rules.iter().find(|rule| rule.cause == Bottleneck::UncoalescedGlobal).unwrap();
+    assert_eq!((silent.holds, silent.not_collected.as_slice()), (false, [L2].as_slice()));
     // Whatever is blanked: the cause is the same, or its rule is silent for want of that metric.
     for name in ["p01_scalebias", "p03_smallmat", "p05_stage", "p10_ops8", "p13_logistic", "p17_axpy"] {
         let whole = subject(&text(&format!("{name}_planted.raw.csv")));

@@ -80,6 +80,8 @@ pub struct Applied {
     pub holds: bool,
     /// The conditions with their values. None where the rule does not apply to kernels of this kind.
     pub conditions: Vec<Condition>,
+    /// Metrics that it rests on and the page does not have: with any, nothing is claimed.
+    pub not_collected: Vec<&'static str>,
     /// The speedup, were the cause removed.
     pub expected_speedup: f64,
     /// What it says.
@@ -113,14 +115,19 @@ pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
     }
 }
 
-/// What the page lacks, under the first name of each.
+/// What the page lacks of that which rules need.
 fn not_collected(subject: &Subject) -> Vec<String> {
     let units = m::UNITS.iter().copied().filter(|unit| subject.lacks(unit));
-    let mut all: Vec<String> = Vec::new();
-    for metric in units.chain(rules::ALL.iter().flat_map(|rule| rule.missing(subject))) {
-        let name = metric.first().copied().unwrap_or_default();
-        if !all.iter().any(|own| own == name) {
-            all.push(name.into());
+    let all = names(units.chain(rules::ALL.iter().flat_map(|rule| rule.missing(subject))));
+    all.into_iter().map(String::from).collect()
+}
+
+/// Metrics under the first name of each, each once.
+fn names(metrics: impl Iterator<Item = m::Metric>) -> Vec<&'static str> {
+    let mut all: Vec<&str> = Vec::new();
+    for name in metrics.filter_map(|metric| metric.first()) {
+        if !all.contains(name) {
+            all.push(name);
         }
     }
     all
@@ -144,6 +151,7 @@ pub fn applied(subject: &Subject) -> Vec<Applied> {
         cause: rule.cause,
         holds: rule.holds(subject),
         conditions: (rule.conditions)(subject),
+        not_collected: names(rule.missing(subject)),
         expected_speedup: rounded((rule.gain)(subject)),
         explanation: (rule.explain)(subject),
     };

@@ -63,10 +63,11 @@ impl fmt::Display for DiagnosedProfileView<'_> {
 const NAMED: usize = 4;
 
 /// What the page lacks, in a line.
-fn lacking(names: &[String]) -> Option<String> {
+fn lacking<T: AsRef<str>>(names: &[T]) -> Option<String> {
     let (named, others) = names.split_at(names.len().min(NAMED));
     let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-    let line = format!("not collected: {}{more}; collect with --set full", named.join(", "));
+    let list: Vec<&str> = named.iter().map(AsRef::as_ref).collect();
+    let line = format!("not collected: {}{more}; collect with --set full", list.join(", "));
     (!named.is_empty()).then_some(line)
 }
 
@@ -127,9 +128,13 @@ fn why(f: &mut fmt::Formatter<'_>, rule: &AppliedRule, profile: &DiagnosedProfil
         Some(0) => writeln!(f, "{} comes first: {worth}", rule.cause)?,
         Some(rank) => writeln!(f, "{} comes {} of {}: {worth}", rule.cause, rank + 1, ranked.len())?,
         None if rule.holds => writeln!(f, "{} applies, but promises {worth} only", rule.cause)?,
+        None if !rule.not_collected.is_empty() => writeln!(f, "{} cannot be decided", rule.cause)?,
         None => writeln!(f, "{} does not apply", rule.cause)?,
     }
     conditions(f, rule)?;
+    if let Some(lacking) = lacking(&rule.not_collected) {
+        writeln!(f, "  {lacking}")?;
+    }
     if rule.holds {
         writeln!(f, "  {}", rule.explanation)?;
     }
@@ -156,8 +161,11 @@ fn conditions(f: &mut fmt::Formatter<'_>, rule: &AppliedRule) -> fmt::Result {
     Ok(())
 }
 
-/// The first condition that does not hold.
+/// What is not there, or the first condition that does not hold.
 fn missing(rule: &AppliedRule) -> String {
+    if let Some(first) = rule.not_collected.first() {
+        return format!("{first} not collected");
+    }
     let failing = rule.conditions.iter().find(|condition| !condition.holds());
     match failing {
         Some(condition) => {
@@ -179,13 +187,17 @@ fn rule_json(rule: &AppliedRule) -> Value {
             json!({"metric": own.metric, "value": own.value, "threshold": own.threshold, "side": side, "holds": own.holds()})
         })
         .collect();
-    json!({
+    let mut all = json!({
         "cause": rule.cause,
         "holds": rule.holds,
         "expected_speedup": rule.expected_speedup,
         "conditions": conditions,
         "explanation": rule.explanation,
-    })
+    });
+    if !rule.not_collected.is_empty() {
+        all["not_collected"] = json!(rule.not_collected);
+    }
+    all
 }
 
 fn bar(share: f64) -> String {
