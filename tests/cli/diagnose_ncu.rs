@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::run::{empty_folder, kiln, kiln_in};
+use crate::run::{empty_folder, kiln, kiln_in, root};
 
 const PAGES: &str = "fixtures/ncu/h200";
 
@@ -19,7 +19,8 @@ fn a_page_with_everything_beside_it() {
     let flags = format!("--ncu {p}.raw.csv --details {p}.details.csv --ptxas {log} --source {PAGES}/p10_ops8.cu");
     let found = diagnosed(&flags);
     let keys: Vec<&String> = found.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["cause", "confidence", "expected_speedup", "evidence", "ranked", "roofline", "fixes"]);
+    assert_eq!(keys[..7], ["cause", "confidence", "expected_speedup", "evidence", "ranked", "roofline", "fixes"]);
+    assert_eq!(keys[7..], ["kernel", "launches", "time_us", "other_kernels"]);
     assert_eq!(found["cause"], json!("warp_divergence"));
     assert_eq!(found["evidence"][0]["metric"], json!("smsp__thread_inst_executed_per_inst_executed.ratio"));
     assert_eq!(found["evidence"][0]["value"], json!(4.76));
@@ -36,6 +37,31 @@ fn a_roofline_and_a_sequence_of_launches() {
     assert!(found["expected_speedup"].as_f64().unwrap() <= 1.05, "{found:#}");
     let told = kiln(&format!("diagnose --ncu {PAGES}/many_launches.txt")).out;
     assert!(told.starts_with("launch_bound in euler_step (2.5 us, longest of 20 launches): "), "{told}");
+}
+
+#[test]
+fn what_a_page_lacks_is_named() {
+    let page = format!("--ncu {PAGES}/direct_logfile.csv");
+    let found = diagnosed(&page);
+    assert_eq!((&found["cause"], &found["roofline"]["bound"]), (&Value::Null, &json!("unknown")));
+    assert!(found["roofline"]["compute_fraction"].is_null() && found["not_collected"].is_array(), "{found:#}");
+    let told = kiln(&format!("diagnose {page}")).out;
+    assert!(told.starts_with("no cause can be named in recur32 (2670 us): "), "{told}");
+    assert!(told.contains("note: not collected: lts__throughput") && told.contains("--set full"), "{told}");
+    assert!(!told.contains("arithmetic"), "{told}");
+}
+
+#[test]
+fn details_of_another_program_and_a_page_that_is_cut() {
+    let flags = format!("--ncu {PAGES}/p01_scalebias_planted.raw.csv --details {PAGES}/p10_ops8_planted.details.csv");
+    let found = diagnosed(&flags);
+    assert_eq!(found["other_kernels"], json!(0));
+    assert!(found["notes"][0].as_str().unwrap().contains("another kernel, which is left out: apply_ops("), "{found:#}");
+    let folder = empty_folder("diagnose-ncu-cut");
+    let text = std::fs::read_to_string(root().join(PAGES).join("p01_scalebias_planted.raw.csv")).unwrap();
+    std::fs::write(folder.join("cut.csv"), &text[..text.len() - 5]).unwrap();
+    let ran = kiln_in(&folder, &["diagnose", "--ncu", "cut.csv"]);
+    assert!(ran.code == 2 && ran.err.contains("the page is cut"), "{} {}", ran.code, ran.err);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! From what ncu measured to the cause of a kernel's time. In: ncu's CSV pages, and where they are at hand the compiler's log and the
 //! source. Out: a [`ProfileDiagnosis`]: the causes that apply, each with the metrics that say so and the speedup that its
-//! removal promises, ranked by it; where the kernel stands under the roofs; and fixes for the first. Refuses nothing:
-//! a metric that was not collected makes a rule silent, never wrong.
+//! removal promises, ranked by it; where the kernel stands under the roofs; and fixes for the first. A metric
+//! that was not collected makes a rule silent, never wrong, and is named. Refuses pages with numbers that cannot be.
 
 mod cause;
 pub mod code;
@@ -9,7 +9,9 @@ mod csv;
 mod diagnosis;
 mod load;
 mod metric;
+mod name;
 mod number;
+mod odd;
 mod page;
 pub mod ptxas;
 mod roofline;
@@ -19,7 +21,8 @@ mod subject;
 
 pub use cause::Bottleneck;
 pub use diagnosis::{Applied, ProfileDiagnosis, Ranked, Stall, applied, at_roofline, diagnose};
-pub use page::{Kernel, Launch, NcuRule, Pages, Trouble};
+pub use odd::Odd;
+pub use page::{Beyond, Kernel, Launch, NcuRule, Pages, Trouble};
 pub use roofline::{Bound, Roofline};
 pub use rule::{Condition, Evidence, Fix};
 pub use subject::Subject;

@@ -1,11 +1,12 @@
 //! From a subject to a diagnosis: every rule is asked, those that claim their cause are ranked by the speedup that its removal promises. It
-//! serialises as `{"cause","confidence","expected_speedup","evidence","ranked","roofline","fixes"}`; what else is known is for
-//! people.
+//! serialises as `{"cause","confidence","expected_speedup","evidence","ranked","roofline","fixes","kernel","launches","time_us"}`, with
+//! `not_collected` where the page lacks metrics; what else is known is for people.
 
 use serde::{Deserialize, Serialize};
 
 use super::cause::Bottleneck;
 use super::metric as m;
+use super::name;
 use super::roofline::Roofline;
 use super::rule::{Condition, Evidence, Fix, Rule, rounded};
 use super::rules;
@@ -28,21 +29,28 @@ pub struct ProfileDiagnosis {
     pub roofline: Roofline,
     /// What to change for the first cause.
     pub fixes: Vec<Fix>,
+    /// The kernel, as ncu has it.
+    pub kernel: String,
+    /// How many launches of it the page has.
+    pub launches: u64,
+    /// The time of the longest, in microseconds; none if it was not collected.
+    pub time_us: Option<f64>,
+    /// Metrics that rules need and the page does not have: their causes are neither claimed nor excluded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_collected: Vec<String>,
     /// The first cause in two sentences.
     #[serde(skip)]
     pub explanation: String,
-    /// The kernel, as ncu has it.
-    #[serde(skip)]
-    pub kernel: String,
-    /// How many launches of it the page has.
-    #[serde(skip)]
-    pub launches: u64,
-    /// The time of the longest, in microseconds.
-    #[serde(skip)]
-    pub time_us: f64,
     /// What warps wait for, the most frequent first.
     #[serde(skip)]
     pub stalls: Vec<Stall>,
+}
+
+impl ProfileDiagnosis {
+    /// The kernel's name for people, without what it returns and its parameters.
+    pub fn name(&self) -> &str {
+        name::shown(&self.kernel)
+    }
 }
 
 /// A cause and its worth.
@@ -72,6 +80,8 @@ pub struct Applied {
     pub holds: bool,
     /// The conditions with their values. None where the rule does not apply to kernels of this kind.
     pub conditions: Vec<Condition>,
+    /// Metrics that it rests on and the page does not have: with any, nothing is claimed.
+    pub not_collected: Vec<&'static str>,
     /// The speedup, were the cause removed.
     pub expected_speedup: f64,
     /// What it says.
@@ -99,9 +109,28 @@ pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
         explanation: first.map(|(rule, _)| (rule.explain)(subject)).unwrap_or_default(),
         kernel: subject.kernel.clone(),
         launches: subject.launches,
-        time_us: rounded(subject.micros()),
+        time_us: (!subject.lacks(m::DURATION)).then(|| rounded(subject.micros())),
+        not_collected: not_collected(subject),
         stalls: stalls(subject),
     }
+}
+
+/// What the page lacks of that which rules need.
+fn not_collected(subject: &Subject) -> Vec<String> {
+    let units = m::UNITS.iter().copied().filter(|unit| subject.lacks(unit));
+    let all = names(units.chain(rules::ALL.iter().flat_map(|rule| rule.missing(subject))));
+    all.into_iter().map(String::from).collect()
+}
+
+/// Metrics under the first name of each, each once.
+fn names(metrics: impl Iterator<Item = m::Metric>) -> Vec<&'static str> {
+    let mut all: Vec<&str> = Vec::new();
+    for name in metrics.filter_map(|metric| metric.first()) {
+        if !all.contains(name) {
+            all.push(name);
+        }
+    }
+    all
 }
 
 /// The rules that claim their cause, the one that promises most first.
@@ -122,6 +151,7 @@ pub fn applied(subject: &Subject) -> Vec<Applied> {
         cause: rule.cause,
         holds: rule.holds(subject),
         conditions: (rule.conditions)(subject),
+        not_collected: names(rule.missing(subject)),
         expected_speedup: rounded((rule.gain)(subject)),
         explanation: (rule.explain)(subject),
     };
@@ -148,6 +178,9 @@ fn evidence(subject: &Subject, rule: &Rule) -> Vec<Evidence> {
         .collect()
 }
 
+/// No surer than this where a unit that bounds the promise was not collected.
+const UNSURE: f64 = 0.5;
+
 /// Half of it is how far the first condition is beyond its threshold, half how far the next cause is behind.
 fn confidence(subject: &Subject, found: &[(&Rule, f64)]) -> f64 {
     let Some((rule, gain)) = found.first() else { return 0.0 };
@@ -158,7 +191,9 @@ fn confidence(subject: &Subject, found: &[(&Rule, f64)]) -> f64 {
         Some(if more > 0.0 { 1.0 - less / more } else { 0.0 })
     });
     let lead = found.get(1).map_or(1.0, |(_, next)| 1.0 - (next / gain).min(1.0));
-    rounded((0.5 + 0.25 * margin.unwrap_or(0.0).clamp(0.0, 1.0) + 0.25 * lead).min(0.99))
+    let by_units = rule.cause != Bottleneck::LaunchBound && !at_roofline(rule.cause);
+    let most = if by_units && !subject.has_units() { UNSURE } else { 0.99 };
+    rounded((0.5 + 0.25 * margin.unwrap_or(0.0).clamp(0.0, 1.0) + 0.25 * lead).min(most))
 }
 
 fn stalls(subject: &Subject) -> Vec<Stall> {

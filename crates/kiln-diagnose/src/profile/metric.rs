@@ -130,7 +130,6 @@ pub(crate) const STALLS: &[(&str, Metric)] = &[
     ("branch_resolving", stall!("branch_resolving")),
     ("dispatch_stall", stall!("dispatch_stall")),
     ("drain", stall!("drain")),
-    ("gmma", stall!("gmma")),
     ("imc_miss", stall!("imc_miss")),
     ("lg_throttle", stall!("lg_throttle")),
     ("long_scoreboard", STALL_LONG),
@@ -145,4 +144,23 @@ pub(crate) const STALLS: &[(&str, Metric)] = &[
     ("sleeping", stall!("sleeping")),
     ("tex_throttle", stall!("tex_throttle")),
     ("wait", stall!("wait")),
+    // cc 9.0 and later.
+    ("gmma", stall!("gmma")),
 ];
+
+/// The units whose load bounds a kernel.
+pub(crate) const UNITS: &[Metric] = &[DRAM, L2, L1, WAVEFRONTS, LSU, ISSUE, FMA, ALU, FP64, XU, TENSOR];
+/// The path to memory.
+pub(crate) const PATH: &[Metric] = &[DRAM, L2, L1];
+/// For how much of the time SMs have work.
+pub(crate) const ACTIVE: &[Metric] = &[CYCLES_ACTIVE, CYCLES_ELAPSED];
+/// The reasons to wait that every architecture has.
+pub(crate) const WAITS: &[Metric] = &{
+    let mut all = [STALL_BARRIER; STALLS.len() - 1];
+    let mut index = 0;
+    while index < all.len() {
+        all[index] = STALLS[index].1;
+        index += 1;
+    }
+    all
+};

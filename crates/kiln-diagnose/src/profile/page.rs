@@ -1,21 +1,26 @@
 //! ncu's CSV pages to launches. In: a stream with a raw or a details page, alone or between other output. Out: [`Pages`]: for each
 //! kernel how often it was launched, how long that took in all, and its longest launch with every metric in base units; and
 //! the rules that ncu itself applied. Reads a launch at a time and keeps one per kernel, so that memory does not grow
-//! with the file. Refuses nothing; what could not be read is in [`Pages::trouble`].
+//! with the file. What could not be read, and numbers that cannot be, are in [`Pages::trouble`].
 
 mod details;
+mod kernels;
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use super::csv::{Record, Records};
-use super::number::{number, scale};
+use super::number::{foreign, number, scale, time_scale};
+use super::odd::{LARGEST, Odd};
+
+use kernels::Kernels;
 
 pub use details::NcuRule;
+pub use kernels::Beyond;
 
-/// More kernels than this are counted together with the last.
-const MOST_KERNELS: usize = 512;
+/// How many rules of ncu are kept.
+const MOST_RULES: usize = 512;
 
 /// A metric whose value is used to compare launches.
 const DURATION: &str = "gpu__time_duration.sum";
@@ -29,6 +34,16 @@ pub struct Pages {
     pub rules: Vec<NcuRule>,
     /// Lines of ncu itself.
     pub said: Vec<String>,
+    /// Launches of further kernels, where there are too many to tell apart.
+    pub beyond: Beyond,
+    /// Kernels that only the joined page has.
+    pub strangers: Vec<String>,
+    /// The first number that cannot be.
+    odd: Option<Odd>,
+    /// Whether there was a header.
+    begun: bool,
+    /// Whether a row has every column of it.
+    whole: bool,
 }
 
 /// The launches of one kernel.
@@ -40,7 +55,7 @@ pub struct Kernel {
     pub launches: u64,
     /// The sum of their times, in nanoseconds.
     pub total_ns: f64,
-    /// The longest launch.
+    /// The longest launch. Empty where there are very many kernels and this one took little time.
     pub longest: Launch,
 }
 
@@ -76,6 +91,10 @@ impl Launch {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.more.is_empty()
+    }
+
     fn duration(&self) -> f64 {
         self.get(DURATION).unwrap_or(0.0)
     }
@@ -95,6 +114,10 @@ pub enum Trouble {
     Permission,
     /// ncu reported another error.
     Ncu(String),
+    /// A number cannot be: the page is damaged, or of another locale.
+    Odd(Odd),
+    /// The page ends before its first launch does.
+    Cut,
     /// There is no page of ncu in the file.
     NoPage,
 }
@@ -107,19 +130,24 @@ impl Pages {
         while let Some(record) = records.next()? {
             reader.take(record);
         }
-        let mut pages = reader.pages;
-        pages.said = records.said;
-        Ok(pages)
+        let Kernels { all: kernels, beyond, .. } = reader.kernels;
+        Ok(Pages { kernels, beyond, said: records.said, ..reader.pages })
     }
 
-    /// Adds what another page of the same report has: values that are missing here, and ncu's rules.
+    /// Adds what another page of the same report has: values that are missing here, and ncu's rules. Kernels that are not here are
+    /// of another report.
     pub fn join(&mut self, other: Pages) {
+        let alone = self.kernels.is_empty();
         for kernel in other.kernels {
             match self.kernels.iter_mut().find(|own| own.name == kernel.name) {
                 Some(own) => kernel.longest.more.iter().for_each(|(name, value)| own.longest.fill(name, *value)),
-                None => self.kernels.push(kernel),
+                None if alone => self.kernels.push(kernel),
+                None => self.strangers.push(kernel.name),
             }
         }
+        self.odd = self.odd.take().or(other.odd);
+        self.begun |= other.begun;
+        self.whole |= other.whole;
         self.rules.extend(other.rules);
         self.said.extend(other.said);
     }
@@ -129,10 +157,36 @@ impl Pages {
         self.kernels.iter().reduce(|most, next| if next.total_ns > most.total_ns { next } else { most })
     }
 
-    /// Why there is no kernel.
+    /// What a reader of the diagnosis should know about the pages.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        match self.strangers.as_slice() {
+            [] => {}
+            [one] => notes.push(format!("the details page has another kernel, which is left out: {one}")),
+            [first, others @ ..] => {
+                notes.push(format!(
+                    "the details page has other kernels, which are left out: {first} and {} more",
+                    others.len()
+                ));
+            }
+        }
+        if self.beyond.launches > 0 {
+            let (names, Beyond { launches, total_ns }) = (self.kernels.len(), self.beyond);
+            let micros = total_ns / 1e3;
+            notes.push(format!(
+                "more than {names} kernels: {launches} launches of others ({micros:.0} us) are not told apart"
+            ));
+        }
+        notes
+    }
+
+    /// Why there is nothing to diagnose.
     pub fn trouble(&self) -> Option<Trouble> {
+        if let Some(odd) = &self.odd {
+            return Some(Trouble::Odd(odd.clone()));
+        }
         if !self.kernels.is_empty() {
-            return None;
+            return (!self.whole).then_some(Trouble::Cut);
         }
         let find = |words: &str| self.said.iter().find(|line| line.contains(words));
         Some(if find("ERR_NVGPUCTRPERM").is_some() {
@@ -145,6 +199,8 @@ impl Pages {
             Trouble::ProgramFailed(line.trim_matches(['=', ' ']).replacen("ERROR== ", "", 1))
         } else if let Some(line) = find("==ERROR==") {
             Trouble::Ncu(line.replacen("==ERROR== ", "", 1))
+        } else if self.begun {
+            Trouble::Cut
         } else {
             Trouble::NoPage
         })
@@ -156,7 +212,7 @@ impl Pages {
 struct Reader {
     pages: Pages,
     header: Header,
-    by_name: HashMap<String, usize>,
+    kernels: Kernels,
 }
 
 /// What the last header said.
@@ -170,6 +226,7 @@ enum Header {
 
 /// Columns of a raw page.
 struct Columns {
+    titles: Vec<String>,
     names: Arc<HashMap<String, usize>>,
     kernel: usize,
     scales: Vec<f64>,
@@ -179,84 +236,99 @@ impl Reader {
     fn take(&mut self, record: &Record) {
         if record.bytes(0) == Some(b"ID") {
             self.header = header(record);
+            self.pages.begun |= !matches!(self.header, Header::None);
             return;
         }
-        match &mut self.header {
-            Header::None => {}
+        let odd = match &mut self.header {
+            Header::None => None,
             Header::Raw(columns) if record.bytes(0) == Some(b"") => {
                 columns.scales = (0..record.len()).map(|index| scale(&record.text(index))).collect();
+                columns.names.get(DURATION).and_then(|index| odd_unit(&record.text(*index)))
             }
             Header::Raw(columns) => {
-                let name = record.text(columns.kernel);
-                let scales = &columns.scales;
-                let value = |index: usize| {
-                    let times = scales.get(index).copied().unwrap_or(1.0);
-                    record.bytes(index).and_then(number).map_or(f64::NAN, |value| value * times)
-                };
-                // Most launches of a long page are only counted.
-                let duration = columns.names.get(DURATION).map_or(0.0, |index| value(*index).max(0.0));
-                let known = place(&self.pages.kernels, &self.by_name, &name);
-                let known = known.and_then(|index| self.pages.kernels.get_mut(index));
-                if let Some(kernel) = known.filter(|kernel| duration <= kernel.longest.duration()) {
-                    kernel.launches += 1;
-                    kernel.total_ns += duration;
-                    return;
-                }
-                let values = (0..record.len()).map(value).collect();
-                let launch = Launch { names: Arc::clone(&columns.names), values, more: HashMap::new() };
-                add(&mut self.pages.kernels, &mut self.by_name, &name, launch);
+                self.pages.whole |= record.len() >= columns.titles.len();
+                columns.launch(record, &mut self.kernels)
             }
             Header::Details(columns) => match columns.row(record) {
                 Some(details::Row::Value { kernel, metric, value }) => {
-                    let known = self.pages.kernels.iter_mut().find(|known| known.name == kernel);
-                    match known {
-                        Some(known) => known.longest.fill(metric, value),
-                        None => {
-                            let mut launch = Launch::default();
-                            launch.set(metric, value);
-                            add(&mut self.pages.kernels, &mut self.by_name, &kernel, launch);
-                        }
-                    }
+                    self.pages.whole = true;
+                    self.kernels.fill(&kernel, metric, value);
+                    None
                 }
-                Some(details::Row::Rule(rule)) if self.pages.rules.len() < MOST_KERNELS => self.pages.rules.push(rule),
-                _ => {}
+                Some(details::Row::Rule(rule)) => {
+                    if self.pages.rules.len() < MOST_RULES {
+                        self.pages.rules.push(rule);
+                    }
+                    None
+                }
+                Some(details::Row::Odd(odd)) => Some(odd),
+                None => None,
             },
+        };
+        if self.pages.odd.is_none() {
+            self.pages.odd = odd;
         }
     }
+}
+
+impl Columns {
+    /// Counts the launch of a row; what in it cannot be, if anything.
+    fn launch(&self, record: &Record, kernels: &mut Kernels) -> Option<Odd> {
+        let value = |index: usize| {
+            let times = self.scales.get(index).copied().unwrap_or(1.0);
+            record.bytes(index).and_then(number).map_or(f64::NAN, |value| value * times)
+        };
+        let time = self.names.get(DURATION).copied();
+        let duration = time.map_or(f64::NAN, value);
+        let mut odd = time.and_then(|index| odd_time(&record.text(index), duration));
+        let name = record.bytes(self.kernel).map(String::from_utf8_lossy)?;
+        // Most launches of a long page are only counted.
+        kernels.count(&name, if duration > 0.0 { duration } else { 0.0 }, || {
+            odd = odd.take().or_else(|| self.foreign(record));
+            Launch {
+                names: Arc::clone(&self.names),
+                values: (0..record.len()).map(value).collect(),
+                more: HashMap::new(),
+            }
+        });
+        odd
+    }
+
+    /// A metric whose number is not in ncu's form.
+    fn foreign(&self, record: &Record) -> Option<Odd> {
+        let counted = |title: &str| title.contains("__") && title.contains('.');
+        let all = self.titles.iter().enumerate().filter(|(_, title)| counted(title));
+        let mut odd = all.filter(|(index, _)| record.bytes(*index).is_some_and(foreign));
+        odd.next().map(|(index, title)| odd_form(title, &record.text(index)))
+    }
+}
+
+/// A number in a form that ncu does not write.
+fn odd_form(metric: &str, value: &str) -> Odd {
+    Odd::new(metric, value, "a number such as 1,234.5: set LC_ALL=C for ncu")
+}
+
+/// A unit that is none of a time.
+fn odd_unit(unit: &str) -> Option<Odd> {
+    time_scale(unit).is_none().then(|| Odd::new(DURATION, format!("in {unit}"), "ns, us, ms or s"))
+}
+
+/// A time that no launch takes. A field without a number is one that was not collected.
+fn odd_time(text: &str, nanos: f64) -> Option<Odd> {
+    if foreign(text.as_bytes()) {
+        return Some(odd_form(DURATION, text));
+    }
+    (nanos <= 0.0 || nanos > LARGEST).then(|| Odd::new(DURATION, text, "a time above 0"))
 }
 
 fn header(record: &Record) -> Header {
-    let names = record.texts();
-    let Some(kernel) = names.iter().position(|name| name == "Kernel Name") else { return Header::None };
-    if let Some(columns) = details::Columns::of(&names) {
+    let titles = record.texts();
+    let Some(kernel) = titles.iter().position(|name| name == "Kernel Name") else { return Header::None };
+    if let Some(columns) = details::Columns::of(&titles) {
         return Header::Details(columns);
     }
-    let names = names.into_iter().enumerate().map(|(index, name)| (name, index)).collect();
-    Header::Raw(Columns { names: Arc::new(names), kernel, scales: Vec::new() })
-}
-
-/// Where a kernel stands; none if it is new. Beyond the most that are kept it is the last.
-fn place(kernels: &[Kernel], by_name: &HashMap<String, usize>, name: &str) -> Option<usize> {
-    by_name.get(name).copied().or_else(|| (kernels.len() >= MOST_KERNELS).then_some(MOST_KERNELS - 1))
-}
-
-/// Adds a launch to its kernel.
-fn add(kernels: &mut Vec<Kernel>, by_name: &mut HashMap<String, usize>, name: &str, launch: Launch) {
-    let duration = launch.duration().max(0.0);
-    let index = place(kernels, by_name, name);
-    match index.and_then(|index| kernels.get_mut(index)) {
-        Some(kernel) => {
-            kernel.launches += 1;
-            kernel.total_ns += duration;
-            if duration > kernel.longest.duration() {
-                kernel.longest = launch;
-            }
-        }
-        None => {
-            by_name.insert(name.into(), kernels.len());
-            kernels.push(Kernel { name: name.into(), launches: 1, total_ns: duration, longest: launch });
-        }
-    }
+    let names = titles.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
+    Header::Raw(Columns { titles, names: Arc::new(names), kernel, scales: Vec::new() })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What the compiler said about a kernel. In: a log of `-Xptxas -v`, alone or within other output. Out: registers, spills and shared
 //! memory of each kernel, found by the name that ncu uses. Refuses nothing.
 
+use super::name;
+
 /// What a kernel needs, as ptxas has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resources {
@@ -62,8 +64,7 @@ pub fn of_kernel<'a>(all: &'a [Resources], kernel: &str) -> Option<&'a Resources
 
 /// A kernel's name without return type, namespaces, template arguments and parameters.
 pub fn base_name(kernel: &str) -> &str {
-    let end = kernel.find(['(', '<']).unwrap_or(kernel.len());
-    kernel[..end].trim().rsplit([':', ' ']).next().unwrap_or_default()
+    name::base(kernel)
 }
 
 #[cfg(test)]

@@ -3,17 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::load::Load;
+use super::metric::{self as m, Metric};
 use super::rule::rounded;
 use super::subject::Subject;
 
 /// Where a kernel stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Roofline {
-    /// The share of DRAM's peak bandwidth.
-    pub memory_fraction: f64,
-    /// The share of the peak of the busiest arithmetic pipe: FP32, FP64, tensor cores.
-    pub compute_fraction: f64,
-    /// Which of them bounds the kernel; `latency` where it is far from both.
+    /// The share of DRAM's peak bandwidth; none if it was not collected.
+    pub memory_fraction: Option<f64>,
+    /// The share of the peak of the busiest arithmetic pipe: FP32, FP64, tensor cores; none if one of them was not collected.
+    pub compute_fraction: Option<f64>,
+    /// Which of them bounds the kernel; `latency` where it is far from both, `unknown` where a unit that was not collected may.
     pub bound: Bound,
 }
 
@@ -31,6 +32,8 @@ pub enum Bound {
     Issue,
     /// None: units wait.
     Latency,
+    /// The page does not say.
+    Unknown,
 }
 
 impl Bound {
@@ -42,6 +45,7 @@ impl Bound {
             Bound::Cache => "cache",
             Bound::Issue => "issue",
             Bound::Latency => "latency",
+            Bound::Unknown => "unknown",
         }
     }
 }
@@ -52,16 +56,21 @@ const BOUNDS: f64 = 0.6;
 impl Roofline {
     pub(crate) fn of(subject: &Subject) -> Self {
         let load = Load::of(subject);
-        let compute = load.fma.max(load.fp64).max(load.tensor);
+        let known = |units: &[Metric], share: f64| (!units.iter().any(|unit| subject.lacks(unit))).then_some(share);
+        let memory = known(&[m::DRAM], load.dram);
+        let compute = known(&[m::FMA, m::FP64, m::TENSOR], load.fma.max(load.fp64).max(load.tensor));
         let all = [
-            (Bound::Memory, load.dram),
+            (Bound::Memory, memory),
             (Bound::Compute, compute),
-            (Bound::Cache, load.l2.max(load.l1).max(load.lsu)),
-            (Bound::Issue, load.issue.max(load.xu).max(load.alu)),
+            (Bound::Cache, known(&[m::L2, m::L1, m::WAVEFRONTS, m::LSU], load.l2.max(load.l1).max(load.lsu))),
+            (Bound::Issue, known(&[m::ISSUE, m::XU, m::ALU], load.issue.max(load.xu).max(load.alu))),
         ];
+        // A unit that was not collected may be busy all the time.
+        let busiest = if subject.has_units() { load.busiest() } else { 1.0 };
         // L2 is as busy as DRAM where everything misses: DRAM is then the one to name.
-        let near = |share: f64| share >= BOUNDS && share >= 0.85 * load.busiest();
-        let bound = all.iter().find(|(_, share)| near(*share)).map_or(Bound::Latency, |(bound, _)| *bound);
-        Self { memory_fraction: rounded(load.dram), compute_fraction: rounded(compute), bound }
+        let near = |share: f64| share >= BOUNDS && share >= 0.85 * busiest;
+        let first = all.into_iter().find(|(_, share)| share.is_none_or(near));
+        let bound = first.map_or(Bound::Latency, |(bound, share)| share.map_or(Bound::Unknown, |_| bound));
+        Self { memory_fraction: memory.map(rounded), compute_fraction: compute.map(rounded), bound }
     }
 }

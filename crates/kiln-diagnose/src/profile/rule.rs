@@ -89,6 +89,8 @@ fn condition(subject: &Subject, metric: Metric, threshold: f64, side: Side) -> C
 /// One cause: when it is claimed, what its removal is worth, and what to do.
 pub(crate) struct Rule {
     pub(crate) cause: Bottleneck,
+    /// The metrics without which nothing is claimed: those of the conditions, their thresholds, and what chooses between them.
+    pub(crate) needs: &'static [&'static [Metric]],
     /// All of these must hold. The most telling comes first.
     pub(crate) conditions: fn(&Subject) -> Vec<Condition>,
     /// The speedup when the cause is removed.
@@ -100,8 +102,16 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
+    /// The metrics that the claim rests on and the page does not have.
+    pub(crate) fn missing(&self, subject: &Subject) -> impl Iterator<Item = Metric> {
+        self.needs.iter().copied().flatten().copied().filter(|metric| subject.lacks(metric))
+    }
+
     /// Whether the cause is claimed.
     pub(crate) fn holds(&self, subject: &Subject) -> bool {
+        if self.missing(subject).next().is_some() {
+            return false;
+        }
         let conditions = (self.conditions)(subject);
         !conditions.is_empty() && conditions.iter().all(Condition::holds)
     }

@@ -3,6 +3,7 @@
 
 use super::code::Hints;
 use super::metric::{self as m, Metric};
+use super::odd::{self, Odd};
 use super::page::{Kernel, Launch};
 use super::ptxas::Resources;
 
@@ -35,9 +36,27 @@ impl Subject {
         Self { kernel: kernel.name.clone(), launches: kernel.launches, launch, resources: None, hints: None }
     }
 
-    /// A metric under any of its names.
+    /// The first metric whose value cannot be: a page with one is damaged, and gives no diagnosis.
+    pub fn odd(&self) -> Option<Odd> {
+        odd::of(self)
+    }
+
+    /// A metric under any of its names. One whose value cannot be counts as not collected.
     pub(crate) fn reading(&self, metric: Metric) -> Option<Reading> {
-        metric.iter().find_map(|name| Some(Reading { name, value: self.launch.get(name)? }))
+        let mut all = metric.iter().filter_map(|name| Some(Reading { name, value: self.launch.get(name)? }));
+        all.find(|reading| odd::expected(metric, reading.name, reading.value).is_none())
+    }
+
+    /// Whether the page does not have a metric. An average over no loads is none that was left out.
+    pub(crate) fn lacks(&self, metric: Metric) -> bool {
+        let of_nothing = metric == m::LOAD_BYTES_PER_SECTOR
+            && self.reading(m::LOAD_REQUESTS).is_some_and(|requests| requests.value == 0.0);
+        self.reading(metric).is_none() && !of_nothing
+    }
+
+    /// Whether the page has the load of every unit.
+    pub(crate) fn has_units(&self) -> bool {
+        !m::UNITS.iter().any(|unit| self.lacks(unit))
     }
 
     /// A metric's value; 0 where it was not collected.

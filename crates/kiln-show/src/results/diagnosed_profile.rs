@@ -17,7 +17,14 @@ impl DiagnosedProfileView<'_> {
     pub fn json(&self) -> Value {
         match self.asked() {
             Some(rule) => rule_json(rule),
-            None => json!(self.profile.diagnosis),
+            None => {
+                let mut all = json!(self.profile.diagnosis);
+                all["other_kernels"] = json!(self.profile.others);
+                if !self.profile.notes.is_empty() {
+                    all["notes"] = json!(self.profile.notes);
+                }
+                all
+            }
         }
     }
 
@@ -44,19 +51,42 @@ impl fmt::Display for DiagnosedProfileView<'_> {
         if let Some((name, speedup)) = best.reduce(|most, next| if next.1 > most.1 { next } else { most }) {
             writeln!(f, "ncu's first rule: {name}, {}", times(speedup))?;
         }
-        roofs(f, diagnosis)
+        roofs(f, diagnosis)?;
+        if let Some(lacking) = lacking(&diagnosis.not_collected) {
+            writeln!(f, "note: {lacking}")?;
+        }
+        self.profile.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
     }
 }
 
+/// How many metrics are named before the others are counted.
+const NAMED: usize = 4;
+
+/// What the page lacks, in a line.
+fn lacking<T: AsRef<str>>(names: &[T]) -> Option<String> {
+    let (named, others) = names.split_at(names.len().min(NAMED));
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    let list: Vec<&str> = named.iter().map(AsRef::as_ref).collect();
+    let line = format!("not collected: {}{more}; collect with --set full", list.join(", "));
+    (!named.is_empty()).then_some(line)
+}
+
 fn head(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis, others: usize) -> fmt::Result {
-    let ProfileDiagnosis { cause, kernel, launches, time_us, expected_speedup, confidence, .. } = diagnosis;
-    let name = kernel.split('(').next().unwrap_or_default();
+    let ProfileDiagnosis { cause, launches, time_us, expected_speedup, confidence, .. } = diagnosis;
+    let time = time_us.map_or("time not collected".to_owned(), |micros| format!("{micros} us"));
     let launches = if *launches > 1 { format!(", longest of {launches} launches") } else { String::new() };
-    let others =
-        if others > 0 { format!("; the page has {others} more kernels, which took less") } else { String::new() };
-    let place = format!("{name} ({time_us} us{launches}{others})");
+    let others = match others {
+        0 => String::new(),
+        1 => "; the page has 1 more kernel, which took less".into(),
+        _ => format!("; the page has {others} more kernels, which took less"),
+    };
+    let place = format!("{} ({time}{launches}{others})", diagnosis.name());
     let Some(cause) = cause else {
-        return writeln!(f, "no known cause in {place}: bound by {}", diagnosis.roofline.bound.name());
+        let bound = diagnosis.roofline.bound.name();
+        return match diagnosis.not_collected.is_empty() {
+            true => writeln!(f, "no known cause in {place}: bound by {bound}"),
+            false => writeln!(f, "no cause can be named in {place}: the page lacks metrics"),
+        };
     };
     let worth = match at_roofline(*cause) {
         true => format!("nothing left to gain, at most {}", times(*expected_speedup)),
@@ -72,8 +102,12 @@ fn head(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis, others: usize)
 
 fn roofs(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis) -> fmt::Result {
     let roofline = &diagnosis.roofline;
-    writeln!(f, "roofline: bound by {}", roofline.bound.name())?;
+    match roofline.bound.name() {
+        "unknown" => writeln!(f, "roofline: not known what bounds it")?,
+        bound => writeln!(f, "roofline: bound by {bound}")?,
+    }
     for (name, share) in [("DRAM", roofline.memory_fraction), ("arithmetic", roofline.compute_fraction)] {
+        let Some(share) = share else { continue };
         writeln!(f, "  {name:20} {} {:3.0} % of peak", bar(share), 100.0 * share)?;
     }
     if !diagnosis.stalls.is_empty() {
@@ -94,9 +128,13 @@ fn why(f: &mut fmt::Formatter<'_>, rule: &AppliedRule, profile: &DiagnosedProfil
         Some(0) => writeln!(f, "{} comes first: {worth}", rule.cause)?,
         Some(rank) => writeln!(f, "{} comes {} of {}: {worth}", rule.cause, rank + 1, ranked.len())?,
         None if rule.holds => writeln!(f, "{} applies, but promises {worth} only", rule.cause)?,
+        None if !rule.not_collected.is_empty() => writeln!(f, "{} cannot be decided", rule.cause)?,
         None => writeln!(f, "{} does not apply", rule.cause)?,
     }
     conditions(f, rule)?;
+    if let Some(lacking) = lacking(&rule.not_collected) {
+        writeln!(f, "  {lacking}")?;
+    }
     if rule.holds {
         writeln!(f, "  {}", rule.explanation)?;
     }
@@ -123,8 +161,11 @@ fn conditions(f: &mut fmt::Formatter<'_>, rule: &AppliedRule) -> fmt::Result {
     Ok(())
 }
 
-/// The first condition that does not hold.
+/// What is not there, or the first condition that does not hold.
 fn missing(rule: &AppliedRule) -> String {
+    if let Some(first) = rule.not_collected.first() {
+        return format!("{first} not collected");
+    }
     let failing = rule.conditions.iter().find(|condition| !condition.holds());
     match failing {
         Some(condition) => {
@@ -146,13 +187,17 @@ fn rule_json(rule: &AppliedRule) -> Value {
             json!({"metric": own.metric, "value": own.value, "threshold": own.threshold, "side": side, "holds": own.holds()})
         })
         .collect();
-    json!({
+    let mut all = json!({
         "cause": rule.cause,
         "holds": rule.holds,
         "expected_speedup": rule.expected_speedup,
         "conditions": conditions,
         "explanation": rule.explanation,
-    })
+    });
+    if !rule.not_collected.is_empty() {
+        all["not_collected"] = json!(rule.not_collected);
+    }
+    all
 }
 
 fn bar(share: f64) -> String {

@@ -1,6 +1,6 @@
 //! A profile of ncu to the cause of a kernel's time, offline: any page from any machine. In: ncu's raw page or its report, and where they are
 //! at hand its details page, the compiler's log and the source. Out: a diagnosis, with every rule's values for `--why`. Refuses
-//! files that cannot be read, and pages without a launch, with the reason that ncu gave.
+//! files that cannot be read, pages with numbers that cannot be, and pages without a launch, with the reason that ncu gave.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -44,6 +44,8 @@ pub struct DiagnosedProfile {
     pub ncu: Vec<NcuRule>,
     /// How many other kernels the page has.
     pub others: usize,
+    /// What limits the diagnosis.
+    pub notes: Vec<String>,
 }
 
 impl Ends for DiagnosedProfile {
@@ -64,6 +66,9 @@ pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedPro
     }
     let kernel = pages.dominant().ok_or_else(|| refused(&request.page, Trouble::NoPage))?;
     let mut subject = Subject::of(kernel);
+    if let Some(odd) = subject.odd() {
+        return Err(refused(&request.page, Trouble::Odd(odd)));
+    }
     if let Some(log) = &request.ptxas {
         let all = ptxas::resources(&decoded(&fs_err::read(log)?));
         subject.resources = ptxas::of_kernel(&all, &kernel.name).cloned();
@@ -71,7 +76,8 @@ pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedPro
     subject.hints = source(request)?.map(|source| code::hints(&source, &kernel.name));
     let ncu = pages.rules.iter().filter(|rule| rule.kernel == kernel.name).cloned().collect();
     let others = pages.kernels.len() - 1;
-    Ok(DiagnosedProfile { diagnosis: diagnose(&subject), rules: applied(&subject), why, ncu, others })
+    let notes = pages.notes();
+    Ok(DiagnosedProfile { diagnosis: diagnose(&subject), rules: applied(&subject), why, ncu, others, notes })
 }
 
 fn cause(name: &str) -> Result<Bottleneck, Failure> {
@@ -150,6 +156,11 @@ fn refused(file: &Utf8Path, trouble: Trouble) -> Failure {
             "allow it with `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d and a reboot, or run ncu as root",
         ),
         Trouble::Ncu(what) => report(&format!("ncu reported an error: {what}")),
+        Trouble::Odd(odd) => report(&format!("{} is {}, which cannot be", odd.metric, odd.value))
+            .label(format!("expected {}", odd.expected))
+            .hint("export the page again: ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv"),
+        Trouble::Cut => report("the page is cut: it has a header and no whole launch")
+            .hint("export it again: ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv"),
         Trouble::NoPage => report("holds no page of ncu").hint(
             "ncu --set full -k NAME -s 2 -c 1 -o rep ./app; ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv",
         ),

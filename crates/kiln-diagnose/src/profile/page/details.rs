@@ -2,7 +2,9 @@
 //! of kiln read have the name of the raw page.
 
 use super::super::csv::Record;
-use super::super::number::{number, scale};
+use super::super::number::{foreign, number, scale};
+use super::super::odd::Odd;
+use super::{DURATION, odd_form, odd_time, odd_unit};
 
 /// Section, name, and the metric of the raw page.
 const NAMES: &[(&str, &str, &str)] = &[
@@ -71,6 +73,7 @@ pub(super) struct Columns {
 pub(super) enum Row {
     Value { kernel: String, metric: &'static str, value: f64 },
     Rule(NcuRule),
+    Odd(Odd),
 }
 
 impl Columns {
@@ -99,7 +102,16 @@ impl Columns {
         }
         let (section, name) = (record.bytes(self.section)?, record.bytes(self.metric)?);
         let known = NAMES.iter().find(|(of, own, _)| own.as_bytes() == name && of.as_bytes() == section)?;
-        let value = number(record.bytes(self.value)?)? * scale(&record.text(self.unit));
+        let (text, unit) = (record.text(self.value), record.text(self.unit));
+        let value = number(text.as_bytes()).map(|value| value * scale(&unit));
+        let odd = match known.2 {
+            DURATION => odd_unit(&unit).or_else(|| odd_time(&text, value.unwrap_or(f64::NAN))),
+            metric => foreign(text.as_bytes()).then(|| odd_form(metric, &text)),
+        };
+        if let Some(odd) = odd {
+            return Some(Row::Odd(odd));
+        }
+        let value = value?;
         Some(Row::Value { kernel: record.text(self.kernel).into_owned(), metric: known.2, value })
     }
 }

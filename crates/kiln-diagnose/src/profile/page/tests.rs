@@ -133,3 +133,102 @@ fn a_long_page_is_read_a_launch_at_a_time() {
     let kernel = pages.dominant().unwrap();
     assert_eq!((pages.kernels.len(), kernel.launches), (1, rows));
 }
+
+fn timed(unit: &str, rows: &str) -> Pages {
+    read(&format!("\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n\"\",\"\",\"{unit}\"\n{rows}"))
+}
+
+fn odd(pages: &Pages) -> Option<Odd> {
+    match pages.trouble() {
+        Some(Trouble::Odd(odd)) => Some(odd),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_time_that_cannot_be_is_refused() {
+    for value in ["0", "-5", "1e30", "1e999", "1.394.528", "12,5"] {
+        let found = odd(&timed("ns", &format!("\"0\",\"k\",\"{value}\"\n"))).unwrap();
+        assert_eq!((found.metric.as_str(), found.value.as_str()), (DURATION, value));
+        assert!(odd(&timed("ns", &format!("\"0\",\"k\",\"9\"\n\"1\",\"k\",\"{value}\"\n"))).is_some(), "{value}");
+    }
+    let found = odd(&timed("fortnight", "\"0\",\"k\",\"9\"\n")).unwrap();
+    assert_eq!((found.value.as_str(), found.expected.as_str()), ("in fortnight", "ns, us, ms or s"));
+    for unit in ["us", "\u{b5}s", "\u{3bc}s", "usecond"] {
+        let pages = timed(unit, "\"0\",\"k\",\"1,250.5\"\n");
+        assert_eq!((pages.trouble(), pages.dominant().unwrap().total_ns), (None, 1_250_500.0), "{unit}");
+    }
+    assert_eq!(timed("ns", "\"0\",\"k\",\"n/a\"\n").trouble(), None, "that is not collected");
+}
+
+#[test]
+fn a_page_of_another_locale_is_refused() {
+    for name in ["p01_scalebias_planted.raw.csv", "p10_ops8_planted.details.csv"] {
+        let text = std::fs::read_to_string(format!("{FOLDER}{name}")).unwrap();
+        // Points and commas change places within numbers.
+        let swapped = |field: &str| match number(field.as_bytes()) {
+            Some(_) => field
+                .chars()
+                .map(|own| {
+                    if own == ',' {
+                        '.'
+                    } else if own == '.' {
+                        ','
+                    } else {
+                        own
+                    }
+                })
+                .collect(),
+            None => field.to_owned(),
+        };
+        let text: Vec<String> = text.split('"').map(swapped).collect();
+        let found = odd(&read(&text.join("\"")));
+        assert!(found.is_some_and(|odd| odd.expected.contains("LC_ALL=C")), "{name}");
+    }
+}
+
+#[test]
+fn thousands_of_kernels_keep_their_names_and_totals() {
+    let names = 5000;
+    let mut rows = String::new();
+    for round in 0..2 {
+        for kernel in 0..names {
+            let time = if kernel == 4321 { 50_000 } else { 10 + (kernel + round) % 7 };
+            rows += &format!("\"0\",\"k{kernel}\",\"{time}\"\n");
+        }
+    }
+    let pages = timed("ns", &rows);
+    assert_eq!(pages.kernels.len(), names);
+    let most = pages.dominant().unwrap();
+    assert_eq!((most.name.as_str(), most.launches, most.total_ns), ("k4321", 2, 100_000.0));
+    assert_eq!(most.longest.get(DURATION), Some(50_000.0));
+    assert!(pages.kernels.iter().all(|kernel| kernel.launches == 2), "none is booked on another");
+    assert_eq!((pages.kernels[600].name.as_str(), pages.kernels[600].total_ns), ("k600", 31.0));
+    assert_eq!(pages.beyond, Beyond::default());
+}
+
+#[test]
+fn names_beyond_those_that_are_told_apart_are_counted_and_noted() {
+    let rows: String = (0..(1 << 16) + 3).map(|kernel| format!("\"0\",\"k{kernel}\",\"1000\"\n")).collect();
+    let pages = timed("ns", &rows);
+    assert_eq!((pages.beyond.launches, pages.beyond.total_ns), (3, 3000.0));
+    assert_eq!(pages.notes(), ["more than 65536 kernels: 3 launches of others (3 us) are not told apart"]);
+    assert_eq!(pages.kernels.iter().map(|kernel| kernel.launches).max(), Some(1));
+}
+
+#[test]
+fn details_of_another_program_are_left_out() {
+    let mut pages = page("p01_scalebias_planted.raw.csv");
+    pages.join(page("p10_ops8_planted.details.csv"));
+    assert_eq!(pages.kernels.len(), 1);
+    assert!(pages.notes()[0].starts_with("the details page has another kernel, which is left out: apply_ops("));
+}
+
+#[test]
+fn a_page_without_a_whole_launch_is_cut() {
+    let text = std::fs::read_to_string(format!("{FOLDER}p17_axpy_planted.raw.csv")).unwrap();
+    let rows: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+    for end in [rows[0], rows[1], rows[1] + 30] {
+        assert_eq!(read(&text[..end]).trouble(), Some(Trouble::Cut), "{end}");
+    }
+}

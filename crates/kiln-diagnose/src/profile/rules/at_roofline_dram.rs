@@ -7,11 +7,19 @@ use super::super::subject::Subject;
 use super::at_roofline_fp32::remaining;
 use super::coalescing::EXCESS;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::AtRooflineDram, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::AtRooflineDram,
+    needs: &[&[m::DRAM, m::SECTORS, m::SECTORS_IDEAL]],
+    conditions,
+    gain,
+    explain,
+    fixes,
+};
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     let mut all = vec![above(subject, m::DRAM, 80.0)];
-    if subject.reading(m::SECTORS).is_some() {
+    // A kernel that copies by other paths touches none.
+    if subject.value(m::SECTORS) > 0.0 {
         all.push(below(subject, m::SECTORS, EXCESS * subject.value(m::SECTORS_IDEAL)).context());
     }
     all

@@ -4,9 +4,16 @@ use super::super::cause::Bottleneck;
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
-use super::tensor_core_unused::is_product;
+use super::tensor_core_unused::{PRODUCT, is_product};
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::AtRooflineFp32, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::AtRooflineFp32,
+    needs: &[PRODUCT, &[m::FMA, m::LANES, m::FP64, m::ISSUE]],
+    conditions,
+    gain,
+    explain,
+    fixes,
+};
 
 /// At the roofline no more than this is promised.
 const MOST: f64 = 1.05;

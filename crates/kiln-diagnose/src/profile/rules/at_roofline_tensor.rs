@@ -6,7 +6,8 @@ use super::super::rule::{Condition, Fix, Rule, above, fix};
 use super::super::subject::Subject;
 use super::at_roofline_fp32::remaining;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::AtRooflineTensor, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::AtRooflineTensor, needs: &[&[m::TENSOR, m::DRAM]], conditions, gain, explain, fixes };
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![above(subject, busiest(subject), 65.0)]

@@ -6,7 +6,8 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::AtomicContention, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::AtomicContention, needs: &[NEEDS], conditions, gain, explain, fixes };
 
 /// The busiest slice of L2 spends this much of the time on atomics.
 const BUSY: f64 = 30.0;
@@ -14,6 +15,9 @@ const BUSY: f64 = 30.0;
 fn in_shared(subject: &Subject) -> bool {
     subject.value(m::SHARED_ATOMIC_WAVEFRONTS) > subject.value(m::ATOMIC_BUSIEST)
 }
+
+/// What the claim rests on.
+pub(super) const NEEDS: &[m::Metric] = &[m::SHARED_ATOMIC_WAVEFRONTS, m::ATOMIC_BUSIEST, m::DRAM];
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     if in_shared(subject) {

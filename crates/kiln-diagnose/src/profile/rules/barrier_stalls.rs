@@ -6,7 +6,8 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::BarrierStalls, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::BarrierStalls, needs: &[m::WAITS, &[m::DRAM]], conditions, gain, explain, fixes };
 
 /// ncu calls a stall important from this share of a warp's time on.
 const SHARE: f64 = 0.3;

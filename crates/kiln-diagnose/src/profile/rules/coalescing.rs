@@ -11,6 +11,10 @@ pub(super) const EXCESS: f64 = 2.0;
 /// Memory must be what the kernel waits for: below this share of its peak, latency is the better explanation.
 pub(super) const BUSY: f64 = 65.0;
 
+/// What the claims rest on.
+pub(super) const NEEDS: &[&[m::Metric]] =
+    &[m::PATH, &[m::SECTORS, m::SECTORS_IDEAL, m::LOAD_SECTORS, m::LOAD_REQUESTS, m::READ_BYTES, m::WRITE_BYTES]];
+
 /// How many times the ideal number of sectors.
 pub(super) fn excess(subject: &Subject) -> f64 {
     subject.ratio(m::SECTORS, m::SECTORS_IDEAL)

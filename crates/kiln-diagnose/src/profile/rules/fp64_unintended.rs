@@ -6,7 +6,8 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::Fp64Unintended, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::Fp64Unintended, needs: &[&[m::FP64], m::ACTIVE], conditions, gain, explain, fixes };
 
 /// A kernel that computes in float does nothing at all in this pipe.
 const BUSY: f64 = 5.0;

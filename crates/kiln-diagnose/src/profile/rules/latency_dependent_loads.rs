@@ -6,12 +6,26 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 use super::launch_bound::SHORT_NS;
+use super::tensor_core_unused::PRODUCT;
 use super::{atomic_contention, narrow_loads, register_spill_local};
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::LatencyDependentLoads, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::LatencyDependentLoads, needs: NEEDS, conditions, gain, explain, fixes };
 
 /// Loads that were overlapped by hand rarely gain more than this.
 const MOST: f64 = 4.0;
+
+/// What the claim rests on: also what shows that no neighbouring cause applies.
+const NEEDS: &[&[m::Metric]] = &[
+    m::WAITS,
+    m::UNITS,
+    m::ACTIVE,
+    &[m::THEORETICAL, m::GRID, m::SMS, m::DURATION],
+    atomic_contention::NEEDS,
+    narrow_loads::NEEDS,
+    PRODUCT,
+    register_spill_local::NEEDS,
+];
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     // These make warps wait for memory, too, and say why.

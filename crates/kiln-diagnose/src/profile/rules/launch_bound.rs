@@ -6,7 +6,8 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, below, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::LaunchBound, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::LaunchBound, needs: &[&[m::DURATION]], conditions, gain, explain, fixes };
 
 /// A launch costs the host and the device about this much; a kernel that is shorter spends more on starting than on work.
 const LAUNCH_MICROS: f64 = 5.0;
@@ -24,7 +25,7 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
 /// One kernel does the work of the sequence, at the speed of the busiest unit. Where the page does not have that, only what a graph saves is
 /// promised.
 fn gain(subject: &Subject) -> f64 {
-    if subject.reading(m::L2).is_none() && subject.reading(m::ISSUE).is_none() {
+    if !subject.has_units() {
         return of_graph(subject);
     }
     let work = subject.micros() * Load::of(subject).left();
@@ -33,12 +34,18 @@ fn gain(subject: &Subject) -> f64 {
 }
 
 fn explain(subject: &Subject) -> String {
+    let micros = subject.micros();
+    let busy = match subject.has_units() {
+        true => format!(
+            "Its {:.0} blocks keep the busiest unit at {:.1} %, so a",
+            subject.value(m::GRID),
+            100.0 * Load::of(subject).busiest()
+        ),
+        false => "A".into(),
+    };
     format!(
-        "A launch takes {:.1} us on the device, and starting it costs the host about {LAUNCH_MICROS:.0} us. \
-         Its {:.0} blocks keep the busiest unit at {:.1} %, so a sequence of such launches spends its time on launching.",
-        subject.micros(),
-        subject.value(m::GRID),
-        100.0 * Load::of(subject).busiest()
+        "A launch takes {micros:.1} us on the device, and starting it costs the host about {LAUNCH_MICROS:.0} us. \
+         {busy} sequence of such launches spends its time on launching."
     )
 }
 

@@ -5,13 +5,18 @@ use super::super::load::Load;
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
-use super::tensor_core_unused::is_product;
+use super::tensor_core_unused::{PRODUCT, is_product};
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::NarrowLoads, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::NarrowLoads, needs: &[NEEDS, PRODUCT], conditions, gain, explain, fixes };
 
 /// Sectors of a warp's load: one with a byte per lane, two with two bytes, four with four.
 const TWO_BYTES: f64 = 2.5;
 const FOUR_BYTES: f64 = 4.5;
+
+/// What the claim rests on.
+pub(super) const NEEDS: &[m::Metric] =
+    &[m::LOAD_REQUESTS, m::LOAD_SECTORS, m::LOAD_BYTES_PER_SECTOR, m::DRAM, m::LOADS, m::INSTRUCTIONS];
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     // Products of matrices read what they need in any width, and read it often.

@@ -11,6 +11,10 @@ const LOW: f64 = 50.0;
 /// More warps do not help where a unit is this busy already.
 const BUSY: f64 = 80.0;
 
+/// What the claim rests on, beside the path to memory and the cycles.
+pub(super) const NEEDS: &[m::Metric] =
+    &[m::LIMIT_BLOCKS, m::LIMIT_REGISTERS, m::LIMIT_SHARED, m::LIMIT_WARPS, m::THEORETICAL, m::ISSUE, m::WAVES];
+
 /// The conditions of a limit, if it is the one that binds.
 pub(super) fn conditions(subject: &Subject, limit: m::Metric) -> Vec<Condition> {
     let others = [m::LIMIT_BLOCKS, m::LIMIT_REGISTERS, m::LIMIT_SHARED, m::LIMIT_WARPS];

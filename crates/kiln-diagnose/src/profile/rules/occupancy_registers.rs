@@ -6,8 +6,14 @@ use super::super::rule::{Condition, Fix, Rule, fix};
 use super::super::subject::Subject;
 use super::{occupancy, register_spill_local};
 
-pub(super) const RULE: Rule =
-    Rule { cause: Bottleneck::OccupancyRegisters, conditions, gain: occupancy::gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::OccupancyRegisters,
+    needs: &[occupancy::NEEDS, m::PATH, m::ACTIVE, register_spill_local::NEEDS],
+    conditions,
+    gain: occupancy::gain,
+    explain,
+    fixes,
+};
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     // Registers that do not suffice as it is cannot be fewer.

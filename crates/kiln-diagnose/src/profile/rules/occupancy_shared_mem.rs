@@ -6,8 +6,14 @@ use super::super::rule::{Condition, Fix, Rule, fix};
 use super::super::subject::Subject;
 use super::occupancy;
 
-pub(super) const RULE: Rule =
-    Rule { cause: Bottleneck::OccupancySharedMem, conditions, gain: occupancy::gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::OccupancySharedMem,
+    needs: &[occupancy::NEEDS, m::PATH, m::ACTIVE],
+    conditions,
+    gain: occupancy::gain,
+    explain,
+    fixes,
+};
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     occupancy::conditions(subject, m::LIMIT_SHARED)

@@ -6,10 +6,15 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::RegisterSpillLocal, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::RegisterSpillLocal, needs: &[NEEDS], conditions, gain, explain, fixes };
 
 /// Local accesses are worth a look from this share of the instructions on.
 const SHARE: f64 = 0.03;
+
+/// What the claim rests on.
+pub(super) const NEEDS: &[m::Metric] =
+    &[m::LOCAL_LOADS, m::LOCAL_STORES, m::INSTRUCTIONS, m::SECTORS_LOCAL, m::SECTORS];
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![

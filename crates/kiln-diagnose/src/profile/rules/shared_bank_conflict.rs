@@ -6,7 +6,14 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::SharedBankConflict, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::SharedBankConflict,
+    needs: &[&[m::SHARED_WAVEFRONTS, m::SHARED_WAVEFRONTS_IDEAL, m::WAVEFRONTS, m::CYCLES_ELAPSED, m::SMS]],
+    conditions,
+    gain,
+    explain,
+    fixes,
+};
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     let ideal = subject.value(m::SHARED_WAVEFRONTS_IDEAL);

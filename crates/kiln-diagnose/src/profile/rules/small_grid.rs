@@ -7,7 +7,14 @@ use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 use super::launch_bound::SHORT_NS;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::SmallGrid, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::SmallGrid,
+    needs: &[&[m::GRID, m::SMS, m::DURATION, m::BLOCK, m::THEORETICAL]],
+    conditions,
+    gain,
+    explain,
+    fixes,
+};
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![below(subject, m::GRID, subject.sms()), above(subject, m::DURATION, SHORT_NS).context()]
@@ -22,13 +29,14 @@ fn gain(subject: &Subject) -> f64 {
 
 fn explain(subject: &Subject) -> String {
     let (grid, sms) = (subject.value(m::GRID), subject.sms());
-    format!(
-        "The grid has {grid:.0} blocks for {sms:.0} SMs, so {:.0} SMs never have work. \
-         In the {:.0} us of a launch no unit is busier than {:.1} % of the device's peak.",
-        (sms - grid).max(0.0),
-        subject.micros(),
-        100.0 * Load::of(subject).busiest()
-    )
+    let blocks =
+        format!("The grid has {grid:.0} blocks for {sms:.0} SMs, so {:.0} SMs never have work.", (sms - grid).max(0.0));
+    if !subject.has_units() {
+        return blocks;
+    }
+    let busiest = 100.0 * Load::of(subject).busiest();
+    let micros = subject.micros();
+    format!("{blocks} In the {micros:.0} us of a launch no unit is busier than {busiest:.1} % of the device's peak.")
 }
 
 fn fixes(subject: &Subject, gain: f64) -> Vec<Fix> {

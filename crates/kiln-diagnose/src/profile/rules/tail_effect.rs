@@ -7,7 +7,14 @@ use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 use super::launch_bound::SHORT_NS;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::TailEffect, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::TailEffect,
+    needs: &[m::ACTIVE, &[m::GRID, m::SMS, m::DURATION, m::WAVES]],
+    conditions,
+    gain,
+    explain,
+    fixes,
+};
 
 /// The average SM has work for less of the time: beyond that it is the ramp of any launch.
 const ACTIVE: f64 = 0.85;

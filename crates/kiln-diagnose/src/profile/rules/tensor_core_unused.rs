@@ -6,11 +6,21 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::TensorCoreUnused, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::TensorCoreUnused,
+    needs: &[PRODUCT, &[m::HFMA, m::TENSOR, m::DRAM, m::SMS]],
+    conditions,
+    gain,
+    explain,
+    fixes,
+};
 
 /// What a plain kernel with tensor cores reaches, by the peak of the FP32 pipe: about a seventh of the tensor cores' peak.
 const TF32_REACH: f64 = 1.0;
 const HALF_REACH: f64 = 2.0;
+
+/// What shows whether a kernel multiplies matrices.
+pub(super) const PRODUCT: &[m::Metric] = &[m::FFMA, m::FADD, m::FMUL, m::CYCLES_ELAPSED, m::SHARED_LOADS];
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     if !is_product(subject) {

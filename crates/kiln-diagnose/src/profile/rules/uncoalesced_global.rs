@@ -6,7 +6,8 @@ use super::super::rule::{Condition, Fix, Rule, above, fix};
 use super::super::subject::Subject;
 use super::coalescing::{BUSY, EXCESS, busiest, excess, gain, of_structures};
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::UncoalescedGlobal, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::UncoalescedGlobal, needs: super::coalescing::NEEDS, conditions, gain, explain, fixes };
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     if of_structures(subject) {

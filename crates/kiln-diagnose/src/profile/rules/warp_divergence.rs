@@ -6,7 +6,14 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::WarpDivergence, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::WarpDivergence,
+    needs: &[&[m::LANES, m::ISSUE], m::ACTIVE, m::WAITS],
+    conditions,
+    gain,
+    explain,
+    fixes,
+};
 
 /// Three quarters of a warp.
 const LANES: f64 = 24.0;

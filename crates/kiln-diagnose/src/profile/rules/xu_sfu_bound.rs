@@ -6,7 +6,8 @@ use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 
-pub(super) const RULE: Rule = Rule { cause: Bottleneck::XuSfuBound, conditions, gain, explain, fixes };
+pub(super) const RULE: Rule =
+    Rule { cause: Bottleneck::XuSfuBound, needs: &[&[m::XU, m::FP64], m::ACTIVE], conditions, gain, explain, fixes };
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     // Conversions of doubles are counted in the same unit.
