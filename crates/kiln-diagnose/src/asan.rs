@@ -11,7 +11,12 @@ mod read;
 mod report;
 mod words;
 
+use std::collections::{HashMap, HashSet};
+
+use kiln_core::counted;
+
 use crate::inconclusive::Doubt;
+use crate::listed::listed;
 use crate::sanitizer::{Direction, Program};
 use crate::source::last_part;
 use crate::{Cause, Diagnosis, Facts, Finding, Reason, Sources, Tool, Verdict};
@@ -61,47 +66,25 @@ impl AsanLog {
 
     /// Names of the source files that reports are about, each once: what is worth looking for.
     pub fn files(&self) -> Vec<&str> {
-        let mut files: Vec<&str> = Vec::new();
-        for file in self.reports.iter().filter_map(|report| report.place()?.file.as_deref()) {
-            if !files.contains(&file) {
-                files.push(file);
-            }
-        }
-        files
+        let mut seen = HashSet::new();
+        let files = self.reports.iter().filter_map(|report| report.place()?.file.as_deref());
+        files.filter(|file| seen.insert(*file)).collect()
     }
 }
 
 /// Turns reports into findings.
 pub fn diagnose(log: &AsanLog, sources: &Sources) -> Diagnosis {
-    let mut findings: Vec<Finding> = Vec::new();
-    for report in &log.reports {
-        let finding = finding(report, sources);
-        let same = |known: &&mut Finding| {
-            at(known) == at(&finding)
-                && (known.cause == finding.cause || follows(known.tool, &finding) || follows(finding.tool, known))
-        };
-        match findings.iter_mut().find(same) {
-            Some(known) if known.tool == finding.tool => {
-                known.count += finding.count;
-                merge(&mut known.facts, &finding.facts);
-            }
-            // Both sanitizers saw the same access: the one that knows the memory names it.
-            Some(known) => {
-                let (main, other) = match known.tool {
-                    Tool::Ubsan => (finding, known.clone()),
-                    _ => (known.clone(), finding),
-                };
-                *known = main;
-                known.facts.set_some("undefined_behaviour", other.facts.text("message"));
-            }
-            None => findings.push(finding),
-        }
-    }
-    let mut notes = Vec::new();
+    let (mut findings, note) = listed(found(log), 0);
+    findings.iter_mut().for_each(|finding| show_line(finding, sources));
+    let mut notes = Vec::from_iter(note);
     let verdict = match (findings.is_empty(), &log.not_run) {
         (false, _) => {
-            notes.extend(log.unread.iter().map(noted));
+            notes.extend(log.unread.iter().take(NOTED).map(noted));
             notes.dedup();
+            let more = log.unread.len().saturating_sub(NOTED);
+            notes.extend(
+                (more > 0).then(|| format!("{} of reports were not read either", counted(more as u128, "more part"))),
+            );
             Verdict::BugsFound
         }
         (true, Some(reason)) => {
@@ -117,6 +100,53 @@ pub fn diagnose(log: &AsanLog, sources: &Sources) -> Diagnosis {
         },
     };
     Diagnosis { findings, verdict, notes }
+}
+
+/// Reports that were not read of which notes speak.
+const NOTED: usize = 20;
+
+/// One finding per cause and place, in the order of the first report of each.
+fn found(log: &AsanLog) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    // At one place there are no more findings than causes.
+    let mut places: HashMap<(Option<&str>, Option<u32>), Vec<usize>> = HashMap::new();
+    for report in &log.reports {
+        let finding = finding(report);
+        let place = report.place();
+        // One names files as they were given to the compiler, the other with their folder.
+        let at = (place.and_then(|frame| frame.file.as_deref()).map(last_part), place.and_then(|frame| frame.line));
+        let here = places.entry(at).or_default();
+        let same = |known: &Finding| {
+            known.cause == finding.cause || follows(known.tool, &finding) || follows(finding.tool, known)
+        };
+        let known = here.iter().copied().find(|index| same(&findings[*index]));
+        match known.map(|index| &mut findings[index]) {
+            Some(known) if known.tool == finding.tool => {
+                known.count = known.count.saturating_add(finding.count);
+                merge(&mut known.facts, &finding.facts);
+            }
+            // Both sanitizers saw the same access: the one that knows the memory names it.
+            Some(known) => {
+                let (main, other) = match known.tool {
+                    Tool::Ubsan => (finding, known.clone()),
+                    _ => (known.clone(), finding),
+                };
+                *known = main;
+                known.facts.set_some("undefined_behaviour", other.facts.text("message"));
+            }
+            None => {
+                here.push(findings.len());
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+/// The text of a finding's line, after where it was called from.
+fn show_line(finding: &mut Finding, sources: &Sources) {
+    let line = finding.file.as_deref().zip(finding.line).and_then(|(file, line)| sources.line(file, line));
+    finding.facts.set_some("source_line", line);
 }
 
 /// What speaks against a clean result: a report that was not read first, then how the program ended and its result.
@@ -146,11 +176,6 @@ fn program(program: &Program) -> Facts {
     facts
 }
 
-/// One names files as they were given to the compiler, the other with their folder.
-fn at(finding: &Finding) -> (Option<&str>, Option<u32>) {
-    (finding.file.as_deref().map(last_part), finding.line)
-}
-
 /// UndefinedBehaviorSanitizer notices the pointer, AddressSanitizer the access, at the same line.
 fn follows(tool: Tool, other: &Finding) -> bool {
     tool == Tool::Ubsan && other.tool == Tool::Asan
@@ -159,19 +184,18 @@ fn follows(tool: Tool, other: &Finding) -> bool {
 fn merge(facts: &mut Facts, more: &Facts) {
     for name in ["allocations", "leaked_bytes"] {
         if let (Some(a), Some(b)) = (facts.number(name), more.number(name)) {
-            facts.set(name, a + b);
+            facts.set(name, a.saturating_add(b));
         }
     }
 }
 
-fn finding(report: &Report, sources: &Sources) -> Finding {
+fn finding(report: &Report) -> Finding {
     let cause = cause::of(report);
     let place = report.place();
     let file = place.and_then(|frame| frame.file.clone());
     let line = place.and_then(|frame| frame.line);
     let mut facts = facts(report);
     facts.set_some("called_from", called_from(report, line));
-    facts.set_some("source_line", file.as_deref().zip(line).and_then(|(file, line)| sources.line(file, line)));
     Finding {
         cause,
         tool: report.tool,

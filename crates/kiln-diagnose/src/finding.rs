@@ -14,7 +14,7 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// All of it in one word.
     pub verdict: Verdict,
-    /// What limits the verdict: a tool that could not run, a log that is cut, records that kiln does not know.
+    /// What limits the verdict: a tool that could not run, a log that is cut, records that kiln does not know; and how many findings are not listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -239,7 +239,11 @@ impl Doubt {
             (Reason::ToolIncomplete, _) => {
                 "Run the tools that are missing, on fewer kernels or smaller inputs if memory was short."
             }
-            (Reason::ToolFailed, _) => {
+            (Reason::ToolFailed, true) => {
+                "Run it again on one kernel (--kernel-regex kns=NAME) or a smaller input, with a version of compute-sanitizer that knows \
+                 this driver and device."
+            }
+            (Reason::ToolFailed, false) => {
                 "Run it again: the program and the sanitizer's runtime must come from the same compiler, and no other library may be \
                  loaded before the runtime."
             }

@@ -14,6 +14,7 @@ mod fact;
 mod finding;
 mod inconclusive;
 mod lines;
+mod listed;
 pub mod profile;
 pub mod sanitizer;
 mod source;

@@ -9,6 +9,8 @@ mod record;
 mod text;
 mod xml;
 
+use std::collections::HashSet;
+
 pub use diagnose::diagnose;
 pub use output::{Check, Ended, Program};
 pub use place::Place;
@@ -34,14 +36,10 @@ impl SanitizerLog {
 
     /// Names of the source files that the log mentions, each once: what is worth looking for.
     pub fn files(&self) -> Vec<&str> {
-        let mut files: Vec<&str> = Vec::new();
+        let mut seen = HashSet::new();
         let places = self.runs.iter().flat_map(|run| &run.records).flat_map(Record::places);
         let asserted = self.program.assertions.iter().map(|assertion| &assertion.place);
-        for file in places.chain(asserted).filter_map(|place| place.file.as_deref()) {
-            if !files.contains(&file) {
-                files.push(file);
-            }
-        }
-        files
+        let files = places.chain(asserted).filter_map(|place| place.file.as_deref());
+        files.filter(|file| seen.insert(*file)).collect()
     }
 }

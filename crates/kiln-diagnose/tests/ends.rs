@@ -57,7 +57,10 @@ fn reason(diagnosis: &Diagnosis) -> Option<&str> {
 #[test]
 fn reasons_of_what_is_inconclusive() {
     let missed = "========= Internal Sanitizer Error: k was not tracked. Errors might go undetected.\n";
+    let failed = "========= Internal Sanitizer Error: The Sanitizer encountered an error when instrumenting kernels\n";
     for (log, expected) in [
+        (format!("{HEADER}{failed}{CLEAN}"), "tool_failed"),
+        (format!("{HEADER}check=PASS\n========= Error: Internal Sanitizer Error: unknown\n{CLEAN}"), "tool_failed"),
         (HEADER.to_owned(), "log_cut"),
         (format!("{HEADER}loading 3 tensors\nlaunching\n"), "log_cut"),
         (format!("{HEADER}Aborted (core dumped)\n"), "aborted"),

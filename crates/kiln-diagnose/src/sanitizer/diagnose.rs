@@ -18,17 +18,23 @@ mod race;
 mod toolkit;
 mod uninitialised;
 
+use std::collections::HashSet;
+
 use group::Group;
 
 use super::{Place, Record, SanitizerLog, What};
+use crate::listed::listed;
 use crate::{Cause, Diagnosis, Facts, Finding, Sources, Tool};
 
 /// Turns a log into a diagnosis.
 pub fn diagnose(log: &SanitizerLog, sources: &Sources) -> Diagnosis {
     let context = Context { log, sources };
-    let (mut found, mut unsettled) = (Vec::new(), Vec::new());
+    let (mut found, mut unsettled) = (Vec::new(), HashSet::new());
+    let mut left_out = 0;
     for (index, run) in log.runs.iter().enumerate() {
-        for group in group::groups(run) {
+        let (groups, more) = group::groups(run);
+        left_out += more;
+        for group in groups {
             let finding = finding(&context, &group);
             unsettled.extend(finding.iter().filter(|_| access::is_unsettled(&group)).map(what));
             found.extend(finding.map(|finding| (index, finding)));
@@ -41,7 +47,10 @@ pub fn diagnose(log: &SanitizerLog, sources: &Sources) -> Diagnosis {
     findings.retain(|finding| !unsettled.contains(&what(finding)));
     let hang = hang::hang(&context, &mut findings);
     findings.extend(hang);
-    outcome::conclude(&context, findings)
+    let (findings, note) = listed(findings, left_out);
+    let mut diagnosis = outcome::conclude(&context, findings);
+    diagnosis.notes.extend(note);
+    diagnosis
 }
 
 /// What makes two findings the same.

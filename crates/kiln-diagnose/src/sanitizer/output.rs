@@ -1,6 +1,8 @@
 //! What a program says about itself, between a tool's lines or on its own. In: its output. Out: whether its own check
 //! passed, the results it printed, errors and assertions it reported. Only plain signs count: `check=FAIL`, `FAILED`,
-//! names of CUDA errors, the line of a failed assertion.
+//! names and texts of CUDA errors, exceptions of Python, the line of a failed assertion.
+
+mod said;
 
 use super::Place;
 use super::place::function_name;
@@ -76,10 +78,6 @@ pub struct Assertion {
     pub thread: String,
 }
 
-/// Signs of a failed check, apart from words on their own.
-const FAILED: [&str; 6] =
-    ["check=fail", "verification failed", "validation failed", "result mismatch", "results differ", "mismatch at"];
-
 /// Signs of a program that waited too long. That it may wait so long at most is none.
 const TIMED_OUT: [&str; 5] = ["timed out", "timeout:", "timeout after", "timeout expired", "deadlock"];
 
@@ -125,15 +123,12 @@ impl Program {
             return;
         }
         let lower = line.to_ascii_lowercase();
-        let word = |word: &str| line.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == word);
-        let failed = word("FAIL") || word("FAILED") || FAILED.iter().any(|sign| lower.contains(sign));
-        let passed = word("PASS") || word("PASSED") || lower.contains("check=pass");
-        self.check = match (self.check, failed, passed) {
-            (Some(Check::Failed), ..) | (_, true, _) => Some(Check::Failed),
-            (_, _, true) => Some(Check::Passed),
-            (known, ..) => known,
-        };
+        let check = said::check(line);
+        if self.check != Some(Check::Failed) {
+            self.check = check.or(self.check);
+        }
         self.ended = self.ended.take().or_else(|| ended(line));
+        let known = self.errors.len();
         self.timed_out |= TIMED_OUT.iter().any(|sign| lower.contains(sign));
         for part in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')' | '"' | '\'')) {
             if (part.starts_with("cudaError") && part.len() > 9) || part.starts_with("CUDA_ERROR_") {
@@ -144,6 +139,22 @@ impl Program {
             {
                 self.result(part);
             }
+        }
+        let named = self.errors.len() > known || line.contains("cudaError") || line.contains("CUDA_ERROR_");
+        let error = said::device_error(line).filter(|_| !named);
+        error.iter().for_each(|error| remember(&mut self.errors, error));
+        self.raised(line, named || error.is_some() || check == Some(Check::Failed));
+    }
+
+    /// An exception. Where another sign of the line says what is wrong, that says more than where it was raised.
+    fn raised(&mut self, line: &str, explained: bool) {
+        let Some(words) = said::raised(line) else { return };
+        let begun = self.ended == Some(Ended::Failed(said::TRACEBACK.into()));
+        match (&self.ended, explained) {
+            (_, true) if begun => self.ended = None,
+            (None, false) => self.ended = Some(Ended::Failed(words)),
+            (Some(_), false) if begun => self.ended = Some(Ended::Failed(words)),
+            _ => {}
         }
     }
 
@@ -187,7 +198,8 @@ fn remember(list: &mut Vec<String>, text: &str) {
 /// What a shell says about a program that a signal ended: `Aborted (core dumped)`, `run.sh: line 3: 4711 Killed  ./app`.
 fn ended(line: &str) -> Option<Ended> {
     let line = line.trim();
-    if line.starts_with("terminate called") {
+    let asserted = line.contains(": Assertion `") && line.ends_with("failed.");
+    if line.starts_with("terminate called") || asserted {
         return Some(Ended::Aborted(line.into()));
     }
     ["Aborted", "Killed", "Terminated", "Segmentation fault", "Bus error", "Floating point exception"].iter().find_map(

@@ -76,7 +76,9 @@ impl Run {
 
     /// It ran to its end and found nothing.
     pub fn is_clean(&self) -> bool {
-        self.ended && self.records.is_empty() && self.errors.unwrap_or(0) == 0 && self.not_run.is_none()
+        let nothing = self.records.is_empty() && self.errors.unwrap_or(0) == 0;
+        let failed = self.remarks.iter().any(|remark| remark.contains("Internal Sanitizer Error"));
+        self.ended && nothing && self.not_run.is_none() && !failed
     }
 }
 
@@ -233,7 +235,7 @@ pub struct Access {
 }
 
 /// Kinds of device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
     /// Device memory, or any other that all threads see.
     Global,
@@ -258,7 +260,7 @@ impl Space {
 }
 
 /// What an access does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// It reads.
     Read,

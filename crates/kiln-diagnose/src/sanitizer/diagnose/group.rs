@@ -1,12 +1,20 @@
 //! Records that are one finding. In: a run. Out: its records grouped by what happened and where, in the order of the first
 //! of each; and how many errors belong to a group when the tool counted more than it printed.
 
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
+use std::rc::Rc;
+
+use super::allocations::Allocations;
 use crate::Tool;
-use crate::sanitizer::{Place, Problem, Record, Run, What};
+use crate::listed::first_and_most;
+use crate::sanitizer::{Direction, Place, Problem, Record, Run, Space, What};
 
 /// Records of one kind at one place.
 pub(super) struct Group<'a> {
     pub(super) run: &'a Run,
+    /// What the run says about memory.
+    pub(super) allocations: Rc<Allocations>,
     pub(super) records: Vec<&'a Record>,
     /// Errors that were counted, printed or not.
     pub(super) count: u64,
@@ -19,13 +27,23 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Groups a run's records. No group is empty.
-pub(super) fn groups(run: &Run) -> Vec<Group<'_>> {
+/// Groups of one kind in one run that become findings. A diagnosis lists fewer; these may still be one finding, or follow from another.
+const MOST: usize = 1000;
+
+/// Groups a run's records, and says how many groups are left out because there are too many. No group is empty.
+pub(super) fn groups(run: &Run) -> (Vec<Group<'_>>, usize) {
     let mut groups: Vec<Group<'_>> = Vec::new();
+    let allocations = Rc::new(Allocations::of(run));
+    // Records with the same key are few kinds of the same.
+    let mut keys: HashMap<Key<'_>, Vec<usize>> = HashMap::new();
     for record in &run.records {
-        match groups.iter_mut().find(|group| same(group.first(), record)) {
-            Some(group) => group.records.push(record),
-            None => groups.push(Group { run, records: vec![record], count: 0 }),
+        let alike = keys.entry(key(record)).or_default();
+        match alike.iter().copied().find(|index| same(groups[*index].first(), record)) {
+            Some(index) => groups[index].records.push(record),
+            None => {
+                alike.push(groups.len());
+                groups.push(Group { run, allocations: Rc::clone(&allocations), records: vec![record], count: 0 });
+            }
         }
     }
     for group in &mut groups {
@@ -37,7 +55,48 @@ pub(super) fn groups(run: &Run) -> Vec<Group<'_>> {
     if let (Some(group), None) = (on_device.next(), on_device.next()) {
         group.count = group.count.saturating_add(unprinted);
     }
-    groups
+    let all = groups.len();
+    let groups = if all > MOST { fewer(groups) } else { groups };
+    let left_out = all - groups.len();
+    (groups, left_out)
+}
+
+/// The first and the most frequent groups of each kind: what follows from what needs all kinds.
+fn fewer(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
+    let mut kinds: Vec<(Discriminant<What>, Vec<(usize, Group<'_>)>)> = Vec::new();
+    for (index, group) in groups.into_iter().enumerate() {
+        let kind = discriminant(&group.first().what);
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, groups)) => groups.push((index, group)),
+            None => kinds.push((kind, vec![(index, group)])),
+        }
+    }
+    let kept = kinds.into_iter().flat_map(|(_, groups)| first_and_most(groups, MOST, |(_, group)| group.count));
+    let mut kept: Vec<(usize, Group<'_>)> = kept.collect();
+    kept.sort_by_key(|(index, _)| *index);
+    kept.into_iter().map(|(_, group)| group).collect()
+}
+
+/// What records that are the same have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Access(Space, Direction, u64, Option<At<'a>>),
+    Uninitialised(Space, u64, Option<At<'a>>),
+    Parties(Vec<At<'a>>),
+    Leak(bool),
+    Copy(&'a str, &'a [String]),
+    Other(String, Option<At<'a>>),
+}
+
+fn key(record: &Record) -> Key<'_> {
+    match &record.what {
+        What::Access(access) => Key::Access(access.space, access.direction, access.size, place(record)),
+        What::Uninitialised(access) => Key::Uninitialised(access.space, access.size, place(record)),
+        What::Race { .. } | What::Hazard(_) => Key::Parties(parties(record)),
+        What::Leak { device_heap, .. } => Key::Leak(*device_heap),
+        What::UninitialisedCopy { api, .. } => Key::Copy(api, &record.host),
+        what => Key::Other(format!("{what:?}"), place(record)),
+    }
 }
 
 /// Whether it happened in a kernel.

@@ -1,6 +1,8 @@
 //! The verdict. In: the findings, and how the runs and the program ended. Out: the diagnosis. Clean needs every run to have
 //! ended and nothing to speak against the program: a wrong, varying or failing result with clean tools is inconclusive.
 
+use std::collections::HashSet;
+
 use kiln_core::counted;
 
 use super::hang::is_open;
@@ -58,6 +60,10 @@ fn doubt(context: &Context<'_>) -> Option<Doubt> {
     {
         return found(Reason::ToolIncomplete, remark.trim_end_matches('.').into());
     }
+    let internal = |remark: &&String| remark.contains("Internal Sanitizer Error");
+    if let Some(remark) = log.runs.iter().flat_map(|run| &run.remarks).find(internal) {
+        return found(Reason::ToolFailed, remark.trim_end_matches('.').into());
+    }
     if let Some(run) = any(|run| run.not_run.is_some()) {
         return found(Reason::ToolIncomplete, format!("{} checked nothing", run.tool.name()));
     }
@@ -96,10 +102,14 @@ fn is_only_xml(context: &Context<'_>) -> bool {
     context.log.runs.iter().all(|run| run.is_xml) && context.log.program.check != Some(Check::Passed)
 }
 
+/// Notes of one diagnosis.
+const NOTES: usize = 50;
+
 fn notes(context: &Context<'_>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     let mut note = |text: String| {
-        if !notes.contains(&text) {
+        if seen.insert(text.clone()) {
             notes.push(text);
         }
     };
@@ -132,6 +142,11 @@ fn notes(context: &Context<'_>) -> Vec<String> {
             let errors = counted(run.not_printed.into(), "error");
             note(format!("{errors} of {tool} were not printed; use a larger --print-limit"));
         }
+    }
+    let more = notes.len().saturating_sub(NOTES);
+    if more > 0 {
+        notes.truncate(NOTES);
+        notes.push(format!("{} like these", counted(more as u128, "more note")));
     }
     notes
 }

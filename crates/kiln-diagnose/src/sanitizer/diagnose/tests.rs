@@ -175,3 +175,22 @@ fn the_shape_of_the_json_is_fixed() {
     let back: Diagnosis = serde_json::from_value(json).unwrap();
     assert_eq!(back.verdict, Verdict::BugsFound);
 }
+
+#[test]
+fn many_places_are_counted_and_not_all_listed() {
+    let record = |line: u32| {
+        format!(
+            "========= Invalid __global__ write of size 4 bytes\n=========     at k(int *)+0x10 in a.cu:{line}\n\
+             =========     by thread ({line},0,0) in block (0,0,0)\n=========     Address 0x7f0000000{line:05x} is out of bounds\n\
+             =========     and is {line} bytes after the nearest allocation at 0x7f0000000000 of size 1,024 bytes\n=========\n"
+        )
+    };
+    let records: String = (1..=20_000).map(record).collect();
+    let leak = "========= Leaked 1,024 bytes at 0x7f0000000000\n=========\n";
+    let log = format!("========= COMPUTE-SANITIZER\n{records}{leak}========= ERROR SUMMARY: 20001 errors\n");
+    let diagnosis = of(&log);
+    assert_eq!((diagnosis.verdict, diagnosis.findings.len()), (Verdict::BugsFound, 200));
+    assert_eq!(diagnosis.findings[0].facts.number("leaked_after_abort"), Some(1));
+    let note = "200 of 20,000 findings are listed, the first and the most frequent; 19,800 are not";
+    assert_eq!(diagnosis.notes, [note]);
+}

@@ -15,10 +15,10 @@ use crate::{Cause, Tool};
 const SMALLEST_ROW: u64 = 256;
 
 pub(super) fn finding(context: &Context<'_>, group: &Group<'_>, access: &Access) -> Finding {
-    let allocations = Allocations::of(group.run);
-    let near = |record: &&Record| nearest(record, &allocations);
+    let allocations = &*group.allocations;
+    let near = |record: &&Record| nearest(record, allocations);
     let nearest: Vec<Nearest> = group.records.iter().filter_map(near).collect();
-    let cause = cause(context, group, access, &allocations, &nearest);
+    let cause = cause(context, group, access, allocations, &nearest);
     let mut finding = context.at(cause, Tool::Memcheck, group);
     facts(&mut finding, group, access);
     strides(&mut finding.facts, group, access);
