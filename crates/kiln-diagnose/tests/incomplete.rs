@@ -45,6 +45,7 @@ fn without_a_metric_that_guards_it_nothing_is_claimed() {
     let rules = applied(&blank);
     let silent = rules.iter().find(|rule| rule.cause == Bottleneck::UncoalescedGlobal).unwrap();
     assert_eq!((silent.holds, silent.not_collected.as_slice()), (false, [L2].as_slice()));
+    assert_eq!((silent.expected_speedup, silent.explanation.as_str()), (1.0, ""));
     // Whatever is blanked: the cause is the same, or its rule is silent for want of that metric.
     for name in ["p01_scalebias", "p03_smallmat", "p05_stage", "p10_ops8", "p13_logistic", "p17_axpy"] {
         let whole = subject(&text(&format!("{name}_planted.raw.csv")));

@@ -147,13 +147,18 @@ fn ranked(subject: &Subject) -> Vec<(&'static Rule, f64)> {
 
 /// Every rule with its values, in the order of the causes.
 pub fn applied(subject: &Subject) -> Vec<Applied> {
-    let apply = |rule: &Rule| Applied {
-        cause: rule.cause,
-        holds: rule.holds(subject),
-        conditions: (rule.conditions)(subject),
-        not_collected: names(rule.missing(subject)),
-        expected_speedup: rounded((rule.gain)(subject)),
-        explanation: (rule.explain)(subject),
+    let apply = |rule: &Rule| {
+        let not_collected = names(rule.missing(subject));
+        // Without its metrics a rule has no figures to speak of.
+        let known = not_collected.is_empty();
+        Applied {
+            cause: rule.cause,
+            holds: rule.holds(subject),
+            conditions: (rule.conditions)(subject),
+            not_collected,
+            expected_speedup: if known { rounded((rule.gain)(subject)) } else { 1.0 },
+            explanation: if known { (rule.explain)(subject) } else { String::new() },
+        }
     };
     rules::ALL.iter().map(apply).collect()
 }
