@@ -154,3 +154,16 @@ fn leaks_of_several_places_are_one_finding() {
     assert_eq!(facts.get("allocated_in").unwrap(), &serde_json::json!(["Model::load", "main"]));
     assert_eq!(facts.get("allocation_bytes"), None);
 }
+
+/// Half a record names no cause, but a place.
+#[test]
+fn a_record_that_is_cut_keeps_its_place() {
+    let cut = format!(
+        "{HEADER}========= Invalid __global__ read of size 16 bytes\n=========     at k(int)+0x10 in a.cu:29\n"
+    );
+    let diagnosis = of(&cut);
+    assert_eq!((diagnosis.verdict, reason(&diagnosis)), (Verdict::Inconclusive, Some("log_cut")));
+    assert!(diagnosis.notes.iter().any(|note| note.ends_with("within a record about k, a.cu:29")), "{diagnosis:#?}");
+    let earlier = of(&cut.replace(" in a.cu:29", ""));
+    assert!(!earlier.notes.iter().any(|note| note.contains("within")), "{diagnosis:#?}");
+}

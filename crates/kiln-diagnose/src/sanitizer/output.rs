@@ -123,7 +123,7 @@ impl Program {
             return;
         }
         let lower = line.to_ascii_lowercase();
-        let check = said::check(line);
+        let check = said::check(line, &lower);
         if self.check != Some(Check::Failed) {
             self.check = check.or(self.check);
         }
@@ -141,7 +141,7 @@ impl Program {
             }
         }
         let named = self.errors.len() > known || line.contains("cudaError") || line.contains("CUDA_ERROR_");
-        let error = said::device_error(line).filter(|_| !named);
+        let error = said::device_error(line, &lower).filter(|_| !named);
         error.iter().for_each(|error| remember(&mut self.errors, error));
         self.raised(line, named || error.is_some() || check == Some(Check::Failed));
     }

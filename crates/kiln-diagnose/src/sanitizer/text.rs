@@ -146,12 +146,22 @@ impl Reader {
         // a log ends like this too; it has no header, and counts if it is all there is.
         let run = self.log.runs.last();
         if self.open.is_some() && run.is_some_and(|run| !run.ended && (run.header || !run.records.is_empty())) {
-            self.open = None;
-            self.run().cut = true;
+            let last = self.open.take().and_then(|record| unread(&record));
+            let run = self.run();
+            run.cut = true;
+            run.remarks.extend(last);
         }
         self.close();
         self.log
     }
+}
+
+/// Where a record is that was cut: its place is certain, its cause is not.
+fn unread(record: &Record) -> Option<String> {
+    let place = record.place.as_ref()?;
+    let (function, source) = (place.function.as_str(), place.source()?);
+    let named = if function.is_empty() { String::new() } else { format!("{function}, ") };
+    Some(format!("the log ends within a record about {named}{source}"))
 }
 
 fn is_header(body: &str) -> bool {

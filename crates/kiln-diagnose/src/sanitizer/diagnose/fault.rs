@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::code::parenthesis;
 use super::group::Group;
 use super::{Context, Finding};
-use crate::sanitizer::Severity;
+use crate::sanitizer::{Record, Severity, What};
 use crate::{Cause, Tool};
 
 /// Explanation and fix, for a record and for a call that reports the same.
@@ -169,8 +169,7 @@ fn condition(line: &str) -> Option<&str> {
 
 /// An error kiln does not know, with a place in device code: better told than dropped.
 pub(super) fn unrecognised(context: &Context<'_>, group: &Group<'_>, words: &str) -> Option<Finding> {
-    let record = group.first();
-    if record.severity < Severity::Error || record.place.is_none() {
+    if !is_told(group.first()) {
         return None;
     }
     let mut finding = context.at(Cause::DeviceFault, group.run.tool, group);
@@ -178,4 +177,10 @@ pub(super) fn unrecognised(context: &Context<'_>, group: &Group<'_>, words: &str
     finding.explanation = format!("The tool reports an error that kiln does not know: {words}.");
     finding.fix = "Read the tool's manual for this message.".into();
     Some(finding)
+}
+
+/// Whether a record becomes a finding. One that kiln does not know needs a place.
+pub(super) fn is_told(record: &Record) -> bool {
+    let unknown = matches!(record.what, What::Unrecognised { .. });
+    !unknown || record.severity >= Severity::Error && record.place.is_some()
 }

@@ -55,23 +55,23 @@ pub(super) fn groups(run: &Run) -> (Vec<Group<'_>>, usize) {
     if let (Some(group), None) = (on_device.next(), on_device.next()) {
         group.count = group.count.saturating_add(unprinted);
     }
-    let all = groups.len();
-    let groups = if all > MOST { fewer(groups) } else { groups };
-    let left_out = all - groups.len();
+    if groups.len() <= MOST {
+        return (groups, 0);
+    }
+    let telling = |groups: &[Group<'_>]| groups.iter().filter(|group| super::fault::is_told(group.first())).count();
+    let all = telling(&groups);
+    let groups = fewer(groups);
+    let left_out = all - telling(&groups);
     (groups, left_out)
 }
 
 /// The first and the most frequent groups of each kind: what follows from what needs all kinds.
 fn fewer(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
-    let mut kinds: Vec<(Discriminant<What>, Vec<(usize, Group<'_>)>)> = Vec::new();
+    let mut kinds: HashMap<Discriminant<What>, Vec<(usize, Group<'_>)>> = HashMap::new();
     for (index, group) in groups.into_iter().enumerate() {
-        let kind = discriminant(&group.first().what);
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, groups)) => groups.push((index, group)),
-            None => kinds.push((kind, vec![(index, group)])),
-        }
+        kinds.entry(discriminant(&group.first().what)).or_default().push((index, group));
     }
-    let kept = kinds.into_iter().flat_map(|(_, groups)| first_and_most(groups, MOST, |(_, group)| group.count));
+    let kept = kinds.into_values().flat_map(|groups| first_and_most(groups, MOST, |(_, group)| group.count));
     let mut kept: Vec<(usize, Group<'_>)> = kept.collect();
     kept.sort_by_key(|(index, _)| *index);
     kept.into_iter().map(|(_, group)| group).collect()
