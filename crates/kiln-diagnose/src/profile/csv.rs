@@ -235,8 +235,11 @@ mod tests {
             let _ = all(text.as_bytes());
         }
 
+        /// With no more lines in a record than there may be.
         #[test]
-        fn what_is_written_is_read(rows in prop::collection::vec(prop::collection::vec("[a-z\",\\n]{0,9}", 1..6), 0..6)) {
+        fn what_is_written_is_read(
+            rows in prop::collection::vec(prop::collection::vec("([a-z\",]{0,4}\\n){0,2}[a-z\",]{0,4}", 1..6), 0..6),
+        ) {
             let quoted = |field: &String| format!("\"{}\"", field.replace('"', "\"\""));
             let text: String = rows.iter().map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect();
             prop_assert_eq!(all(text.as_bytes()), rows);
