@@ -1,42 +1,14 @@
 //! The closed list of causes. Identifiers are stable: they are stored, printed in JSON and documented one by one in
 //! docs/causes.md, which a test holds against this list. A cause says what is wrong, not which tool noticed.
 
-use std::fmt;
+use crate::documented::causes;
 
-use serde::{Deserialize, Serialize};
-
-use crate::documented::part;
-
-macro_rules! causes {
-    ($($(#[doc = $doc:literal])+ $name:ident => $id:literal,)+) => {
-        /// What is wrong with a program.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum Cause {
-            $($(#[doc = $doc])+ #[serde(rename = $id)] $name,)+
-        }
-
-        impl Cause {
-            /// Every cause, in the order of the documentation.
-            pub const ALL: &[Cause] = &[$(Cause::$name,)+];
-
-            /// The stable identifier.
-            pub fn id(self) -> &'static str {
-                match self {
-                    $(Cause::$name => $id,)+
-                }
-            }
-
-            /// What it means, in a line.
-            pub fn meaning(self) -> &'static str {
-                match self {
-                    $(Cause::$name => concat!($($doc),+).trim(),)+
-                }
-            }
-        }
-    };
-}
+/// Where each cause is documented.
+const PAGE: &str = include_str!("../../../docs/causes.md");
 
 causes! {
+    /// What is wrong with a program.
+    Cause in PAGE;
     /// A shared-memory address is not a multiple of the access size.
     MisalignedShared => "misaligned_shared",
     /// A global-memory address is not a multiple of the access size.
@@ -143,22 +115,6 @@ causes! {
     UndefinedBehaviour => "undefined_behaviour",
     /// The tools name no cause, and the program is not known to be right.
     Inconclusive => "inconclusive",
-}
-
-/// Where each cause is documented.
-const PAGE: &str = include_str!("../../../docs/causes.md");
-
-impl Cause {
-    /// What it looks like, and what to do about it: its part of docs/causes.md.
-    pub fn text(self) -> &'static str {
-        part(PAGE, self.id())
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.id())
-    }
 }
 
 #[cfg(test)]

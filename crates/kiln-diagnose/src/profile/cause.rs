@@ -1,47 +1,14 @@
 //! The closed list of causes of a kernel's time. Identifiers are stable: they are printed in JSON and documented one by one in
 //! docs/diagnosis.md, which a test holds against this list.
 
-use std::fmt;
+use crate::documented::causes;
 
-use serde::{Deserialize, Serialize};
+/// Where each cause is documented.
+const PAGE: &str = include_str!("../../../../docs/diagnosis.md");
 
-use crate::documented::part;
-
-macro_rules! bottlenecks {
-    ($($(#[doc = $doc:literal])+ $name:ident => $id:literal,)+) => {
-        /// What a kernel's time goes to.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum Bottleneck {
-            $($(#[doc = $doc])+ #[serde(rename = $id)] $name,)+
-        }
-
-        impl Bottleneck {
-            /// Every cause, in the order of the documentation.
-            pub const ALL: &[Bottleneck] = &[$(Bottleneck::$name,)+];
-
-            /// The stable identifier.
-            pub fn id(self) -> &'static str {
-                match self {
-                    $(Bottleneck::$name => $id,)+
-                }
-            }
-
-            /// What it means, in a line.
-            pub fn meaning(self) -> &'static str {
-                match self {
-                    $(Bottleneck::$name => concat!($($doc),+).trim(),)+
-                }
-            }
-
-            /// The cause of an identifier.
-            pub fn of_id(id: &str) -> Option<Bottleneck> {
-                Self::ALL.iter().copied().find(|cause| cause.id() == id)
-            }
-        }
-    };
-}
-
-bottlenecks! {
+causes! {
+    /// What a kernel's time goes to.
+    Bottleneck in PAGE;
     /// Lanes of a warp touch memory far apart, so that most of each sector is fetched for nothing.
     UncoalescedGlobal => "uncoalesced_global",
     /// Lanes read one member each out of an array of structures.
@@ -84,19 +51,10 @@ bottlenecks! {
     AtRooflineTensor => "at_roofline_tensor",
 }
 
-/// Where each cause is documented.
-const PAGE: &str = include_str!("../../../../docs/diagnosis.md");
-
 impl Bottleneck {
-    /// What it looks like, and what to do about it: its part of docs/diagnosis.md.
-    pub fn text(self) -> &'static str {
-        part(PAGE, self.id())
-    }
-}
-
-impl fmt::Display for Bottleneck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.id())
+    /// The cause of an identifier.
+    pub fn of_id(id: &str) -> Option<Bottleneck> {
+        Self::ALL.iter().copied().find(|cause| cause.id() == id)
     }
 }
 
