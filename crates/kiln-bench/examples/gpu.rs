@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_bench::{Baselines, Bench, CacheState, Event, Kernel, Rival, Settings, Surroundings, Trouble, versus};
+use kiln_bench::{Baselines, Bench, CacheState, Event, Extent, Kernel, Rival, Settings, Surroundings, Trouble, versus};
 use kiln_build::Cache;
 use kiln_core::{Config, Outcome};
 use kiln_run::{Answer, Arena, Ask, Launch, MappedSlot, Worker, WorkerLimits};
@@ -170,7 +170,8 @@ fn itself(kiln: &str, folder: &str, wanted: usize, seconds: f64) -> Result<()> {
     let mut runs = 0;
     while runs < wanted && started.elapsed().as_secs_f64() < seconds {
         runs += 1;
-        let figures = versus(&bench, &subject, &rivals, &thresholds, false).map_err(in_words)?;
+        let figures =
+            versus(&bench, &subject, &rivals, &thresholds, Extent { all: false, early: false }).map_err(in_words)?;
         let figures = figures.map_err(|lost| lost.refusal.measured)?;
         let verdict = figures[0].baselines[0].comparison.verdict;
         *verdicts.entry(verdict.to_string()).or_insert(0) += 1;

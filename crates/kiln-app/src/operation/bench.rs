@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_stats::Thresholds;
 use kiln_store::Run;
-use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Versus, peaks, versus};
+use kiln_study::{Baselines, Bench, Extent, Kernel, Rival, Settings, Versus, peaks, versus};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -43,6 +43,8 @@ pub struct BenchRequest {
     pub width: f64,
     /// Samples on each side at most.
     pub max_samples: usize,
+    /// On a GPU, end with fewer samples than asked for where they tell twice as much as `width` asks for.
+    pub early: bool,
     /// Differences below this many per cent do not matter.
     pub dead_zone: f64,
     /// Include holdout workloads.
@@ -214,7 +216,7 @@ fn measure(
         return refused(refusal);
     }
     let thresholds = Thresholds::with_dead_zone(request.dead_zone / 100.0);
-    match versus(&bench, &subject, &rivals, &thresholds, request.all)? {
+    match versus(&bench, &subject, &rivals, &thresholds, Extent { all: request.all, early: request.early })? {
         Ok(mut figures) => {
             // What cannot be had here cannot be measured on any workload.
             figures.iter_mut().for_each(|figure| _ = figure.unmeasured.splice(0..0, skipped.iter().cloned()));
@@ -258,6 +260,7 @@ mod tests {
             baseline: None,
             width: 1.0,
             max_samples: 500,
+            early: true,
             dead_zone: 0.0,
             all: false,
             save: None,

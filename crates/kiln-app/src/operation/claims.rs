@@ -202,6 +202,7 @@ fn asked(claim: &Claim, folder: &Utf8Path, request: &ClaimsRequest) -> BenchRequ
         baseline: claim.baseline.clone(),
         width: request.width,
         max_samples: request.max_samples,
+        early: true,
         dead_zone: 0.0,
         all: false,
         save: None,

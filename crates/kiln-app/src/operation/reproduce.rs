@@ -223,6 +223,7 @@ fn asked(
         baseline,
         width: 100.0,
         max_samples: samples,
+        early: false,
         dead_zone: 0.0,
         all: holdouts,
         save: None,

@@ -4,7 +4,8 @@
 //! Every subject has its own memory there, elsewhere in each round, and they take turns in random order. Every timed call
 //! has inputs that nobody has seen before, the same on all sides that draw in the same way, in memory that is written right
 //! before the sample. One call of some samples, nobody knows which, is fetched with what lies around it, drawn once more to
-//! know what it read, and held against the reference. It is the same call on all sides, so that one right answer does.
+//! know what it read, and held against the reference. Right answers take seconds where tensors are large, so that sides whose
+//! calls had the same numbers share one, and a baseline that made no such call is left out that time.
 //!
 //! Somewhere in every round a call is timed alone, and in some a row is cut short, with all arguments laid as ever: nobody
 //! knows beforehand which call is the last one. Who puts work off to it, or does all of it with the first, is found out.
@@ -37,8 +38,10 @@ const MOST_BYTES: usize = 1 << 30;
 /// Rounds at the beginning in which a row is cut short in any case, and one in how many after them.
 const FIRST_CUT: usize = 3;
 const CUT_EVERY: u32 = 2;
-/// The share of a duel's time that may be spent on right answers, after the first round.
+/// The share of a duel's time that may be spent on fetching what calls left and on right answers, after the first.
 const CHECKING: f64 = 0.3;
+/// The number of an image that one side alone has.
+const OWN: u64 = u64::MAX;
 
 /// Seconds of a sample where foreign code takes part: long against what the parent waits around it, which scatters by some
 /// 100 us.
@@ -52,7 +55,7 @@ pub(crate) struct Course {
     pub(crate) lots: Lots,
     /// Shared memory of each subject.
     memory: Vec<Option<Arena>>,
-    /// What its rounds took, and of that what right answers took.
+    /// What its rounds took, and of that what checking took.
     spent: Duration,
     checking: Duration,
     /// Timed calls of each subject that were held against the reference.
@@ -82,11 +85,14 @@ impl Course {
 pub(crate) struct Entry<'s> {
     pub(crate) subject: &'s Subject,
     pub(crate) seat: &'s mut Seat,
+    /// Whether it is one of those whose claims are judged, not one that they are measured against.
+    pub(crate) candidate: bool,
 }
 
 /// One subject in one round on one workload.
 struct Side<'s> {
     seat: &'s mut Seat,
+    candidate: bool,
     layout: Cow<'s, Layout>,
     exams: Cow<'s, [Exam]>,
     arena: Arena,
@@ -104,24 +110,36 @@ fn kept_bytes(bench: &Bench<'_>) -> usize {
     bench.gpu.as_ref().map_or(KEPT_BYTES, |gpu| KEPT_BYTES.min(gpu.memory_free as usize / KEPT_PART))
 }
 
-/// What a timed call left, and what it read; nothing where that was a question whose answer is known.
+/// What a timed call left, and the place of the question that it was; none where that is one of the stage's own.
 struct Taken {
     after: Vec<u8>,
-    read: Option<Vec<(usize, Vec<u8>)>>,
+    asked: Option<usize>,
 }
 
-/// What a call read, where, and the question that this was.
-struct Question {
-    read: Vec<(usize, Vec<u8>)>,
+/// A question that calls of one sample were.
+struct Asked {
+    drawn: Drawing,
+    call: u32,
     layout: Layout,
-    exam: Exam,
+    /// What they read.
+    read: Vec<(usize, Vec<u8>)>,
+    /// Made when the first of them is judged.
+    exam: Option<Exam>,
+}
+
+impl Asked {
+    /// Whether a call on what was drawn so had the same numbers. How many sets were filled changes none of them.
+    fn is(&self, drawn: &Drawing, call: u32, layout: &Layout) -> bool {
+        let same = Drawing { least: self.drawn.least, ..drawn.clone() } == self.drawn;
+        same && drawn.image != OWN && self.call == call && self.layout == *layout
+    }
 }
 
 impl<'s> Side<'s> {
     /// Memory, a question, a call on it, and a warm-up on fresh numbers.
     fn new(
         Bout { bench, stage, round, .. }: &Bout<'s>,
-        Entry { subject, seat }: &'s mut Entry<'_>,
+        Entry { subject, seat, candidate }: &'s mut Entry<'_>,
         course: &mut Course,
         place: usize,
     ) -> Result<Outcome<Side<'s>>, Fault> {
@@ -149,13 +167,14 @@ impl<'s> Side<'s> {
         // Questions laid out for one configuration alone are not kept: the next subject has others.
         let image = match exams {
             Cow::Borrowed(_) => stage.image(round),
-            Cow::Owned(_) => u64::MAX,
+            Cow::Owned(_) => OWN,
         };
         let fills = fills(&layout, &bench.rules);
         let pace = Pace { calls: 1, batches: 1, estimate: f64::INFINITY };
         let turns = Turns { samples: Vec::new(), calls: 1, order: Vec::new() };
         let (alone, taken) = (None, None);
-        let mut side = Side { seat, layout, exams, arena, image, fills, pace, turns, alone, taken };
+        let candidate = *candidate;
+        let mut side = Side { seat, candidate, layout, exams, arena, image, fills, pace, turns, alone, taken };
         passed!(side.lay(round)?);
         passed!(side.seat.call()?);
         let device = side.seat.on_device();
@@ -171,7 +190,7 @@ impl<'s> Side<'s> {
     /// Puts a question into memory.
     fn lay(&mut self, which: usize) -> Result<Outcome<()>, Fault> {
         let exam = &self.exams[which % self.exams.len()];
-        if self.image == u64::MAX {
+        if self.image == OWN {
             self.seat.forget(self.image);
         }
         self.seat.lay(&self.layout, exam, &mut self.arena, self.image)
@@ -192,43 +211,52 @@ impl<'s> Side<'s> {
     }
 
     /// Fetches one call of the sample that was just taken, and what it read.
-    fn take(&mut self, drawn: Option<Drawing>, varies: bool, call: u32) -> Result<Outcome<()>, Fault> {
+    fn take(
+        &mut self,
+        drawn: Option<Drawing>,
+        varies: bool,
+        call: u32,
+        asked: &mut Vec<Asked>,
+    ) -> Result<Outcome<()>, Fault> {
         passed!(self.seat.adopt(call)?);
         let Some(drawn) = drawn else {
             passed!(self.seat.fetch()?);
-            self.taken = Some(Taken { after: self.layout.seen(&self.arena).to_vec(), read: None });
+            self.taken = Some(Taken { after: self.layout.seen(&self.arena).to_vec(), asked: None });
             return Ok(Outcome::Passed(()));
         };
         passed!(self.seat.fetch_set(call, vec![])?);
         let after = self.layout.seen(&self.arena).to_vec();
-        let mut read = None;
+        let mut place = None;
         if varies {
-            passed!(self.seat.draw(drawn)?);
-            let parts = self.layout.read().map(|(_, range)| (range.start, range.end)).collect();
-            passed!(self.seat.fetch_set(call, parts)?);
-            let seen = self.layout.seen(&self.arena);
-            read = Some(self.layout.read().map(|(number, range)| (number, seen[range.clone()].to_vec())).collect());
+            place = asked.iter().position(|question| question.is(&drawn, call, &self.layout));
+            if place.is_none() {
+                passed!(self.seat.draw(drawn.clone())?);
+                let parts = self.layout.read().map(|(_, range)| (range.start, range.end)).collect();
+                passed!(self.seat.fetch_set(call, parts)?);
+                let seen = self.layout.seen(&self.arena);
+                let read = self.layout.read().map(|(number, range)| (number, seen[range.clone()].to_vec())).collect();
+                place = Some(asked.len());
+                asked.push(Asked { drawn, call, layout: self.layout.clone().into_owned(), read, exam: None });
+            }
         }
-        self.taken = Some(Taken { after, read });
+        self.taken = Some(Taken { after, asked: place });
         Ok(Outcome::Passed(()))
     }
 
-    /// Judges what was taken. `last` is the question that a side before was asked, which mostly is the same.
-    fn judge(&mut self, bench: &Bench<'_>, round: usize, last: &mut Option<Question>) -> Result<Outcome<()>, Fault> {
-        let Some(Taken { after, read }) = self.taken.take() else { return Ok(Outcome::Passed(())) };
-        let judged = match read {
+    /// Judges what was taken.
+    fn judge(&mut self, bench: &Bench<'_>, round: usize, asked: &mut [Asked]) -> Result<Outcome<()>, Fault> {
+        let Some(Taken { after, asked: place }) = self.taken.take() else { return Ok(Outcome::Passed(())) };
+        let judged = match place.and_then(|place| asked.get_mut(place)) {
             None => self.exams[round % self.exams.len()].judge(&after),
-            Some(read) => {
-                let known = last.take().filter(|last| last.layout == *self.layout && last.read == read);
-                let question = match known {
-                    Some(question) => question,
+            Some(Asked { layout, read, exam, .. }) => {
+                let exam = match exam {
+                    Some(exam) => exam,
                     None => {
                         let given: Vec<(usize, &[u8])> = read.iter().map(|(n, bytes)| (*n, &bytes[..])).collect();
-                        let exam = bench.question(&self.layout, &given)?;
-                        Question { read, layout: self.layout.clone().into_owned(), exam }
+                        exam.insert(bench.question(layout, &given)?)
                     }
                 };
-                last.insert(question).exam.judge(&after)
+                exam.judge(&after)
             }
         };
         Ok(match judged {
@@ -315,7 +343,11 @@ impl Bout<'_> {
             }
             let seed = course.lots.seed();
             let checked = course.checks(began.elapsed()) && (sample == certain || rng.next_u32() & 1 == 0);
-            let lot = rng.next_u64();
+            let (lot, mut asked) = (rng.next_u64(), Vec::new());
+            let drawn_call = |side: &Side<'_>| (lot % u64::from(side.pace.calls.max(1))) as u32;
+            let first = sides.first().map_or(0, drawn_call);
+            // A baseline is left out where it alone would need another right answer, once it was right.
+            let everybody = course.checked == 0;
             for (nth, place) in order.iter().enumerate() {
                 let side = &mut sides[*place];
                 side.turns.order.push((sample * order.len() + nth) as u32);
@@ -324,9 +356,12 @@ impl Bout<'_> {
                 if let Some(watch) = watch.as_mut().filter(|_| *place < self.judged) {
                     watch.look(*place);
                 }
-                if let (Outcome::Passed(drawn), true) = (&mut outcome, checked && *place < self.judged) {
-                    let call = (lot % u64::from(side.pace.calls.max(1))) as u32;
-                    outcome = side.take(drawn.take(), varies, call)?.map(|()| None);
+                let joins = !side.candidate && first < side.pace.calls;
+                let wanted = *place < self.judged && (side.candidate || joins || everybody);
+                if let (Outcome::Passed(drawn), true) = (&mut outcome, checked && wanted) {
+                    let (call, taking) = (if joins { first } else { drawn_call(side) }, Instant::now());
+                    outcome = side.take(drawn.take(), varies, call, &mut asked)?.map(|()| None);
+                    course.checking += taking.elapsed();
                 }
                 if let Outcome::Refused(refusal) = outcome {
                     return lost(*place, refusal);
@@ -335,7 +370,7 @@ impl Bout<'_> {
             }
             if checked {
                 course.checked += 1;
-                if let Some((place, refusal)) = self.judge_taken(&mut sides, course)? {
+                if let Some((place, refusal)) = self.judge_taken(&mut sides, &mut asked, course)? {
                     return lost(place, refusal);
                 }
             }
@@ -356,7 +391,7 @@ impl Bout<'_> {
         Ok(Ok(turns))
     }
 
-    /// Times a call of everybody alone, and has a row end where nobody expects it. Who has then not written what its last call
+    /// Times a call of everybody alone, and has a candidate's row end where nobody expects it. Who has then not written what its last call
     /// should have, if somebody has not.
     fn cut_short(
         &self,
@@ -369,6 +404,7 @@ impl Bout<'_> {
         let (alone_seed, seed, lot) = (course.lots.seed(), course.lots.seed(), rng.next_u64());
         let cut = self.round < FIRST_CUT || (rng.next_u32().is_multiple_of(CUT_EVERY) && course.checks(Duration::ZERO));
         let rows = |side: &Side<'_>| side.seat.on_device() && side.pace.calls > 1;
+        let mut asked = Vec::new();
         for place in order.iter().filter(|place| **place < self.judged) {
             let side = &mut sides[*place];
             if !rows(side) {
@@ -382,39 +418,53 @@ impl Bout<'_> {
             // What is launched call by call waits for the processor, alone longer than in a row.
             side.alone = side.seat.replayed.then_some(seconds);
             // Who knows that it is alone must compute all the same.
-            if cut && let Outcome::Refused(refusal) = side.take(drawn, varies, 0)? {
+            let taking = Instant::now();
+            if cut
+                && side.candidate
+                && let Outcome::Refused(refusal) = side.take(drawn, varies, 0, &mut asked)?
+            {
                 return Ok(Some((*place, refusal)));
             }
+            course.checking += taking.elapsed();
             side.seat.stand();
         }
-        if let Some(wrong) = self.judge_taken(sides, course)? {
+        if let Some(wrong) = self.judge_taken(sides, &mut asked, course)? {
             return Ok(Some(wrong));
         }
+        asked.clear();
         for place in order.iter().filter(|place| cut && **place < self.judged) {
             let side = &mut sides[*place];
-            if !rows(side) {
+            // Whether a baseline puts work off is nobody's question.
+            if !rows(side) || !side.candidate {
                 continue;
             }
             side.seat.resume();
-            // As much is left out on all sides, so that one right answer does.
             let calls = 1 + (lot % u64::from(side.pace.calls - 1)) as u32;
-            let taken = match side.cut(calls, seed, &mut course.lots)? {
-                Outcome::Passed((_, drawn)) => side.take(drawn, varies, calls - 1)?,
+            let sample = side.cut(calls, seed, &mut course.lots)?;
+            let taking = Instant::now();
+            let taken = match sample {
+                Outcome::Passed((_, drawn)) => side.take(drawn, varies, calls - 1, &mut asked)?,
                 Outcome::Refused(refusal) => Outcome::Refused(refusal),
             };
+            course.checking += taking.elapsed();
             if let Outcome::Refused(refusal) = taken {
                 return Ok(Some((*place, refusal)));
             }
             side.seat.stand();
         }
-        self.judge_taken(sides, course)
+        self.judge_taken(sides, &mut asked, course)
     }
 
     /// Judges what was taken of everybody's calls. Who is wrong, if somebody is.
-    fn judge_taken(&self, sides: &mut [Side<'_>], course: &mut Course) -> Result<Option<(usize, Refusal)>, Fault> {
-        let (checking, mut last) = (Instant::now(), None);
+    fn judge_taken(
+        &self,
+        sides: &mut [Side<'_>],
+        asked: &mut [Asked],
+        course: &mut Course,
+    ) -> Result<Option<(usize, Refusal)>, Fault> {
+        let checking = Instant::now();
         for (place, side) in sides.iter_mut().enumerate().take(self.judged) {
-            if let Outcome::Refused(refusal) = side.judge(self.bench, self.round, &mut last)? {
+            if let Outcome::Refused(refusal) = side.judge(self.bench, self.round, asked)? {
                 return Ok(Some((place, refusal)));
             }
         }

@@ -97,8 +97,12 @@ pub(crate) fn on_device(
                 watch.go_on(workload, round);
             }
             let mut entries: Vec<Entry<'_>> = Vec::with_capacity(sides);
-            entries.extend(plan.subjects.iter().zip(&mut seats).map(|((_, subject), seat)| Entry { subject, seat }));
-            entries.extend(empties.entries.iter_mut().map(|(subject, seat)| Entry { subject, seat }));
+            for ((name, subject), seat) in plan.subjects.iter().zip(&mut seats) {
+                entries.push(Entry { subject, seat, candidate: is_candidate(name) });
+            }
+            for (subject, seat) in &mut empties.entries {
+                entries.push(Entry { subject, seat, candidate: false });
+            }
             let judged = plan.subjects.len();
             let bout = Bout { bench, stage, samples: plan.samples, judged, round };
             match bout.play(&mut entries, course, &mut rng, watch.as_mut())? {

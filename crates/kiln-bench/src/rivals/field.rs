@@ -1,6 +1,6 @@
 //! Who can be measured where. In: others than the candidate (baselines, another configuration), and workloads set up. Out:
-//! groups of workloads on which the same of them are right and can be called, and why the rest cannot: one that fails on
-//! some workload is no reason not to measure the others.
+//! groups of workloads that are measured in the same rounds, on which the same of them are right and can be called, and why the
+//! rest cannot: one that fails on some workload is no reason not to measure the others.
 
 use kiln_core::{Fault, Outcome, Refusal};
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub struct Unmeasured {
     pub refusal: Refusal,
 }
 
-/// Workloads on which the same rivals can be measured.
+/// Workloads that are measured together, with the same rivals.
 pub(crate) struct Group<'a> {
     /// Their places among all.
     pub(crate) places: Vec<usize>,
@@ -84,8 +84,10 @@ pub(crate) fn groups<'a>(
         }
     }
     let mut groups: Vec<Group<'a>> = Vec::new();
+    // One at a time on a GPU: who loses there has lost on that workload alone, and the rounds of the others stand.
+    let apart = bench.kernel.on_gpu();
     for (place, (stage, able)) in stages.into_iter().zip(able).enumerate() {
-        match groups.iter_mut().find(|group| group.able == able) {
+        match groups.iter_mut().find(|group| !apart && group.able == able) {
             Some(group) => {
                 group.places.push(place);
                 group.stages.push(stage);

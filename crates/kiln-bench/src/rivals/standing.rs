@@ -80,7 +80,7 @@ pub fn standing(bench: &Bench<'_>, baselines: &[Rival], target: f64, all: bool) 
     for mut group in groups {
         while !group.able.is_empty() {
             let subjects: Vec<_> = group.able.iter().map(|number| baselines[*number].entry()).collect();
-            match rounds(bench, &group.stages, &subjects, |_| 0)? {
+            match rounds(bench, &group.stages, &subjects, bench.settings.pairs, |_| 0)? {
                 Ok(found) => {
                     stand(bench, baselines, target, &mut group, found, &mut standings)?;
                     break;

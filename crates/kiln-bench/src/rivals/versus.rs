@@ -23,6 +23,8 @@ use crate::workers::subject::Subject;
 
 /// Calls timed from outside.
 const OUTSIDE: usize = 15;
+/// Rounds after which a benchmark may end early.
+const EARLY: usize = 8;
 /// How many times a baseline's memory a candidate may take before that is remarked on.
 const MOST_MEMORY: f64 = 2.0;
 
@@ -79,14 +81,22 @@ pub struct Against {
     pub comparison: Comparison,
 }
 
-/// Measures a subject against rivals on the tuned workloads, and on holdouts when `all`. A rival that is refused somewhere is
-/// left out there.
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Holdout workloads too.
+    pub all: bool,
+    /// On a GPU, fewer rounds than the settings ask for where they tell twice as much as is asked for.
+    pub early: bool,
+}
+
+/// Measures a subject against rivals on the tuned workloads. A rival that is refused somewhere is left out there.
 pub fn versus(
     bench: &Bench<'_>,
     subject: &Subject,
     rivals: &[Rival],
     thresholds: &Thresholds,
-    all: bool,
+    Extent { all, early }: Extent,
 ) -> Result<Result<Vec<Versus>, Lost>, Trouble> {
     let mut workloads: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
     let kept_back = if all { bench.kept_back() } else { Vec::new() };
@@ -96,7 +106,7 @@ pub fn versus(
     let mut figures: Vec<(usize, Versus)> = Vec::new();
     for mut group in groups {
         let found = loop {
-            match fight(bench, subject, rivals, &group)? {
+            match fight(bench, subject, rivals, &group, early && bench.kernel.on_gpu())? {
                 Ok(found) => break found,
                 Err(lost) if lost.subject == 0 => return Ok(Err(lost)),
                 Err(lost) => group.leave_out(lost.subject - 1, lost, rivals, &mut unmeasured),
@@ -118,23 +128,26 @@ fn fight(
     subject: &Subject,
     rivals: &[Rival],
     group: &Group<'_>,
+    early: bool,
 ) -> Result<Result<Fought, Lost>, Fault> {
     let mut subjects = vec![("candidate".to_string(), subject.clone())];
     subjects.extend(group.able.iter().map(|rival| rivals[*rival].entry()));
-    rounds(bench, &group.stages, &subjects, |found| further(bench, found))
+    let least = if early { EARLY.min(bench.settings.pairs) } else { bench.settings.pairs };
+    rounds(bench, &group.stages, &subjects, least, |found| further(bench, found))
 }
 
-/// As many rounds as the settings ask for, and `more`.
+/// So many rounds, and `more`.
 pub(crate) fn rounds(
     bench: &Bench<'_>,
     stages: &[Stage<'_>],
     subjects: &[(String, Subject)],
+    rounds: usize,
     more: impl Fn(&Rounds) -> usize,
 ) -> Result<Result<Fought, Lost>, Fault> {
-    let (rounds, samples) = (bench.settings.pairs, bench.settings.pair_samples);
-    (bench.listener)(&Event::Phase { phase: "bench", planned: rounds });
+    let (planned, samples) = (bench.settings.pairs, bench.settings.pair_samples);
+    (bench.listener)(&Event::Phase { phase: "bench", planned });
     let plan = Duel { subjects, rounds, samples, purpose: "bench", deadline: None };
-    let step = |done| (bench.listener)(&Event::Step { phase: "bench", done, planned: rounds });
+    let step = |done| (bench.listener)(&Event::Step { phase: "bench", done, planned });
     duel(bench, stages, plan, step, more)
 }
 
@@ -237,7 +250,8 @@ fn more_memory(of: &str, own: u64, name: &str, other: u64) -> Option<String> {
     (own as f64 > MOST_MEMORY * other as f64).then_some(words)
 }
 
-/// Rounds still needed until every speedup is known as well as the settings ask for.
+/// Rounds still needed until every speedup is known as well as the settings ask for; of fewer rounds than usual, twice as well:
+/// what they say of their own scatter is less certain.
 fn further(bench: &Bench<'_>, found: &Rounds) -> usize {
     let settings = bench.settings;
     let done = found.first().map_or(0, Vec::len);
@@ -247,6 +261,12 @@ fn further(bench: &Bench<'_>, found: &Rounds) -> usize {
         for place in 1..rounds.first().map_or(0, Vec::len) {
             let Ok(speedup) = speedup(&blocks(rounds, place), &bootstrap) else { continue };
             let width = speedup.ratio.interval.relative_half_width();
+            if done < settings.pairs {
+                if width > settings.width / 2.0 {
+                    return settings.pairs - done;
+                }
+                continue;
+            }
             wanted = wanted.max(more_samples(done, width, settings.width).unwrap_or(0));
         }
     }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use kiln_app::{Measuring, Selecting, Utf8PathBuf};
+use kiln_show::Command;
 
 /// Which of the kernel's targets, architectures and workloads is meant.
 #[derive(Debug, Clone, Args)]
@@ -61,9 +62,10 @@ pub(crate) enum Until {
 /// How times are taken.
 #[derive(Debug, Args)]
 pub(crate) struct MeasuringArgs {
-    /// Samples on each side, five from each pair of fresh workers (at least 25, rounded up to a multiple of 5)
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub(crate) samples: usize,
+    /// Samples on each side, five from each pair of fresh workers (at least 25, rounded up to a multiple of 5) [default: 100; on a
+    /// GPU `bench` ends after 40 where these tell twice as much as --width asks for]
+    #[arg(long, value_name = "N")]
+    pub(crate) samples: Option<usize>,
     /// Flush the caches before every sample [default on a GPU]
     #[arg(long, conflicts_with = "warm")]
     pub(crate) cold: bool,
@@ -84,7 +86,7 @@ pub(crate) struct MeasuringArgs {
 impl From<&MeasuringArgs> for Measuring {
     fn from(args: &MeasuringArgs) -> Measuring {
         let MeasuringArgs { samples, cold, warm, threads, no_pin, seed } = *args;
-        Measuring { samples, cold, warm, threads, pin: !no_pin, seed }
+        Measuring { samples: samples.unwrap_or(Command::SAMPLES), cold, warm, threads, pin: !no_pin, seed }
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure
         baseline: args.baseline.clone(),
         width: args.width,
         max_samples: args.max_samples,
+        early: args.measuring.samples.is_none(),
         dead_zone: args.dead_zone,
         all: args.all,
         save: args.save.clone(),

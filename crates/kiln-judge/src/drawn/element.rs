@@ -53,8 +53,9 @@ pub(crate) fn round_all(dtype: Dtype, values: &mut [f64]) {
 
 /// The numbers a buffer holds. 64-bit integers lose what a double cannot hold; 8-bit floats are expanded.
 pub fn decode(dtype: Dtype, bytes: &[u8]) -> Vec<f64> {
-    let mut values = vec![0.0; bytes.len() / dtype.bytes() as usize];
-    decode_into(dtype, bytes, &mut values);
+    let size = dtype.bytes() as usize;
+    let mut values = vec![0.0; bytes.len() / size];
+    fill_in_parallel(&mut values, PIECE, |first, part| decode_into(dtype, &bytes[first * size..], part));
     values
 }
 

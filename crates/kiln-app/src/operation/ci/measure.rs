@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use kiln_core::{Outcome, Refusal};
 use kiln_stats::Thresholds;
-use kiln_study::{Bench, Rival, Subject, Versus, versus};
+use kiln_study::{Bench, Extent, Rival, Subject, Versus, versus};
 
 use super::CiRequest;
 use super::choice::Case;
@@ -30,6 +30,7 @@ fn as_bench(request: &CiRequest) -> BenchRequest {
         baseline: None,
         width: request.width,
         max_samples: request.max_samples,
+        early: false,
         dead_zone: 0.0,
         all: false,
         save: None,
@@ -75,7 +76,7 @@ pub(super) fn fought(
         confidence: 1.0 - (1.0 - course.request.thresholds.confidence) / bench.stages.len().max(1) as f64,
         ..course.request.thresholds
     };
-    let figures = match versus(bench, subject, rivals, &thresholds, false)? {
+    let figures = match versus(bench, subject, rivals, &thresholds, Extent { all: false, early: false })? {
         Ok(figures) => figures,
         Err(lost) => return Ok(Outcome::Refused(lost.refusal)),
     };
