@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every CUDA kernel of this repository, and the one `kiln init` writes, for three architectures (those of tests for
 # one): several configurations of each with NVRTC (all cases of a test), the default one with nvcc too, and all of a kernel's
-# results/tuned.toml. All must build, and none may spill. No GPU is needed.
+# results/tuned.toml. All must build, none may spill, and no wgmma may be serialized. No GPU is needed.
 # The toolkit is the one kiln finds; KILN names the binary (default: that of target/release).
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
@@ -42,6 +42,7 @@ for c in configurations:
     if c["passed"] and not kernels:
         wrong.append(f"{c['config']}: nothing is known of what it takes")
     wrong += [f"{c['config']}: {k['kernel']} spills {k['spilled_bytes']} bytes" for k in kernels if k["spilled_bytes"]]
+    wrong += [f"{c['config']}: the wgmma instructions of {k['kernel']} are serialized" for k in kernels if k["wgmma_serialized"]]
 if not report["compiler"].startswith(sys.argv[2]):
     wrong.append(f"compiled by {report['compiler']}, not by {sys.argv[2]}")
 if not configurations or len(configurations) != report["tried"]:
@@ -68,7 +69,7 @@ for folder in "${folders[@]}"; do
     # Kernels of tests are run on one architecture; all others are a user's to run anywhere.
     case "$name $arch" in tests/*sm_8*) continue ;; esac
     # Made of Hopper's own instructions.
-    case "$name $arch" in kernels/attention_hopper\ sm_8*) continue ;; esac
+    case "$name $arch" in kernels/*_hopper\ sm_8*) continue ;; esac
     # Attention's largest tiles spill, and the compiler's figure decides which: of those only the default is built here, and
     # what is committed below.
     case "$name $arch" in tests/*sm_90a) trials=1000 ;; kernels/attention*) trials=1 ;; *sm_90a) trials=6 ;; *) trials=3 ;; esac
@@ -104,8 +105,9 @@ def build(entry, dtype):
     kernels = (report.get("build") or {}).get("resources") or []
     if not report["passed"] or not kernels:
         return f"{said}: refused: {ran.stdout}"
-    spilling = [kernel for kernel in kernels if kernel["spilled_bytes"]]
-    return "".join(f"{said}: {kernel['kernel']} spills {kernel['spilled_bytes']} bytes" for kernel in spilling)
+    wrong = [f"{said}: {kernel['kernel']} spills {kernel['spilled_bytes']} bytes" for kernel in kernels if kernel["spilled_bytes"]]
+    wrong += [f"{said}: {kernel['kernel']}: wgmma is serialized" for kernel in kernels if kernel["wgmma_serialized"]]
+    return "\n".join(wrong)
 
 
 with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -277,7 +277,7 @@ pub struct MappedSlot {
 pub struct TensorMap {
     /// The name of the slot it describes.
     pub tensor: String,
-    /// The box copied at a time, outermost dimension first as in the shape.
+    /// The box copied at a time, outermost dimension first as in the shape. Empty: no descriptor is made, the kernel gets zeros.
     #[serde(rename = "box")]
     pub box_shape: Vec<u32>,
     /// `none`, `32B`, `64B` or `128B`.

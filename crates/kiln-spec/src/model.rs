@@ -401,6 +401,8 @@ pub struct TensorMap {
     pub swizzle: String,
     /// L2 promotion: `none`, `64B`, `128B` or `256B`.
     pub promotion: String,
+    /// The shapes that have one: on others the kernel gets zeros. None: all have.
+    pub when: Option<Formula>,
 }
 
 /// The work of one call, as expressions.

@@ -165,6 +165,7 @@ fn every_key_is_read() {
     let map = argument("map").tensormap.as_ref().unwrap();
     assert_eq!((map.tensor.as_str(), map.swizzle.as_str(), map.promotion.as_str()), ("x", "128B", "256B"));
     assert_eq!(texts(&map.box_shape), ["BLOCK", "64"]);
+    assert_eq!(texts(map.when.as_slice()), ["N % 8 == 0"]);
     assert_eq!(texts(&argument("map").kind.shape), ["N", "64"]);
     let scalars: Vec<&str> = ["n", "flag", "alpha"].iter().flat_map(|n| texts(argument(n).value.as_slice())).collect();
     assert_eq!(scalars, ["N", "True", "-1.5"]);

@@ -48,6 +48,16 @@ impl<'a> Quantities<'a> {
         })
     }
 
+    /// Whether a condition holds: true, or a number that is not 0.
+    pub(crate) fn truth(&self, formula: &Formula, what: &str) -> Result<bool, Report> {
+        Ok(match self.resolver.evaluate(formula, what)? {
+            Value::Bool(truth) => truth,
+            Value::Int(number) => number != 0,
+            Value::Float(number) => number != 0.0,
+            Value::Str(_) => false,
+        })
+    }
+
     /// A share, from 0 to 1.
     pub(crate) fn share(&self, formula: &Formula, what: &str) -> Result<f64, Report> {
         let value = self.resolver.evaluate(formula, what)?;

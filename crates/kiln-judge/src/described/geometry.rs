@@ -91,7 +91,8 @@ pub fn least_occupancy(
     Quantities::new(selection, workload, Some(config)).share(&asked.least, "the least occupancy").map(Some)
 }
 
-/// The boxes of the kernel's descriptors: each argument's name and the box copied at a time, outermost first.
+/// The boxes of the kernel's descriptors: each argument's name and the box copied at a time, outermost first; no side at all
+/// where `when` says that this shape has no descriptor.
 pub fn boxes(
     selection: &Selection<'_>,
     workload: Option<&Workload>,
@@ -101,9 +102,36 @@ pub fn boxes(
     let described = selection.spec.arguments.iter().filter_map(|a| Some((a, a.tensormap.as_ref()?)));
     described
         .map(|(argument, map)| {
+            if let Some(when) = &map.when
+                && !quantities.truth(when, &format!("when of {}", argument.name))?
+            {
+                return Ok((argument.name.to_string(), Vec::new()));
+            }
             let sides =
                 map.box_shape.iter().map(|f| number(&quantities, f, &format!("a side of {}'s box", argument.name)));
             Ok((argument.name.to_string(), sides.collect::<Result<_, _>>()?))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_spec::Choice;
+
+    const FILE: &str = "[kernel]\nname = \"k\"\n[tunables]\nBLOCK = [16, 32]\n[target.cuda]\nsource = \"k.cu\"\n\
+        [[target.cuda.launches]]\ngrid = \"N\"\nblock = \"BLOCK\"\n\
+        [[arguments]]\nname = \"x\"\ntype = \"bf16[N, K]\"\nrole = \"in\"\n\
+        [[arguments]]\nname = \"always\"\nrole = \"tensormap\"\ntensor = \"x\"\nbox = [\"BLOCK\", 64]\n\
+        [[arguments]]\nname = \"at_times\"\nrole = \"tensormap\"\ntensor = \"x\"\nbox = [8, \"BLOCK\"]\nwhen = \"K % 8 == 0\"\n\
+        [[workloads]]\nname = \"even\"\ndims = { N = 4, K = 16 }\n[[workloads]]\nname = \"odd\"\ndims = { N = 4, K = 17 }\n";
+
+    #[test]
+    fn shapes_that_a_descriptor_is_not_for_have_no_box() {
+        let (spec, _) = kiln_spec::parse("kernel.toml", FILE.as_bytes()).unwrap();
+        let (all, config) = (spec.select(Choice::default()).unwrap(), Config::parse("BLOCK=32").unwrap());
+        let of = |at: usize| boxes(&all, spec.workloads.get(at), &config).unwrap();
+        assert_eq!(of(0), [("always".into(), vec![32, 64]), ("at_times".into(), vec![8, 32])]);
+        assert_eq!(of(1), [("always".into(), vec![32, 64]), ("at_times".into(), vec![])]);
+    }
 }

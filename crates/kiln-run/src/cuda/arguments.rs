@@ -10,6 +10,9 @@ use super::driver::Trouble;
 use super::tensormap;
 use crate::protocol::MappedSlot;
 
+/// What a kernel gets where a shape has no descriptor.
+const NO_MAP: CUtensorMap = CUtensorMap { opaque: [0; 16] };
+
 /// One argument, where the driver can read it.
 enum Argument {
     /// The address of a tensor.
@@ -47,7 +50,9 @@ impl Arguments {
                 "scalar" => number(&scalar(slot)),
                 "tensormap" => {
                     let (map, tensor) = described(slot, slots)?;
-                    Argument::Map(Box::new(tensormap::encode(&map, place(tensor))?))
+                    let none = map.tensormap.as_ref().is_some_and(|map| map.box_shape.is_empty());
+                    let made = if none { NO_MAP } else { tensormap::encode(&map, place(tensor))? };
+                    Argument::Map(Box::new(made))
                 }
                 _ => Argument::Tensor(place(slot)),
             });
@@ -188,6 +193,18 @@ mod tests {
         assert_eq!((tensor.offset, made.name.as_str(), made.dtype.as_str()), (4096, "m", "f32"));
         assert_eq!((made.shape, made.strides), (vec![77, 203], Some(vec![208, 1])));
         assert_eq!(made.tensormap, slots[0].tensormap);
+    }
+
+    #[test]
+    fn without_a_box_a_kernel_gets_zeros_for_a_map() {
+        let mut map = slot("m", "tensormap", 0, 0);
+        map.tensormap = Some(TensorMap { tensor: "x".into(), ..TensorMap::default() });
+        // Rows of 203 floats could not be described.
+        let odd = MappedSlot { dtype: "f32".into(), shape: vec![77, 203], ..slot("x", "in", 4096, 62_524) };
+        let mut arguments = Arguments::of(&[map, odd], 0, |_| vec![]).unwrap();
+        assert_eq!(arguments.sizes().collect::<Vec<_>>(), [128, 8]);
+        // SAFETY: points to the descriptor in the arguments, which live on.
+        assert_eq!(unsafe { *arguments.for_kernel()[0].cast::<[u64; 16]>() }, [0; 16]);
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub(crate) fn of_problem(draft: &Draft) -> Vec<Site<'_>> {
         if let Some(value) = &body.value {
             sites.push(site(value, format!("{}.value", argument.path), Reach::Problem, Wants::Scalar(dtype)));
         }
+        if let Some(when) = body.tensormap.as_ref().and_then(|map| map.when.as_ref()) {
+            sites.push(site(when, format!("{}.when", argument.path), Reach::Problem, Wants::Condition));
+        }
     }
     sites.extend(draft.fuzz.valid.iter().map(|f| site(f, "fuzz.valid".into(), Reach::Problem, Wants::Condition)));
     let cost = [("cost.flops", &draft.cost.flops), ("cost.bytes", &draft.cost.bytes)];

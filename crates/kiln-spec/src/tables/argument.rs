@@ -13,7 +13,7 @@ use crate::tables::filling::{Filling, read_filling};
 use crate::tables::layer::Named;
 use crate::tables::tensormap::{TensorMapDraft, read_tensormap};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "name",
     "type",
     "role",
@@ -27,6 +27,7 @@ const KEYS: [&str; 13] = [
     "box",
     "swizzle",
     "promotion",
+    "when",
 ];
 
 /// The keys that mean something for a role.
@@ -35,7 +36,7 @@ fn fitting(role: Role) -> &'static [&'static str] {
         Role::In | Role::Inout => &["name", "type", "role", "init", "range", "strides", "alignment", "layout"],
         Role::Out | Role::Scratch => &["name", "type", "role", "strides", "alignment", "layout"],
         Role::Scalar => &["name", "type", "role", "value", "range"],
-        Role::Tensormap => &["name", "role", "tensor", "box", "swizzle", "promotion"],
+        Role::Tensormap => &["name", "role", "tensor", "box", "swizzle", "promotion", "when"],
     }
 }
 

@@ -28,8 +28,9 @@ pub(crate) fn read_tensormap(section: &Section) -> Option<TensorMapDraft> {
     let choice = |key, words| section.get(key).and_then(|i: &Item| i.word(words)).unwrap_or("none").to_owned();
     let (swizzle, promotion) = (choice("swizzle", &SWIZZLES), choice("promotion", &PROMOTIONS));
     let box_shape = extent.map(|i| i.formulas(1, MOST_DIMENSIONS)).unwrap_or_default();
+    let when = section.get("when").and_then(Item::formula);
     let (tensor, extent) = (tensor?, extent?);
-    let map = TensorMap { tensor: tensor.string()?.to_owned(), box_shape, swizzle, promotion };
+    let map = TensorMap { tensor: tensor.string()?.to_owned(), box_shape, swizzle, promotion, when };
     Some(TensorMapDraft { map, tensor_span: tensor.span(), box_span: extent.span() })
 }
 
