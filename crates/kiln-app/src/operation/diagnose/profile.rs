@@ -96,7 +96,7 @@ fn hot_lines(
     let report = || is_report(&request.page).then_some(&request.page);
     let Some(file) = request.source_page.as_ref().or_else(report) else { return Ok(Vec::new()) };
     let kernels = match is_report(file) {
-        true => import(file, &SOURCE_PAGE, |output| hot::read(output))?,
+        true => import(file, &SOURCE_PAGE, hot::read)?,
         false => hot::read(BufReader::new(File::open(file).map_err(|error| unreadable(file, &error))?))?,
     };
     let Some(kernel) = kernels.iter().find(|own| own.kernel == diagnosis.kernel) else {
@@ -132,7 +132,7 @@ fn cause(name: &str) -> Result<Bottleneck, Failure> {
 pub(super) fn read(file: &Utf8Path, page: &str) -> Result<Pages, Failure> {
     if is_report(file) {
         let flags: &[&str] = if page == "raw" { &RAW_PAGE } else { &DETAILS_PAGE };
-        return import(file, flags, |output| Pages::read(output));
+        return import(file, flags, Pages::read);
     }
     let mut input = File::open(file).map_err(|error| unreadable(file, &error))?;
     let mut start = [0; 2];
