@@ -10,6 +10,7 @@ mod compare;
 mod compilers;
 mod debug;
 mod diagnose;
+mod diagnose_more;
 mod diagnose_ncu;
 mod doctor;
 mod errors;

@@ -96,6 +96,8 @@ fn the_json_reference_names_every_key() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/ncu/h200/p03_smallmat_planted.raw.csv");
     let profiled = format!("kiln diagnose --ncu {page} --json");
     let why = format!("kiln diagnose --ncu {page} --why shared_bank_conflict --json");
+    let fixed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/ncu/h200/p03_smallmat_fixed.raw.csv");
+    let compared = format!("kiln diagnose --ncu {page} --against {fixed} --json");
     // A copy of the sample whose baseline forgets the last column.
     shell(&folder, "mkdir broken; cp sample/* broken; sed -i 's/c < cols/c < cols - 1/' broken/naive.c");
     let runs = [
@@ -116,6 +118,8 @@ fn the_json_reference_names_every_key() {
         ("diagnose", &diagnosed),
         ("diagnose --ncu", &profiled),
         ("diagnose --ncu --why", &why),
+        ("diagnose --ncu --against", &compared),
+        ("diagnose --predict", "kiln diagnose sample --predict --board h200 --json"),
         ("sanitize", "kiln sanitize sample --json"),
         ("debug", "kiln debug sample --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),

@@ -26,15 +26,16 @@ pub use kernel::{KernelFile, Measuring, Selecting};
 pub use operation::{
     Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest,
     CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict,
-    Compared, ComparedWorkload, Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest,
-    DiagnosedProfile, Difference, Explained, FailedAssertion, ForgeRequest, Forgings, FuzzFailure, FuzzRequest, Fuzzed,
-    GateRequest, Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, KeptNow, KeptResult, Labelled,
-    ProfileDiagnoseRequest, ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown,
-    SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story,
-    ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, baselines, bench, cache, check, ci, claims, compare,
-    debug, deletable, delete, diagnose, diagnose_profile, explain, explained, export, forge, fuzz, gate,
-    gate_everywhere, history, importance, init, rename, reproduce, retag, sanitize, show, simulate, space, tune,
-    variants, worker,
+    Compared, ComparedProfiles, ComparedWorkload, Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable,
+    DiagnoseRequest, DiagnosedProfile, Difference, Explained, FailedAssertion, ForgeRequest, Forgings, FuzzFailure,
+    FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, KeptNow,
+    KeptResult, Labelled, PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest,
+    ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated,
+    SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, ToolOutcome, TuneRequest, Tuned,
+    VALIDATED, Way, WorkerKind, baselines, bench, cache, check, ci, claims, compare, compare_profiles, debug,
+    deletable, delete, diagnose, diagnose_profile, explain, explained, export, forge, fuzz, gate, gate_everywhere,
+    history, importance, init, predict_kernel, rename, reproduce, retag, sanitize, show, simulate, space, tune,
+    variants, worker, write_pictures,
 };
 pub use project::{Project, Stop};
 pub use record::{StudyNow, unreadable};
@@ -42,7 +43,11 @@ pub use teller::Listener;
 
 pub use camino::{Utf8Path, Utf8PathBuf};
 pub use kiln_core::{Fault, Outcome, Report};
-pub use kiln_diagnose::profile::{Applied as AppliedRule, ProfileDiagnosis, Stall as WarpStall, at_roofline};
+pub use kiln_diagnose::profile::hot::Blamed as HotLine;
+pub use kiln_diagnose::profile::{
+    Applied as AppliedRule, Changed as ChangedCause, Comparison as ProfileComparison, Difference as MetricDifference,
+    Position as RoofPosition, ProfileDiagnosis, Stall as WarpStall, at_roofline,
+};
 pub use kiln_diagnose::{Cause as DiagnosedCause, Diagnosis, Finding as DiagnosedFinding, Verdict as DiagnosisVerdict};
 pub use kiln_formats::{Claim, ClaimedFigure, RunFile};
 pub use kiln_run::{Pad, prefault};

@@ -33,6 +33,9 @@ pub use ci::{CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkl
 pub use claims::{CheckedClaim, ClaimVerdict, Claimed, ClaimsRequest, claims};
 pub use compare::{CompareRequest, CompareVerdict, Compared, ComparedWorkload, compare};
 pub use debug::{DebugRequest, Debugged, DebuggedBecause, FailedAssertion, debug};
+pub use diagnose::comparison::{ComparedProfiles, ProfileCompareRequest, compare_profiles};
+pub use diagnose::pictures::write_pictures;
+pub use diagnose::prediction::{PredictRequest, Predicted, PredictedWorkload, predict_kernel};
 pub use diagnose::profile::{DiagnosedProfile, ProfileDiagnoseRequest, diagnose_profile};
 pub use diagnose::{DiagnoseRequest, diagnose};
 pub use explain::{Explained, explain, explained};

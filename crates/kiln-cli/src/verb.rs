@@ -45,7 +45,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Claims(args) => claims::run(project, args),
         Verb::Reproduce(args) => reproduce::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
-        Verb::Diagnose(args) => diagnose::run(args),
+        Verb::Diagnose(args) => diagnose::run(project, args),
         Verb::Sanitize(args) => sanitize::run(project, args),
         Verb::Debug(args) => debug::run(project, args),
         Verb::History(args) => history::run(project, args),

@@ -15,6 +15,7 @@ mod finding;
 mod inconclusive;
 mod lines;
 mod listed;
+pub mod prediction;
 pub mod profile;
 pub mod sanitizer;
 mod source;

@@ -5,14 +5,17 @@
 
 mod cause;
 pub mod code;
+mod comparison;
 mod csv;
 mod diagnosis;
+pub mod hot;
 mod load;
 mod metric;
 mod name;
 mod number;
 mod odd;
 mod page;
+mod position;
 pub mod ptxas;
 mod roofline;
 mod rule;
@@ -20,9 +23,11 @@ mod rules;
 mod subject;
 
 pub use cause::Bottleneck;
-pub use diagnosis::{Applied, ProfileDiagnosis, Ranked, Stall, applied, at_roofline, diagnose};
+pub use comparison::{ALIKE, Changed, Comparison, Difference, Pairs, Split, compare, other_gpu, pairs};
+pub use diagnosis::{Applied, ProfileDiagnosis, Ranked, Stall, UnitLoad, applied, at_roofline, diagnose};
 pub use odd::Odd;
 pub use page::{Beyond, Kernel, Launch, NcuRule, Pages, Trouble};
+pub use position::Position;
 pub use roofline::{Bound, Roofline};
 pub use rule::{Condition, Evidence, Fix};
 pub use subject::Subject;

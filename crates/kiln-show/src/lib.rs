@@ -2,6 +2,7 @@
 //! here measures or decides.
 
 mod event;
+mod picture;
 mod progress;
 mod results;
 #[cfg(test)]
@@ -10,12 +11,14 @@ mod studies;
 mod words;
 
 pub use event::{event_line, remark};
+pub use picture::ProfilePictures;
 pub use progress::Progress;
 pub use results::bench::BenchView;
 pub use results::check::CheckView;
 pub use results::ci::CiView;
 pub use results::claims::ClaimsView;
 pub use results::compare::CompareView;
+pub use results::compared_profiles::ComparedProfilesView;
 pub use results::debug::DebugView;
 pub use results::diagnosed_profile::DiagnosedProfileView;
 pub use results::diagnosis::DiagnosisView;
@@ -28,6 +31,7 @@ pub use results::fuzz::FuzzView;
 pub use results::gate::GateView;
 pub use results::importance::ImportanceView;
 pub use results::ladder::LadderView;
+pub use results::predicted::PredictedView;
 pub use results::reproduce::ReproduceView;
 pub use results::run::RunView;
 pub use results::sanitize::SanitizeView;

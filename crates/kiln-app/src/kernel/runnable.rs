@@ -64,6 +64,11 @@ fn card(selecting: &Selecting) -> Result<Card, Report> {
     doctor::quick(selecting.device.as_deref()).map(|ready| ready.card)
 }
 
+/// The GPU meant by the flags and the environment, if there is one.
+pub(crate) fn this_card(selecting: &Selecting) -> Option<Card> {
+    card(selecting).ok()
+}
+
 /// The same selection with the architecture of the GPU that is here, where none is asked for and a cuda target is meant.
 pub(crate) fn for_this_gpu(file: &KernelFile, selecting: &Selecting) -> Selecting {
     let mut selecting = selecting.clone();

@@ -2,7 +2,11 @@
 //! and the sources they speak of. Out: a diagnosis. Refuses files that cannot be read, and files of which none has a line that only
 //! a known tool writes: nothing follows from those.
 
+pub(super) mod comparison;
+pub(super) mod pictures;
+pub(super) mod prediction;
 pub(super) mod profile;
+mod report;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;

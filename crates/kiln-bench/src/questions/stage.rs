@@ -446,7 +446,7 @@ impl From<Fault> for Trouble {
 }
 
 /// The value of a cost formula under a workload.
-pub(crate) fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formula) -> Option<f64> {
+pub fn cost(selection: &Selection<'_>, workload: Option<&Workload>, formula: &Formula) -> Option<f64> {
     match Resolver::new(selection, workload, None).evaluate(formula, "the cost").ok()? {
         kiln_core::Value::Int(v) => Some(v as f64),
         kiln_core::Value::Float(v) => Some(v),

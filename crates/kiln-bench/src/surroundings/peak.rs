@@ -7,7 +7,7 @@ use kiln_core::{Config, Fault, Gate, Outcome, Refusal};
 use kiln_device::Device;
 use kiln_judge::{Signature, Slot};
 use kiln_run::Gpu;
-use kiln_spec::{Dtype, Role};
+use kiln_spec::{Dtype, Role, Selection};
 use serde::Serialize;
 
 use crate::bench::Bench;
@@ -156,16 +156,8 @@ pub fn peaks(bench: &Bench<'_>) -> Result<Peaks, Fault> {
 fn of_board(bench: &Bench<'_>, gpu: &Gpu) -> Result<Peaks, Fault> {
     let unknown = |why: String| Fault::new("looking up what the GPU can do", why);
     let board = Device::find(&gpu.name).ok_or_else(|| unknown(format!("{} is not in the table", gpu.name)))?;
-    let tensors = bench.kernel.selection.spec.arguments.iter().filter(|a| a.role != Role::Scalar);
-    // Masks and indices are not what is computed with.
-    let computed = |d: &Dtype| [true, false].iter().any(|tensor| board.peak_flops(d.name(), *tensor).is_some());
-    let narrowest = tensors.filter_map(|a| dtype(bench, a)).filter(computed).min_by_key(|d| d.bytes());
-    let name = narrowest.map_or("f32", Dtype::name);
-    let tensor = board.peak_flops(name, true);
-    let plain = board.peak_flops(name, false);
-    // Full floats on tensor cores lose half their digits, so that the yardstick for them is what plain arithmetic does.
-    let flops = if matches!(name, "f32" | "f64") { plain.or(tensor) } else { tensor.or(plain) };
-    let flops = flops.ok_or_else(|| unknown(format!("{} has no rate for {name}", board.name)))?;
+    let rate = board_rate(&bench.kernel.selection, board);
+    let flops = rate.flops.ok_or_else(|| unknown(format!("{} has no rate for {}", board.name, rate.dtype)))?;
     let l2 = if gpu.l2 > 0 { gpu.l2 } else { board.l2_bytes } as f64;
     let cold = (bench.settings.cache == CacheState::Cold).then_some((board.most_bandwidth(), l2));
     // What lies in the second-level cache comes faster than from memory; how much faster is not in the table.
@@ -174,16 +166,38 @@ fn of_board(bench: &Bench<'_>, gpu: &Gpu) -> Result<Peaks, Fault> {
     Ok(Peaks { flops, measured: false, most_flops: board.most_flops(), cold, bandwidths })
 }
 
-fn is_double(bench: &Bench<'_>, argument: &kiln_spec::Argument) -> bool {
-    argument.role != Role::Scalar && dtype(bench, argument) == Some(Dtype::F64)
+/// A board's peak for the types that a kernel computes with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BoardRate {
+    /// Operations a second; none where the board has no rate for the type.
+    pub flops: Option<f64>,
+    /// The type: the narrowest of the arguments.
+    pub dtype: &'static str,
+    /// Whether tensor cores do it.
+    pub tensor: bool,
 }
 
-fn dtype(bench: &Bench<'_>, argument: &kiln_spec::Argument) -> Option<Dtype> {
+/// The peak of a board for a kernel.
+pub fn board_rate(selection: &Selection<'_>, board: &Device) -> BoardRate {
+    let tensors = selection.spec.arguments.iter().filter(|a| a.role != Role::Scalar);
+    // Masks and indices are not what is computed with.
+    let computed = |d: &Dtype| [true, false].iter().any(|tensor| board.peak_flops(d.name(), *tensor).is_some());
+    let narrowest = tensors.filter_map(|a| dtype(selection, a)).filter(computed).min_by_key(|d| d.bytes());
+    let dtype = narrowest.map_or("f32", Dtype::name);
+    // Full floats on tensor cores lose half their digits, so that the yardstick for them is what plain arithmetic does.
+    let (plain, tensor) = (board.peak_flops(dtype, false), board.peak_flops(dtype, true));
+    let on_tensor_cores = if matches!(dtype, "f32" | "f64") { plain.is_none() } else { tensor.is_some() };
+    BoardRate { flops: if on_tensor_cores { tensor } else { plain }, dtype, tensor: on_tensor_cores }
+}
+
+fn is_double(bench: &Bench<'_>, argument: &kiln_spec::Argument) -> bool {
+    argument.role != Role::Scalar && dtype(&bench.kernel.selection, argument) == Some(Dtype::F64)
+}
+
+fn dtype(selection: &Selection<'_>, argument: &kiln_spec::Argument) -> Option<Dtype> {
     match &argument.kind.element {
         kiln_spec::ElementType::Dtype(dtype) => Some(*dtype),
-        kiln_spec::ElementType::Variable(name) => {
-            bench.kernel.selection.variant.iter().find(|(n, _)| n == name).map(|(_, d)| *d)
-        }
+        kiln_spec::ElementType::Variable(name) => selection.variant.iter().find(|(n, _)| n == name).map(|(_, d)| *d),
     }
 }
 

@@ -1,29 +1,89 @@
 //! `kiln diagnose`: the causes behind other tools' logs and profiles.
 
-use kiln_app::{DiagnoseRequest, Ending, Ends, Failure, ProfileDiagnoseRequest, diagnose, diagnose_profile};
-use kiln_show::{DiagnosedProfileView, DiagnosisView};
+use kiln_app::{
+    DiagnoseRequest, Ending, Ends, Failure, KernelFile, PredictRequest, ProfileCompareRequest, ProfileDiagnoseRequest,
+    Project, Selecting, Utf8Path, compare_profiles, diagnose, diagnose_profile, predict_kernel, write_pictures,
+};
+use kiln_show::{ComparedProfilesView, DiagnosedProfileView, DiagnosisView, PredictedView, ProfilePictures};
 use serde_json::json;
 
 use crate::args::DiagnoseArgs;
 use crate::output;
 
-pub(crate) fn run(args: &DiagnoseArgs) -> Result<Ending, Failure> {
-    if let Some(page) = &args.ncu {
-        let request = ProfileDiagnoseRequest {
-            page: page.clone(),
-            details: args.details.clone(),
-            ptxas: args.ptxas.clone(),
-            sources: args.source.clone(),
-            why: args.why.clone(),
-        };
-        let profile = diagnose_profile(&request)?;
-        let view = DiagnosedProfileView { profile: &profile };
-        output::data(&match args.json {
-            true => format!("{}\n", view.json()),
-            false => view.to_string(),
-        })?;
-        return Ok(profile.ending());
+pub(crate) fn run(project: &Project, args: &DiagnoseArgs) -> Result<Ending, Failure> {
+    if args.predict {
+        return predicted(project, args);
     }
+    match (&args.ncu, &args.against) {
+        (Some(page), Some(against)) => compared(args, page, against),
+        (Some(page), None) => profiled(args, page),
+        (None, _) => sanitized(args),
+    }
+}
+
+/// What is expected of a kernel before it runs.
+fn predicted(project: &Project, args: &DiagnoseArgs) -> Result<Ending, Failure> {
+    let path = args.path.clone().unwrap_or_else(|| ".".into());
+    let file = KernelFile::read(&path)?;
+    let selecting = Selecting {
+        path,
+        target: Some("cuda".to_owned()).filter(|_| args.arch.is_some() || args.board.is_some()),
+        arch: args.arch.clone(),
+        workload: args.workload.clone(),
+        variant: args.variant.clone(),
+        device: None,
+    };
+    let request = PredictRequest { selecting, config: args.config.clone(), board: args.board.clone() };
+    let predicted = predict_kernel(project, &file, &request)?;
+    output::data(&match args.json {
+        true => format!("{}\n", PredictedView { predicted: &predicted }.json()),
+        false => PredictedView { predicted: &predicted }.to_string(),
+    })?;
+    Ok(predicted.ending())
+}
+
+/// What two profiles say side by side.
+fn compared(args: &DiagnoseArgs, page: &Utf8Path, against: &Utf8Path) -> Result<Ending, Failure> {
+    let request =
+        ProfileCompareRequest { page: page.to_owned(), against: against.to_owned(), sources: args.source.clone() };
+    let compared = compare_profiles(&request)?;
+    let view = ComparedProfilesView { compared: &compared };
+    output::data(&match args.json {
+        true => format!("{}\n", view.json()),
+        false => view.to_string(),
+    })?;
+    Ok(compared.ending())
+}
+
+/// What a profile says.
+fn profiled(args: &DiagnoseArgs, page: &Utf8Path) -> Result<Ending, Failure> {
+    let request = ProfileDiagnoseRequest {
+        page: page.to_owned(),
+        details: args.details.clone(),
+        ptxas: args.ptxas.clone(),
+        sources: args.source.clone(),
+        source_page: args.source_page.clone(),
+        why: args.why.clone(),
+    };
+    let profile = diagnose_profile(&request)?;
+    if let Some(folder) = &args.svg {
+        let files = ProfilePictures { diagnosis: &profile.diagnosis }.files();
+        let written = write_pictures(folder, &files)?;
+        written.iter().for_each(|file| output::note(&format!("wrote {file}")));
+        if files.is_empty() {
+            output::note("no picture: the page lacks the metrics; collect with --set full");
+        }
+    }
+    let view = DiagnosedProfileView { profile: &profile, verbose: output::verbose() };
+    output::data(&match args.json {
+        true => format!("{}\n", view.json()),
+        false => view.to_string(),
+    })?;
+    Ok(profile.ending())
+}
+
+/// What a sanitizer's log says.
+fn sanitized(args: &DiagnoseArgs) -> Result<Ending, Failure> {
     let request = DiagnoseRequest { logs: args.sanitizer.clone(), sources: args.source.clone() };
     let diagnosis = diagnose(&request)?;
     output::data(&match args.json {

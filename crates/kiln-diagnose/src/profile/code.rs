@@ -58,48 +58,66 @@ fn statements(body: &str) -> impl Iterator<Item = &str> {
     body.split([';', '{', '}'])
 }
 
-/// Whether a statement adds the product of two different elements.
+/// Whether a statement adds the product of two elements of different arrays to what it assigns.
 fn is_product(statement: &str, body: &str) -> bool {
     let factors = match (statement.split_once("+="), statement.split_once("fma")) {
-        (Some((_, sum)), _) => sum.split_once('*'),
-        (None, Some((_, call))) => call.split_once('(').and_then(|(_, rest)| split_at_top(rest)),
+        (Some((_, sum)), _) => split_outside(sum, '*'),
+        (None, Some((to, call))) => call.split_once('(').and_then(|(_, rest)| accumulated(to, rest)),
         _ => None,
     };
     let Some((left, right)) = factors else { return false };
-    match (indices_of(left, body), indices_of(right, body)) {
-        (Some(left), Some(right)) => left != right,
+    // A matrix that a thread holds alone and multiplies by itself is no work for tensor cores.
+    match (element(left, body), element(right, body)) {
+        (Some(left), Some(right)) => left.1 != right.1 && left.0 != right.0 && !gathers(left.1) && !gathers(right.1),
         _ => false,
     }
 }
 
-/// The first two arguments of a call.
-fn split_at_top(arguments: &str) -> Option<(&str, &str)> {
-    let mut depth = 0i32;
-    let mut cuts = arguments.char_indices().filter(|(_, c)| {
-        depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
-        *c == ',' && depth == 0
-    });
-    let (first, second) = (cuts.next()?.0, cuts.next()?.0);
-    Some((arguments.get(..first)?, arguments.get(first + 1..second)?))
+/// Whether an index is read from an array itself: a sparse product.
+fn gathers(indices: &str) -> bool {
+    let opens = indices.match_indices('[').map(|(at, _)| indices[..at].chars().next_back());
+    opens.into_iter().any(|before| before != Some(']'))
 }
 
-/// The indices of a factor; of a variable those of the element that it was given.
-fn indices_of<'a>(factor: &'a str, body: &'a str) -> Option<&'a str> {
+/// The factors of `to = fma(x, y, to)`; none if it is added to something else.
+fn accumulated<'a>(to: &str, arguments: &'a str) -> Option<(&'a str, &'a str)> {
+    let (left, rest) = split_outside(arguments, ',')?;
+    let (right, addend) = split_outside(rest, ',')?;
+    let addend = addend.rsplit_once(')').map_or(addend, |(addend, _)| addend);
+    let to = to.rsplit_once('=')?.0.trim_end();
+    let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    plain(to).ends_with(&plain(addend)).then_some((left, right)).filter(|_| !addend.trim().is_empty())
+}
+
+/// A text at the first of a letter outside of brackets.
+fn split_outside(text: &str, letter: char) -> Option<(&str, &str)> {
+    let mut depth = 0i32;
+    let (at, _) = text.char_indices().find(|(_, c)| {
+        depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
+        *c == letter && depth == 0
+    })?;
+    Some((text.get(..at)?, text.get(at + letter.len_utf8()..)?))
+}
+
+/// The array and the indices of a factor; of a variable those of the element that it was given.
+fn element<'a>(factor: &'a str, body: &'a str) -> Option<(&'a str, &'a str)> {
     let name = factor.trim();
     if !name.starts_with(|c: char| c.is_alphabetic()) || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-        return indices(factor);
+        return indexed(factor);
     }
     let given = |statement: &'a str| {
         let (left, right) = statement.split_once('=')?;
         left.trim_end().strip_suffix(name)?.chars().next_back().filter(|c| !c.is_alphanumeric() && *c != '_')?;
-        indices(right)
+        indexed(right)
     };
     statements(body).flat_map(|statement| statement.split(',')).find_map(given)
 }
 
-/// What stands between a text's outermost brackets.
-fn indices(text: &str) -> Option<&str> {
-    text.get(text.find('[')? + 1..text.rfind(']')?).map(str::trim)
+/// The name before a text's outermost brackets, and what stands between them.
+fn indexed(text: &str) -> Option<(&str, &str)> {
+    let (open, close) = (text.find('[')?, text.rfind(']')?);
+    let name = text.get(..open)?.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    Some((name, text.get(open + 1..close)?.trim()))
 }
 
 fn without_comments(source: &str) -> String {
@@ -135,6 +153,7 @@ mod tests {
             "for (;;) s += __half2float(a[ty][k]) * __half2float(b[k][tx]);",
             "for (;;) s = fmaf(A[r * n + k], B[k * n + c], s);",
             "for (;;) { float a = A[r * n + k], b = B[k * n + c]; s += a * b; }",
+            "for (;;) acc[i][j] += q[ty + 16 * i][d] * k[tx + 16 * j][d];",
         ] {
             assert!(of(yes).product, "{yes}");
         }
@@ -143,6 +162,9 @@ mod tests {
             "for (;;) s += a[i] * b[i];",
             "s += a[i] * b[j];",
             "for (;;) v = fmaf(v, a, b);",
+            "for (;;) s += val[at] * x[col[at]];",
+            "float a = x[i] * 0.1f; for (k = 0; k < 8; k++) v[k] = fmaf(v[k], a, b);",
+            "for (;;) t = fmaf(a[r * 8 + k], a[k * 8 + c], t);",
         ] {
             assert!(!of(no).product, "{no}");
         }

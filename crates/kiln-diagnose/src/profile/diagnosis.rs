@@ -5,8 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::cause::Bottleneck;
+use super::load::Load;
 use super::metric as m;
 use super::name;
+use super::position::Position;
 use super::roofline::Roofline;
 use super::rule::{Condition, Evidence, Fix, Rule, rounded};
 use super::rules;
@@ -44,6 +46,12 @@ pub struct ProfileDiagnosis {
     /// What warps wait for, the most frequent first.
     #[serde(skip)]
     pub stalls: Vec<Stall>,
+    /// How busy each unit is, from DRAM to the pipes; empty where one was not collected.
+    #[serde(skip)]
+    pub units: Vec<UnitLoad>,
+    /// Where it stands under the roofs in absolute figures.
+    #[serde(skip)]
+    pub position: Option<Position>,
 }
 
 impl ProfileDiagnosis {
@@ -68,6 +76,15 @@ pub struct Stall {
     /// ncu's name.
     pub reason: String,
     /// Its part of a warp's time.
+    pub share: f64,
+}
+
+/// A unit and the share of the time for which it is busy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitLoad {
+    /// Its name for people.
+    pub unit: &'static str,
+    /// The share of its peak.
     pub share: f64,
 }
 
@@ -112,6 +129,8 @@ pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
         time_us: (!subject.lacks(m::DURATION)).then(|| rounded(subject.micros())),
         not_collected: not_collected(subject),
         stalls: stalls(subject),
+        units: units(subject),
+        position: Position::of(subject),
     }
 }
 
@@ -134,7 +153,7 @@ fn names(metrics: impl Iterator<Item = m::Metric>) -> Vec<&'static str> {
 }
 
 /// The rules that claim their cause, the one that promises most first.
-fn ranked(subject: &Subject) -> Vec<(&'static Rule, f64)> {
+pub(super) fn ranked(subject: &Subject) -> Vec<(&'static Rule, f64)> {
     let mut found: Vec<(&Rule, f64)> = rules::ALL
         .iter()
         .filter(|rule| rule.holds(subject))
@@ -199,6 +218,11 @@ fn confidence(subject: &Subject, found: &[(&Rule, f64)]) -> f64 {
     let by_units = rule.cause != Bottleneck::LaunchBound && !at_roofline(rule.cause);
     let most = if by_units && !subject.has_units() { UNSURE } else { 0.99 };
     rounded((0.5 + 0.25 * margin.unwrap_or(0.0).clamp(0.0, 1.0) + 0.25 * lead).min(most))
+}
+
+fn units(subject: &Subject) -> Vec<UnitLoad> {
+    let all = Load::of(subject).units().into_iter().filter(|_| subject.has_units());
+    all.map(|(unit, share)| UnitLoad { unit, share: rounded(share) }).collect()
 }
 
 fn stalls(subject: &Subject) -> Vec<Stall> {

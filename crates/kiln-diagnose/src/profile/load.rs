@@ -67,7 +67,29 @@ impl Load {
 
     /// The busiest unit.
     pub(crate) fn busiest(&self) -> f64 {
-        self.memory().max(self.compute()).max(self.lsu)
+        self.busiest_unit().1
+    }
+
+    /// The busiest unit by its name. Of units that are equally busy it is the one farthest from the SM.
+    pub(crate) fn busiest_unit(&self) -> (&'static str, f64) {
+        let most = |one: (&'static str, f64), other: (&'static str, f64)| if other.1 > one.1 { other } else { one };
+        self.units().into_iter().reduce(most).unwrap_or(("DRAM", self.dram))
+    }
+
+    /// Every unit with its name.
+    pub(crate) fn units(&self) -> [(&'static str, f64); 10] {
+        [
+            ("DRAM", self.dram),
+            ("L2", self.l2),
+            ("L1", self.l1),
+            ("LSU", self.lsu),
+            ("issue", self.issue),
+            ("FP32", self.fma),
+            ("ALU", self.alu),
+            ("FP64", self.fp64),
+            ("XU", self.xu),
+            ("tensor", self.tensor),
+        ]
     }
 
     /// The share of the time that remains when only this is left to do.

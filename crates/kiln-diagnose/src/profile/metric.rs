@@ -123,13 +123,14 @@ macro_rules! stall {
     };
 }
 pub(crate) const STALL_BARRIER: Metric = stall!("barrier");
+pub(crate) const STALL_DRAIN: Metric = stall!("drain");
 pub(crate) const STALL_LONG: Metric = stall!("long_scoreboard");
 /// Every reason, with the words it is shown in.
 pub(crate) const STALLS: &[(&str, Metric)] = &[
     ("barrier", STALL_BARRIER),
     ("branch_resolving", stall!("branch_resolving")),
     ("dispatch_stall", stall!("dispatch_stall")),
-    ("drain", stall!("drain")),
+    ("drain", STALL_DRAIN),
     ("imc_miss", stall!("imc_miss")),
     ("lg_throttle", stall!("lg_throttle")),
     ("long_scoreboard", STALL_LONG),

@@ -14,8 +14,8 @@ const MOST_PERCENT: f64 = 200.0;
 /// Metrics that no launch can have at 0.
 const POSITIVE: &[Metric] = &[m::DURATION, m::CYCLES_ELAPSED, m::INSTRUCTIONS, m::SMS, m::GRID, m::BLOCK];
 
-/// Where the first is above 0, so is the second.
-const PAIRS: &[(Metric, Metric)] = &[
+/// Where the first is above 0, so is the second, by which it is judged.
+pub(super) const PAIRS: &[(Metric, Metric)] = &[
     (m::SECTORS, m::SECTORS_IDEAL),
     (m::SHARED_WAVEFRONTS, m::SHARED_WAVEFRONTS_IDEAL),
     (m::LOAD_SECTORS, m::LOAD_REQUESTS),

@@ -89,6 +89,11 @@ impl Subject {
         if all > 0.0 { self.value(metric) / all } else { 0.0 }
     }
 
+    /// What warps wait for beside one reason. It is summed without that reason, so that it does not change with it by a rounding.
+    pub(crate) fn other_stalls(&self, metric: Metric) -> f64 {
+        m::STALLS.iter().filter(|(_, stall)| *stall != metric).map(|(_, stall)| self.value(stall)).sum()
+    }
+
     /// The launch's time in microseconds.
     pub(crate) fn micros(&self) -> f64 {
         self.value(m::DURATION) / 1e3

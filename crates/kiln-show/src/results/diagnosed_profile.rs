@@ -3,13 +3,17 @@
 
 use std::fmt;
 
-use kiln_app::{AppliedRule, DiagnosedProfile, ProfileDiagnosis, at_roofline};
+use kiln_app::{AppliedRule, DiagnosedProfile, HotLine, ProfileDiagnosis, at_roofline};
 use serde_json::{Value, json};
+
+use crate::picture::{ProfilePictures, bar};
 
 /// Everything `kiln diagnose --ncu` says.
 pub struct DiagnosedProfileView<'a> {
     /// The diagnosis.
     pub profile: &'a DiagnosedProfile,
+    /// Draw the kernel under the roofs, and every unit and reason to wait.
+    pub verbose: bool,
 }
 
 impl DiagnosedProfileView<'_> {
@@ -20,6 +24,9 @@ impl DiagnosedProfileView<'_> {
             None => {
                 let mut all = json!(self.profile.diagnosis);
                 all["other_kernels"] = json!(self.profile.others);
+                if !self.profile.hot.is_empty() {
+                    all["hot_lines"] = json!(self.profile.hot);
+                }
                 if !self.profile.notes.is_empty() {
                     all["notes"] = json!(self.profile.notes);
                 }
@@ -44,6 +51,7 @@ impl fmt::Display for DiagnosedProfileView<'_> {
         for (number, fix) in diagnosis.fixes.iter().enumerate() {
             writeln!(f, "  fix {}: {} ({})\n    {}", number + 1, fix.what, times(fix.expected_speedup), fix.how)?;
         }
+        hot(f, &self.profile.hot)?;
         for other in diagnosis.ranked.iter().skip(1) {
             writeln!(f, "also {}: {}", other.cause, times(other.expected_speedup))?;
         }
@@ -52,6 +60,7 @@ impl fmt::Display for DiagnosedProfileView<'_> {
             writeln!(f, "ncu's first rule: {name}, {}", times(speedup))?;
         }
         roofs(f, diagnosis)?;
+        write!(f, "{}", ProfilePictures { diagnosis }.text(self.verbose))?;
         if let Some(lacking) = lacking(&diagnosis.not_collected) {
             writeln!(f, "note: {lacking}")?;
         }
@@ -100,6 +109,30 @@ fn head(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis, others: usize)
     Ok(())
 }
 
+/// The lines that the cause comes from.
+fn hot(f: &mut fmt::Formatter<'_>, lines: &[HotLine]) -> fmt::Result {
+    if let Some(first) = lines.first() {
+        writeln!(f, "hot lines, by {}:", first.by)?;
+    }
+    for line in lines {
+        let file = line.file.as_deref().map(|file| file.rsplit(['/', '\\']).next().unwrap_or(file));
+        let place = file.zip(line.line).map_or(String::new(), |(file, line)| format!("{file}:{line}: "));
+        let stall = line.stall.as_ref().map_or(String::new(), |stall| format!(", mostly in {stall}"));
+        let (share, samples) = (100.0 * line.share, 100.0 * line.samples_share);
+        writeln!(f, "  {share:3.0} %  {place}{}\n         {samples:.0} % of the time{stall}", short(&line.source))?;
+    }
+    Ok(())
+}
+
+/// A line of source that fits a terminal.
+fn short(source: &str) -> String {
+    const LONGEST: usize = 110;
+    match source.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &source[..end]),
+        None => source.to_owned(),
+    }
+}
+
 fn roofs(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis) -> fmt::Result {
     let roofline = &diagnosis.roofline;
     match roofline.bound.name() {
@@ -109,12 +142,6 @@ fn roofs(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis) -> fmt::Resul
     for (name, share) in [("DRAM", roofline.memory_fraction), ("arithmetic", roofline.compute_fraction)] {
         let Some(share) = share else { continue };
         writeln!(f, "  {name:20} {} {:3.0} % of peak", bar(share), 100.0 * share)?;
-    }
-    if !diagnosis.stalls.is_empty() {
-        writeln!(f, "what warps wait for:")?;
-    }
-    for stall in diagnosis.stalls.iter().take(5) {
-        writeln!(f, "  {:20} {} {:3.0} %", stall.reason, bar(stall.share), 100.0 * stall.share)?;
     }
     Ok(())
 }
@@ -200,13 +227,8 @@ fn rule_json(rule: &AppliedRule) -> Value {
     all
 }
 
-fn bar(share: f64) -> String {
-    let full = (20.0 * share.clamp(0.0, 1.0)).round() as usize;
-    format!("{}{}", "#".repeat(full), ".".repeat(20 - full))
-}
-
 /// A speedup with three digits that count.
-fn times(speedup: f64) -> String {
+pub(crate) fn times(speedup: f64) -> String {
     match speedup {
         speedup if speedup >= 100.0 => format!("{speedup:.0}x"),
         speedup if speedup >= 10.0 => format!("{speedup:.1}x"),
@@ -215,7 +237,7 @@ fn times(speedup: f64) -> String {
 }
 
 /// A value with three digits that count.
-fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{value:.3e}"),
         size if size >= 100.0 => format!("{value:.0}"),

@@ -4,15 +4,16 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
-use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_core::{Fault, Report, nearest};
+use kiln_core::{Report, nearest};
+use kiln_diagnose::profile::hot::{self, Blamed};
 use kiln_diagnose::profile::{
     Applied, Bottleneck, NcuRule, Pages, ProfileDiagnosis, Subject, Trouble, applied, code, diagnose, ptxas,
 };
 use kiln_diagnose::{decoded, source_names};
 
+use super::report::{DETAILS_PAGE, RAW_PAGE, SOURCE_PAGE, import, is_report};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 
@@ -27,6 +28,8 @@ pub struct ProfileDiagnoseRequest {
     pub ptxas: Option<Utf8PathBuf>,
     /// The kernel's sources. One that lies beside the page is found without.
     pub sources: Vec<Utf8PathBuf>,
+    /// ncu's source page of the same report; a report has it within.
+    pub source_page: Option<Utf8PathBuf>,
     /// The cause whose rule is asked for.
     pub why: Option<String>,
 }
@@ -40,6 +43,8 @@ pub struct DiagnosedProfile {
     pub rules: Vec<Applied>,
     /// The cause whose rule is asked for.
     pub why: Option<Bottleneck>,
+    /// The lines that the cause comes from, where the source page is at hand.
+    pub hot: Vec<Blamed>,
     /// What ncu's own rules say about the kernel, where the details page is at hand.
     pub ncu: Vec<NcuRule>,
     /// How many other kernels the page has.
@@ -73,11 +78,46 @@ pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedPro
         let all = ptxas::resources(&decoded(&fs_err::read(log)?));
         subject.resources = ptxas::of_kernel(&all, &kernel.name).cloned();
     }
-    subject.hints = source(request)?.map(|source| code::hints(&source, &kernel.name));
+    subject.hints = source(&request.page, &request.sources)?.map(|source| code::hints(&source, &kernel.name));
     let ncu = pages.rules.iter().filter(|rule| rule.kernel == kernel.name).cloned().collect();
     let others = pages.kernels.len() - 1;
-    let notes = pages.notes();
-    Ok(DiagnosedProfile { diagnosis: diagnose(&subject), rules: applied(&subject), why, ncu, others, notes })
+    let mut notes = pages.notes();
+    let diagnosis = diagnose(&subject);
+    let hot = hot_lines(request, &diagnosis, &mut notes)?;
+    Ok(DiagnosedProfile { diagnosis, rules: applied(&subject), why, hot, ncu, others, notes })
+}
+
+/// The lines that the cause comes from: of the source page that was given, or of the report.
+fn hot_lines(
+    request: &ProfileDiagnoseRequest,
+    diagnosis: &ProfileDiagnosis,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Blamed>, Failure> {
+    let report = || is_report(&request.page).then_some(&request.page);
+    let Some(file) = request.source_page.as_ref().or_else(report) else { return Ok(Vec::new()) };
+    let kernels = match is_report(file) {
+        true => import(file, &SOURCE_PAGE, hot::read)?,
+        false => hot::read(BufReader::new(File::open(file).map_err(|error| unreadable(file, &error))?))?,
+    };
+    let Some(kernel) = kernels.iter().find(|own| own.kernel == diagnosis.kernel) else {
+        // A report without sources has no such page: nobody asked for it.
+        if request.source_page.is_some() {
+            notes.push(match kernels.is_empty() {
+                true => format!(
+                    "{file} has no source page: ncu --import rep.ncu-rep --csv --page source --print-source cuda,sass"
+                ),
+                false => format!("the source page has no kernel {}", diagnosis.kernel),
+            });
+        }
+        return Ok(Vec::new());
+    };
+    if kernel.lines.iter().all(|line| line.line.is_none()) {
+        notes.push(
+            "the source page has instructions only: build with -lineinfo, and print it with --print-source cuda,sass"
+                .into(),
+        );
+    }
+    Ok(hot::blame(kernel, diagnosis.cause))
 }
 
 fn cause(name: &str) -> Result<Bottleneck, Failure> {
@@ -89,9 +129,10 @@ fn cause(name: &str) -> Result<Bottleneck, Failure> {
 }
 
 /// Reads a page. A report is turned into one by ncu.
-fn read(file: &Utf8Path, page: &str) -> Result<Pages, Failure> {
-    if file.extension() == Some("ncu-rep") {
-        return imported(file, page);
+pub(super) fn read(file: &Utf8Path, page: &str) -> Result<Pages, Failure> {
+    if is_report(file) {
+        let flags: &[&str] = if page == "raw" { &RAW_PAGE } else { &DETAILS_PAGE };
+        return import(file, flags, Pages::read);
     }
     let mut input = File::open(file).map_err(|error| unreadable(file, &error))?;
     let mut start = [0; 2];
@@ -108,41 +149,22 @@ fn unreadable(file: &Utf8Path, error: &std::io::Error) -> Failure {
     Failure::Io(std::io::Error::new(error.kind(), format!("{file}: {error}")))
 }
 
-/// The page of a report, from ncu.
-fn imported(file: &Utf8Path, page: &str) -> Result<Pages, Failure> {
-    fs_err::metadata(file)?;
-    let arguments = ["--import", file.as_str(), "--csv", "--page", page];
-    let more: &[&str] = if page == "raw" { &["--print-units", "base"] } else { &["--print-details", "all"] };
-    let mut command = Command::new("ncu");
-    command.args(arguments).args(more).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped());
-    let missing = |error: &std::io::Error| {
-        let hint = format!(
-            "export it where ncu is installed: ncu --import {file} --csv --page raw --print-units base > raw.csv"
-        );
-        Failure::Fault(Fault { what: format!("ncu cannot read {file}"), why: error.to_string(), hint: Some(hint) })
-    };
-    let mut child = command.spawn().map_err(|error| missing(&error))?;
-    let pages = child.stdout.take().map(|output| Pages::read(BufReader::new(output))).transpose();
-    child.wait()?;
-    Ok(pages?.unwrap_or_default())
-}
-
 /// The sources that were given, or the one that lies beside the page.
-fn source(request: &ProfileDiagnoseRequest) -> Result<Option<String>, Failure> {
+pub(super) fn source(page: &Utf8Path, given: &[Utf8PathBuf]) -> Result<Option<String>, Failure> {
     let mut all = Vec::new();
-    for file in &request.sources {
+    for file in given {
         all.push(decoded(&fs_err::read(file)?));
     }
     if all.is_empty() {
-        let folder = request.page.parent().unwrap_or(Utf8Path::new(""));
-        let beside = source_names(request.page.as_str()).into_iter().map(|name| folder.join(name));
+        let folder = page.parent().unwrap_or(Utf8Path::new(""));
+        let beside = source_names(page.as_str()).into_iter().map(|name| folder.join(name));
         all.extend(beside.filter_map(|file| fs_err::read(file).ok()).next().map(|bytes| decoded(&bytes)));
     }
     Ok((!all.is_empty()).then(|| all.join("\n")))
 }
 
 /// Why there is no diagnosis, and what to do.
-fn refused(file: &Utf8Path, trouble: Trouble) -> Failure {
+pub(super) fn refused(file: &Utf8Path, trouble: Trouble) -> Failure {
     let report = |what: &str| Report::error(format!("{file}: {what}"));
     match trouble {
         Trouble::NoKernel { available } => {

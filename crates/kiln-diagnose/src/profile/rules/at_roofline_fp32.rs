@@ -8,7 +8,7 @@ use super::tensor_core_unused::{PRODUCT, is_product};
 
 pub(super) const RULE: Rule = Rule {
     cause: Bottleneck::AtRooflineFp32,
-    needs: &[PRODUCT, &[m::FMA, m::LANES, m::FP64, m::ISSUE]],
+    needs: &[PRODUCT, &[m::FMA, m::LANES, m::FP64, m::ISSUE], m::ACTIVE],
     conditions,
     gain,
     explain,
@@ -18,11 +18,18 @@ pub(super) const RULE: Rule = Rule {
 /// At the roofline no more than this is promised.
 const MOST: f64 = 1.05;
 
+/// The pipe is this busy while SMs have work: beyond, schedulers and registers are in the way.
+pub(super) const BUSY: f64 = 70.0;
+
 fn conditions(subject: &Subject) -> Vec<Condition> {
     if is_product(subject) {
         return Vec::new();
     }
-    vec![above(subject, m::FMA, 70.0), above(subject, m::LANES, 24.0).context(), below(subject, m::FP64, 5.0).context()]
+    vec![
+        above(subject, m::FMA, BUSY * subject.active()),
+        above(subject, m::LANES, 24.0).context(),
+        below(subject, m::FP64, 5.0).context(),
+    ]
 }
 
 /// What is left up to 95 % of a peak.

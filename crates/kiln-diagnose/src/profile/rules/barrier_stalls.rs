@@ -16,8 +16,7 @@ const SHARE: f64 = 0.3;
 const MOST: f64 = 4.0;
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
-    let others: f64 =
-        m::STALLS.iter().map(|(_, stall)| subject.value(stall)).sum::<f64>() - subject.value(m::STALL_BARRIER);
+    let others = subject.other_stalls(m::STALL_BARRIER);
     vec![above(subject, m::STALL_BARRIER, SHARE / (1.0 - SHARE) * others), below(subject, m::DRAM, 75.0).context()]
 }
 

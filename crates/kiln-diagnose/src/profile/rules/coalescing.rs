@@ -3,13 +3,18 @@
 
 use super::super::load::Load;
 use super::super::metric as m;
+use super::super::rule::{Condition, above};
 use super::super::subject::Subject;
 
 /// Twice the sectors that would do. Below it the gain is small, and an offset of one element can cause it.
 pub(super) const EXCESS: f64 = 2.0;
 
 /// Memory must be what the kernel waits for: below this share of its peak, latency is the better explanation.
-pub(super) const BUSY: f64 = 65.0;
+const BUSY: f64 = 65.0;
+
+/// Scattered stores keep DRAM busy with sectors that it must read, change and write, which its throughput does not show. Then warps wait for their
+/// stores at the end, and do so for this part of their time.
+const DRAINING: f64 = 0.25;
 
 /// What the claims rest on.
 pub(super) const NEEDS: &[&[m::Metric]] =
@@ -27,8 +32,17 @@ pub(super) fn of_structures(subject: &Subject) -> bool {
     if let Some(hints) = subject.hints {
         return hints.members;
     }
-    let per_load = subject.ratio(m::LOAD_SECTORS, m::LOAD_REQUESTS);
-    (5.0..30.0).contains(&per_load) || dram_excess(subject) > EXCESS
+    let (per_load, wasted) = (subject.ratio(m::LOAD_SECTORS, m::LOAD_REQUESTS), dram_excess(subject));
+    per_load >= 5.0 && (wasted > EXCESS || (per_load < 30.0 && wasted > 1.25))
+}
+
+/// What both causes show: more sectors than needed, and a kernel that waits for memory.
+pub(super) fn conditions(subject: &Subject) -> Vec<Condition> {
+    let sectors = above(subject, m::SECTORS, EXCESS * subject.value(m::SECTORS_IDEAL));
+    let busy = above(subject, busiest(subject), BUSY);
+    let others = subject.other_stalls(m::STALL_DRAIN);
+    let draining = above(subject, m::STALL_DRAIN, DRAINING / (1.0 - DRAINING) * others);
+    vec![sectors, if !busy.holds() && draining.holds() { draining } else { busy }]
 }
 
 /// DRAM's bytes by those that are used.

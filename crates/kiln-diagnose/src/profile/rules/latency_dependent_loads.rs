@@ -33,8 +33,7 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     {
         return Vec::new();
     }
-    let others: f64 =
-        m::STALLS.iter().map(|(_, stall)| subject.value(stall)).sum::<f64>() - subject.value(m::STALL_LONG);
+    let others = subject.other_stalls(m::STALL_LONG);
     let active = subject.active();
     vec![
         // Warps wait for memory in most of their time, and nothing is busy.

@@ -5,10 +5,17 @@ use super::super::load::Load;
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
+use super::at_roofline_fp32::BUSY;
 use super::tensor_core_unused::{PRODUCT, is_product};
 
-pub(super) const RULE: Rule =
-    Rule { cause: Bottleneck::NarrowLoads, needs: &[NEEDS, PRODUCT], conditions, gain, explain, fixes };
+pub(super) const RULE: Rule = Rule {
+    cause: Bottleneck::NarrowLoads,
+    needs: &[NEEDS, PRODUCT, &[m::FMA], m::ACTIVE],
+    conditions,
+    gain,
+    explain,
+    fixes,
+};
 
 /// Sectors of a warp's load: one with a byte per lane, two with two bytes, four with four.
 const TWO_BYTES: f64 = 2.5;
@@ -25,23 +32,17 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     }
     let requests = subject.value(m::LOAD_REQUESTS);
     let full = above(subject, m::LOAD_BYTES_PER_SECTOR, 24.0).context();
-    if sectors(subject) <= TWO_BYTES {
-        return vec![
-            below(subject, m::LOAD_SECTORS, TWO_BYTES * requests),
-            full,
-            below(subject, m::DRAM, 75.0).context(),
-            // The loads must be a part of the work that counts.
-            above(subject, m::LOADS, 0.03 * subject.value(m::INSTRUCTIONS)).context(),
-        ];
+    // The loads must be a part of the work that counts.
+    let loads = above(subject, m::LOADS, 0.03 * subject.value(m::INSTRUCTIONS)).context();
+    // Four bytes are enough for most kernels; not for one that streams, stays far from the peak and computes little.
+    let streams =
+        [above(subject, m::DRAM, 35.0), below(subject, m::DRAM, 79.0), below(subject, m::FMA, BUSY * subject.active())];
+    if streams.iter().all(Condition::holds) {
+        let mut all = vec![below(subject, m::LOAD_SECTORS, FOUR_BYTES * requests), full, loads];
+        all.extend(streams.into_iter().map(Condition::context));
+        return all;
     }
-    // Four bytes are enough for most kernels; not for one that streams and stays far from the peak.
-    vec![
-        below(subject, m::LOAD_SECTORS, FOUR_BYTES * requests),
-        full,
-        below(subject, m::DRAM, 79.0).context(),
-        above(subject, m::DRAM, 35.0).context(),
-        above(subject, m::LOADS, 0.03 * subject.value(m::INSTRUCTIONS)).context(),
-    ]
+    vec![below(subject, m::LOAD_SECTORS, TWO_BYTES * requests), full, below(subject, m::DRAM, 75.0).context(), loads]
 }
 
 fn sectors(subject: &Subject) -> f64 {

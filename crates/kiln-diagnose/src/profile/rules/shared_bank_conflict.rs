@@ -16,6 +16,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
+    // Lanes that update one word take turns, too: that is contention, and padding does not help.
+    if subject.value(m::SHARED_ATOMIC_WAVEFRONTS) > 0.5 * subject.value(m::WAVEFRONTS) {
+        return Vec::new();
+    }
     let ideal = subject.value(m::SHARED_WAVEFRONTS_IDEAL);
     vec![
         above(subject, m::SHARED_WAVEFRONTS, 1.25 * ideal),

@@ -1,14 +1,14 @@
 //! A product of matrices does not use the tensor cores.
 
 use super::super::cause::Bottleneck;
-use super::super::load::bounded;
+use super::super::load::{Load, bounded};
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 
 pub(super) const RULE: Rule = Rule {
     cause: Bottleneck::TensorCoreUnused,
-    needs: &[PRODUCT, &[m::HFMA, m::TENSOR, m::DRAM, m::SMS]],
+    needs: &[PRODUCT, &[m::HFMA, m::TENSOR, m::DRAM, m::L2, m::SMS]],
     conditions,
     gain,
     explain,
@@ -64,7 +64,10 @@ fn of_halves(subject: &Subject) -> bool {
 
 fn gain(subject: &Subject) -> f64 {
     let reach = if of_halves(subject) { HALF_REACH } else { TF32_REACH };
-    bounded(reach * peak(subject) / subject.value(operations(subject)).max(1.0), subject).min(16.0)
+    let faster = reach * peak(subject) / subject.value(operations(subject)).max(1.0);
+    // What is moved stays the same.
+    let Load { dram, l2, .. } = Load::of(subject);
+    bounded(faster.min(16.0).min(Load { dram, l2, ..Load::default() }.gain(subject)), subject)
 }
 
 fn explain(subject: &Subject) -> String {

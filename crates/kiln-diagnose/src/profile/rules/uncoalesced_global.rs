@@ -2,9 +2,9 @@
 
 use super::super::cause::Bottleneck;
 use super::super::metric as m;
-use super::super::rule::{Condition, Fix, Rule, above, fix};
+use super::super::rule::{Condition, Fix, Rule, fix};
 use super::super::subject::Subject;
-use super::coalescing::{BUSY, EXCESS, busiest, excess, gain, of_structures};
+use super::coalescing::{excess, gain, of_structures};
 
 pub(super) const RULE: Rule =
     Rule { cause: Bottleneck::UncoalescedGlobal, needs: super::coalescing::NEEDS, conditions, gain, explain, fixes };
@@ -13,8 +13,7 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     if of_structures(subject) {
         return Vec::new();
     }
-    let ideal = subject.value(m::SECTORS_IDEAL);
-    vec![above(subject, m::SECTORS, EXCESS * ideal), above(subject, busiest(subject), BUSY)]
+    super::coalescing::conditions(subject)
 }
 
 fn explain(subject: &Subject) -> String {

@@ -1,0 +1,66 @@
+//! Shares as bars, one below the other, each with its name and its figure.
+
+use super::canvas::{Anchor, Canvas};
+
+/// A chart of bars.
+pub(super) struct Bars {
+    /// Above the file's chart.
+    pub(super) title: String,
+    /// Above the terminal's.
+    pub(super) heading: &'static str,
+    /// Below the file's chart.
+    pub(super) axis: &'static str,
+    /// Names with shares from 0 to 1.
+    pub(super) rows: Vec<(String, f64)>,
+}
+
+const ROW: f64 = 26.0;
+const TOP: f64 = 48.0;
+const PLOT: f64 = 420.0;
+/// A letter of the labels is about this wide.
+const LETTER: f64 = 7.2;
+/// A letter of the title.
+const TITLE_LETTER: f64 = 9.2;
+
+impl Bars {
+    pub(super) fn svg(&self) -> String {
+        let longest = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let left = 28.0 + LETTER * longest as f64;
+        let width = (left + PLOT + 70.0).max(32.0 + TITLE_LETTER * self.title.chars().count() as f64);
+        let bottom = TOP + ROW * self.rows.len() as f64;
+        let mut canvas = Canvas::new(width, bottom + 46.0, &self.title);
+        for quarter in 0..=4 {
+            let x = left + PLOT * f64::from(quarter) / 4.0;
+            canvas.line("grid", (x, TOP), (x, bottom));
+            canvas.text("small", (x, bottom + 16.0), Anchor::Middle, &format!("{} %", 25 * quarter));
+        }
+        for (index, (name, share)) in self.rows.iter().enumerate() {
+            let (y, length) = (TOP + ROW * index as f64, PLOT * share.clamp(0.0, 1.0));
+            canvas.text("name", (left - 8.0, y + 18.0), Anchor::End, name);
+            canvas.bar((left, y + 5.0), length, ROW - 10.0);
+            canvas.text("value", (left + length + 6.0, y + 18.0), Anchor::Start, &percent(*share));
+        }
+        canvas.line("axis", (left, TOP), (left, bottom));
+        canvas.text("small", (left + PLOT / 2.0, bottom + 36.0), Anchor::Middle, self.axis);
+        canvas.done()
+    }
+
+    /// The largest, at most so many.
+    pub(super) fn text(&self, most: usize) -> String {
+        let heading = if self.rows.is_empty() { String::new() } else { format!("{}\n", self.heading) };
+        let row = |(name, share): &&(String, f64)| format!("  {name:20} {} {:>5}\n", bar(*share), percent(*share));
+        let mut rows: Vec<&(String, f64)> = self.rows.iter().collect();
+        rows.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        heading + &rows.iter().take(most).map(row).collect::<String>()
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A share as a bar of text.
+pub(crate) fn bar(share: f64) -> String {
+    let full = (20.0 * share.clamp(0.0, 1.0)).round() as usize;
+    format!("{}{}", "#".repeat(full), ".".repeat(20 - full))
+}
