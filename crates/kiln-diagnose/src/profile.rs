@@ -5,6 +5,7 @@
 
 mod cause;
 pub mod code;
+mod collect;
 mod csv;
 mod diagnosis;
 mod load;
@@ -20,6 +21,7 @@ mod rules;
 mod subject;
 
 pub use cause::Bottleneck;
+pub use collect::{SECTIONS, quick_metrics};
 pub use diagnosis::{Applied, ProfileDiagnosis, Ranked, Stall, applied, at_roofline, diagnose};
 pub use odd::Odd;
 pub use page::{Beyond, Kernel, Launch, NcuRule, Pages, Trouble};
