@@ -116,6 +116,7 @@ fn the_json_reference_names_every_key() {
         ("diagnose", &diagnosed),
         ("diagnose --ncu", &profiled),
         ("diagnose --ncu --why", &why),
+        ("profile", "kiln profile sample --target cpu --json"),
         ("sanitize", "kiln sanitize sample --json"),
         ("debug", "kiln debug sample --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),

@@ -28,6 +28,7 @@ pub use results::fuzz::FuzzView;
 pub use results::gate::GateView;
 pub use results::importance::ImportanceView;
 pub use results::ladder::LadderView;
+pub use results::profile::ProfileView;
 pub use results::reproduce::ReproduceView;
 pub use results::run::RunView;
 pub use results::sanitize::SanitizeView;

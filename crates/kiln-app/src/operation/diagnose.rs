@@ -2,7 +2,7 @@
 //! and the sources they speak of. Out: a diagnosis. Refuses files that cannot be read, and files of which none has a line that only
 //! a known tool writes: nothing follows from those.
 
-pub(super) mod profile;
+pub(crate) mod profile;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;

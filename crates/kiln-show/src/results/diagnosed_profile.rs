@@ -200,13 +200,13 @@ fn rule_json(rule: &AppliedRule) -> Value {
     all
 }
 
-fn bar(share: f64) -> String {
+pub(super) fn bar(share: f64) -> String {
     let full = (20.0 * share.clamp(0.0, 1.0)).round() as usize;
     format!("{}{}", "#".repeat(full), ".".repeat(20 - full))
 }
 
 /// A speedup with three digits that count.
-fn times(speedup: f64) -> String {
+pub(super) fn times(speedup: f64) -> String {
     match speedup {
         speedup if speedup >= 100.0 => format!("{speedup:.0}x"),
         speedup if speedup >= 10.0 => format!("{speedup:.1}x"),
@@ -215,7 +215,7 @@ fn times(speedup: f64) -> String {
 }
 
 /// A value with three digits that count.
-fn figure(value: f64) -> String {
+pub(super) fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{value:.3e}"),
         size if size >= 100.0 => format!("{value:.0}"),

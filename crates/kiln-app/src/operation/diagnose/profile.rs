@@ -61,23 +61,35 @@ pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedPro
     if let Some(details) = &request.details {
         pages.join(read(details, "details")?);
     }
+    let resources = match &request.ptxas {
+        Some(log) => ptxas::resources(&decoded(&fs_err::read(log)?)),
+        None => Vec::new(),
+    };
+    let source = source(request)?;
+    let found = of_pages(&pages, &resources, source.as_deref()).map_err(|trouble| refused(&request.page, trouble))?;
+    Ok(DiagnosedProfile { why, ..found })
+}
+
+/// The same of pages that were read, with what the compiler said and the source where they are at hand.
+pub(crate) fn of_pages(
+    pages: &Pages,
+    resources: &[ptxas::Resources],
+    source: Option<&str>,
+) -> Result<DiagnosedProfile, Trouble> {
     if let Some(trouble) = pages.trouble() {
-        return Err(refused(&request.page, trouble));
+        return Err(trouble);
     }
-    let kernel = pages.dominant().ok_or_else(|| refused(&request.page, Trouble::NoPage))?;
+    let kernel = pages.dominant().ok_or(Trouble::NoPage)?;
     let mut subject = Subject::of(kernel);
     if let Some(odd) = subject.odd() {
-        return Err(refused(&request.page, Trouble::Odd(odd)));
+        return Err(Trouble::Odd(odd));
     }
-    if let Some(log) = &request.ptxas {
-        let all = ptxas::resources(&decoded(&fs_err::read(log)?));
-        subject.resources = ptxas::of_kernel(&all, &kernel.name).cloned();
-    }
-    subject.hints = source(request)?.map(|source| code::hints(&source, &kernel.name));
+    subject.resources = ptxas::of_kernel(resources, &kernel.name).cloned();
+    subject.hints = source.map(|source| code::hints(source, &kernel.name));
     let ncu = pages.rules.iter().filter(|rule| rule.kernel == kernel.name).cloned().collect();
     let others = pages.kernels.len() - 1;
-    let notes = pages.notes();
-    Ok(DiagnosedProfile { diagnosis: diagnose(&subject), rules: applied(&subject), why, ncu, others, notes })
+    let (diagnosis, rules, notes) = (diagnose(&subject), applied(&subject), pages.notes());
+    Ok(DiagnosedProfile { diagnosis, rules, why: None, ncu, others, notes })
 }
 
 fn cause(name: &str) -> Result<Bottleneck, Failure> {
