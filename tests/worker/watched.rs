@@ -48,8 +48,8 @@ fn a_worker_under_a_profiler_greets_late_and_is_watched_when_told() {
 fn a_watched_call_is_a_call() {
     let mut loaded = load(DOUBLE);
     assert_eq!(passed(loaded.worker.ask(Ask::CallWatched)), Answer::Done);
-    let y = loaded.regions[1].clone();
-    let bytes = &loaded.arena.bytes()[y.offset..y.offset + 12];
+    let y = loaded.regions[1].start;
+    let bytes = &loaded.arena.bytes()[y..y + 12];
     assert_eq!(bytes, [0.0f32, 2.0, 4.0].map(f32::to_le_bytes).concat());
 }
 

@@ -120,11 +120,10 @@ fn chain(hot: &HotLoop) -> Option<Claim> {
         evidence: vec![evidence("code.chains", mix.chains as f64, mix.chains as f64 * waits / starts)],
         explanation: format!(
             "In {} {} only ever changed by arithmetic on {} own last value, so a step takes {waits:.0} cycles at least. Its \
-             {} arithmetic instructions would start within {starts:.1}.",
+             arithmetic and its accesses to memory alone would take {starts:.1}.",
             place(hot),
             if mix.chains == 1 { "one register is".to_string() } else { format!("{} registers are", mix.chains) },
-            if mix.chains == 1 { "its" } else { "their" },
-            mix.arithmetic()
+            if mix.chains == 1 { "its" } else { "their" }
         ),
         fixes: vec![("sum up in more registers", "several partial sums, added after the loop: s0 += x[i]; s1 += x[i + 1]; ... or a larger register tile (a tunable such as ROWS, COLS or UNROLL)")],
         ..claim(CodeCause::DependencyChain, overall(hot, waits / starts))
