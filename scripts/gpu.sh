@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests sanitize probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and record, which
+# Items: tests sanitize profile probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and record, which
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -28,7 +28,7 @@ for line in sys.stdin:
   exit 0
 fi
 
-items="${*:-tests sanitize probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all}"
+items="${*:-tests sanitize profile probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all}"
 out="${OUT:-$bin/results}"
 mkdir -p "$out"
 figures="$out/figures.jsonl"
@@ -73,6 +73,10 @@ if wants sanitize; then
   before="$failed"
   step sanitize 480 "$bin/tests" --test-threads 1 --nocapture sanitize::
   figure "sanitizer tests that failed" "$((failed - before))" 0 "$([ "$failed" = "$before" ] && echo true || echo false)"
+fi
+if wants profile; then
+  # about 2 minutes: ncu on matmul and attention, quick and full, and on copies with one planted bottleneck each
+  step profile 460 python3 "$root/scripts/gpu_profile.py" "$kiln" "$root" "$out" 400
 fi
 if wants probe; then
   nvcc="$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)"

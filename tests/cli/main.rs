@@ -24,6 +24,7 @@ mod gate;
 mod history;
 mod init;
 mod planted;
+mod profile;
 mod reproduce;
 mod run;
 mod sanitize;

@@ -7,6 +7,7 @@
 mod draws;
 mod kinds;
 mod lent;
+mod profile;
 mod sanitize;
 
 use std::path::{Path, PathBuf};

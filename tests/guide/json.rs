@@ -120,6 +120,7 @@ fn the_json_reference_names_every_key() {
         ("diagnose --ncu --why", &why),
         ("diagnose --ncu --against", &compared),
         ("diagnose --predict", "kiln diagnose sample --predict --board h200 --json"),
+        ("profile", "kiln profile sample --target cpu --json"),
         ("sanitize", "kiln sanitize sample --json"),
         ("debug", "kiln debug sample --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),

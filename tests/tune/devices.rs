@@ -41,7 +41,8 @@ fn devices_share_the_trials_of_a_study_and_refuse_the_same() {
     bench.add_device(None).unwrap();
     bench.add_device(None).unwrap();
     let summary =
-        tune(&mut bench, &Record::nowhere("three", CacheState::Warm), &Budget::new(None), "three", 0.0).unwrap();
+        tune(&mut bench, &Record::nowhere("three", CacheState::Warm), &Budget::new(None), "three", 0.0, &mut |_, _| ())
+            .unwrap();
     let refused: Value = serde_json::to_value(&summary.refused).unwrap();
     assert_eq!(refused, expected["refused"]);
     assert_eq!(serde_json::to_value(&summary.config).unwrap(), expected["config"]);

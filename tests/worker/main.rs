@@ -12,6 +12,7 @@ mod liar;
 mod orphan;
 mod python;
 mod timing;
+mod watched;
 
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;

@@ -33,6 +33,23 @@ def test_calls_work_in_memory_that_is_lent():
             assert kept.at(Y + 64) == [0.0] * N and not kept.memory[: Kept.BEGIN].any()
 
 
+def test_a_profiler_sees_the_call_alone():
+    seen = []
+    for text in (IN_PLACE, RETURNS):
+        device = played()
+        device.torch.cuda.profiler = type("P", (), {"start": lambda: seen.append("on"), "stop": lambda: seen.append("off")})
+        backend, _ = subject(text, device)
+        kept = Kept()
+        kept.map(backend)
+        seen.clear()
+        assert ask(backend, "call_watched") == "done"
+        assert seen == ["on", "off"] and kept.y() == doubled(), (seen, kept.y())
+    backend, _ = subject(IN_PLACE, plain())
+    kept = Kept()
+    kept.map(backend)
+    assert ask(backend, "call_watched") == "done" and kept.y() == doubled()
+
+
 def test_memory_that_was_lent_is_given_back():
     device = played()
     backend, path = subject(IN_PLACE, device)

@@ -37,7 +37,7 @@ use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, environment};
 use crate::project::Project;
 pub use finding::{Finding, Health};
-pub(crate) use program::find as find_program;
+pub(crate) use program::{ask as ask_program, find as find_program};
 pub(crate) use python::without_environment;
 pub(crate) use quick::quick;
 

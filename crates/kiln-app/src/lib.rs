@@ -2,7 +2,7 @@
 //! folder `.kiln`, the store, the build cache, a way to be stopped), and a request with typed arguments. Out: a typed
 //! result, and on the way [`Event`]s for whoever listens. Nothing here prints, parses arguments or ends the process.
 //!
-//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`baselines`], [`compare`], [`sanitize`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
+//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`baselines`], [`compare`], [`sanitize`], [`profile`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
 //! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`simulate`], [`doctor`], [`init`], [`cache`], and [`worker`], the
 //! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
 //! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
@@ -27,15 +27,15 @@ pub use operation::{
     Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest,
     CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict,
     Compared, ComparedProfiles, ComparedWorkload, Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable,
-    DiagnoseRequest, DiagnosedProfile, Difference, Explained, FailedAssertion, ForgeRequest, Forgings, FuzzFailure,
-    FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, KeptNow,
-    KeptResult, Labelled, PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest,
-    ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated,
-    SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, ToolOutcome, TuneRequest, Tuned,
-    VALIDATED, Way, WorkerKind, baselines, bench, cache, check, ci, claims, compare, compare_profiles, debug,
-    deletable, delete, diagnose, diagnose_profile, explain, explained, export, forge, fuzz, gate, gate_everywhere,
-    history, importance, init, predict_kernel, rename, reproduce, retag, sanitize, show, simulate, space, tune,
-    variants, worker, write_pictures,
+    DiagnoseRequest, DiagnosedProfile, Difference, Explained, FailedAssertion, ForgeRequest, Forgings, FoundLimit,
+    FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important,
+    KeptNow, KeptResult, Labelled, PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest,
+    ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest, Reproduced, SanitizeRequest,
+    Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace,
+    SpaceRequest, Spaced, Story, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, baselines, bench, cache,
+    check, ci, claims, compare, compare_profiles, debug, deletable, delete, diagnose, diagnose_profile, explain,
+    explained, export, forge, fuzz, gate, gate_everywhere, history, importance, init, predict_kernel, profile, rename,
+    reproduce, retag, sanitize, show, simulate, space, tune, variants, worker, write_pictures,
 };
 pub use project::{Project, Stop};
 pub use record::{StudyNow, unreadable};
@@ -43,6 +43,7 @@ pub use teller::Listener;
 
 pub use camino::{Utf8Path, Utf8PathBuf};
 pub use kiln_core::{Fault, Outcome, Report};
+pub use kiln_diagnose::coarse::{CoarseCause, CoarseDiagnosis, HotLoop};
 pub use kiln_diagnose::profile::hot::Blamed as HotLine;
 pub use kiln_diagnose::profile::{
     Applied as AppliedRule, Changed as ChangedCause, Comparison as ProfileComparison, Difference as MetricDifference,

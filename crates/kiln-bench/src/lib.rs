@@ -61,5 +61,6 @@ pub use surroundings::machine::{Machine, now_ms};
 pub use surroundings::peak::{BoardRate, Peaks, board_rate, peaks};
 pub use tools::choice::{every_workload, tool_workloads};
 pub use tools::instrument::Instrument;
+pub use tools::placed::Placed;
 pub use tools::probe::{Probe, Probed};
 pub use workers::subject::{Laid, Subject};

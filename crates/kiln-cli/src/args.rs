@@ -7,6 +7,7 @@ mod diagnose;
 mod fuzz;
 mod kernel;
 mod machine;
+mod profile;
 mod sanitize;
 mod selecting;
 mod simulate;
@@ -22,6 +23,7 @@ pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
+pub(crate) use profile::ProfileArgs;
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
@@ -96,6 +98,8 @@ pub(crate) enum Verb {
     Reproduce(ReproduceArgs),
     /// Name the cause behind a sanitizer's log, or what a kernel's time goes to by a profile of ncu, from any machine
     Diagnose(DiagnoseArgs),
+    /// Find what limits a kernel: profile one configuration or a baseline, name the cause, its evidence and the fixes
+    Profile(ProfileArgs),
     /// Find the cause of a fault: run one configuration under memory and race checkers, name cause, line and fix
     Sanitize(SanitizeArgs),
     /// Run the smallest failing case of a debug build once and show what the kernel printed or asserted
@@ -137,6 +141,7 @@ impl Verb {
             Verb::Claims(args) => args.building.build_limit,
             Verb::Reproduce(args) => args.building.build_limit,
             Verb::Tune(args) => args.building.build_limit,
+            Verb::Profile(args) => args.building.build_limit,
             Verb::Sanitize(args) => args.building.build_limit,
             Verb::Debug(args) => args.building.build_limit,
             _ => None,
@@ -151,6 +156,7 @@ impl Verb {
             Verb::Show(args) => args.csv,
             Verb::Ci(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
             Verb::Claims(args) => args.format != ClaimsFormat::Text,
+            Verb::Profile(args) => args.out.is_some(),
             Verb::Compare(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
             Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
@@ -168,6 +174,7 @@ impl Verb {
             Verb::Fuzz(args) => args.json,
             Verb::Bench(args) => args.json,
             Verb::Diagnose(args) => args.json,
+            Verb::Profile(args) => args.json,
             Verb::Sanitize(args) => args.json,
             Verb::Debug(args) => args.json,
             Verb::Claims(args) => args.json || args.format == ClaimsFormat::Json,

@@ -17,6 +17,7 @@ mod gate;
 mod history;
 mod init;
 mod man;
+mod profile;
 mod reproduce;
 mod sanitize;
 mod show;
@@ -46,6 +47,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Reproduce(args) => reproduce::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
         Verb::Diagnose(args) => diagnose::run(project, args),
+        Verb::Profile(args) => profile::run(project, args),
         Verb::Sanitize(args) => sanitize::run(project, args),
         Verb::Debug(args) => debug::run(project, args),
         Verb::History(args) => history::run(project, args),

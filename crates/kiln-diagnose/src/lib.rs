@@ -8,6 +8,7 @@
 
 pub mod asan;
 mod cause;
+pub mod coarse;
 mod decode;
 mod documented;
 mod fact;

@@ -5,6 +5,7 @@
 
 mod cause;
 pub mod code;
+mod collect;
 mod comparison;
 mod csv;
 mod diagnosis;
@@ -23,6 +24,7 @@ mod rules;
 mod subject;
 
 pub use cause::Bottleneck;
+pub use collect::{SECTIONS, quick_metrics};
 pub use comparison::{ALIKE, Changed, Comparison, Difference, Pairs, Split, compare, other_gpu, pairs};
 pub use diagnosis::{Applied, ProfileDiagnosis, Ranked, Stall, UnitLoad, applied, at_roofline, diagnose};
 pub use odd::Odd;

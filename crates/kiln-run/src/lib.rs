@@ -38,6 +38,7 @@ pub use serving::cpu::serve_cpu;
 pub use serving::nvrtc::serve_nvrtc;
 pub use worker::{Worker, WorkerLimits};
 pub use wrappers::compute_sanitizer::{ComputeSanitizer, SanitizerTool};
+pub use wrappers::ncu::{Collect, Ncu};
 pub use wrappers::wrapper::Wrapper;
 
 /// What a worker begins the lines with that say where an argument lies: the mark, then the name, the address and the bytes.

@@ -5,6 +5,7 @@ pub(crate) mod lifeline;
 pub(crate) mod orphans;
 pub(crate) mod pin;
 pub(crate) mod pipes;
+pub(crate) mod place;
 pub(crate) mod preemption;
 pub(crate) mod process;
 pub(crate) mod scratch;

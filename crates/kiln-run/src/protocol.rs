@@ -24,7 +24,7 @@ use crate::memory::handle::Handle;
 pub use gpu::{Gpu, GpuState};
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 10;
+pub const PROTOCOL: u32 = 11;
 
 /// What the parent asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -138,6 +138,9 @@ pub enum Ask {
         #[serde(default, skip_serializing_if = "is_false")]
         blank: bool,
     },
+    /// Call the function once while a profiler around the worker watches, and nothing else that happens here. Python works on
+    /// copies of its arguments: profilers save memory and put it back, which is not done to memory of another process.
+    CallWatched,
     /// Make ready to call the function on these sets, in order, each once: on a processor. What they hold is not read yet.
     Prepare {
         /// The sets.

@@ -16,6 +16,7 @@ use crate::confine::{Confined, Confinement, Held, Rules, filters, name};
 use crate::memory::reading::read_memory;
 use crate::memory::resident::{peak, resident};
 use crate::processes::pipes::{Heard, Pipes};
+use crate::processes::place::{base, place};
 use crate::processes::process::Process;
 use crate::processes::scratch::scratch;
 use crate::processes::signal::{ending, is_bad_call};
@@ -41,6 +42,8 @@ impl Default for WorkerLimits {
 const GLANCE: Duration = Duration::from_millis(10);
 /// How long a started worker may take to say that it is there.
 const GREETING: Duration = Duration::from_secs(10);
+/// How often a worker whose places are noted is stopped for it.
+const BETWEEN_PLACES: Duration = Duration::from_millis(1);
 /// How long a worker that closed its output may take to end.
 const ENDING: Duration = Duration::from_millis(500);
 /// How long a worker held at a forbidden call may take to say where in its code that was.
@@ -64,6 +67,10 @@ pub struct Worker {
     confined: Option<Confined>,
     /// Whether nothing is left to be tightened.
     tight: bool,
+    /// When whatever it does must be over.
+    deadline: Option<Instant>,
+    /// Where it was in its code, while that is noted.
+    places: Option<Vec<u64>>,
     /// Numbers questions so that a candidate cannot know the next one and answer ahead of time.
     numbers: RandomState,
 }
@@ -71,7 +78,12 @@ pub struct Worker {
 impl Worker {
     /// Starts `command` as a worker and waits for its greeting. The worker has a folder of its own for temporary files,
     /// unless the command names one.
-    pub fn start(mut command: Command, limits: WorkerLimits) -> Result<Worker, Fault> {
+    pub fn start(command: Command, limits: WorkerLimits) -> Result<Worker, Fault> {
+        Worker::start_within(command, limits, GREETING)
+    }
+
+    /// The same for one that takes longer to greet: tools around a worker have work to do before.
+    pub fn start_within(mut command: Command, limits: WorkerLimits, greeting: Duration) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
         let program = command.get_program().to_string_lossy().into_owned();
         let scratch = scratch().map_err(|e| fault(e.to_string()))?;
@@ -83,7 +95,7 @@ impl Worker {
         let mut process = Process::start(command).map_err(|e| fault(format!("{program}: {e}")))?;
         let (Some(stdout), stderr) = process.take_output() else { return Err(fault("it has no pipes".into())) };
         let pipes = Pipes::of(questions, stdout, stderr).map_err(|e| fault(e.to_string()))?;
-        Worker::greeted(process, pipes, limits, scratch)
+        Worker::greeting(process, pipes, limits, scratch, greeting)
     }
 
     /// A worker of a process that was just started, once it has greeted.
@@ -93,16 +105,59 @@ impl Worker {
         limits: WorkerLimits,
         scratch: TempDir,
     ) -> Result<Worker, Fault> {
+        Worker::greeting(process, pipes, limits, scratch, GREETING)
+    }
+
+    fn greeting(
+        process: Process,
+        pipes: Pipes,
+        limits: WorkerLimits,
+        scratch: TempDir,
+        within: Duration,
+    ) -> Result<Worker, Fault> {
         let fault = |why: String| Fault::new("starting a worker process", why);
         let (numbers, folder, confined) = (RandomState::new(), None, None);
         let (asked, prepared, tight) = (0, 0, false);
-        let mut worker = Worker { process, pipes, limits, asked, scratch, folder, prepared, confined, tight, numbers };
-        match worker.wait(0, GREETING)? {
+        let (deadline, places) = (None, None);
+        let mut worker = Worker {
+            process,
+            pipes,
+            limits,
+            asked,
+            scratch,
+            folder,
+            prepared,
+            confined,
+            tight,
+            deadline,
+            places,
+            numbers,
+        };
+        match worker.wait(0, within)? {
             Outcome::Passed(Answer::Ready(PROTOCOL)) => Ok(worker),
             Outcome::Passed(other) => Err(fault(format!("it greeted with {other:?}"))),
             Outcome::Refused(refusal) if refusal.evidence.is_empty() => Err(fault(refusal.measured)),
             Outcome::Refused(refusal) => Err(fault(format!("{}: {}", refusal.measured, refusal.evidence))),
         }
+    }
+
+    /// From here on nothing is waited for longer than until then.
+    pub fn end_by(&mut self, deadline: Instant) {
+        self.deadline = Some(deadline);
+    }
+
+    /// Asks, and notes while it waits where in its code the worker is, a thousand times a second at most. It is stopped for each
+    /// look, so nothing it says about times counts. None is noted where the system does not tell.
+    pub fn ask_and_look(&mut self, ask: Ask, time: Duration) -> Result<(Outcome<Answer>, Vec<u64>), Fault> {
+        self.places = Some(Vec::new());
+        let answer = self.ask_within(ask, time);
+        let places = self.places.take().unwrap_or_default();
+        Ok((answer?, places))
+    }
+
+    /// The address at which a file that it has loaded begins.
+    pub fn base_of(&self, file: &str) -> Option<u64> {
+        base(self.pid(), file)
     }
 
     /// Asks, and waits for the answer as long as the limits allow. After a refusal the worker is gone.
@@ -252,6 +307,7 @@ impl Worker {
     pub fn leave(&mut self, within: Duration) -> bool {
         self.pipes.hang_up();
         let started = Instant::now();
+        let within = self.left(within);
         let mut ended = self.process.ended().is_some() || self.process.is_over();
         while !ended && started.elapsed() < within {
             // What it writes meanwhile must not keep it waiting.
@@ -305,16 +361,33 @@ impl Worker {
         self.wait(id, time)
     }
 
+    /// How long something may take, where everything must be over at some time.
+    fn left(&self, within: Duration) -> Duration {
+        self.deadline.map_or(within, |end| within.min(end.saturating_duration_since(Instant::now())))
+    }
+
+    /// Stops the worker for a moment and notes where it is.
+    fn look(&mut self) {
+        let found = if self.process.pause() { place(self.process.id()) } else { None };
+        self.process.resume();
+        if let Some(places) = &mut self.places {
+            places.extend(found);
+        }
+    }
+
     fn wait(&mut self, id: u64, within: Duration) -> Result<Outcome<Answer>, Fault> {
         let started = Instant::now();
+        let within = self.left(within);
         let mut glanced = started;
         loop {
             // A millisecond more than is left, or the last one would be spent asking again and again.
-            let left = within.saturating_sub(started.elapsed()).min(GLANCE);
+            let pause = if self.places.is_some() { BETWEEN_PLACES } else { GLANCE };
+            let left = within.saturating_sub(started.elapsed()).min(pause);
             match self.pipes.listen(left + Duration::from_millis(1)).map_err(|e| Fault::new("hearing a worker", e))? {
                 Heard::Line(line) => return Ok(self.judge(id, &line)),
                 Heard::Closed => return Ok(self.gone()),
                 Heard::Forbidden(held) => return self.forbidden(held),
+                Heard::Nothing if self.places.is_some() => self.look(),
                 Heard::Nothing => {}
             }
             if started.elapsed() > within {

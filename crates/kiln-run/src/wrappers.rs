@@ -2,4 +2,5 @@
 //! confined process may not do: calls under a tool are plain ones, never timed, and the worker is not confined.
 
 pub(crate) mod compute_sanitizer;
+pub(crate) mod ncu;
 pub(crate) mod wrapper;

@@ -32,6 +32,7 @@ pub use results::gate::GateView;
 pub use results::importance::ImportanceView;
 pub use results::ladder::LadderView;
 pub use results::predicted::PredictedView;
+pub use results::profile::ProfileView;
 pub use results::reproduce::ReproduceView;
 pub use results::run::RunView;
 pub use results::sanitize::SanitizeView;

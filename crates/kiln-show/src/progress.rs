@@ -205,7 +205,13 @@ impl State {
 fn first_look(baseline: &str, workload: &str, ratio: f64) -> String {
     let digits = if ratio < 0.1 { 4 } else { 2 };
     let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
-    format!("{:<10} {ratio:.digits$}x of {baseline}{on} (a first look, not a verdict)", "default")
+    let advice = match ratio {
+        ratio if ratio < 0.5 => "; far slower: what limits it comes first",
+        ratio if ratio < 1.0 => "; slower: `kiln profile` shows why",
+        ratio if ratio < 2.0 => "",
+        _ => "; `kiln profile` names the next bottleneck",
+    };
+    format!("{:<10} {ratio:.digits$}x of {baseline}{on} (a first look, not a verdict){advice}", "default")
 }
 
 /// A line that a terminal of this width does not break, which could not be wiped any more.
@@ -224,9 +230,14 @@ mod tests {
 
     #[test]
     fn a_first_look_says_that_it_is_one() {
-        let words = "default    0.82x of naive on small (a first look, not a verdict)";
-        assert_eq!(first_look("naive", "small", 0.8201), words);
-        assert_eq!(first_look("naive", "", 0.0123), "default    0.0123x of naive (a first look, not a verdict)");
+        let words = "default    1.82x of naive on small (a first look, not a verdict)";
+        assert_eq!(first_look("naive", "small", 1.8201), words);
+        assert!(
+            first_look("naive", "", 0.0123)
+                .starts_with("default    0.0123x of naive (a first look, not a verdict); far")
+        );
+        assert!(first_look("naive", "", 0.82).ends_with("; slower: `kiln profile` shows why"));
+        assert!(first_look("naive", "", 2.0).ends_with("; `kiln profile` names the next bottleneck"));
     }
 
     #[test]

@@ -16,16 +16,16 @@ mod winners;
 pub use budget::Budget;
 pub use kiln_bench::{
     Against, Baseline, Baselines, Bench, BoardRate, CacheState, Cases, CheckReport, Checked, Ended, Evaluation, Event,
-    Extent, Forged, Instrument, Kernel, Listener, Lost, Machine, Measured, Peaks, Probe, Probed, Resources, Rival,
-    Scrutiny, Settings, Stage, Standing, Stands, Subject, Surroundings, ToBeat, Tried, Trouble, Unmeasured, Versus,
-    board_rate, cost, cuda_toolchain, environment, every_workload, examine, forge, judge_resources, missing, peaks,
-    standing, tool_workloads, toolchain, versus,
+    Extent, Forged, Instrument, Kernel, Listener, Lost, Machine, Measured, Peaks, Placed, Probe, Probed, Resources,
+    Rival, Scrutiny, Settings, Stage, Standing, Stands, Subject, Surroundings, ToBeat, Tried, Trouble, Unmeasured,
+    Versus, board_rate, cost, cuda_toolchain, environment, every_workload, examine, forge, judge_resources, missing,
+    peaks, standing, tool_workloads, toolchain, versus,
 };
 pub use recording::archive::Archive;
 pub use recording::record::Record;
 pub use recording::recorded::{checked_calls, options, settings_of};
-pub use recording::summary::{Ablated, Confirmed, Late, SanitizedRefusal, Summary, TuneVerdict};
-pub use tune::tune;
+pub use recording::summary::{Ablated, Confirmed, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
+pub use tune::{OnSlow, tune};
 pub use winners::adopt::{adopt, table};
 pub use winners::best::{Best, Destination, Written, check_best, is_of, write_best};
 pub use winners::earlier::{Conditions, Stays, Unlike};

@@ -42,6 +42,9 @@ impl Campaign {
     }
 }
 
+/// What is done about a default that is far too slow, before the seed phase.
+pub type OnSlow<'s, A> = &'s mut dyn FnMut(&mut A, &Config);
+
 /// Runs a study from wherever its record ends.
 pub fn tune<A: Apparatus>(
     bench: &mut A,
@@ -49,6 +52,7 @@ pub fn tune<A: Apparatus>(
     budget: &Budget,
     study: &str,
     spent: f64,
+    slow: OnSlow<'_, A>,
 ) -> Result<Summary, Trouble> {
     let target = bench.settings().target_speedup.unwrap_or(bench.kernel().selection.spec.objective.target_speedup);
     let (baseline, paces) = baseline(bench, record)?;
@@ -61,11 +65,11 @@ pub fn tune<A: Apparatus>(
             let workload = stage.name().to_string();
             bench.exchange_stages(vec![stage]);
             let course = Course { record, budget: &budget.of(place + 1, all), workload: Some(&workload) };
-            campaigns.push(campaign(bench, course, (baseline.as_ref(), &paces), target)?);
+            campaigns.push(campaign(bench, course, (baseline.as_ref(), &paces), target, slow)?);
         }
     } else {
         let course = Course { record, budget, workload: None };
-        campaigns.push(campaign(bench, course, (baseline.as_ref(), &paces), target)?);
+        campaigns.push(campaign(bench, course, (baseline.as_ref(), &paces), target, slow)?);
     }
     let name = baseline.map(|b| b.name);
     let mut summary = summarise(campaigns, apart, target, name)?;
@@ -151,6 +155,7 @@ fn campaign<A: Apparatus>(
     course: Course<'_>,
     (baseline, paces): (Option<&Baseline<A::Subject>>, &Paces),
     target: f64,
+    slow: OnSlow<'_, A>,
 ) -> Result<Campaign, Trouble> {
     let Course { record, budget, .. } = course;
     let named = |phase: &str| course.phase(phase);
@@ -180,7 +185,10 @@ fn campaign<A: Apparatus>(
         } else {
             sound = Some(default);
             if let (Some(baseline), false) = (baseline, recorded) {
-                first_look(bench, &baseline.name, paces, &evaluation);
+                let ratio = first_look(bench, &baseline.name, paces, &evaluation);
+                if ratio.is_some_and(|ratio| ratio < HOPELESS_SHARE) {
+                    slow(bench, default);
+                }
             }
         }
     }
@@ -260,13 +268,12 @@ fn warned_of<A: Apparatus>(bench: &A, attempts: &Attempts) {
 }
 
 /// The default beside the baseline on the smallest workload, for whoever waits. Both have few samples, and not in turns.
-fn first_look<A: Apparatus>(bench: &A, baseline: &str, paces: &Paces, evaluation: &Evaluation) {
-    let Some(ours) = evaluation.measured().first() else { return };
-    let Some((workload, theirs)) = paces.iter().find(|(workload, _)| *workload == ours.workload) else { return };
-    let ratio = theirs / ours.median();
-    if ratio.is_finite() {
-        bench.tell(&Event::FirstLook { baseline, workload, ratio });
-    }
+fn first_look<A: Apparatus>(bench: &A, baseline: &str, paces: &Paces, evaluation: &Evaluation) -> Option<f64> {
+    let ours = evaluation.measured().first()?;
+    let (workload, theirs) = paces.iter().find(|(workload, _)| *workload == ours.workload)?;
+    let ratio = Some(theirs / ours.median()).filter(|ratio| ratio.is_finite())?;
+    bench.tell(&Event::FirstLook { baseline, workload, ratio });
+    Some(ratio)
 }
 
 /// The default configuration as an opponent; none when it is refused.
@@ -310,8 +317,8 @@ fn half_speed<A: Apparatus>(
         return Ok(None);
     }
     Ok(Some(format!(
-        "after the seed phase the best configuration runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: find out \
-         first what limits it, for example with a profiler (--no-stop continues anyway)",
+        "after the seed phase the best configuration runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: remove what \
+         limits it before searching on",
         baseline.name
     )))
 }
@@ -383,6 +390,7 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         refused,
         late,
         sanitized: Vec::new(),
+        limit: None,
         ablation,
         seed: 0,
         seconds: 0.0,

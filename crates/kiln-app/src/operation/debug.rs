@@ -170,7 +170,7 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
         because = DebuggedBecause::Smallest;
     }
     let question = failing.as_ref().map_or(0, |(_, question)| *question);
-    let probe = Probe { wrapper: None, apart: false, blank: false, words: WORDS, limit, question };
+    let probe = Probe { wrapper: None, apart: false, blank: false, words: WORDS, limit, until: None, question };
     let probed = bench.probe(&mut stage, &subject, &probe)?;
     seen.because = because;
     seen.workload = stage.name().into();

@@ -5,7 +5,7 @@
 pub(super) mod comparison;
 pub(super) mod pictures;
 pub(super) mod prediction;
-pub(super) mod profile;
+pub(crate) mod profile;
 mod report;
 
 use camino::{Utf8Path, Utf8PathBuf};

@@ -5,6 +5,7 @@ mod guard;
 
 use kiln_core::{Gate, Report, nearest};
 use kiln_diagnose::Cause;
+use kiln_diagnose::coarse::CodeCause;
 use kiln_diagnose::profile::Bottleneck;
 use kiln_stats::Verdict;
 use kiln_study::TuneVerdict;
@@ -62,7 +63,13 @@ pub fn explained() -> impl Iterator<Item = Explained> {
         meaning: cause.meaning().trim_end_matches('.'),
         text: cause.text(),
     });
-    gates.chain(comparisons).chain(studies).chain(guard::NAMES).chain(causes).chain(bottlenecks)
+    let in_code = CodeCause::ALL.iter().map(|cause| Explained {
+        name: cause.id(),
+        kind: "cause of slowness on a processor",
+        meaning: cause.meaning().trim_end_matches('.'),
+        text: cause.text(),
+    });
+    gates.chain(comparisons).chain(studies).chain(guard::NAMES).chain(causes).chain(bottlenecks).chain(in_code)
 }
 
 fn of_gate(gate: Gate) -> &'static str {
@@ -197,8 +204,8 @@ fn of_study(verdict: &TuneVerdict) -> (&'static str, &'static str) {
         ),
         TuneVerdict::Stopped => (
             "ended early: the best configuration has less than half of the baseline's speed",
-            "Exit code 4. Below 0.5x a profile shows more than a search: find out what limits the kernel first. --no-stop searches \
-             anyway.",
+            "Exit code 4. Below 0.5x a profile shows more than a search: the study shows what limits the best configuration, and `kiln profile` shows \
+             more. --no-stop searches anyway.",
         ),
         TuneVerdict::NoValidCandidate => (
             "every configuration was refused",
@@ -216,7 +223,7 @@ mod tests {
     fn every_name_is_explained_once_and_a_typo_finds_the_nearest() {
         let mut names: Vec<&str> = explained().map(|one| one.name).collect();
         let verdicts = Verdict::ALL.len() + TuneVerdict::ALL.len();
-        let causes = Cause::ALL.len() + Bottleneck::ALL.len();
+        let causes = Cause::ALL.len() + Bottleneck::ALL.len() + CodeCause::ALL.len();
         assert_eq!(names.len(), Gate::ALL.len() + verdicts + guard::NAMES.len() + causes);
         names.sort_unstable();
         names.dedup();
@@ -225,6 +232,7 @@ mod tests {
         assert_eq!(explain("spills").unwrap().kind, "gate");
         assert_eq!(explain("misaligned_shared").unwrap().kind, "cause of a fault");
         assert_eq!(explain("small_grid").unwrap().kind, "cause of slowness");
+        assert_eq!(explain("scalar_loop").unwrap().kind, "cause of slowness on a processor");
         let words = explain("numeric").unwrap_err().to_string();
         assert!(words.contains("`numeric` is neither a gate, a verdict nor a cause"), "{words}");
     }

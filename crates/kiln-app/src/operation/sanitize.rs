@@ -25,7 +25,7 @@ use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub(crate) use run::{Bounds, Examined, Ground, Plain, examine};
 pub use run::{SanitizerRun, ToolOutcome};
-pub(crate) use sources::sources;
+pub(crate) use sources::{sources, sources_text};
 pub(crate) use tools::Tools;
 
 /// Seconds that one run of a tool may take, unless told otherwise.

@@ -4,6 +4,7 @@
 
 mod begin;
 mod best;
+mod limits;
 mod request;
 mod sanitized;
 mod settings;
@@ -12,7 +13,7 @@ mod variants;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use kiln_core::Fault;
+use kiln_core::{Config, Fault};
 use kiln_store::{State, Store, Study};
 use kiln_study::{Bench, Budget, Kernel, Record, Settings, Summary, Trouble, adopt, check_best, peaks, table};
 
@@ -104,7 +105,12 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     teller.belongs_to(&study.id);
     teller.tell(begins(kernel, &settings, record.len()));
     let budget = Budget::new(settings::minutes(request));
-    let ended = kiln_study::tune(&mut bench, &record, &budget, &study.id, spent);
+    let mut slow = |bench: &mut Bench<'_>, config: &Config| {
+        if request.profile {
+            limits::slow(project, bench, config, teller);
+        }
+    };
+    let ended = kiln_study::tune(&mut bench, &record, &budget, &study.id, spent, &mut slow);
     let seconds = spent + budget.elapsed(Instant::now()).as_secs_f64();
     match ended {
         Ok(mut summary) => {
@@ -115,6 +121,13 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
                 // A replay says what was found then.
                 (Some(then), false) => then.read().map(|then| then.sanitized.clone()).unwrap_or_default(),
                 _ => Vec::new(),
+            };
+            summary.limit = match (&study.summary, live) {
+                (_, true) if request.profile && !project.is_stopped() => {
+                    limits::limit(project, &mut bench, &summary, budget.left(Instant::now()), teller)
+                }
+                (Some(then), false) => then.read().ok().and_then(|then| then.limit.clone()),
+                _ => None,
             };
             let winner = summary.config.clone().filter(|_| live);
             let left =

@@ -27,6 +27,8 @@ pub struct Probe {
     pub words: usize,
     /// How long each step may take.
     pub limit: Duration,
+    /// When all of it must be over.
+    pub until: Option<Instant>,
     /// The number of the question.
     pub question: usize,
 }

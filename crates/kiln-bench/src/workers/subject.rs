@@ -121,7 +121,7 @@ impl Subject {
     }
 
     /// Whether it works in a GPU's memory.
-    pub(crate) fn on_device(&self) -> bool {
+    pub fn on_device(&self) -> bool {
         match self {
             Subject::Library { .. } => false,
             Subject::Cubin { .. } | Subject::Launcher { .. } => true,

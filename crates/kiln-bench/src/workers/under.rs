@@ -2,6 +2,7 @@
 //! One with something around it is not confined: tools start processes, open files and read memory.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use kiln_core::{Fault, Outcome};
 use kiln_run::{Worker, WorkerLimits};
@@ -16,6 +17,9 @@ use crate::workers::subject::Subject;
 /// Has PyTorch ask the driver for every tensor: in memory that it has divided up itself, no tool sees where one ends.
 const TENSORS_APART: (&str, &str) = ("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
 
+/// How long a worker under a tool may take to greet.
+const GREETING: Duration = Duration::from_secs(60);
+
 impl Seating {
     /// Starts a worker under a tool, and loads the subject there.
     pub(crate) fn take_under(&self, subject: &Subject, probe: &Probe) -> Result<Outcome<Seat>, Fault> {
@@ -24,7 +28,9 @@ impl Seating {
         if let Subject::Python { file, device: true, .. } = subject {
             keep_in(&mut command, &self.builds.compilers(file)?);
             compile_alone(&mut command);
-            command.env(TENSORS_APART.0, TENSORS_APART.1);
+            if probe.apart {
+                command.env(TENSORS_APART.0, TENSORS_APART.1);
+            }
         }
         let command = match &probe.wrapper {
             Some(wrapper) => wrapper.around(command),
@@ -32,7 +38,15 @@ impl Seating {
         };
         // What a tool keeps beside every byte of a candidate's is not the candidate's.
         let memory = if probe.wrapper.is_some() { u64::MAX } else { self.limits.memory };
-        let mut worker = Worker::start(command, WorkerLimits { time: probe.limit, memory })?;
+        let limits = WorkerLimits { time: probe.limit, memory };
+        let left = probe.until.map_or(GREETING, |until| until.saturating_duration_since(Instant::now()));
+        let mut worker = match &probe.wrapper {
+            Some(_) => Worker::start_within(command, limits, left.min(GREETING))?,
+            None => Worker::start(command, limits)?,
+        };
+        if let Some(until) = probe.until {
+            worker.end_by(until);
+        }
         worker.keep_words(probe.words);
         if let Subject::Python { file, device: true, .. } = subject {
             worker.keep_in(self.builds.compilers(file)?);

@@ -55,6 +55,10 @@ pub(crate) struct TuneArgs {
     /// at most
     #[arg(long)]
     pub(crate) no_sanitize: bool,
+    /// Skip the profile: by default kiln says what limits a default below half the baseline's speed, the best of a study that
+    /// stopped, and on a GPU with Nsight Compute the winner, for 30 s at most each
+    #[arg(long)]
+    pub(crate) no_profile: bool,
     /// Continue an unfinished study with its own settings [default: the newest of this kernel]
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "", conflicts_with = "replay")]
     pub(crate) resume: Option<String>,

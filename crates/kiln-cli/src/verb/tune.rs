@@ -1,6 +1,8 @@
 //! `kiln tune`: the whole loop, from the default configuration to a confirmed winner.
 
-use kiln_app::{Ending, Ends, Failure, Measuring, Project, Report, Summary, TuneRequest, TuneVerdict, Tuned, tune};
+use kiln_app::{
+    Ending, Ends, Failure, Measuring, Project, Report, Selecting, Summary, TuneRequest, TuneVerdict, Tuned, tune,
+};
 use kiln_show::{Command, SummaryView};
 use serde_json::json;
 
@@ -88,6 +90,7 @@ pub(super) fn request(args: &TuneArgs) -> TuneRequest {
         stop_rule: !args.no_stop,
         ablation: !args.no_ablation,
         sanitize: !args.no_sanitize,
+        profile: !args.no_profile,
         resume: args.resume.clone(),
         replay: args.replay.clone(),
         out: args.out.clone(),
@@ -126,6 +129,13 @@ fn next(kiln: &str, request: &TuneRequest, summary: &Summary, short: &str, exhau
             let gate = Command::of(kiln, "gate", selecting);
             vec![show.flag("--refusals", true).to_string(), gate.to_string()]
         }
-        TuneVerdict::Stopped => vec![show.to_string(), again(&|new| new.stop_rule = false).to_string()],
+        // What limits it comes before searching on.
+        TuneVerdict::Stopped => {
+            let workload = summary.limit.as_ref().map(|limit| limit.workload.clone()).filter(|name| !name.is_empty());
+            let selecting = Selecting { workload: workload.or(selecting.workload.clone()), ..selecting.clone() };
+            let config = summary.config.as_ref().map(ToString::to_string);
+            let profile = Command::of(kiln, "profile", &selecting).maybe("--config", config.as_deref());
+            vec![profile.to_string(), show.to_string()]
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::call::Bound;
 use super::context::Context;
 use super::describe::{self, Health};
 use super::draw::Generator;
-use super::driver::Trouble;
+use super::driver::{Trouble, watch};
 use super::image::Images;
 use super::launch::prepare;
 use super::memory::Arenas;
@@ -236,6 +236,15 @@ impl Device {
         let (made, shortest) = self.calls;
         self.calls = (made.saturating_add(1), shortest.min(started.elapsed()));
         Ok(())
+    }
+
+    /// One call that a profiler around this process watches, and nothing else that happens here.
+    pub(super) fn call_watched(&mut self) -> Result<(), Trouble> {
+        self.context.synchronise()?;
+        watch(true)?;
+        let called = self.call();
+        watch(false)?;
+        called
     }
 
     /// One call with every argument in an allocation of its own.

@@ -69,6 +69,15 @@ pub(super) fn present() -> Result<(), Trouble> {
     Ok(())
 }
 
+/// Tells a profiler around this process to begin or to end. Without one nothing happens.
+pub(super) fn watch(on: bool) -> Result<(), Trouble> {
+    // SAFETY: both take no memory of ours, and a context is current.
+    match on {
+        true => check("cuProfilerStart", unsafe { sys::cuProfilerStart() }),
+        false => check("cuProfilerStop", unsafe { sys::cuProfilerStop() }),
+    }
+}
+
 /// The outcome of a driver call.
 pub(super) fn check(call: &str, code: CUresult) -> Result<(), Trouble> {
     if code == CUresult::CUDA_SUCCESS {

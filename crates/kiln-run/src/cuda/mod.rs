@@ -87,6 +87,7 @@ impl Backend {
             Ask::Fetch { set, parts } => device.fetch(set, &parts),
             Ask::Call => device.call(),
             Ask::CallApart { blank } => device.call_apart(blank),
+            Ask::CallWatched => device.call_watched(),
             Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
             Ask::Prepare { .. } | Ask::Go { .. } => {
                 return Err(Trouble::from("calls on a device are not made ready".to_string()));

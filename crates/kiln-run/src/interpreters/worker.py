@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PROTOCOL = 10
+PROTOCOL = 11
 
 
 def pin(cpus):

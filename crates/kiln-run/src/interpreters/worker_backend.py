@@ -83,6 +83,8 @@ class Backend(Answers):
             self.call()
         elif do == "call_apart":
             self.call_apart(ask.get("blank", False))
+        elif do == "call_watched":
+            self.call_watched()
         elif do == "prepare":
             self.prepare(ask["order"])
         elif do == "scalars":
@@ -267,22 +269,31 @@ class Backend(Answers):
         if self.device is not None:
             self.device.wait()
 
-    def call_apart(self, blank):
+    def call_apart(self, blank, watch=None):
         """One call with every argument in an allocation of its own, so that a tool around this process sees where each ends."""
         copies, wait = {}, self.device.wait if self.device is not None else lambda: None
         for name, array in list(self.inputs.items()) + list(self.outputs.items()):
             if name not in copies:
                 copies[name] = apart(array, blank and name not in self.inputs)
-        wait()
         inputs = {name: copies[name] for name in self.inputs}
         outputs = {name: copies[name] for name in self.outputs}
-        result = self.ready((inputs, outputs))()
+        call = self.ready((inputs, outputs))
+        wait()
+        if watch is not None:
+            watch(True)
+        result = call()
         flush()
         wait()
+        if watch is not None:
+            watch(False)
         self.deliver(result, outputs)
         for name, output in self.outputs.items():
             copy_to(output, outputs[name])
         wait()
+
+    def call_watched(self):
+        """One call that a profiler around this process watches, and nothing else that happens here."""
+        self.call_apart(False, self.device.watch if self.device is not None else None)
 
     def time_there(self, batches, calls):
         """Times the function on the device, every call on arguments of its own."""

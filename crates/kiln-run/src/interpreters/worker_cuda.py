@@ -67,6 +67,10 @@ class Cuda(Device):
         if code != 0:
             raise Failed("%s: error %d of CUDA" % (call, code), "running")
 
+    def watch(self, on):
+        profiler = self.torch.cuda.profiler
+        profiler.start() if on else profiler.stop()
+
     def forget_graphs(self):
         self.graphs, self.eager = {}, False
 

@@ -71,6 +71,9 @@ class Device:
             mirror.all = None
             self.close(mirror)
 
+    def watch(self, on):
+        """Tells a profiler around this process to begin or to end."""
+
     def time(self, run, graph, began, samples):
         """The times of so many runs, and what the last one returned. `began` is when they were asked for."""
         nanoseconds, preemptions, result = [], [], None

@@ -60,7 +60,7 @@ impl Backend {
                 self.load(&library, &symbol).map_or_else(Answer::Failed, |()| Answer::Done)
             }
             Ask::Map { arena, slots, sets, stride, holes, .. } => done(self.map(&arena, slots, sets, stride, &holes)),
-            Ask::Call => done(self.call()),
+            Ask::Call | Ask::CallWatched => done(self.call()),
             Ask::CallApart { .. } => done(self.call_apart()),
             Ask::Prepare { order } => done(self.prepare(&order)),
             Ask::Go { .. } => self.go().map_or_else(failed, Answer::Times),

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use kiln_app::DiagnosisVerdict;
-use kiln_study::{Late, SanitizedRefusal, Summary};
+use kiln_study::{Late, SanitizedRefusal, StudyLimit, Summary};
 
 use crate::words::foreign::visible;
 use crate::words::kernels::by_workload;
@@ -105,8 +105,26 @@ impl fmt::Display for OutcomeView<'_> {
                 .collect();
             f.write_str(&lines(&rows, &[Align::Left, Align::Left, Align::Left]))?;
         }
+        s.limit.iter().try_for_each(|limit| limited(f, limit))?;
         causes(f, &s.sanitized)
     }
+}
+
+/// What limits the kernel now, and what to change first.
+fn limited(f: &mut fmt::Formatter<'_>, limit: &StudyLimit) -> fmt::Result {
+    let StudyLimit { workload, cause, expected_speedup, coarse, bound, explanation, fix, page, .. } = limit;
+    let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
+    let coarse = if *coarse { ", coarse" } else { "" };
+    match cause {
+        Some(cause) if cause.starts_with("at_roofline") => {
+            writeln!(f, "\nwhat limits it{on}: {cause}, nothing left to gain{coarse}")?
+        }
+        Some(cause) => writeln!(f, "\nwhat limits it{on}: {cause}, at most {expected_speedup:.2}x without it{coarse}")?,
+        None => return writeln!(f, "\nwhat limits it{on}: no known cause, bound by {bound}{coarse}"),
+    }
+    writeln!(f, "  {}", visible(explanation))?;
+    fix.iter().try_for_each(|fix| writeln!(f, "  fix: {}", visible(fix)))?;
+    page.iter().try_for_each(|page| writeln!(f, "  kiln diagnose --ncu {page}"))
 }
 
 /// What tools say of refusals: every cause with its place and its fix, and of which they found none.

@@ -89,6 +89,7 @@ impl Command {
             .maybe("--cost", amount(request.cost).as_deref())
             .maybe("--price", amount(request.price).as_deref())
             .flag("--no-sanitize", !request.sanitize)
+            .flag("--no-profile", !request.profile)
             .maybe("--out", request.out.as_ref().map(|folder| folder.as_str()))
             .flag("--adopt", request.adopt)
     }
@@ -140,6 +141,7 @@ mod tests {
             stop_rule: true,
             ablation: true,
             sanitize: true,
+            profile: true,
             resume: None,
             replay: None,
             out: None,

@@ -151,6 +151,33 @@ pub struct SanitizedRefusal {
     pub diagnosis: Diagnosis,
 }
 
+/// What limits a study's kernel: the best of one that stopped, or the winner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StudyLimit {
+    /// The workload that was profiled.
+    pub workload: String,
+    /// The configuration.
+    pub config: Config,
+    /// The cause; none where none shows.
+    pub cause: Option<String>,
+    /// How sure that is, from 0 to 1.
+    pub confidence: f64,
+    /// The speedup when it is removed.
+    pub expected_speedup: f64,
+    /// Whether there were no counters.
+    pub coarse: bool,
+    /// What bounds the kernel.
+    pub bound: String,
+    /// The cause in two sentences.
+    pub explanation: String,
+    /// What to change first.
+    pub fix: Option<String>,
+    /// The profiler's report.
+    pub report: Option<String>,
+    /// Its raw page.
+    pub page: Option<String>,
+}
+
 /// What one tunable is worth: the winner with it set back to its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ablated {
@@ -200,6 +227,9 @@ pub struct Summary {
     /// What tools found about refusals; empty in old studies, and where they were not asked.
     #[serde(default)]
     pub sanitized: Vec<SanitizedRefusal>,
+    /// What limits the kernel now; none in old studies, and where it was not asked or cannot be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<StudyLimit>,
     /// What the winner's choices are worth, most first.
     pub ablation: Vec<Ablated>,
     /// Everything random came from it.

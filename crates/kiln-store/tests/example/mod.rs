@@ -98,6 +98,7 @@ pub(crate) fn summary() -> Summary {
         refused: [(Gate::Numerics, 3)].into(),
         late: vec![],
         sanitized: vec![],
+        limit: None,
         ablation: vec![],
         seed: u64::MAX,
         seconds: 1.5,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use camino::Utf8Path;
-use kiln_bench::{Kernel, Settings, Trouble};
+use kiln_bench::{Apparatus, Kernel, Settings, Trouble};
 use kiln_core::{Config, Fault, Gate, Refusal};
 use kiln_spec::{Choice, KernelSpec};
 use kiln_study::{Budget, CacheState, Record, Summary, tune};
@@ -141,9 +141,10 @@ impl Script {
         let began = Instant::now();
         let mut scripted = Scripted::new(self, &kernel, began);
         let budget = Budget::since(began, self.minutes);
-        let ended = record
-            .map_err(|fault| fault.to_string())
-            .and_then(|record| tune(&mut scripted, &record, &budget, "played", 0.0).map_err(in_words));
+        let ended = record.map_err(|fault| fault.to_string()).and_then(|record| {
+            tune(&mut scripted, &record, &budget, "played", 0.0, &mut |bench, _| bench.note("slow".into()))
+                .map_err(in_words)
+        });
         let (told, acts, seconds) = scripted.heard();
         Played { ended, told, acts, seconds }
     }

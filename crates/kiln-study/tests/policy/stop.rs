@@ -17,7 +17,7 @@ fn under_half_the_baselines_speed_after_the_seed_it_stops() {
         if stops {
             let summary = played.summary();
             assert!(
-                summary.reason.contains("under 0.5x") && summary.reason.contains("--no-stop"),
+                summary.reason.contains("under 0.5x") && !summary.reason.contains("--no-stop"),
                 "{}",
                 summary.reason
             );

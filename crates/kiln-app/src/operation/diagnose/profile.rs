@@ -66,25 +66,37 @@ pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedPro
     if let Some(details) = &request.details {
         pages.join(read(details, "details")?);
     }
+    let resources = match &request.ptxas {
+        Some(log) => ptxas::resources(&decoded(&fs_err::read(log)?)),
+        None => Vec::new(),
+    };
+    let source = source(&request.page, &request.sources)?;
+    let mut found =
+        of_pages(&pages, &resources, source.as_deref()).map_err(|trouble| refused(&request.page, trouble))?;
+    found.hot = hot_lines(request, &found.diagnosis, &mut found.notes)?;
+    Ok(DiagnosedProfile { why, ..found })
+}
+
+/// The same of pages that were read, with what the compiler said and the source where they are at hand.
+pub(crate) fn of_pages(
+    pages: &Pages,
+    resources: &[ptxas::Resources],
+    source: Option<&str>,
+) -> Result<DiagnosedProfile, Trouble> {
     if let Some(trouble) = pages.trouble() {
-        return Err(refused(&request.page, trouble));
+        return Err(trouble);
     }
-    let kernel = pages.dominant().ok_or_else(|| refused(&request.page, Trouble::NoPage))?;
+    let kernel = pages.dominant().ok_or(Trouble::NoPage)?;
     let mut subject = Subject::of(kernel);
     if let Some(odd) = subject.odd() {
-        return Err(refused(&request.page, Trouble::Odd(odd)));
+        return Err(Trouble::Odd(odd));
     }
-    if let Some(log) = &request.ptxas {
-        let all = ptxas::resources(&decoded(&fs_err::read(log)?));
-        subject.resources = ptxas::of_kernel(&all, &kernel.name).cloned();
-    }
-    subject.hints = source(&request.page, &request.sources)?.map(|source| code::hints(&source, &kernel.name));
+    subject.resources = ptxas::of_kernel(resources, &kernel.name).cloned();
+    subject.hints = source.map(|source| code::hints(source, &kernel.name));
     let ncu = pages.rules.iter().filter(|rule| rule.kernel == kernel.name).cloned().collect();
     let others = pages.kernels.len() - 1;
-    let mut notes = pages.notes();
-    let diagnosis = diagnose(&subject);
-    let hot = hot_lines(request, &diagnosis, &mut notes)?;
-    Ok(DiagnosedProfile { diagnosis, rules: applied(&subject), why, hot, ncu, others, notes })
+    let (diagnosis, rules, notes) = (diagnose(&subject), applied(&subject), pages.notes());
+    Ok(DiagnosedProfile { diagnosis, rules, why: None, hot: Vec::new(), ncu, others, notes })
 }
 
 /// The lines that the cause comes from: of the source page that was given, or of the report.

@@ -202,7 +202,7 @@ fn one<'a>(
         }
         Tool::Gpu(sanitizer, tool) => (sanitizer.wrapper(*tool, &log), *tool == SanitizerTool::Initcheck),
     };
-    let probe = Probe { wrapper: Some(wrapper), apart: true, blank, words: WORDS, limit, question };
+    let probe = Probe { wrapper: Some(wrapper), apart: true, blank, words: WORDS, limit, until: None, question };
     let probed = bench.probe(stage, subject, &probe)?;
     let mut reports = written(folder.path()).map_err(fault)?;
     if let Tool::Compiler(sanitizers) = tool

@@ -13,6 +13,16 @@ const HEADERS: [&str; 6] = ["h", "hpp", "hh", "cuh", "inl", "inc"];
 
 /// Sources at hand, named as they lie below the kernel's folder.
 pub(crate) fn sources(kernel: &Kernel<'_>) -> Sources {
+    texts(kernel).into_iter().fold(Sources::none(), |all, (file, text)| all.with(file.as_str(), text))
+}
+
+/// All of them as one text.
+pub(crate) fn sources_text(kernel: &Kernel<'_>) -> String {
+    let texts: Vec<String> = texts(kernel).into_iter().map(|(_, text)| text).collect();
+    texts.join("\n")
+}
+
+fn texts(kernel: &Kernel<'_>) -> Vec<(Utf8PathBuf, String)> {
     let target = kernel.selection.target;
     let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|source| kernel.folder.join(source)).collect();
     let includes = target.compile.include.iter().map(|folder| kernel.folder.join(folder));
@@ -20,15 +30,15 @@ pub(crate) fn sources(kernel: &Kernel<'_>) -> Sources {
     let headers = folders.flat_map(|folder| headers(&folder)).take(MOST);
     let headers: Vec<Utf8PathBuf> = headers.filter(|file| !files.contains(file)).collect();
     files.extend(headers);
-    let mut sources = Sources::none();
+    let mut texts = Vec::new();
     for file in files {
         if fs_err::metadata(&file).is_ok_and(|about| about.len() <= LARGEST)
             && let Ok(bytes) = fs_err::read(&file)
         {
-            sources = sources.with(file.as_str(), String::from_utf8_lossy(&bytes));
+            texts.push((file, String::from_utf8_lossy(&bytes).into_owned()));
         }
     }
-    sources
+    texts
 }
 
 fn headers(folder: &Utf8Path) -> Vec<Utf8PathBuf> {

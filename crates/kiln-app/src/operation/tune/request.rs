@@ -38,6 +38,8 @@ pub struct TuneRequest {
     pub ablation: bool,
     /// Find the cause of the first refusal of each kind, once the study is over.
     pub sanitize: bool,
+    /// Find out what limits the kernel: the default far below the baseline, the best of a study that stopped, and the winner.
+    pub profile: bool,
     /// The unfinished study to go on with; empty for the newest of this kernel.
     pub resume: Option<String>,
     /// The study to repeat from its recorded timings.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kiln_core::{Fault, Outcome};
-use kiln_run::Ask;
+use kiln_run::{Answer, Ask};
 
 use super::Seat;
 
@@ -12,6 +12,30 @@ impl Seat {
     /// holds nothing.
     pub(crate) fn call_apart(&mut self, blank: bool) -> Result<Outcome<()>, Fault> {
         self.done(Ask::CallApart { blank })
+    }
+
+    /// One call that a profiler around the worker watches.
+    pub(crate) fn call_watched(&mut self) -> Result<Outcome<()>, Fault> {
+        self.done(Ask::CallWatched)
+    }
+
+    /// Calls so often, and where in its code the worker was meanwhile, as bytes from the beginning of this file. What is outside of
+    /// it is beyond the file's end.
+    pub(crate) fn call_and_look(&mut self, calls: u32, file: &str) -> Result<Outcome<Vec<u64>>, Fault> {
+        let ask = Ask::time(1, calls);
+        let Some(rested) = &mut self.rested else { return Err(Fault::new("asking a worker", "it was given up")) };
+        let Some(base) = rested.worker.base_of(file) else { return Ok(Outcome::Passed(Vec::new())) };
+        let (answer, places) = rested.worker.ask_and_look(ask, self.time)?;
+        Ok(match answer {
+            Outcome::Passed(Answer::Times(_)) => {
+                Outcome::Passed(places.into_iter().map(|place| place.wrapping_sub(base)).collect())
+            }
+            Outcome::Passed(answer) => Outcome::Refused(self.unexpected(answer)),
+            Outcome::Refused(refusal) => {
+                self.home = None;
+                Outcome::Refused(refusal)
+            }
+        })
     }
 
     /// Gives the worker up and lets it end by itself, with what is around it; whether it did in time, what is kept of what it

@@ -1,0 +1,31 @@
+//! `kiln profile`: what a kernel's time goes to.
+
+use kiln_app::{Ending, Ends, Failure, KernelFile, ProfileRequest, Project, profile, write_whole};
+use kiln_show::ProfileView;
+
+use crate::args::ProfileArgs;
+use crate::hearing::Hearing;
+use crate::output;
+
+pub(crate) fn run(project: &Project, args: &ProfileArgs) -> Result<Ending, Failure> {
+    let hearing = Hearing::progress(&args.hearing, args.json)?;
+    let hear = |event: &_| hearing.hear(event);
+    let file = KernelFile::read_heard(&args.selecting.path, &hear)?;
+    let request = ProfileRequest {
+        selecting: (&args.selecting).into(),
+        config: args.choosing.config.clone(),
+        study: args.choosing.study.clone(),
+        baseline: args.baseline.clone(),
+        level: args.level.into(),
+        limit: args.limit,
+        seed: args.seed,
+    };
+    let profiled = profile(project, &file, &request, &hear)?;
+    let view = ProfileView { profiled: &profiled, verbose: output::verbose() };
+    let text = if args.json { format!("{}\n", view.json()) } else { view.to_string() };
+    match &args.out {
+        Some(file) => write_whole(file, text.as_bytes())?,
+        None => hearing.data(&text)?,
+    }
+    Ok(profiled.ending())
+}
