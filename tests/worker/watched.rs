@@ -32,7 +32,8 @@ fn a_worker_under_a_profiler_greets_late_and_is_watched_when_told() {
     let (report, log) = (folder.path().join("r.ncu-rep"), folder.path().join("log"));
     let wrapped = || {
         let mut command = command();
-        command.env("KILN", command.get_program().to_owned());
+        let kiln = command.get_program().to_owned();
+        command.env("KILN", kiln);
         ncu.wrapper(Collect::Full, &report, &log).around(command)
     };
     let late = Worker::start_within(wrapped(), limits(), Duration::from_millis(100)).unwrap_err();

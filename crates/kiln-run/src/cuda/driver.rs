@@ -71,9 +71,10 @@ pub(super) fn present() -> Result<(), Trouble> {
 
 /// Tells a profiler around this process to begin or to end. Without one nothing happens.
 pub(super) fn watch(on: bool) -> Result<(), Trouble> {
-    // SAFETY: both take no memory of ours, and a context is current.
     match on {
+        // SAFETY: it takes no memory of ours, and a context is current.
         true => check("cuProfilerStart", unsafe { sys::cuProfilerStart() }),
+        // SAFETY: as above.
         false => check("cuProfilerStop", unsafe { sys::cuProfilerStop() }),
     }
 }
