@@ -50,7 +50,7 @@ pub fn functions(disassembly: &str) -> Vec<Function> {
     found
 }
 
-/// `    112d:	jle    14db <naive+0x3cb>`.
+/// `112d: jle 14db <naive+0x3cb>`.
 fn instruction(line: &str) -> Option<Instruction> {
     let (address, rest) = line.split_once(':')?;
     let address = u64::from_str_radix(address.trim(), 16).ok()?;

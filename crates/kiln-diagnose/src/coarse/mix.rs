@@ -33,7 +33,7 @@ pub struct Mix {
 impl Mix {
     /// Elements that one pass computes.
     pub(super) fn lanes(&self) -> usize {
-        let each = if self.element_bits > 0 { (self.vector_bits / self.element_bits).max(1) as usize } else { 1 };
+        let each = self.vector_bits.checked_div(self.element_bits).map_or(1, |lanes| lanes.max(1) as usize);
         self.scalar + self.packed * each
     }
 

@@ -71,11 +71,9 @@ pub(super) fn present() -> Result<(), Trouble> {
 
 /// Tells a profiler around this process to begin or to end. Without one nothing happens.
 pub(super) fn watch(on: bool) -> Result<(), Trouble> {
+    let call = if on { "cuProfilerStart" } else { "cuProfilerStop" };
     // SAFETY: both take no memory of ours, and a context is current.
-    match on {
-        true => check("cuProfilerStart", unsafe { sys::cuProfilerStart() }),
-        false => check("cuProfilerStop", unsafe { sys::cuProfilerStop() }),
-    }
+    check(call, unsafe { if on { sys::cuProfilerStart() } else { sys::cuProfilerStop() } })
 }
 
 /// The outcome of a driver call.
