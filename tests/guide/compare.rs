@@ -73,6 +73,7 @@ fn fits(pattern: &str, line: &str) -> bool {
 /// A line with single blanks, and with `#` for what is measured.
 fn plain(line: &str) -> String {
     // A verdict follows from times, and what to do next from the verdict.
+    let line = line.split_inclusive(FIRST_LOOK).next().unwrap_or_default();
     if line.starts_with("reached:") || line.starts_with("not_reached:") {
         return "ended".into();
     }
@@ -102,6 +103,8 @@ fn plain(line: &str) -> String {
     out.join(" ")
 }
 
+/// What follows is advice.
+const FIRST_LOOK: &str = "(a first look, not a verdict)";
 /// Words that stand for what was measured.
 const VERDICTS: [&str; 6] = ["faster", "slower", "same", "too_noisy", "reached", "not_reached"];
 /// Units of time.
@@ -133,7 +136,8 @@ fn is_progress(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let (_, count) = (words.next(), words.next().unwrap_or_default());
     let counts = count.split_once('/').is_some_and(|(done, planned)| is_number(done) && is_number(planned));
-    counts || line.starts_with("still compiling") || line.contains("only to within")
+    let follows = ["only to within", "the default is limited by"].iter().any(|words| line.contains(words));
+    counts || follows || line.starts_with("still compiling")
 }
 
 #[cfg(test)]
