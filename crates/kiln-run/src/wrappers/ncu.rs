@@ -43,7 +43,8 @@ impl Ncu {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut words = said.split_whitespace();
         words.find(|word| word.eq_ignore_ascii_case("version"));
-        match words.next() {
+        let numbered = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+        match words.next().filter(numbered) {
             Some(version) => Ok(Ncu { program: program.into(), version: version.into() }),
             None => Err(fault(format!("it ended with {} and named none", output.status))),
         }
