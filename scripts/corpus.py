@@ -25,6 +25,8 @@ LIMIT_S = 600
 SHM_KEY = 0x6B636F72
 KEYS = {"must", "gates", "why", "long", "ends", "fault", "needs", "options"}
 MINE, FOLDERS = threading.local(), []
+# Kilns lock a GPU by a file in /tmp.
+APART = False
 MUST = ("refused", "not_faster", "accepted")
 
 
@@ -33,6 +35,8 @@ def main():
         supervise(sys.argv[2:])
         return 0
     args = arguments()
+    global APART
+    APART = args.apart
     cases, problems = load(args.only, args.must)
     for problem in problems:
         print(f"corpus: {problem}", file=sys.stderr)
@@ -93,6 +97,7 @@ def arguments():
     parser.add_argument("--gpu", action="store_true", help="cases for the GPU only")
     parser.add_argument("--busy", type=int, default=0, metavar="K", help="keep K loops busy beside [0]")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="cases at a time [1]")
+    parser.add_argument("--apart", action="store_true", help="give each job a /tmp of its own, so that jobs on one GPU do not wait for each other (needs root)")
     parser.add_argument("--again", type=int, default=0, metavar="N", help="run wrong cases N times more: wrong is what stays wrong [0]")
     parser.add_argument("--only", metavar="PATTERN", help="cases whose FOLDER/CASE matches, such as 'world/*'")
     parser.add_argument("--must", choices=MUST, help="cases of which this is expected, such as 'accepted' for the honest ones")
@@ -221,16 +226,25 @@ def run_kiln(case, verb):
     work = working_folder()
     told = pathlib.Path(work) / "told.json"
     environment = dict(os.environ, HOME=f"{work}/home") if case["machine"] == "cpu" else dict(os.environ)
-    everything = [sys.executable, __file__, "--supervise", str(told), work, *command, "--json", *options]
+    command = [*own_tmp(work), *command, "--json", *options]
+    everything = [sys.executable, __file__, "--supervise", str(told), work, *command]
     # In a session of its own: Ctrl-C at the terminal must not reach it.
     subprocess.run(everything, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     return json.loads(told.read_text())
 
 
+def own_tmp(work):
+    if not APART:
+        return []
+    own = pathlib.Path(work) / "tmp"
+    own.mkdir(exist_ok=True)
+    return ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /tmp && exec "$@"', str(own)]
+
+
 def working_folder():
     """One for each job, with a home folder in it; what is built there is used again."""
     if not hasattr(MINE, "work"):
-        MINE.work = tempfile.TemporaryDirectory(prefix="kiln_corpus_run_")
+        MINE.work = tempfile.TemporaryDirectory(prefix="kiln_corpus_run_", dir="/var/tmp" if APART else None)
         (pathlib.Path(MINE.work.name) / "home").mkdir()
         FOLDERS.append(MINE.work)
     return MINE.work.name
@@ -286,7 +300,7 @@ def children():
 
 def tidy(*folders):
     """Removes what cases leave on purpose."""
-    homes = [place for work in FOLDERS for place in (pathlib.Path(work.name), pathlib.Path(work.name) / "home")]
+    homes = [pathlib.Path(work.name) / place for work in FOLDERS for place in ("", "home", "tmp")]
     for folder in (pathlib.Path("/tmp"), pathlib.Path("/dev/shm"), pathlib.Path.home(), *homes, *folders):
         for path in folder.glob("kiln_corpus_*"):
             if path.is_file():

@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests sanitize profile probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and record, which
+# Items: tests sanitize profile probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and attention_bench, hopper, honest and record, of which the last
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -206,6 +206,25 @@ if wants attention_torch; then
   for w in ${WORKLOADS:-$attention_workloads}; do
     step "torch_$w" 60 bash -c "'$kiln' bench '$root/kernels/attention' --target cuda --variant T=bf16 --workload $w --baseline torch --samples 25 --max-samples 25 --seed 1 --json > '$out/torch_$w.json'"
   done
+fi
+# All workloads against all baselines.
+if wants attention_bench; then
+  step attention_bench 400 bash -c "'$kiln' bench '$root/kernels/attention' > '$out/attention_bench.txt'"
+fi
+# The kernels with Hopper's own instructions, by kiln: about 80 s, up to 300 s, 60 s and 100 s each.
+if wants hopper; then
+  for kernel in ${HOPPER:-attention_hopper matmul_hopper}; do
+    step "${kernel}_check" 150 "$kiln" check "$root/kernels/$kernel" --full
+    step "${kernel}_bench" 300 bash -c "'$kiln' bench '$root/kernels/$kernel' --variant T=bf16 > '$out/${kernel}_bench.txt'"
+    step "${kernel}_fuzz" 75 "$kiln" fuzz "$root/kernels/$kernel" --cases 60 --minutes 1
+    step "${kernel}_sanitize" 120 "$kiln" sanitize "$root/kernels/$kernel"
+  done
+fi
+# Honest cases of the corpus again, several at a time, for HONEST_SECONDS; the table travels back.
+if wants honest; then
+  timeout -s INT -k 120 "${HONEST_SECONDS:-400}" env KILN_BIN="$kiln" scripts/corpus.sh --gpu --must accepted --runs 20 --resume --jobs 8 --apart > "$out/honest.log" 2>&1 || true
+  tail -n 4 "$out/honest.log"
+  cp tests/corpus/results/gpu-quiet.md "$out/"
 fi
 # Every valid configuration of attention at one workload.
 if wants record; then
