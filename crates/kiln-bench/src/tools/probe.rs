@@ -12,6 +12,7 @@ use crate::bench::Bench;
 use crate::questions::case::stage as case_stage;
 use crate::questions::check::questions;
 use crate::questions::stage::{Stage, Trouble};
+use crate::workers::seat::Seat;
 use crate::workers::subject::Subject;
 
 /// How a candidate is called.
@@ -93,6 +94,23 @@ impl<'a> Bench<'a> {
 
     /// Calls a subject once, on one question of a workload.
     pub fn probe(&self, stage: &mut Stage<'a>, subject: &Subject, probe: &Probe) -> Result<Probed, Fault> {
+        self.under(stage, subject, probe, |stage, seat| {
+            Ok(match stage.map(seat, subject)? {
+                Outcome::Passed(()) if probe.apart => stage.pose_apart(probe.question, seat, probe.blank)?,
+                Outcome::Passed(()) => stage.pose(probe.question, seat, |_, seat| seat.call())?,
+                refused => refused,
+            })
+        })
+    }
+
+    /// A worker under a tool, what is done with it, and what it and the tool left.
+    pub(super) fn under(
+        &self,
+        stage: &mut Stage<'a>,
+        subject: &Subject,
+        probe: &Probe,
+        done: impl FnOnce(&mut Stage<'a>, &mut Seat) -> Result<Outcome<()>, Fault>,
+    ) -> Result<Probed, Fault> {
         self.go_on()?;
         let started = Instant::now();
         let mut seat = match self.seating().take_under(subject, probe)? {
@@ -103,11 +121,7 @@ impl<'a> Bench<'a> {
             }
         };
         stage.fit(subject.config())?;
-        let outcome = match stage.map(&mut seat, subject)? {
-            Outcome::Passed(()) if probe.apart => stage.pose_apart(probe.question, &mut seat, probe.blank)?,
-            Outcome::Passed(()) => stage.pose(probe.question, &mut seat, |_, seat| seat.call())?,
-            refused => refused,
-        };
+        let outcome = done(stage, &mut seat)?;
         let (ended, words, left_out) = seat.leave(probe.limit);
         Ok(Probed { outcome, words, left_out, ended, seconds: started.elapsed().as_secs_f64() })
     }

@@ -2,8 +2,6 @@
 //! is. In: a workload that is set up, something to call, the tool, a time. Out: whether the answer was right, or where the
 //! worker was. Nothing is timed, and the worker serves nobody else.
 
-use std::time::Instant;
-
 use kiln_core::{Fault, Outcome, Workload};
 use kiln_judge::{Coverage, Level};
 
@@ -31,19 +29,7 @@ impl<'a> Bench<'a> {
 
     /// Calls a subject under a profiler, which sees the last call alone.
     pub fn watched(&self, stage: &mut Stage<'a>, subject: &Subject, probe: &Probe) -> Result<Probed, Fault> {
-        self.go_on()?;
-        let started = Instant::now();
-        let mut seat = match self.seating().take_under(subject, probe)? {
-            Outcome::Passed(seat) => seat,
-            Outcome::Refused(refusal) => {
-                let (words, left_out, seconds) = (refusal.evidence.clone(), 0, started.elapsed().as_secs_f64());
-                return Ok(Probed { outcome: Outcome::Refused(refusal), words, left_out, ended: true, seconds });
-            }
-        };
-        stage.fit(subject.config())?;
-        let outcome = last_watched(stage, &mut seat, subject, probe.question)?;
-        let (ended, words, left_out) = seat.leave(probe.limit);
-        Ok(Probed { outcome, words, left_out, ended, seconds: started.elapsed().as_secs_f64() })
+        self.under(stage, subject, probe, |stage, seat| last_watched(stage, seat, subject, probe.question))
     }
 
     /// Where in a library its calls spend their time: bytes from the beginning of the file, one for each look. Empty where the
