@@ -111,6 +111,46 @@ fn planted_causes_come_first() {
     }
 }
 
+/// A promise, a change, and what came of it. What a machine measures is its own; what is told of it is not.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_fix_is_held_against_its_promise() {
+    let folder = empty_folder("profile-fix");
+    let none = kiln_in(&folder, &["diagnose", "--calibration"]);
+    assert!(
+        none.code == 0 && none.out.contains("no fix was profiled; profiles in the store: 0"),
+        "{}{}",
+        none.out,
+        none.err
+    );
+    assert!(!folder.join(".kiln").exists(), "looking makes no store");
+    let kernel = product(&folder, SCALAR);
+    let (slow, _) = profiled(&folder, &kernel, &["--workload", "square256"]);
+    assert!(slow["cause"] == json!("scalar_loop") && slow.get("fix").is_none(), "{slow:#}");
+    // Another workload is other work.
+    let (other, _) = profiled(&folder, &kernel, &["--workload", "deep"]);
+    assert!(other.get("fix").is_none(), "{other:#}");
+    std::fs::copy(root().join("kernels/matmul/matmul.c"), kernel.join("matmul.c")).unwrap();
+    let (fast, _) = profiled(&folder, &kernel, &["--workload", "square256"]);
+    let (fix, number) = (&fast["fix"], |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} in {fast:#}")));
+    assert_eq!(
+        (&fix["cause"], &fix["changed"], &fix["coarse"]),
+        (&json!("scalar_loop"), &json!("source"), &json!(true))
+    );
+    assert_eq!(number(&fix["predicted"]), number(&slow["expected_speedup"]));
+    let times = number(&slow["time_us"]) / number(&fast["time_us"]);
+    assert!((number(&fix["measured"]) - times).abs() < 1e-9 * times, "{fix:#}");
+    // Profiled once more as it is, it has no fix to tell of.
+    let again = profile(&folder, &kernel, &["--workload", "square256"]);
+    assert!(!again.out.contains("since the last profile"), "{}", again.out);
+    let calibration = kiln_in(&folder, &["diagnose", "--calibration", "--json"]);
+    let found: Value = serde_json::from_str(&calibration.out).unwrap();
+    assert_eq!((&found["fixes"], &found["profiles"]), (&json!([fix]), &json!(4)), "{found:#}");
+    assert_eq!((&found["causes"][0]["cause"], &found["causes"][0]["fixes"]), (&json!("scalar_loop"), &json!(1)));
+    let told = kiln_in(&folder, &["diagnose", kernel.to_str().unwrap(), "--calibration"]).out;
+    assert!(told.contains("scalar_loop (coarse)") && told.contains("of 1 promises kept"), "{told}");
+}
+
 /// More accumulators than there are registers.
 #[cfg(target_arch = "x86_64")]
 #[test]

@@ -2,6 +2,8 @@
 //! alone, two configurations against each other; and the record of all of it.
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -99,6 +101,29 @@ fn a_baseline_that_fails_is_a_row_that_says_why_and_the_others_are_measured() {
     assert!(
         String::from_utf8(command(&folder, "history").output().unwrap().stdout).unwrap().contains(&id[id.len() - 8..])
     );
+}
+
+#[test]
+fn an_interrupted_benchmark_keeps_the_workloads_that_were_done() {
+    let folder = kernel("interrupted", SOURCE);
+    let mut child = command(&folder, "bench . --samples 75 --max-samples 75 --events events.jsonl --json");
+    let child = child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // The workloads have other baselines, so they are measured one after the other.
+    let begun = || std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+    let bench = |line: &&str| line.contains("\"phase\"") && line.contains("\"bench\"") && line.contains("\"planned\"");
+    let until = Instant::now() + Duration::from_secs(300);
+    while begun().lines().filter(bench).filter(|line| !line.contains("\"step\"")).count() < 2 {
+        assert!(Instant::now() < until, "{}", begun());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (done, left) = (object["workloads"].as_array().unwrap(), &object["left"]);
+    assert_eq!((done.len(), &done[0]["workload"], left), (1, &"small".into(), &serde_json::json!(["large"])));
+    let (history, _) = run(&folder, "history --json");
+    assert_eq!(history["runs"][0]["sides"].as_array().unwrap().len(), 4, "{history:#}");
 }
 
 #[test]

@@ -24,20 +24,22 @@ pub use event::{Count, EVENT_VERSION, Event, What};
 pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
 pub use operation::{
-    Baselined, BenchRequest, Benched, CacheHolds, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest,
-    CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict,
-    Compared, ComparedProfiles, ComparedWorkload, Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable,
-    DiagnoseRequest, DiagnosedProfile, Difference, Explained, FailedAssertion, ForgeRequest, Forgings, FoundLimit,
-    FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important,
-    KeptNow, KeptResult, Labelled, PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest,
-    ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest, Reproduced, SanitizeRequest,
-    Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace,
-    SpaceRequest, Spaced, Story, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, baselines, bench, cache,
-    check, ci, claims, compare, compare_profiles, debug, deletable, delete, diagnose, diagnose_profile, explain,
-    explained, export, forge, fuzz, gate, gate_everywhere, history, importance, init, predict_kernel, profile, rename,
-    reproduce, retag, sanitize, show, simulate, space, tune, variants, worker, write_pictures,
+    Baselined, BenchRequest, Benched, CacheHolds, CalibratedCause, Calibration, CheckRequest, Checked, CheckedClaim,
+    CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed, ClaimsRequest,
+    CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload, Convergence, DebugRequest, Debugged,
+    DebuggedBecause, Deletable, DiagnoseRequest, DiagnosedProfile, Difference, Explained, FailedAssertion,
+    ForgeRequest, Forgings, FoundLimit, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, Guarded,
+    History, HistoryRequest, Important, KeptNow, KeptResult, Labelled, PredictRequest, Predicted, PredictedWorkload,
+    ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest,
+    Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated, SimulatedFigures,
+    SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way,
+    WorkerKind, baselines, bench, cache, calibration, check, ci, claims, compare, compare_profiles, debug, deletable,
+    delete, diagnose, diagnose_profile, explain, explained, export, forge, fuzz, gate, gate_everywhere, history,
+    importance, init, predict_kernel, profile, rename, reproduce, retag, sanitize, show, simulate, space, tune,
+    variants, worker, write_pictures,
 };
 pub use project::{Project, Stop};
+pub use record::profiles::{AppliedFix, FixKind, PromiseVerdict};
 pub use record::{StudyNow, unreadable};
 pub use teller::Listener;
 

@@ -34,6 +34,7 @@ pub use ci::{CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkl
 pub use claims::{CheckedClaim, ClaimVerdict, Claimed, ClaimsRequest, claims};
 pub use compare::{CompareRequest, CompareVerdict, Compared, ComparedWorkload, compare};
 pub use debug::{DebugRequest, Debugged, DebuggedBecause, FailedAssertion, debug};
+pub use diagnose::calibration::{CalibratedCause, Calibration, calibration};
 pub use diagnose::comparison::{ComparedProfiles, ProfileCompareRequest, compare_profiles};
 pub use diagnose::pictures::write_pictures;
 pub use diagnose::prediction::{PredictRequest, Predicted, PredictedWorkload, predict_kernel};

@@ -3,6 +3,7 @@
 pub(crate) mod chosen;
 mod past;
 pub(crate) mod prior;
+pub(crate) mod profiles;
 pub(crate) mod recording;
 pub(crate) mod resume;
 mod run_file;
@@ -16,4 +17,4 @@ pub(crate) use recording::results;
 pub use resume::unreadable;
 pub(crate) use run_file::run_file;
 pub(crate) use validated::of_winners;
-pub(crate) use whose::Whose;
+pub(crate) use whose::{Whose, folder_of};

@@ -54,7 +54,7 @@ pub use questions::stage::{Stage, Trouble, cost};
 pub use rivals::baseline::{Baseline, Baselines, missing};
 pub use rivals::field::{Rival, Unmeasured};
 pub use rivals::standing::{Standing, Stands, ToBeat, standing};
-pub use rivals::versus::{Against, Extent, Versus, versus};
+pub use rivals::versus::{Against, Extent, Figures, Versus, versus};
 pub use settings::{CacheState, Settings};
 pub use surroundings::environment::environment;
 pub use surroundings::machine::{Machine, now_ms};

@@ -17,6 +17,7 @@ mod number;
 mod odd;
 mod page;
 mod position;
+mod promotion;
 pub mod ptxas;
 mod roofline;
 mod rule;
@@ -30,6 +31,7 @@ pub use diagnosis::{Applied, ProfileDiagnosis, Ranked, Stall, UnitLoad, applied,
 pub use odd::Odd;
 pub use page::{Beyond, Kernel, Launch, NcuRule, Pages, Trouble};
 pub use position::Position;
+pub use promotion::{Activity, Promotion};
 pub use roofline::{Bound, Roofline};
 pub use rule::{Condition, Evidence, Fix};
 pub use subject::Subject;

@@ -14,6 +14,7 @@ pub use event::{event_line, remark};
 pub use picture::ProfilePictures;
 pub use progress::Progress;
 pub use results::bench::BenchView;
+pub use results::calibration::CalibrationView;
 pub use results::check::CheckView;
 pub use results::ci::CiView;
 pub use results::claims::ClaimsView;

@@ -1,6 +1,7 @@
 //! Results of single commands, in words and as JSON.
 
 pub(crate) mod bench;
+pub(crate) mod calibration;
 pub(crate) mod check;
 pub(crate) mod ci;
 pub(crate) mod claims;

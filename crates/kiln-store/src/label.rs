@@ -108,6 +108,7 @@ impl Store {
                 sqlx::query("DELETE FROM run_sides WHERE run = $1"),
                 sqlx::query("DELETE FROM runs WHERE id = $1"),
                 sqlx::query("DELETE FROM validations WHERE id = $1"),
+                sqlx::query("DELETE FROM profiles WHERE id = $1"),
             ];
             parts
                 .into_iter()

@@ -17,6 +17,7 @@
 mod database;
 mod find;
 mod label;
+mod profile;
 mod read;
 mod records;
 mod run;
@@ -26,6 +27,7 @@ mod write;
 
 pub use database::place::exists;
 pub use label::{Labels, NAME, TAG, check_label};
+pub use profile::ProfileRecord;
 pub use records::details::{ByWorkload, CallChecks, CheckedCalls, Details};
 pub use records::environment::{Environment, NamedGpu, Packages};
 pub use records::kept::{Kept, Printed};

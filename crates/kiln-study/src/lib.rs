@@ -16,10 +16,10 @@ mod winners;
 pub use budget::Budget;
 pub use kiln_bench::{
     Against, Baseline, Baselines, Bench, BoardRate, CacheState, Cases, CheckReport, Checked, Ended, Evaluation, Event,
-    Extent, Forged, Instrument, Kernel, Listener, Lost, Machine, Measured, Peaks, Placed, Probe, Probed, Resources,
-    Rival, Scrutiny, Settings, Stage, Standing, Stands, Subject, Surroundings, ToBeat, Tried, Trouble, Unmeasured,
-    Versus, board_rate, cost, cuda_toolchain, environment, every_workload, examine, forge, judge_resources, missing,
-    peaks, standing, tool_workloads, toolchain, versus,
+    Extent, Figures, Forged, Instrument, Kernel, Listener, Lost, Machine, Measured, Peaks, Placed, Probe, Probed,
+    Resources, Rival, Scrutiny, Settings, Stage, Standing, Stands, Subject, Surroundings, ToBeat, Tried, Trouble,
+    Unmeasured, Versus, board_rate, cost, cuda_toolchain, environment, every_workload, examine, forge, judge_resources,
+    missing, peaks, standing, tool_workloads, toolchain, versus,
 };
 pub use recording::archive::Archive;
 pub use recording::record::Record;

@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_stats::Thresholds;
 use kiln_store::Run;
-use kiln_study::{Baselines, Bench, Extent, Kernel, Rival, Settings, Versus, peaks, versus};
+use kiln_study::{Baselines, Bench, Extent, Figures, Kernel, Rival, Settings, Versus, peaks, versus};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -65,6 +65,8 @@ pub struct Benched<'a> {
     pub hardware: String,
     /// The figures, or what refused the configuration.
     pub outcome: Outcome<Vec<Versus>>,
+    /// Workloads that were not measured to their end: it was interrupted.
+    pub left: Vec<String>,
     /// The run as it is recorded; none where the configuration was refused.
     pub(crate) run: Option<Run>,
 }
@@ -72,6 +74,7 @@ pub struct Benched<'a> {
 impl Ends for Benched<'_> {
     fn ending(&self) -> Ending {
         match self.outcome {
+            Outcome::Passed(_) if !self.left.is_empty() => Ending::Interrupted,
             Outcome::Passed(_) => Ending::Done,
             Outcome::Refused(_) => Ending::Refused,
         }
@@ -106,14 +109,15 @@ pub(crate) fn run<'a>(
     opened.baseline(request.baseline.as_deref())?;
     if let Some((refusal, _)) = opened.kernel.broken(&config) {
         let (settings, outcome) = (Settings::default(), Outcome::Refused(refusal));
-        return Ok(Benched { kernel: opened.kernel, config, settings, hardware: String::new(), outcome, run: None });
+        let (kernel, hardware, left) = (opened.kernel, String::new(), Vec::new());
+        return Ok(Benched { kernel, config, settings, hardware, outcome, left, run: None });
     }
     writable(request.save.as_deref())?;
     let settings = settings(request, &opened)?;
     request.measuring.remarks(teller);
     let sides = (&config, other.as_ref());
-    let (hardware, (outcome, run)) = measure(project, &opened, &settings, sides, request, (teller, began))?;
-    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome, run })
+    let (hardware, (outcome, left, run)) = measure(project, &opened, &settings, sides, request, (teller, began))?;
+    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome, left, run })
 }
 
 /// Bytes in which a run file says what it is.
@@ -176,8 +180,8 @@ pub(crate) fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Se
     })
 }
 
-/// What was measured or refused, and the run that is recorded of it.
-type Figures = (Outcome<Vec<Versus>>, Option<Run>);
+/// What was measured or refused, what was left, and the run that is recorded of it.
+type Found = (Outcome<Vec<Versus>>, Vec<String>, Option<Run>);
 
 /// Sets the bench up and fights it out; also says on what.
 fn measure(
@@ -187,14 +191,14 @@ fn measure(
     (config, other): (&Config, Option<&Config>),
     request: &BenchRequest,
     (teller, began): (&Teller<'_>, Instant),
-) -> Result<(String, Figures), Failure> {
+) -> Result<(String, Found), Failure> {
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let _held = opened.lock(project, teller)?;
     let around = surroundings(project, &said, true, opened.card.as_ref())?;
     let mut bench = Bench::new(&opened.kernel, settings, around)?;
     bench.peaks = peaks(&bench).ok();
     let hardware = bench.hardware().to_string();
-    let refused = |refusal: Refusal| Ok((hardware.clone(), (Outcome::Refused(refusal), None)));
+    let refused = |refusal: Refusal| Ok((hardware.clone(), (Outcome::Refused(refusal), Vec::new(), None)));
     let (mut rivals, mut skipped) = (Vec::new(), Vec::new());
     if let Some(other) = other {
         let name = difference(other, config);
@@ -217,13 +221,13 @@ fn measure(
     }
     let thresholds = Thresholds::with_dead_zone(request.dead_zone / 100.0);
     match versus(&bench, &subject, &rivals, &thresholds, Extent { all: request.all, early: request.early })? {
-        Ok(mut figures) => {
+        Ok(Figures { workloads: mut figures, left }) => {
             // What cannot be had here cannot be measured on any workload.
             figures.iter_mut().for_each(|figure| _ = figure.unmeasured.splice(0..0, skipped.iter().cloned()));
             let (path, save) = (&request.selecting.path, request.save.as_deref());
             let setting = Setting { bench: &bench, path, config: Some(config), began, save };
             let run = setting.record_figures(project, &figures, teller)?;
-            Ok((hardware, (Outcome::Passed(figures), Some(run))))
+            Ok((hardware, (Outcome::Passed(figures), left, Some(run))))
         }
         Err(lost) => refused(lost.refusal),
     }

@@ -241,12 +241,14 @@ fn device(file: &KernelFile, claim: &Claim, asked: &BenchRequest) -> Result<Stri
 
 /// Measures what claims are about.
 fn figures(project: &Project, file: &KernelFile, device: String, asked: &BenchRequest, teller: &Teller<'_>) -> Found {
+    let interrupted = || Found::Nothing("interrupted while it was measured".into());
     match bench::run(project, file, asked, teller) {
+        Ok(done) if !done.left.is_empty() => interrupted(),
         Ok(done) => match done.outcome {
             Outcome::Passed(figures) => Found::Figures(figures, device),
             Outcome::Refused(refusal) => Found::Refused(format!("{}: {}", refusal.gate, refusal.measured), device),
         },
-        Err(_) if project.is_stopped() => Found::Nothing("interrupted while it was measured".into()),
+        Err(_) if project.is_stopped() => interrupted(),
         Err(failure) => Found::Nothing(failure.reason().unwrap_or_default()),
     }
 }

@@ -2,6 +2,7 @@
 //! and the sources they speak of. Out: a diagnosis. Refuses files that cannot be read, and files of which none has a line that only
 //! a known tool writes: nothing follows from those.
 
+pub(super) mod calibration;
 pub(super) mod comparison;
 pub(super) mod pictures;
 pub(super) mod prediction;

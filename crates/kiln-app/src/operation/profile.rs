@@ -7,6 +7,7 @@ mod coarse;
 mod counters;
 mod disassembly;
 mod place;
+mod recorded;
 mod trouble;
 
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use kiln_core::{Config, Fault, Outcome, Refusal, Report, Workload};
 use kiln_diagnose::coarse::CoarseDiagnosis;
+use kiln_diagnose::profile::Promotion;
 use kiln_study::{Baselines, Bench, Instrument, Kernel, Settings, Subject, every_workload};
 
 use crate::ending::{Ending, Ends};
@@ -23,9 +25,11 @@ use crate::kernel::{KernelFile, Opened, Selecting, surroundings};
 use crate::operation::diagnose::profile::DiagnosedProfile;
 use crate::project::Project;
 use crate::record::chosen::Chosen;
+use crate::record::profiles::{AppliedFix, record};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub(crate) use place::Place;
+pub(crate) use recorded::{Taken, record_of};
 
 /// What progress is shown under, and its steps: build and set up, collect, read.
 const PHASE: &str = "profile";
@@ -118,6 +122,10 @@ pub struct Profiled {
     pub found: Option<FoundLimit>,
     /// Why there is no diagnosis, or what is wrong with the answer of what was profiled.
     pub refusal: Option<Refusal>,
+    /// What the change since the last profile gave, beside what that profile promised.
+    pub fix: Option<AppliedFix>,
+    /// Why a full profile is worth its time: it works in another way than at the last profile.
+    pub promoted: Vec<Promotion>,
     /// What limits the diagnosis.
     pub notes: Vec<String>,
 }
@@ -168,6 +176,8 @@ fn run(
         seconds: 0.0,
         found: None,
         refusal: None,
+        fix: None,
+        promoted: Vec::new(),
         notes: Vec::new(),
     };
     if request.baseline.is_none()
@@ -190,10 +200,23 @@ fn run(
     step(1);
     let place = Place::new(project, &profiled);
     let wanted = Wanted { level: request.level, limit, place: &place, step: &step };
-    let examined = examine(&mut bench, &subject, workload, &wanted)?;
+    let mut examined = examine(&mut bench, &subject, workload, &wanted)?;
     teller.tell(What::PhaseEnd);
+    let (mut fix, mut promoted) = (None, Vec::new());
+    if let (Some(found), None) = (&examined.found, &request.baseline) {
+        let (study, path) = (None, request.selecting.path.as_path());
+        let taken = Taken { study, path, subject: &subject, config: &config, workload, level: request.level };
+        let own = record_of(&bench, &taken, found, examined.page.as_deref());
+        match own.and_then(|own| record(project, &own)) {
+            Ok(since) => (fix, promoted) = since,
+            Err(fault) => examined.notes.push(format!("this profile is not recorded: {fault}")),
+        }
+    }
+    if request.level == ProfileLevel::Full {
+        promoted.clear();
+    }
     let hardware = bench.hardware().to_string();
-    Ok(examined.told(Profiled { hardware, seconds: began.elapsed().as_secs_f64(), ..profiled }))
+    Ok(examined.told(Profiled { hardware, seconds: began.elapsed().as_secs_f64(), fix, promoted, ..profiled }))
 }
 
 /// How a subject is to be profiled.

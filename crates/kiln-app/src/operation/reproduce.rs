@@ -121,6 +121,9 @@ fn run(project: &Project, request: &ReproduceRequest, teller: &Teller<'_>) -> Re
     let asked = asked(request, &run, &file, path, &config);
     bench::sensible(&asked)?;
     let done = bench::run(project, &file, &asked, teller)?;
+    if !done.left.is_empty() {
+        return Err(Report::error("interrupted before everything was measured again").into());
+    }
     let told = |result, environment, code, same_device| Reproduced {
         what: what.clone(),
         kernel: done.kernel.name().into(),

@@ -105,9 +105,10 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     teller.belongs_to(&study.id);
     teller.tell(begins(kernel, &settings, record.len()));
     let budget = Budget::new(settings::minutes(request));
+    let of = limits::For { project, path: &request.selecting.path, study: &study.id };
     let mut slow = |bench: &mut Bench<'_>, config: &Config| {
         if request.profile {
-            limits::slow(project, bench, config, teller);
+            limits::slow(of, bench, config, teller);
         }
     };
     let ended = kiln_study::tune(&mut bench, &record, &budget, &study.id, spent, &mut slow);
@@ -124,7 +125,7 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
             };
             summary.limit = match (&study.summary, live) {
                 (_, true) if request.profile && !project.is_stopped() => {
-                    limits::limit(project, &mut bench, &summary, budget.left(Instant::now()), teller)
+                    limits::limit(of, &mut bench, &summary, budget.left(Instant::now()), teller)
                 }
                 (Some(then), false) => then.read().ok().and_then(|then| then.limit.clone()),
                 _ => None,

@@ -91,7 +91,7 @@ impl Whose {
 }
 
 /// The folder of a kernel, as only one folder is called.
-fn folder_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
+pub(crate) fn folder_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let folder = match path.is_dir() {
         true => path,
         false => path.parent().filter(|_| path.is_file())?,

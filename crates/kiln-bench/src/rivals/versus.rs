@@ -81,6 +81,15 @@ pub struct Against {
     pub comparison: Comparison,
 }
 
+/// What a benchmark found.
+#[derive(Debug)]
+pub struct Figures {
+    /// Of every workload that was measured to its end.
+    pub workloads: Vec<Versus>,
+    /// Names of those that were not: it was interrupted.
+    pub left: Vec<String>,
+}
+
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
@@ -90,40 +99,63 @@ pub struct Extent {
     pub early: bool,
 }
 
-/// Measures a subject against rivals on the tuned workloads. A rival that is refused somewhere is left out there.
+/// Measures a subject against rivals on the tuned workloads. A rival that is refused somewhere is left out there. Interrupted, it
+/// gives what was measured to its end, if anything was.
 pub fn versus(
     bench: &Bench<'_>,
     subject: &Subject,
     rivals: &[Rival],
     thresholds: &Thresholds,
     Extent { all, early }: Extent,
-) -> Result<Result<Vec<Versus>, Lost>, Trouble> {
+) -> Result<Result<Figures, Lost>, Trouble> {
     let mut workloads: Vec<_> = bench.stages.iter().map(|s| s.workload).collect();
     let kept_back = if all { bench.kept_back() } else { Vec::new() };
     workloads.extend(kept_back.into_iter().filter(|w| bench.fits(subject.config(), *w)));
     let stages = bench.stages(&workloads, "bench", &SETS)?;
+    let names: Vec<String> = stages.iter().map(|stage| stage.name().into()).collect();
     let (groups, mut unmeasured) = groups(bench, stages, rivals)?;
-    let mut figures: Vec<(usize, Versus)> = Vec::new();
+    let mut figures: Vec<Option<Versus>> = names.iter().map(|_| None).collect();
     for mut group in groups {
-        let found = loop {
-            match fight(bench, subject, rivals, &group, early && bench.kernel.on_gpu())? {
-                Ok(found) => break found,
-                Err(lost) if lost.subject == 0 => return Ok(Err(lost)),
-                Err(lost) => group.leave_out(lost.subject - 1, lost, rivals, &mut unmeasured),
-            }
-        };
-        match in_figures(bench, subject, rivals, thresholds, group, found)? {
-            Ok(more) => figures.extend(more),
-            Err(lost) => return Ok(Err(lost)),
+        let early = early && bench.kernel.on_gpu();
+        let found = fight(bench, subject, rivals, &mut group, early, &mut unmeasured).and_then(|fought| match fought {
+            Ok(found) => in_figures(bench, subject, rivals, thresholds, group, found),
+            Err(lost) => Ok(Err(lost)),
+        });
+        match found {
+            Ok(Ok(more)) => more.into_iter().for_each(|(place, figure)| figures[place] = Some(figure)),
+            Ok(Err(lost)) => return Ok(Err(lost)),
+            Err(_) if bench.go_on().is_err() && figures.iter().any(Option::is_some) => break,
+            Err(fault) => return Err(fault.into()),
         }
     }
-    figures.sort_by_key(|(place, _)| *place);
-    let with = |((_, figures), unmeasured): ((usize, Versus), Vec<Unmeasured>)| Versus { unmeasured, ..figures };
-    Ok(Ok(figures.into_iter().zip(unmeasured).map(with).collect()))
+    let mut found = Figures { workloads: Vec::new(), left: Vec::new() };
+    for ((figure, unmeasured), name) in figures.into_iter().zip(unmeasured).zip(names) {
+        match figure {
+            Some(figure) => found.workloads.push(Versus { unmeasured, ..figure }),
+            None => found.left.push(name),
+        }
+    }
+    Ok(Ok(found))
 }
 
-/// The rounds of one group of workloads.
+/// The rounds of one group of workloads, of those who do not lose; lost where the candidate does.
 fn fight(
+    bench: &Bench<'_>,
+    subject: &Subject,
+    rivals: &[Rival],
+    group: &mut Group<'_>,
+    early: bool,
+    unmeasured: &mut [Vec<Unmeasured>],
+) -> Result<Result<Fought, Lost>, Fault> {
+    loop {
+        match once(bench, subject, rivals, group, early)? {
+            Err(lost) if lost.subject > 0 => group.leave_out(lost.subject - 1, lost, rivals, unmeasured),
+            ended => return Ok(ended),
+        }
+    }
+}
+
+fn once(
     bench: &Bench<'_>,
     subject: &Subject,
     rivals: &[Rival],
@@ -188,8 +220,12 @@ fn in_figures(
                 Outcome::Passed(outside) => (outside.peak_memory, outside.gpu_memory),
                 Outcome::Refused(_) => (None, None),
             };
-            let own = [("", peak_memory, theirs), (" of the GPU's", gpu_memory, on_gpu)];
-            scrutiny.notes.extend(own.into_iter().filter_map(|(of, own, other)| more_memory(of, own?, &name, other?)));
+            // Of a GPU's worker, the memory of the machine is kiln's own: questions and answers.
+            let (of, own, other) = match bench.kernel.on_gpu() {
+                true => (" of the GPU's", gpu_memory, on_gpu),
+                false => ("", peak_memory, theirs),
+            };
+            scrutiny.notes.extend(own.zip(other).and_then(|(own, other)| more_memory(of, own, &name, other)));
             against.push(Against { name, roofline, kernels, peak_memory: theirs, gpu_memory: on_gpu, comparison });
         }
         let sides = [(CANDIDATE, subject)].into_iter();

@@ -4,14 +4,17 @@ use clap::Args;
 use kiln_app::Utf8PathBuf;
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("input").required(true).args(["sanitizer", "ncu", "predict"]))]
+#[command(group = clap::ArgGroup::new("input").required(true).args(["sanitizer", "ncu", "predict", "calibration"]))]
 #[command(
-    after_help = "Reads logs of compute-sanitizer and of the address, undefined-behaviour, leak, thread and memory sanitizers of GCC and Clang: whole, cut, coloured, with the program's output in between.\n\nExit codes: 0 clean, 1 no tool ran or a file cannot be read, 2 no file is a known tool's log, 3 a cause was found or the result is inconclusive; with --ncu 0 a diagnosis, 2 no profile in the file.\n\nExamples:\n  compute-sanitizer --tool memcheck --print-limit 100 ./app > app.memcheck.txt 2>&1\n  kiln diagnose --sanitizer app.memcheck.txt --source app.cu\n  kiln diagnose --sanitizer app.racecheck.xml --json\n  TSAN_OPTIONS=log_path=app.tsan ./app; kiln diagnose --sanitizer app.tsan.4711\n  ncu --set full -k NAME -s 2 -c 1 -o rep ./app\n  ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv\n  kiln diagnose --ncu raw.csv --ptxas build.log --source app.cu\n  kiln diagnose --ncu raw.csv --why shared_bank_conflict\n  kiln diagnose --ncu after.csv --against before.csv\n  kiln diagnose kernels/matmul --predict --arch sm_90a"
+    after_help = "Reads logs of compute-sanitizer and of the address, undefined-behaviour, leak, thread and memory sanitizers of GCC and Clang: whole, cut, coloured, with the program's output in between.\n\nExit codes: 0 clean, 1 no tool ran or a file cannot be read, 2 no file is a known tool's log, 3 a cause was found or the result is inconclusive; with --ncu 0 a diagnosis, 2 no profile in the file.\n\nExamples:\n  compute-sanitizer --tool memcheck --print-limit 100 ./app > app.memcheck.txt 2>&1\n  kiln diagnose --sanitizer app.memcheck.txt --source app.cu\n  kiln diagnose --sanitizer app.racecheck.xml --json\n  TSAN_OPTIONS=log_path=app.tsan ./app; kiln diagnose --sanitizer app.tsan.4711\n  ncu --set full -k NAME -s 2 -c 1 -o rep ./app\n  ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv\n  kiln diagnose --ncu raw.csv --ptxas build.log --source app.cu\n  kiln diagnose --ncu raw.csv --why shared_bank_conflict\n  kiln diagnose --ncu after.csv --against before.csv\n  kiln diagnose kernels/matmul --predict --arch sm_90a\n  kiln diagnose --calibration"
 )]
 pub(crate) struct DiagnoseArgs {
-    /// With --predict: a kernel's folder or its kernel.toml [default: .]
-    #[arg(requires = "predict")]
+    /// With --predict or --calibration: a kernel's folder or its kernel.toml [default: . for a prediction, all kernels otherwise]
+    #[arg(conflicts_with_all = ["sanitizer", "ncu"])]
     pub(crate) path: Option<Utf8PathBuf>,
+    /// Hold what earlier profiles promised against what came of it: every change of a kernel after `kiln profile` named a cause
+    #[arg(long, conflicts_with_all = ["predict", "ncu", "sanitizer", "source"])]
+    pub(crate) calibration: bool,
     /// Predict the least time and the likely bottleneck of a kernel from its cost, its launches and the GPU's peaks; runs nothing
     #[arg(long)]
     pub(crate) predict: bool,

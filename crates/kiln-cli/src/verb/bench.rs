@@ -43,6 +43,7 @@ pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure
                 settings: &done.settings,
                 processor: &done.hardware,
                 figures,
+                left: &done.left,
             };
             if args.json { format!("{}\n", view.json()) } else { view.to_string() }
         }

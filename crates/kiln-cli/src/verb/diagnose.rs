@@ -2,15 +2,24 @@
 
 use kiln_app::{
     DiagnoseRequest, Ending, Ends, Failure, KernelFile, PredictRequest, ProfileCompareRequest, ProfileDiagnoseRequest,
-    Project, Selecting, Utf8Path, compare_profiles, diagnose, diagnose_profile, predict_kernel, write_pictures,
+    Project, Selecting, Utf8Path, calibration, compare_profiles, diagnose, diagnose_profile, predict_kernel,
+    write_pictures,
 };
-use kiln_show::{ComparedProfilesView, DiagnosedProfileView, DiagnosisView, PredictedView, ProfilePictures};
+use kiln_show::{
+    CalibrationView, ComparedProfilesView, DiagnosedProfileView, DiagnosisView, PredictedView, ProfilePictures,
+};
 use serde_json::json;
 
 use crate::args::DiagnoseArgs;
 use crate::output;
 
 pub(crate) fn run(project: &Project, args: &DiagnoseArgs) -> Result<Ending, Failure> {
+    if args.calibration {
+        let found = calibration(project, args.path.as_deref())?;
+        let view = CalibrationView { calibration: &found };
+        output::data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+        return Ok(found.ending());
+    }
     if args.predict {
         return predicted(project, args);
     }

@@ -52,6 +52,7 @@ const READ: &[Metric] = &[
     m::READ_BYTES,
     m::WRITE_BYTES,
     m::LOAD_BYTES_PER_SECTOR,
+    m::L2_HITS,
     m::ATOMIC_SECTORS,
     m::REDUCTION_SECTORS,
     m::ATOMIC_BUSIEST,

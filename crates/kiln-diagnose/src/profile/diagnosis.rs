@@ -9,6 +9,7 @@ use super::load::Load;
 use super::metric as m;
 use super::name;
 use super::position::Position;
+use super::promotion::Activity;
 use super::roofline::Roofline;
 use super::rule::{Condition, Evidence, Fix, Rule, rounded};
 use super::rules;
@@ -52,6 +53,9 @@ pub struct ProfileDiagnosis {
     /// Where it stands under the roofs in absolute figures.
     #[serde(skip)]
     pub position: Option<Position>,
+    /// The way it works, to be compared with that of another profile.
+    #[serde(skip)]
+    pub activity: Activity,
 }
 
 impl ProfileDiagnosis {
@@ -131,6 +135,7 @@ pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
         stalls: stalls(subject),
         units: units(subject),
         position: Position::of(subject),
+        activity: Activity::of(subject),
     }
 }
 

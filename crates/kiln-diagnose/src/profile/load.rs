@@ -55,6 +55,12 @@ impl Load {
         Self { dram, l2, l1, lsu, issue, fma: by(fma), alu: by(alu), fp64: by(fp64), xu: by(xu), tensor: by(tensor) }
     }
 
+    /// What no change of how threads work together makes less: the traffic of DRAM and the arithmetic.
+    pub(crate) fn essential(self) -> Self {
+        let Self { dram, fma, fp64, tensor, .. } = self;
+        Self { dram, fma, fp64, tensor, ..Self::default() }
+    }
+
     /// Memory's busiest part.
     pub(crate) fn memory(&self) -> f64 {
         self.dram.max(self.l2).max(self.l1)

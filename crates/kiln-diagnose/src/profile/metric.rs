@@ -13,6 +13,7 @@ pub(crate) const DRAM: Metric = &[
 pub(crate) const L2: Metric = &["lts__throughput.avg.pct_of_peak_sustained_elapsed"];
 pub(crate) const L1: Metric =
     &["l1tex__throughput.avg.pct_of_peak_sustained_elapsed", "l1tex__throughput.avg.pct_of_peak_sustained_active"];
+pub(crate) const L2_HITS: Metric = &["lts__t_sector_hit_rate.pct"];
 /// Wavefronts of shared memory, global memory and atomics through L1's data stage.
 pub(crate) const WAVEFRONTS: Metric = &["l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"];
 pub(crate) const LSU: Metric = &["sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed"];

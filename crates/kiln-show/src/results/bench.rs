@@ -24,6 +24,8 @@ pub struct BenchView<'a> {
     pub processor: &'a str,
     /// What was measured.
     pub figures: &'a [Versus],
+    /// Workloads that were not measured to their end: it was interrupted.
+    pub left: &'a [String],
 }
 
 impl BenchView<'_> {
@@ -38,6 +40,7 @@ impl BenchView<'_> {
             "threads": self.settings.threads,
             "seed": self.settings.seed,
             "workloads": self.figures,
+            "left": self.left,
         })
     }
 }
@@ -129,6 +132,15 @@ impl fmt::Display for BenchView<'_> {
             for line in gathered(&warnings) {
                 writeln!(f, "  {line}")?;
             }
+        }
+        if !self.left.is_empty() {
+            let (done, left) = (self.figures.len(), self.left.len());
+            writeln!(
+                f,
+                "\ninterrupted: {done} of {} workloads were measured; left: {}",
+                done + left,
+                self.left.join(", ")
+            )?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use kiln_app::{FoundLimit, Profiled};
 use serde_json::{Value, json};
 
+use super::calibration::fix_line;
 use super::coarse::CoarseView;
 use super::diagnosed_profile::DiagnosedProfileView;
 use crate::words::number::duration;
@@ -47,6 +48,12 @@ impl ProfileView<'_> {
         if !notes.is_empty() {
             all["notes"] = json!(notes);
         }
+        if let Some(fix) = &own.fix {
+            all["fix"] = json!(fix);
+        }
+        if !own.promoted.is_empty() {
+            all["promoted"] = json!(own.promoted);
+        }
         if let Some(refusal) = &own.refusal {
             all["refusal"] = json!(refusal);
         }
@@ -82,6 +89,16 @@ impl fmt::Display for ProfileView<'_> {
         if let (None, Some(why)) = (&own.found, &own.refusal) {
             write!(f, "{}", refusal(why, self.verbose))?;
         }
+        if let Some(fix) = &own.fix {
+            writeln!(f, "since the last profile: {}", fix_line(fix))?;
+        }
+        own.promoted.iter().try_for_each(|one| {
+            writeln!(
+                f,
+                "{}: {:.0} %, at the last profile {:.0} %: it works in another way now; --level full shows how",
+                one.what, one.now, one.before
+            )
+        })?;
         own.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))?;
         match (&own.report, &own.page) {
             (Some(report), Some(page)) => writeln!(f, "report: {report}\nraw page: {page}"),
@@ -115,6 +132,8 @@ mod tests {
             seconds: 0.5,
             found: None,
             refusal: Some(refusal.unwrap()),
+            fix: None,
+            promoted: Vec::new(),
             notes: vec!["look".into()],
         };
         let view = ProfileView { profiled: &profiled, verbose: false };

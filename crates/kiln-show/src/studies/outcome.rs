@@ -112,7 +112,7 @@ impl fmt::Display for OutcomeView<'_> {
 
 /// What limits the kernel now, and what to change first.
 fn limited(f: &mut fmt::Formatter<'_>, limit: &StudyLimit) -> fmt::Result {
-    let StudyLimit { workload, cause, expected_speedup, coarse, bound, explanation, fix, page, .. } = limit;
+    let StudyLimit { workload, cause, expected_speedup, coarse, bound, explanation, fix, page, promoted, .. } = limit;
     let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
     let coarse = if *coarse { ", coarse" } else { "" };
     match cause {
@@ -124,6 +124,9 @@ fn limited(f: &mut fmt::Formatter<'_>, limit: &StudyLimit) -> fmt::Result {
     }
     writeln!(f, "  {}", visible(explanation))?;
     fix.iter().try_for_each(|fix| writeln!(f, "  fix: {}", visible(fix)))?;
+    if !promoted.is_empty() {
+        writeln!(f, "  profiled in full, because it works in another way than the default: {}", promoted.join("; "))?;
+    }
     page.iter().try_for_each(|page| writeln!(f, "  kiln diagnose --ncu {page}"))
 }
 

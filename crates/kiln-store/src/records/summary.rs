@@ -176,6 +176,9 @@ pub struct StudyLimit {
     pub report: Option<String>,
     /// Its raw page.
     pub page: Option<String>,
+    /// Why it was profiled in full, beside the default; empty where it was not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promoted: Vec<String>,
 }
 
 /// What one tunable is worth: the winner with it set back to its default.

@@ -77,7 +77,7 @@ pub(super) fn fought(
         ..course.request.thresholds
     };
     let figures = match versus(bench, subject, rivals, &thresholds, Extent { all: false, early: false })? {
-        Ok(figures) => figures,
+        Ok(found) => found.workloads,
         Err(lost) => return Ok(Outcome::Refused(lost.refusal)),
     };
     let setting = Setting { bench, path: &course.selecting.path, config: Some(&case.config), began, save: None };

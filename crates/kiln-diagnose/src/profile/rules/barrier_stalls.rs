@@ -1,13 +1,13 @@
 //! Warps wait for each other at barriers.
 
 use super::super::cause::Bottleneck;
-use super::super::load::bounded;
+use super::super::load::Load;
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 
 pub(super) const RULE: Rule =
-    Rule { cause: Bottleneck::BarrierStalls, needs: &[m::WAITS, &[m::DRAM]], conditions, gain, explain, fixes };
+    Rule { cause: Bottleneck::BarrierStalls, needs: &[m::WAITS, m::UNITS], conditions, gain, explain, fixes };
 
 /// ncu calls a stall important from this share of a warp's time on.
 const SHARE: f64 = 0.3;
@@ -21,7 +21,9 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
 }
 
 fn gain(subject: &Subject) -> f64 {
-    bounded((1.0 / (1.0 - subject.stall(m::STALL_BARRIER)).max(0.01)).min(MOST), subject)
+    let waiting = (1.0 / (1.0 - subject.stall(m::STALL_BARRIER)).max(0.01)).min(MOST);
+    // Fewer barriers may mean fewer instructions; what DRAM moves and the pipes compute stays.
+    waiting.min(Load::of(subject).essential().gain(subject))
 }
 
 fn explain(subject: &Subject) -> String {
