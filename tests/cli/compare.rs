@@ -51,6 +51,13 @@ fn a_regression_has_an_exit_code_and_a_slower_machine_has_none() {
         assert_eq!((found["verdict"].as_str(), ran.code), (Some(verdict), code), "{name}: {found:#}");
         assert_eq!((&found["yardstick"], &found["workloads"][0]["verdict"]), (&json!("plain"), &json!(verdict)));
     }
+    // A baseline has no configuration: its own code alone decides.
+    let mut tuned = run(1.05e-3, 1.4, "two");
+    (tuned["config"], tuned["spec_hash"]) = ("VEC=16".into(), Value::Null);
+    written(&folder, "tuned.json", &tuned);
+    let ran = compare(&folder, &["tuned.json", "--side", "plain", "--json"]);
+    let found: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err));
+    assert_eq!((&found["verdict"], ran.code), (&json!("identical"), 0), "{found:#}");
     let told = compare(&folder, &["slower.json"]).out;
     assert!(told.starts_with("k: regression on w\n") && told.contains("+5.0 %"), "{told}");
     let told = compare(&folder, &["elsewhere.json"]).out;

@@ -33,6 +33,7 @@ mod space;
 mod store;
 mod studies;
 mod twice;
+mod unseen;
 mod variants;
 mod whose;
 mod words;

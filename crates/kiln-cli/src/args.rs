@@ -16,9 +16,9 @@ mod tune;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use ci::CiArgs;
+pub(crate) use ci::{CiArgs, MAX_SAMPLES, WIDTH};
 pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
-pub(crate) use compare::{CompareArgs, CompareFormat, PrintingArgs, ThresholdsArgs};
+pub(crate) use compare::{CompareArgs, CompareFormat, IMPROVEMENT, PrintingArgs, REGRESSION, ThresholdsArgs};
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};

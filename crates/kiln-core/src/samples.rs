@@ -26,6 +26,9 @@ pub struct MeasuredSide {
     pub name: String,
     /// The hash of its machine code, where there is one.
     pub code: Option<String>,
+    /// The hash of the file it is in, where it is a Python function: what that calls may lie elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Seconds of one call, sample by sample, in the order they were taken. Each round had a fresh worker or fresh memory.
     #[serde(deserialize_with = "with_nan")]
     pub rounds: Vec<Vec<f64>>,

@@ -30,6 +30,8 @@ pub struct KeptCase {
     pub measured: String,
     /// Whether it failed only now and then.
     pub intermittent: bool,
+    /// The hash of the sources it failed with; empty where an older kiln wrote it.
+    pub sources: String,
 }
 
 /// How a kept case stands.
@@ -123,6 +125,7 @@ pub fn read_cases(name: &str, text: &str) -> Result<Vec<KeptCase>, Report> {
             gate: word("gate", false)?,
             measured: word("measured", false)?,
             intermittent: table.get("intermittent").and_then(Item::as_bool).unwrap_or(false),
+            sources: word("sources", false)?,
         })
     };
     tables.iter().map(case).collect()
@@ -145,6 +148,7 @@ pub fn write_cases(kernel: &str, cases: &[KeptCase]) -> String {
             ("case", &case.case),
             ("gate", &case.gate),
             ("measured", &case.measured),
+            ("sources", &case.sources),
         ];
         for (key, word) in words.into_iter().filter(|(_, word)| !word.is_empty()) {
             text.push_str(&format!("{key} = {}\n", toml_edit::Value::from(word.as_str())));
@@ -172,6 +176,7 @@ mod tests {
             gate: "numerics".into(),
             measured: "0.5 where 0.25 is right\nand more".into(),
             intermittent: true,
+            sources: "0123abcd".into(),
         }
     }
 

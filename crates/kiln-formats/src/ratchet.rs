@@ -17,7 +17,8 @@ const HEADING: &str = "best";
 const PREFACE: &str = "# The best confirmed results of this kernel, which `kiln ci` compares new commits with.\n\
                        # `kiln ci --update` writes it, only on a confirmed improvement. To accept a slower kernel, delete its entry and update.\n";
 /// What an entry may say.
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
+    "kernel",
     "target",
     "variant",
     "workload",
@@ -45,6 +46,8 @@ const KEYS: [&str; 22] = [
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RatchetEntry {
+    /// The kernel; none in files of an older kiln, which have the entries of one kernel.
+    pub kernel: Option<String>,
     /// The target.
     pub target: String,
     /// The variant; empty without one.
@@ -104,7 +107,18 @@ pub struct Ratchet {
 }
 
 impl RatchetEntry {
-    /// What tells entries apart: one for each workload of a target and variant on a device, with these caches and threads.
+    /// Whether it is of this kernel, as far as it says.
+    pub fn is_of(&self, kernel: &str) -> bool {
+        self.kernel.as_ref().is_none_or(|own| own == kernel)
+    }
+
+    /// Whether two are of the same workload of the same kernel on the same device.
+    fn is_same(&self, other: &RatchetEntry) -> bool {
+        self.key() == other.key() && other.kernel.as_ref().is_none_or(|kernel| self.is_of(kernel))
+    }
+
+    /// What tells entries of a kernel apart: one for each workload of a target and variant on a device, with these caches and
+    /// threads.
     fn key(&self) -> (&str, &str, &str, &str, &str, u64) {
         (&self.target, &self.variant, &self.workload, &self.device, &self.cache, self.threads)
     }
@@ -127,8 +141,7 @@ pub fn read_ratchet(name: &str, text: &str) -> Result<Ratchet, Report> {
     }
     let rows = rows.under(HEADING, &["version"]).map_err(damaged)?;
     let entries = rows.iter().map(entry).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
-    let twice =
-        entries.iter().enumerate().find(|(at, one)| entries[..*at].iter().any(|other| other.key() == one.key()));
+    let twice = entries.iter().enumerate().find(|(at, one)| entries[..*at].iter().any(|other| other.is_same(one)));
     match twice {
         None => Ok(Ratchet { entries }),
         Some((_, one)) => Err(damaged(Report::error(format!(
@@ -151,6 +164,7 @@ fn entry(row: &Row<'_>) -> Result<RatchetEntry, Report> {
         }),
     };
     Ok(RatchetEntry {
+        kernel: row.text("kernel")?,
         target: row.needed("target")?,
         variant: row.text("variant")?.unwrap_or_default(),
         workload: row.text("workload")?.unwrap_or_default(),
@@ -185,7 +199,7 @@ impl Ratchet {
         let tables =
             tables.as_array_of_tables_mut().ok_or_else(|| Report::error(format!("{name} has no [[{HEADING}]]")))?;
         for entry in entries {
-            let place = known.entries.iter().position(|old| old.key() == entry.key());
+            let place = known.entries.iter().position(|old| old.is_same(entry));
             let old = place.and_then(|place| tables.get_mut(place));
             match old {
                 Some(old) => {
@@ -234,6 +248,7 @@ fn table(entry: &RatchetEntry) -> Table {
     let text = |text: &str| Some(text).filter(|text| !text.is_empty()).map(Into::into);
     let maybe = |words: &Option<String>| words.as_deref().and_then(text);
     let pair = |[low, high]: [f64; 2]| Some(Array::from_iter([rounded(low), rounded(high)]).into());
+    say("kernel", maybe(&entry.kernel));
     say("target", text(&entry.target));
     say("variant", text(&entry.variant));
     say("workload", text(&entry.workload));
@@ -314,6 +329,18 @@ mod tests {
         let both = Ratchet::moved("r", &moved, std::slice::from_ref(&other)).unwrap();
         assert!(both.starts_with(&moved));
         assert_eq!(read_ratchet("r", &both).unwrap().entries[2], other);
+    }
+
+    #[test]
+    fn kernels_that_share_a_file_have_entries_of_their_own() {
+        let of = |kernel: &str, ms: f64| RatchetEntry { kernel: Some(kernel.into()), ..entry("short", ms) };
+        let both = Ratchet::moved("r", "", &[of("a", 0.5), of("b", 2.0)]).unwrap();
+        let moved = Ratchet::moved("r", &both, &[of("b", 1.0)]).unwrap();
+        assert_eq!(read_ratchet("r", &moved).unwrap().entries, [of("a", 0.5), of("b", 1.0)]);
+        // An entry that does not say its kernel is of whoever has the file, and says so from then on.
+        let older = Ratchet::moved("r", "", &[entry("short", 3.0)]).unwrap();
+        let newer = Ratchet::moved("r", &older, &[of("a", 2.0)]).unwrap();
+        assert_eq!(read_ratchet("r", &newer).unwrap().entries, [of("a", 2.0)]);
     }
 
     #[test]

@@ -11,7 +11,6 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_stats::Thresholds;
-use kiln_store::Run;
 use kiln_study::{Baselines, Bench, Extent, Figures, Kernel, Rival, Settings, Versus, peaks, versus};
 
 use crate::ending::{Ending, Ends};
@@ -22,7 +21,7 @@ use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
-pub(crate) use recorded::Setting;
+pub(crate) use recorded::{Recorded, Setting};
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -68,13 +67,14 @@ pub struct Benched<'a> {
     /// Workloads that were not measured to their end: it was interrupted.
     pub left: Vec<String>,
     /// The run as it is recorded; none where the configuration was refused.
-    pub(crate) run: Option<Run>,
+    pub(crate) run: Option<Recorded>,
 }
 
 impl Ends for Benched<'_> {
     fn ending(&self) -> Ending {
         match self.outcome {
             Outcome::Passed(_) if !self.left.is_empty() => Ending::Interrupted,
+            Outcome::Passed(_) if self.run.as_ref().is_some_and(|run| run.unsaved) => Ending::Failed,
             Outcome::Passed(_) => Ending::Done,
             Outcome::Refused(_) => Ending::Refused,
         }
@@ -181,7 +181,7 @@ pub(crate) fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Se
 }
 
 /// What was measured or refused, what was left, and the run that is recorded of it.
-type Found = (Outcome<Vec<Versus>>, Vec<String>, Option<Run>);
+type Found = (Outcome<Vec<Versus>>, Vec<String>, Option<Recorded>);
 
 /// Sets the bench up and fights it out; also says on what.
 fn measure(

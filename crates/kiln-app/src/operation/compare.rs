@@ -125,7 +125,7 @@ pub(crate) fn runs((base, candidate): (RunFile, RunFile), request: &CompareReque
         ..request.thresholds
     };
     // The same code with other sizes or another launch is not the same work.
-    let alike = base.spec_hash == candidate.spec_hash && base.config == candidate.config;
+    let alike = base.spec_hash == candidate.spec_hash && (side != CANDIDATE || base.config == candidate.config);
     let compared = pairs.iter().map(|pair| compared(*pair, (&side, alike), yardstick.as_deref(), &thresholds));
     let workloads = compared.collect::<Result<Vec<_>, _>>()?;
     let estimate =

@@ -18,6 +18,7 @@ use crate::operation::case::{CASE, given};
 use crate::operation::sanitize::{ToolOutcome, limit, sources};
 use crate::project::Project;
 use crate::record::chosen::Chosen;
+use crate::record::kept_cases;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use assertions::FailedAssertion;
@@ -113,6 +114,23 @@ pub fn debug(
 
 fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Teller<'_>) -> Result<Debugged, Failure> {
     teller.warn(&file.warnings);
+    let (seen, known) = looked(project, file, request, teller)?;
+    match known.filter(|_| seen.because == DebuggedBecause::Smallest && request.case.is_empty()) {
+        Some(case) => {
+            teller.note(format!("no workload fails the quick check; kiln fuzz kept a case that failed: {case}"));
+            Ok(looked(project, file, &DebugRequest { case, ..request.clone() }, teller)?.0)
+        }
+        None => Ok(seen),
+    }
+}
+
+/// One look, and the case that `kiln fuzz` kept of this configuration.
+fn looked(
+    project: &Project,
+    file: &KernelFile,
+    request: &DebugRequest,
+    teller: &Teller<'_>,
+) -> Result<(Debugged, Option<String>), Failure> {
     let limit = limit(request.limit)?;
     let (seed, started) = (seed(request.seed)?, Instant::now());
     let which = (request.config.as_str(), request.study.as_deref());
@@ -147,16 +165,16 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
         left_out_bytes: 0,
     };
     if seen.refusal.is_some() {
-        return Ok(seen);
+        return Ok((seen, None));
     }
     let ordinary = match bench.subject(&config)? {
         Outcome::Passed(subject) => subject,
-        Outcome::Refused(refusal) => return Ok(Debugged { refusal: Some(refusal), ..seen }),
+        Outcome::Refused(refusal) => return Ok((Debugged { refusal: Some(refusal), ..seen }, None)),
     };
     bench.quiet();
     let subject = match bench.instrumented(&config, &Instrument::Debug)? {
         Outcome::Passed(subject) => subject,
-        Outcome::Refused(refusal) => return Ok(Debugged { refusal: Some(refusal), ..seen }),
+        Outcome::Refused(refusal) => return Ok((Debugged { refusal: Some(refusal), ..seen }, None)),
     };
     let (mut stage, failing) = match &given {
         Some(given) => {
@@ -181,7 +199,7 @@ fn run(project: &Project, file: &KernelFile, request: &DebugRequest, teller: &Te
     seen.dims = dims.map(|(name, value)| (name.to_string(), value.clone())).collect();
     tell(&mut seen, probed, failing.map(|(refusal, _)| refusal));
     seen.assertions = assertions(&seen.output, &sources(&opened.kernel));
-    Ok(seen)
+    Ok((seen, kept_cases::failing(project, &opened.kernel, &config)))
 }
 
 /// Workloads to look among, the smallest first, and why one of them will be looked at.

@@ -218,7 +218,7 @@ fn cases(
 ) -> Result<(), Failure> {
     let baseline = request.baseline.as_deref();
     let supply = match (&request.case, &request.suite, request.runs) {
-        (Some(case), ..) => Supply::typed(lanes, case)?,
+        (Some(case), ..) => Supply::typed(lanes, case, memory.times(case))?,
         (None, Some(name), _) => Supply::suite(lanes, name, seed)?,
         (None, None, Some(runs)) => Supply::drawn(lanes, runs, seed),
         (None, None, None) => Supply::drawn(lanes, request.cases.div_ceil(lanes.len()), seed),
@@ -256,7 +256,7 @@ fn cases(
         return fault.map_or(Ok(()), |fault| Err(fault.into()));
     }
     let (failure, fault) = smallest(&lanes[place], case, refusal, !request.is_about_one(), clock.left(), teller);
-    let kept = memory.update(&[], Some((&failure, &fuzzed.target, baseline)));
+    let kept = memory.update(&[], Some((&failure, &lanes[place], baseline)));
     fuzzed.failure = Some(failure);
     keep(kept, fuzzed, teller);
     fault.map_or(Ok(()), |fault| Err(fault.into()))

@@ -137,7 +137,7 @@ fn run(project: &Project, request: &ReproduceRequest, teller: &Teller<'_>) -> Re
         (Outcome::Refused(refusal), _) => {
             return Ok(told(Outcome::Refused(refusal.clone()), Vec::new(), Vec::new(), true));
         }
-        (_, Some(measured)) => run_file(measured)?,
+        (_, Some(measured)) => run_file(&measured.run)?,
         (_, None) => return Err(Report::error("nothing was measured").into()),
     };
     let fingerprint = done.kernel.fingerprint().ok();

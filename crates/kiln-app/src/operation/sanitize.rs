@@ -18,9 +18,10 @@ use crate::ending::{Ending, Ends};
 use crate::event::What;
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting, runnable, surroundings};
-use crate::operation::case::given;
+use crate::operation::case::{self, given};
 use crate::project::Project;
 use crate::record::chosen::Chosen;
+use crate::record::kept_cases;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub(crate) use run::{Bounds, Examined, Ground, Plain, examine};
@@ -136,9 +137,13 @@ pub(crate) fn run(
     if unfit.is_some() {
         return Ok(found(Examined::nothing(), unfit));
     }
-    let grounds: Vec<Ground<'_>> = match &given {
-        Some(given) => vec![Ground::Case(given)],
-        None => workloads.into_iter().map(Ground::Workload).collect(),
+    // A case that is known to fail says more than workloads, which may all be right.
+    let known = selecting.workload.is_none().then(|| kept_cases::failing(project, &opened.kernel, &config)).flatten();
+    let known =
+        known.and_then(|typed| case::given(&typed, workloads.first().copied().flatten(), &config).ok().flatten());
+    let grounds: Vec<Ground<'_>> = match (&given, &known) {
+        (Some(given), _) => vec![Ground::Case(given)],
+        (None, known) => known.iter().map(Ground::Case).chain(workloads.into_iter().map(Ground::Workload)).collect(),
     };
     let settings = Settings { seed, ..Settings::default() };
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);

@@ -261,6 +261,7 @@ pub(crate) fn measured<'s>(
     let side = |(place, (name, subject)): (usize, (&str, &Subject))| MeasuredSide {
         name: name.into(),
         code: subject.code(),
+        source: subject.source(),
         rounds: rounds.iter().map(|turns| turns[place].samples.clone()).collect(),
         order: rounds.iter().map(|turns| turns[place].order.clone()).collect(),
         calls: rounds.iter().map(|turns| turns[place].calls).collect(),

@@ -104,6 +104,12 @@ impl Subject {
         }
     }
 
+    /// The hash of the file of a Python function; none for what is built, or where it cannot be read.
+    pub(crate) fn source(&self) -> Option<String> {
+        let Subject::Python { file, .. } = self else { return None };
+        kiln_build::fingerprint(std::slice::from_ref(file), &[]).ok()
+    }
+
     /// The function that does nothing in a worker of the same kind; none for kernels that kiln launches itself.
     pub(crate) fn emptied(&self) -> Option<Subject> {
         let (interpreter, device) = match self {

@@ -10,7 +10,25 @@ use crate::requests::request::Request;
 use crate::toolchains::toolchain::Toolchain;
 
 /// Changed when what is hashed changes, so that old entries are not taken for new ones.
-const FORMAT: &[u8] = b"kiln-build 2";
+const FORMAT: &[u8] = b"kiln-build 3";
+
+/// What compilers read of their surroundings, and may find other files or take other flags by.
+const ENVIRONMENT: [&str; 14] = [
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "CCC_OVERRIDE_OPTIONS",
+    "CLANG_CONFIG_FILE_SYSTEM_DIR",
+    "CLANG_CONFIG_FILE_USER_DIR",
+    "SOURCE_DATE_EPOCH",
+    "NVCC_PREPEND_FLAGS",
+    "NVCC_APPEND_FLAGS",
+    "NVCC_CCBIN",
+    "SDKROOT",
+];
 
 pub(crate) fn key(toolchain: &Toolchain, request: &Request) -> Result<String, Fault> {
     let mut hasher = Hasher::new();
@@ -25,6 +43,8 @@ pub(crate) fn key(toolchain: &Toolchain, request: &Request) -> Result<String, Fa
         words.iter().for_each(|word| part(word.as_bytes()));
     };
     list(&toolchain.identity());
+    let set = |name: &&str| Some(format!("{name}={}", std::env::var(name).ok()?));
+    list(&ENVIRONMENT.iter().filter_map(set).collect::<Vec<String>>());
     list(&request.entries);
     part(request.arch.as_deref().unwrap_or_default().as_bytes());
     part(&[u8::from(request.host)]);

@@ -5,6 +5,11 @@ use kiln_app::{Selecting, Utf8PathBuf};
 
 use super::{BuildingArgs, HearingArgs, MeasuringArgs, PrintingArgs, ThresholdsArgs};
 
+/// Per cent to which speedups are measured.
+pub(crate) const WIDTH: f64 = 1.0;
+/// Samples on each side at most.
+pub(crate) const MAX_SAMPLES: usize = 200;
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Steps: doctor, build, check, fuzz, sanitize, bench. The first that fails ends the kernel; the others go on. A regression counts only if a second measurement in fresh processes confirms it.\n\nExit codes: 0 passed, 1 a fault of the environment, 2 a mistake in the input, 3 a gate refused a kernel, 5 a regression.\n\nExamples:\n  kiln ci kernels/softmax --update                 # the first time: write kiln-ratchet.toml\n  kiln ci kernels/softmax                          # compare with it\n  kiln ci kernels/* --base origin/main             # compare with a commit, measured in turns\n  kiln ci --base HEAD~1 --format markdown --out comment.md"
@@ -46,10 +51,10 @@ pub(crate) struct CiArgs {
     #[command(flatten)]
     pub(crate) thresholds: ThresholdsArgs,
     /// Measure until speedups are known to within plus or minus this many per cent
-    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = WIDTH)]
     pub(crate) width: f64,
     /// Maximum samples on each side
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = MAX_SAMPLES)]
     pub(crate) max_samples: usize,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArgs,

@@ -22,14 +22,19 @@ pub(crate) enum CompareFormat {
     BenchmarkAction,
 }
 
+/// Per cent of time that make a regression.
+pub(crate) const REGRESSION: f64 = 3.0;
+/// Per cent of speedup that make an improvement.
+pub(crate) const IMPROVEMENT: f64 = 10.0;
+
 /// What a verdict on two versions demands.
 #[derive(Debug, Args)]
 pub(crate) struct ThresholdsArgs {
     /// A regression takes more than this many per cent more time
-    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = REGRESSION)]
     pub(crate) regression: f64,
     /// An improvement has a speedup of at least 1 plus this many per cent
-    #[arg(long, value_name = "PERCENT", default_value_t = 10.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = IMPROVEMENT)]
     pub(crate) improvement: f64,
 }
 

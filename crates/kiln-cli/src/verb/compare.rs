@@ -3,7 +3,7 @@
 use kiln_app::{CompareRequest, Ending, Ends, Failure, Project, Report, Thresholds, compare, write_whole};
 use kiln_show::{CompareView, quoted};
 
-use crate::args::{CompareArgs, CompareFormat, ThresholdsArgs};
+use crate::args::{CompareArgs, CompareFormat, IMPROVEMENT, REGRESSION, ThresholdsArgs};
 use crate::output;
 
 pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failure> {
@@ -24,8 +24,15 @@ pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failu
             return Err(report.hint("write to another file").into());
         }
     }
+    args.printing.out.as_deref().map_or(Ok(()), |file| output::check_file("--out", file))?;
     let compared = compare(project, &request)?;
-    let command = format!("kiln compare {} {}", quoted(&args.base), quoted(&args.candidate));
+    let mut words = vec!["kiln compare".into(), quoted(&args.base).to_string(), quoted(&args.candidate).to_string()];
+    words.extend(args.side.iter().map(|side| format!("--side {}", quoted(side))));
+    words.extend(
+        [("--plain", args.plain), ("--anyway", args.anyway)].iter().filter(|(_, on)| *on).map(|(f, _)| f.to_string()),
+    );
+    words.extend(typed_thresholds(&args.thresholds));
+    let command = words.join(" ");
     let view = CompareView { compared: &compared, command: &command };
     let text = match args.printing.format() {
         CompareFormat::Text => view.to_string(),
@@ -36,8 +43,13 @@ pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failu
         CompareFormat::Bencher => view.bencher(),
         CompareFormat::BenchmarkAction => view.benchmark_action(),
     };
-    match &args.printing.out {
-        Some(file) => write_whole(file, text.as_bytes())?,
+    match args.printing.out.as_ref().map(|file| write_whole(file, text.as_bytes())) {
+        Some(Ok(())) => {}
+        Some(Err(fault)) => {
+            output::data(&text)?;
+            output::complain(&format!("error: {fault}"));
+            return Ok(output::unwritten(compared.ending()));
+        }
         None => output::data(&text)?,
     }
     Ok(compared.ending())
@@ -50,6 +62,12 @@ pub(super) fn thresholds(args: &ThresholdsArgs) -> Result<Thresholds, Failure> {
         improvement: fraction("--improvement", args.improvement)?,
         ..Thresholds::mission()
     })
+}
+
+/// The thresholds as they would be typed; nothing where they are the usual ones.
+pub(super) fn typed_thresholds(args: &ThresholdsArgs) -> Vec<String> {
+    let all = [("--regression", args.regression, REGRESSION), ("--improvement", args.improvement, IMPROVEMENT)];
+    all.iter().filter(|(_, value, usual)| value != usual).map(|(flag, value, _)| format!("{flag} {value}")).collect()
 }
 
 /// A percentage as a fraction.

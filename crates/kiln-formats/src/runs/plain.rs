@@ -17,6 +17,9 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<RunFile, Report> {
     Ok(run)
 }
 
+/// Characters shown of what is not a time.
+const SHOWN: usize = 60;
+
 fn lines(name: &str, text: &str) -> Result<Vec<f64>, Report> {
     let (mut samples, mut units, mut at) = (Vec::new(), None, 0);
     for line in text.split_inclusive('\n') {
@@ -33,7 +36,7 @@ fn lines(name: &str, text: &str) -> Result<Vec<f64>, Report> {
         let (Ok(figure), Some(scale)) = (figure.trim().parse::<f64>(), own.map_or(Some(1.0), unit)) else {
             return Err(match words.parse::<f64>() {
                 Ok(odd) => here(format!("{odd} is not a time")).label("expected a positive number"),
-                Err(_) => here(format!("`{words}` is not a time"))
+                Err(_) => here(format!("`{}` is not a time", words.chars().take(SHOWN).collect::<String>()))
                     .label("expected a number, with s, ms, us or ns or in seconds"),
             });
         };

@@ -198,14 +198,18 @@ impl Memory {
         let distance = |r: &Range<usize>| if at < r.start { r.start - at } else { (at + 1).saturating_sub(r.end) };
         let named = self.slots.iter().filter(|(_, range)| !range.is_empty());
         match named.min_by_key(|(_, range)| distance(range)) {
-            Some((slot, r)) if at < r.start => format!("a write {} bytes before {}", r.start - at, slot.name),
+            Some((slot, r)) if at < r.start => format!("a write {} before {}", bytes(r.start - at), slot.name),
             Some((slot, r)) if at < r.end => {
                 format!("a write into the padding of {}, at byte {}", slot.name, at - r.start)
             }
-            Some((slot, r)) => format!("a write {} bytes beyond the end of {}", at + 1 - r.end, slot.name),
+            Some((slot, r)) => format!("a write {} beyond the end of {}", bytes(at + 1 - r.end), slot.name),
             None => format!("a write to byte {at}"),
         }
     }
+}
+
+fn bytes(count: usize) -> String {
+    if count == 1 { "1 byte".into() } else { format!("{count} bytes") }
 }
 
 fn refuse(gate: Gate, rule: &str, measured: String, limit: &str) -> Outcome<()> {

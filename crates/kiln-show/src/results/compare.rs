@@ -4,13 +4,14 @@
 mod elsewhere;
 mod markdown;
 
-pub(crate) use markdown::escaped;
+pub(crate) use markdown::{as_code, escaped};
 
 use std::fmt;
 
 use kiln_app::{CompareVerdict, Compared, ComparedWorkload, RunFile};
 use serde_json::{Value, json};
 
+use crate::words::foreign::visible;
 use crate::words::number::duration;
 use crate::words::table::{Align, lines};
 use crate::words::warnings::gathered;
@@ -82,9 +83,19 @@ impl CompareView<'_> {
                     .into(),
             ),
         }
-        for ComparedWorkload { workload, more_samples, .. } in workloads {
-            if let Some(more) = more_samples {
-                remarks.push(format!("{workload}: about {more} more samples on each side would tell"));
+        for ComparedWorkload { workload, more_samples, verdict, .. } in workloads {
+            match (more_samples, verdict) {
+                (Some(more), _) => {
+                    remarks.push(format!("{workload}: about {more} more samples on each side would tell"));
+                }
+                (None, CompareVerdict::TooNoisy) if yardstick.is_some() => remarks.push(format!(
+                    "{workload}: more samples would not tell, because the baseline itself took other times in the two runs; \
+                     `kiln ci --base COMMIT` measures both versions in turns"
+                )),
+                (None, CompareVerdict::TooNoisy) => {
+                    remarks.push(format!("{workload}: how many more samples would tell is not known: measure again"));
+                }
+                _ => {}
             }
         }
         remarks.extend(notes.iter().cloned());
@@ -121,7 +132,7 @@ impl fmt::Display for CompareView<'_> {
         for workload in workloads {
             let (found, (time, interval)) = (&workload.comparison, change(workload));
             rows.push(vec![
-                workload.workload.clone(),
+                visible(&workload.workload).replace(['\n', '\t'], " "),
                 duration(found.baseline.median),
                 duration(found.candidate.median),
                 time,

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use kiln_app::{CompareVerdict, Difference, Outcome, Reproduced};
+use kiln_app::{CompareVerdict, Compared, Difference, Outcome, Reproduced};
 use serde_json::{Value, json};
 
 use super::compare::CompareView;
+use crate::words::foreign::visible;
+use crate::words::number::duration;
 use crate::words::refusal::refusal;
 use crate::words::table::{Align, lines};
 
@@ -72,15 +74,28 @@ fn table(title: &str, differences: &[Difference]) -> String {
     format!("\n{}", lines(&rows, &[Align::Left, Align::Left, Align::Left]))
 }
 
+/// What both devices took, without a verdict.
+fn times(compared: &Compared) -> String {
+    let mut rows = vec![["workload", "then", "now"].map(String::from).to_vec()];
+    rows.extend(compared.workloads.iter().map(|workload| {
+        let (then, now) = (workload.comparison.baseline.median, workload.comparison.candidate.median);
+        vec![visible(&workload.workload).into_owned(), duration(then), duration(now)]
+    }));
+    lines(&rows, &[Align::Left, Align::Right, Align::Right])
+}
+
 impl fmt::Display for ReproduceView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Reproduced { what, kernel, config, environment, code, result, .. } = self.reproduced;
+        let Reproduced { what, kernel, config, environment, code, result, same_device, .. } = self.reproduced;
         writeln!(f, "{what} of {kernel}: {}\n  {config}", self.headline())?;
         match result {
             Outcome::Refused(found) => write!(f, "\n{}", refusal(found, false)),
             Outcome::Passed(compared) => {
                 write!(f, "{}{}", table("environment", environment), table("code", code))?;
-                write!(f, "\n{}", CompareView { compared, command: self.command })
+                match same_device {
+                    true => write!(f, "\n{}", CompareView { compared, command: self.command }),
+                    false => write!(f, "\n{}", times(compared)),
+                }
             }
         }
     }

@@ -56,7 +56,11 @@ impl HistoryView<'_> {
                 writeln!(f, "no studies of {kernel} in {}", self.place)?;
                 writeln!(f, "kernels that have some: {}", self.others.join(", "))
             }
-            _ => {
+            Some(kernel) => {
+                writeln!(f, "no studies and no runs of {kernel} in {}", self.place)?;
+                writeln!(f, "next\n  kiln tune {kernel}")
+            }
+            None => {
                 writeln!(f, "no studies yet: {} is made by the first", self.place)?;
                 writeln!(f, "next\n  kiln init my_kernel\n  kiln tune my_kernel")
             }

@@ -16,6 +16,10 @@ use crate::resampling::block::Side;
 use crate::resampling::ratio::Ratio;
 use crate::series::order;
 
+/// Samples drawn again at most, a second or two.
+const MOST_DRAWS: usize = 200_000_000;
+/// Resamples at least.
+const LEAST_RESAMPLES: usize = 1_000;
 /// How much less or more than the yardstick a kernel may be slowed down, as a share of that.
 const UNLIKE: f64 = 0.5;
 /// The same for what comes and goes between rounds.
@@ -58,7 +62,8 @@ pub fn compare_runs(
         true => Side::new(sides[place].iter().map(Vec::as_slice)),
         false => Side::new(flat[place].chunks(1)),
     };
-    let mut drawn = Ratio::apart(&made(0)?, &made(1)?, thresholds.resamples, seed)?;
+    let resamples = affordable(thresholds.resamples, flat[0].len() + flat[1].len());
+    let mut drawn = Ratio::apart(&made(0)?, &made(1)?, resamples, seed)?;
     drawn.slack = moved.map_or(0.0, |(_, slack)| slack);
     let blocks = match enough {
         true => sides[0].len().min(sides[1].len()),
@@ -74,6 +79,11 @@ pub fn compare_runs(
         Some(_) => {}
     }
     Ok(comparison)
+}
+
+/// Resamples that end in seconds: of so many samples that fewer are drawn, the interval is narrow, and its ends move little.
+fn affordable(resamples: usize, samples: usize) -> usize {
+    resamples.min((MOST_DRAWS / samples.max(1)).max(LEAST_RESAMPLES))
 }
 
 impl Apart<'_> {

@@ -29,11 +29,13 @@ pub struct Baselined<'a> {
     pub target_speedup: f64,
     /// The figures.
     pub workloads: Vec<Standing>,
+    /// Whether the file that was wanted could not be written.
+    unsaved: bool,
 }
 
 impl Ends for Baselined<'_> {
     fn ending(&self) -> Ending {
-        Ending::Done
+        if self.unsaved { Ending::Failed } else { Ending::Done }
     }
 }
 
@@ -66,7 +68,7 @@ fn run<'a>(
     super::writable(request.save.as_deref())?;
     let settings = super::settings(request, &opened)?;
     request.measuring.remarks(teller);
-    let (hardware, gpu, target_speedup, workloads) = {
+    let (hardware, gpu, target_speedup, (workloads, unsaved)) = {
         let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
         let _held = opened.lock(project, teller)?;
         let around = surroundings(project, &said, true, opened.card.as_ref())?;
@@ -80,8 +82,8 @@ fn run<'a>(
         let (path, save) = (&request.selecting.path, request.save.as_deref());
         let setting = Setting { bench: &bench, path, config: None, began, save };
         let samples = workloads.iter().map(|standing| standing.measured.clone()).collect();
-        setting.record(project, (standing_sides(&workloads), samples), &workloads, teller)?;
-        (bench.hardware().to_string(), bench.gpu_state(), target_speedup, workloads)
+        let recorded = setting.record(project, (standing_sides(&workloads), samples), &workloads, teller)?;
+        (bench.hardware().to_string(), bench.gpu_state(), target_speedup, (workloads, recorded.unsaved))
     };
-    Ok(Baselined { kernel: opened.kernel, settings, hardware, gpu, target_speedup, workloads })
+    Ok(Baselined { kernel: opened.kernel, settings, hardware, gpu, target_speedup, workloads, unsaved })
 }

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use camino::Utf8Path;
-use kiln_core::{Config, MeasuredWorkload};
+use kiln_core::{Config, MeasuredWorkload, Report};
 use kiln_store::{Kept, Run, RunSide, Study};
 use kiln_study::{Bench, Standing, Unmeasured, Versus, write_whole};
 use serde::Serialize;
@@ -27,6 +27,13 @@ pub(crate) struct Setting<'s, 'a> {
     pub(crate) save: Option<&'s Utf8Path>,
 }
 
+/// A run as it is recorded.
+pub(crate) struct Recorded {
+    pub(crate) run: Run,
+    /// Whether the file that was wanted could not be written.
+    pub(crate) unsaved: bool,
+}
+
 impl Setting<'_, '_> {
     /// Records what a configuration was measured against; the run as it is recorded.
     pub(crate) fn record_figures(
@@ -34,7 +41,7 @@ impl Setting<'_, '_> {
         project: &Project,
         figures: &[Versus],
         teller: &Teller<'_>,
-    ) -> Result<Run, Failure> {
+    ) -> Result<Recorded, Failure> {
         let samples = figures.iter().map(|figure| figure.measured.clone()).collect();
         self.record(project, (sides(figures), samples), &figures, teller)
     }
@@ -46,16 +53,23 @@ impl Setting<'_, '_> {
         (sides, samples): (Vec<RunSide>, Vec<MeasuredWorkload>),
         figures: &impl Serialize,
         teller: &Teller<'_>,
-    ) -> Result<Run, Failure> {
+    ) -> Result<Recorded, Failure> {
         let run = self.run((sides, samples), figures);
+        // What was measured is not lost for a place that cannot be written.
         if let Err(fault) = project.store().and_then(|store| store.record_run(&run)) {
-            teller.note(format!("this run is not recorded: {fault}"));
+            teller.warn(&[Report::warning(format!("this run is not recorded: {fault}"))]);
         }
+        let mut unsaved = false;
         if let Some(file) = self.save {
-            write_whole(file, run_file(&run)?.json().as_bytes())?;
-            teller.note(format!("saved to {file}"));
+            match write_whole(file, run_file(&run)?.json().as_bytes()) {
+                Ok(()) => teller.note(format!("saved to {file}")),
+                Err(fault) => {
+                    teller.warn(&[Report::warning(format!("this run is not saved: {fault}"))]);
+                    unsaved = true;
+                }
+            }
         }
-        Ok(run)
+        Ok(Recorded { run, unsaved })
     }
 
     fn run(&self, (sides, samples): (Vec<RunSide>, Vec<MeasuredWorkload>), figures: &impl Serialize) -> Run {

@@ -25,7 +25,7 @@ pub(super) fn measured(course: &mut Course<'_>, base: &Base) -> Result<Stepped, 
     let there = course.bases.worktree(base)?.path(&course.selecting.path);
     let there = there.map(|path| (KernelFile::read(&path), path));
     course.kernel.notes.extend(differences(base, course, there.as_ref().and_then(|(file, _)| file.as_ref().ok()))?);
-    let mut found = Vec::new();
+    let (mut found, mut unguarded) = (Vec::new(), Vec::new());
     for case in course.cases.clone() {
         let opened = Opened::unexamined(course.file, &case.selecting)?;
         let other = match &there {
@@ -35,11 +35,23 @@ pub(super) fn measured(course: &mut Course<'_>, base: &Base) -> Result<Stepped, 
         };
         match other {
             Err(why) => found.extend(names(&opened).iter().map(|w| new(w, &case, &why))),
-            Ok(other) => match twice(course, &opened, &case, &other)? {
-                Outcome::Passed(more) => found.extend(more),
-                Outcome::Refused(refusal) => return Ok(refused(refusal)),
-            },
+            Ok(other) => {
+                unguarded.extend(left_out(&opened, &other.0));
+                match twice(course, &opened, &case, &other)? {
+                    Outcome::Passed(more) => found.extend(more),
+                    Outcome::Refused(refusal) => return Ok(refused(refusal)),
+                }
+            }
         }
+    }
+    unguarded.sort_unstable();
+    unguarded.dedup();
+    if !unguarded.is_empty() {
+        let names = unguarded.join(", ");
+        course
+            .kernel
+            .notes
+            .push(format!("the base measures workloads that the work does not: {names}; they are not guarded"));
     }
     Ok(concluded(course, found))
 }
@@ -62,13 +74,14 @@ fn differences(base: &Base, course: &Course<'_>, theirs: Option<&KernelFile>) ->
             parts.join(", ")
         ));
     }
-    let names = |file: &KernelFile| file.spec.workloads.iter().map(|w| w.name.to_string()).collect::<Vec<_>>();
-    let ours = names(course.file);
-    let gone: Vec<String> = names(theirs).into_iter().filter(|name| !ours.contains(name)).collect();
-    if !gone.is_empty() {
-        notes.push(format!("the base has workloads that the work does not: {}", gone.join(", ")));
-    }
     Ok(notes)
+}
+
+/// Workloads that the base measures and the work does not: gone, or with another use or other targets.
+fn left_out(opened: &Opened<'_>, theirs: &Kernel<'_>) -> Vec<String> {
+    let ours = names(opened);
+    let theirs = theirs.selection.workloads.iter().map(|workload| workload.name.to_string());
+    theirs.filter(|name| !ours.contains(name)).collect()
 }
 
 /// The base's kernel and its configuration, or why there is none that compares.

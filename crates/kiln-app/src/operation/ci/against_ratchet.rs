@@ -23,8 +23,10 @@ type Found = (CiWorkload, Option<RatchetEntry>);
 /// Measures every case, and moves the ratchet where that is asked for.
 pub(super) fn measured(course: &mut Course<'_>) -> Result<Stepped, Failure> {
     let mut found: Vec<Found> = Vec::new();
+    let mut guarded: Vec<(String, String)> = Vec::new();
     for case in course.cases.clone() {
         let opened = Opened::unexamined(course.file, &case.selecting)?;
+        guarded.extend(names(&opened).into_iter().map(|name| (opened.kernel.target().to_string(), name)));
         if course.ratchet.is_none() && !course.request.update {
             let new = |w: &String| CiWorkload::unmeasured(w, &case.config.to_string(), CiVerdict::New, "");
             found.extend(names(&opened).iter().map(|w| (new(w), None)));
@@ -41,7 +43,7 @@ pub(super) fn measured(course: &mut Course<'_>) -> Result<Stepped, Failure> {
             course.ratchet_file
         ));
     }
-    course.kernel.notes.extend(gone(course));
+    course.kernel.notes.extend(gone(course, &guarded));
     let moved: Vec<RatchetEntry> = found.iter().filter_map(|found| moves(found).cloned()).collect();
     if !moved.is_empty() && course.request.update {
         let text = match fs_err::read_to_string(&course.ratchet_file) {
@@ -57,17 +59,28 @@ pub(super) fn measured(course: &mut Course<'_>) -> Result<Stepped, Failure> {
     Ok(concluded(course, found.into_iter().map(|(workload, _)| workload).collect()))
 }
 
-/// A word about entries whose workload the kernel file does not have any more.
-fn gone(course: &Course<'_>) -> Option<String> {
-    let known = |name: &str| name.is_empty() || course.file.spec.workloads.iter().any(|w| *w.name == *name);
-    let mut names: Vec<&str> = course.ratchet.iter().flat_map(|r| &r.entries).map(|e| e.workload.as_str()).collect();
-    names.retain(|name| !known(name));
+/// A word about entries whose workload is not measured any more: it is gone, or has another use or other targets.
+fn gone(course: &Course<'_>, measured: &[(String, String)]) -> Option<String> {
+    let own = course.file.spec.name.as_str();
+    // A workload that was asked for leaves the others out on purpose.
+    if course.request.selecting.workload.is_some() {
+        return None;
+    }
+    let guarded = |entry: &&RatchetEntry| {
+        let on_target = measured.iter().any(|(target, _)| *target == entry.target);
+        entry.is_of(own) && on_target && !entry.workload.is_empty()
+    };
+    let known =
+        |entry: &RatchetEntry| measured.iter().any(|(target, name)| (target, name) == (&entry.target, &entry.workload));
+    let entries = course.ratchet.iter().flat_map(|ratchet| &ratchet.entries);
+    let mut names: Vec<&str> =
+        entries.filter(guarded).filter(|entry| !known(entry)).map(|entry| entry.workload.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     let file = &course.ratchet_file;
     (!names.is_empty()).then(|| {
         format!(
-            "{file} has entries for workloads that the kernel file does not have: {}; delete them",
+            "{file} has entries for workloads that are no longer measured: {}; review why, and delete them",
             names.join(", ")
         )
     })

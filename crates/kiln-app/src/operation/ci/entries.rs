@@ -20,7 +20,7 @@ pub(super) fn known<'r>(
     workload: &str,
 ) -> Option<&'r RatchetEntry> {
     let (kernel, settings) = (bench.kernel, bench.settings);
-    ratchet.entries.iter().find(|e| {
+    ratchet.entries.iter().filter(|e| e.is_of(kernel.name())).find(|e| {
         (e.target.as_str(), e.workload.as_str(), e.device.as_str()) == (kernel.target(), workload, &machine.device)
             && (e.variant == kernel.variant()
                 && e.cache == settings.cache.name()
@@ -31,7 +31,8 @@ pub(super) fn known<'r>(
 /// Whether two entries are of one workload, wherever.
 pub(super) fn alike(one: &RatchetEntry, other: &RatchetEntry) -> bool {
     let of = |entry: &RatchetEntry| (entry.target.clone(), entry.variant.clone(), entry.workload.clone());
-    of(one) == of(other) && one.cache == other.cache && one.threads == other.threads
+    let kernel = other.kernel.as_ref().is_none_or(|kernel| one.is_of(kernel));
+    kernel && of(one) == of(other) && one.cache == other.cache && one.threads == other.threads
 }
 
 /// What was measured, as an entry.
@@ -51,6 +52,7 @@ pub(super) fn entry(
     });
     let samples = figure.measured.side(CANDIDATE).map_or(0, |side| side.rounds.iter().map(Vec::len).sum());
     RatchetEntry {
+        kernel: Some(kernel.name().into()),
         target: kernel.target().into(),
         variant: kernel.variant(),
         workload: figure.workload.clone(),

@@ -1,7 +1,7 @@
 //! The machine of a figure: what must be the same for times to be comparable. In: a bench. Out: device, driver and compiler by name;
 //! what differs from a ratchet's entry, in words.
 
-use kiln_core::MeasuredWorkload;
+use kiln_core::{MeasuredSide, MeasuredWorkload};
 use kiln_formats::RatchetEntry;
 use kiln_spec::TargetKind;
 use kiln_study::Bench;
@@ -52,9 +52,14 @@ impl MachineIs {
 
     /// What tells a side of a measurement from others of its name.
     pub(super) fn version(&self, measured: &MeasuredWorkload, side: &str) -> Option<String> {
-        match measured.side(side)?.code.as_deref() {
-            Some(code) => Some(short(code)),
-            None => self.packages.clone(),
+        let MeasuredSide { code, source, .. } = measured.side(side)?;
+        match (code, source) {
+            (Some(code), _) => Some(short(code)),
+            (None, Some(source)) => {
+                let packages = self.packages.iter().map(|packages| format!("{packages}, "));
+                Some(format!("{}source {}", packages.collect::<String>(), short(source)))
+            }
+            (None, None) => self.packages.clone(),
         }
     }
 }

@@ -32,6 +32,10 @@ pub(crate) fn run(project: &Project, name: &str) -> Result<RunFile, Failure> {
     };
     match found {
         Some(run) => run_file(&run),
+        None if path.exists() => Err(Report::error(format!("{name} is no regular file"))
+            .label("expected a run file, another benchmark's file, or the id of a run")
+            .hint("write what comes from a pipe to a file first")
+            .into()),
         None => Err(Report::error(format!("there is no file and no run `{name}`"))
             .hint("`kiln history` lists runs; `kiln bench PATH --save FILE` writes a run file")
             .into()),

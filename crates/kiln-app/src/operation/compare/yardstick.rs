@@ -17,10 +17,13 @@ pub(super) fn yardstick(base: &RunFile, candidate: &RunFile, side: &str, pairs: 
         let (Some(unit), Some(other_unit)) = (one.side(name), other.side(name)) else { return false };
         let rounds = |found: Option<&MeasuredSide>| found.map_or(0, |found| found.rounds.len());
         let whole = unit.rounds.len() == rounds(one.side(side)) && other_unit.rounds.len() == rounds(other.side(side));
-        // Without machine code it is a Python function, and as good as its packages.
+        // Without machine code it is a Python function, and as good as its file and its packages. Older runs do not say the file.
+        let file = |one: &MeasuredSide, other: &MeasuredSide| {
+            one.source.as_ref().zip(other.source.as_ref()).is_none_or(|(one, other)| one == other)
+        };
         let same = match (&unit.code, &other_unit.code) {
             (Some(one), Some(other)) => one == other,
-            (None, None) => packages(base) == packages(candidate),
+            (None, None) => packages(base) == packages(candidate) && file(unit, other_unit),
             _ => false,
         };
         whole && same && unit.rounds.iter().chain(&other_unit.rounds).all(|round| !round.is_empty())
@@ -73,6 +76,17 @@ mod tests {
         // Another version of it is another baseline.
         other.workloads[0].sides[2].code = Some("newer".into());
         assert_eq!(pairs(&one, &other).as_deref(), Some("scalar"));
+        // So is another version of a Python function's file.
+        let python = |run: &mut RunFile, source: &str| {
+            run.workloads[0].sides[1].code = None;
+            run.workloads[0].sides[1].source = Some(source.into());
+        };
+        let mut python_one = one.clone();
+        python(&mut python_one, "a");
+        python(&mut other, "a");
+        assert_eq!(pairs(&python_one, &other).as_deref(), Some("scalar"));
+        python(&mut other, "b");
+        assert_eq!(pairs(&python_one, &other), None);
         other.workloads[0].sides.truncate(1);
         assert_eq!(pairs(&one, &other), None);
     }

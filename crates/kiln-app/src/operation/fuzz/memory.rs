@@ -14,9 +14,8 @@ use crate::operation::fuzz::lane::Lane;
 use crate::operation::fuzz::request::{FuzzFailure, KeptNow, KeptResult};
 use crate::operation::fuzz::supply::kept_config;
 use crate::project::Project;
+use crate::record::kept_cases::{LARGEST, place};
 
-/// A larger file is not one of these.
-const LARGEST: u64 = 1 << 20;
 /// Fixed cases that are kept of a kernel.
 const MOST_FIXED: usize = 50;
 /// How often a case is asked about that failed only now and then.
@@ -66,11 +65,18 @@ impl Memory {
         (results, None)
     }
 
+    /// How often a case that somebody types is asked about: many times where it is known to fail now and then.
+    pub(super) fn times(&self, typed: &str) -> usize {
+        let blank = |text: &str| text.split_whitespace().collect::<String>();
+        let known = self.cases.iter().any(|case| case.intermittent && blank(&case.case) == blank(typed));
+        if known { AGAIN } else { 1 }
+    }
+
     /// Takes in how they stand now, and a new one.
     pub(super) fn update(
         &mut self,
         results: &[KeptResult],
-        failure: Option<(&FuzzFailure, &str, Option<&str>)>,
+        failure: Option<(&FuzzFailure, &Lane<'_, '_>, Option<&str>)>,
     ) -> Result<(), Failure> {
         let before = self.cases.clone();
         for KeptResult { case, now } in results {
@@ -84,8 +90,8 @@ impl Memory {
                 KeptNow::Skipped(_) => {}
             }
         }
-        if let Some((failure, target, baseline)) = failure {
-            let new = kept(failure, target, baseline);
+        if let Some((failure, lane, baseline)) = failure {
+            let new = KeptCase { sources: sources(lane), ..kept(failure, lane.bench.kernel.target(), baseline) };
             self.cases.retain(|own| !own.is_same(&new));
             self.cases.insert(0, new);
         }
@@ -120,8 +126,9 @@ fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, is_about_one: bool) -> Result<Op
         Ok(asked) => asked,
         Err(report) => return skipped(report.message.trim_start_matches("--case: ")),
     };
-    // What failed now and then is fixed only if it passes many times.
-    let times = if case.intermittent { AGAIN } else { 1 };
+    // What failed now and then is fixed only if it passes many times; so is what passes though nothing has changed.
+    let unchanged = !case.sources.is_empty() && sources(lane) == case.sources;
+    let times = if case.intermittent || unchanged { AGAIN } else { 1 };
     let mut tried = lane.ask(&asked)?;
     for _ in 1..times {
         if !matches!(tried, Tried::Passed) {
@@ -131,6 +138,9 @@ fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, is_about_one: bool) -> Result<Op
     }
     Ok(Some(match tried {
         Tried::Refused(refusal) => KeptNow::Fails(refusal),
+        Tried::Passed if case.state == KeptState::Failing && unchanged => KeptNow::Skipped(format!(
+            "it passed {AGAIN} times, and the sources are those it failed with: it may fail now and then"
+        )),
         Tried::Passed if case.state == KeptState::Failing => KeptNow::Fixed,
         Tried::Passed => KeptNow::Passes,
         Tried::Excluded(why) => KeptNow::Skipped(why),
@@ -151,16 +161,11 @@ pub(super) fn kept(failure: &FuzzFailure, target: &str, baseline: Option<&str>) 
         gate: failure.refusal.gate.name().into(),
         measured: failure.refusal.measured.clone(),
         intermittent: failure.steady == Some(false),
+        sources: String::new(),
     }
 }
 
-/// Where the cases of a kernel are kept: by its name and by its folder, since two may have one name.
-fn place(project: &Project, kernel: &Kernel<'_>) -> Utf8PathBuf {
-    let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
-    let here = here.and_then(|here| Utf8PathBuf::from_path_buf(here).ok());
-    // What moves together with the project keeps its cases.
-    let folder = here.and_then(|here| kernel.folder.strip_prefix(&here).ok().map(Utf8PathBuf::from));
-    let folder = folder.unwrap_or_else(|| kernel.folder.clone());
-    let hash = blake3::hash(folder.as_str().as_bytes()).to_hex();
-    project.folder().join("fuzz").join(format!("{}-{}.toml", kernel.name(), &hash[..8]))
+/// The hash of what a lane's kernel is made of; empty where it cannot be read.
+fn sources(lane: &Lane<'_, '_>) -> String {
+    lane.bench.kernel.fingerprint().unwrap_or_default()
 }

@@ -35,7 +35,7 @@ pub(super) enum Supply {
 
 impl Supply {
     /// One case, on every lane. Refuses one that makes sense on none.
-    pub(super) fn typed(lanes: &[Lane<'_, '_>], text: &str) -> Result<Supply, Failure> {
+    pub(super) fn typed(lanes: &[Lane<'_, '_>], text: &str, times: usize) -> Result<Supply, Failure> {
         let case = |(place, lane): (usize, &Lane<'_, '_>)| {
             let config = lane.configs.first().cloned().unwrap_or_default();
             Ok((place, FuzzCase::parse(text, &lane.usual(), config)?))
@@ -44,7 +44,7 @@ impl Supply {
         let objections: Option<Vec<Report>> = cases.iter().map(|(place, case)| lanes[*place].objection(case)).collect();
         match objections.and_then(|reports| reports.into_iter().next()) {
             Some(report) => Err(report.into()),
-            None => Ok(Supply::Listed(cases)),
+            None => Ok(Supply::Listed(std::iter::repeat_n(cases, times).flatten().collect())),
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use kiln_app::{CiKernel, CiState, CiVerdict};
 
 use super::{CiView, TITLES, against, cells, headline, remarks};
-use crate::results::compare::escaped;
+use crate::results::compare::{as_code, escaped};
 use crate::words::number::stretch;
 
 impl CiView<'_> {
@@ -14,7 +14,7 @@ impl CiView<'_> {
         let mut text = String::from("<!-- kiln(start): ci -->\n");
         self.guarded.kernels.iter().for_each(|kernel| part(&mut text, kernel));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "Repeat: `{}`\n<!-- kiln(end) -->", self.command);
+        let _ = writeln!(text, "Repeat: {}\n<!-- kiln(end) -->", as_code(self.command));
         text
     }
 }

@@ -54,14 +54,31 @@ impl CompareView<'_> {
         for remark in self.remarks() {
             let _ = writeln!(text, "- {}", escaped(&remark));
         }
-        let _ = writeln!(text, "\nRepeat: `{}`\n\n</details>\n<!-- kiln(end) -->", self.command);
+        let _ = writeln!(text, "\nRepeat: {}\n\n</details>\n<!-- kiln(end) -->", as_code(self.command));
         text
     }
 }
 
-/// What stands for itself in a table.
+/// What stands for itself in Markdown: no table, link, mention or code begins or ends in it.
 pub(crate) fn escaped(text: &str) -> String {
-    visible(text).replace('|', "\\|").replace('<', "&lt;").replace('>', "&gt;").replace(['\n', '\t'], " ")
+    let mut shown = String::with_capacity(text.len());
+    for c in visible(text).replace("://", ":&#47;/").chars() {
+        match c {
+            '|' | '`' | '*' | '[' | ']' => shown.extend(['\\', c]),
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            '@' => shown.push_str("&#64;"),
+            '\n' | '\t' => shown.push(' '),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// A command as code, whatever is in it.
+pub(crate) fn as_code(command: &str) -> String {
+    let command = visible(command).replace(['\n', '\t'], " ");
+    if command.contains('`') { format!("`` {command} ``") } else { format!("`{command}`") }
 }
 
 /// Both runs' samples on one axis, as bars.
@@ -87,6 +104,8 @@ fn distributions(workload: &str, base: &[f64], candidate: &[f64]) -> String {
         counts.iter().map(bar).collect::<String>()
     };
     let (from, to) = (duration(low), duration(high));
+    // Nothing in a name ends the block.
+    let workload = visible(workload).replace('`', "'").replace(['\n', '\t'], " ");
     format!("```\n{workload}, {from} to {to}\nbase      |{}|\ncandidate |{}|\n```", bars(base), bars(candidate))
 }
 
@@ -106,6 +125,11 @@ mod tests {
     #[test]
     fn nothing_in_a_name_breaks_the_table() {
         assert_eq!(escaped("a|b <c>\nd"), "a\\|b &lt;c&gt; d");
-        assert_eq!(escaped("\u{1b}[31mred\r"), "\\u{1b}[31mred\\r");
+        assert_eq!(escaped("\u{1b}31mred\r"), "\\u{1b}31mred\\r");
+        let link = escaped("[click](http://evil.example) @octocat `x` *b*");
+        assert_eq!(link, "\\[click\\](http:&#47;/evil.example) &#64;octocat \\`x\\` \\*b\\*");
+        let drawn = distributions("x\n```\n# big", &[1.0, 2.0], &[1.0, 2.0]);
+        assert_eq!(drawn.lines().filter(|line| line.contains("```")).count(), 2, "{drawn}");
+        assert_eq!((as_code("kiln a"), as_code("kiln a`b")), ("`kiln a`".into(), "`` kiln a`b ``".into()));
     }
 }
