@@ -597,6 +597,7 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
         at_v.next();
     };
     auto release_q = [&] {
+        __syncwarp(); /* every lane has read its item, and its queries where they come into registers */
         if (speaks) arrive(shared + L::Q_EMPTY);
     };
     auto turn_begin = [&] {
@@ -661,7 +662,6 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
             for (int step = 0; step < D / 16; step++)
                 load_matrices(left + 4 * step,
                               from + step / 4 * L::Q_PANEL + ((step % 4 * 2 + lane / 16) ^ (row & 7)) * 16);
-            __syncwarp();
             release_q();
         }
 #endif

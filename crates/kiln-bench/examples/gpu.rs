@@ -173,10 +173,10 @@ fn itself(kiln: &str, folder: &str, wanted: usize, seconds: f64) -> Result<()> {
         let figures =
             versus(&bench, &subject, &rivals, &thresholds, Extent { all: false, early: false }).map_err(in_words)?;
         let figures = figures.map_err(|lost| lost.refusal.measured)?;
-        let verdict = figures[0].baselines[0].comparison.verdict;
+        let verdict = figures.workloads[0].baselines[0].comparison.verdict;
         *verdicts.entry(verdict.to_string()).or_insert(0) += 1;
         if matches!(verdict, Verdict::Faster | Verdict::Slower) {
-            eprintln!("false verdict: {:?}", figures[0].baselines[0].comparison);
+            eprintln!("false verdict: {:?}", figures.workloads[0].baselines[0].comparison);
         }
     }
     let named = |verdict: Verdict| verdicts.get(&verdict.to_string()).copied().unwrap_or(0);

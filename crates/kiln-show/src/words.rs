@@ -2,7 +2,6 @@
 
 pub(crate) mod colour;
 pub(crate) mod command;
-pub(crate) mod foreign;
 pub(crate) mod kernels;
 pub(crate) mod number;
 pub(crate) mod refusal;

@@ -26,6 +26,7 @@ fn a_run_file_comes_back_as_it_was_written() {
     let side = MeasuredSide {
         name: CANDIDATE.into(),
         code: Some("ab".into()),
+        source: Some("beef".into()),
         rounds: vec![vec![1e-3, 2e-3], vec![1.5e-3]],
         order: vec![vec![0, 3], vec![1]],
         calls: vec![4, 4],

@@ -174,7 +174,9 @@ fn unwritten(slot: &Slot, bytes: &[u8], answer: &RightAnswer) -> Option<Refusal>
         measured: format!("{count} of {} elements of {} were never written", slot.elements(), slot.name),
         limit: "every element written".into(),
         evidence: format!("the first is {}{at:?}", slot.name),
-        hint: None,
+        hint: Some(
+            "write every element; an output is not zero before the call, so what is added to it stays unwritten".into(),
+        ),
     })
 }
 

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::compare::p_value;
 use super::diagnosis;
-use crate::words::foreign::visible;
 use crate::words::number::{duration, stretch};
 use crate::words::refusal::refusal;
 use crate::words::table::{Align, lines};
+use crate::words::visible::visible;
 use crate::words::warnings::gathered;
 
 /// Everything `kiln ci` says.

@@ -11,9 +11,9 @@ use std::fmt;
 use kiln_app::{CompareVerdict, Compared, ComparedWorkload, RunFile};
 use serde_json::{Value, json};
 
-use crate::words::foreign::visible;
 use crate::words::number::duration;
 use crate::words::table::{Align, lines};
+use crate::words::visible::visible;
 use crate::words::warnings::gathered;
 
 /// Everything `kiln compare` says.

@@ -5,8 +5,8 @@ use std::fmt;
 use kiln_app::{Debugged, DebuggedBecause, ToolOutcome};
 use serde_json::{Value, json};
 
-use crate::words::foreign::visible;
 use crate::words::refusal::refusal;
+use crate::words::visible::visible;
 
 /// Everything `kiln debug` says.
 pub struct DebugView<'a> {

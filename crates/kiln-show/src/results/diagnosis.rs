@@ -5,7 +5,7 @@ use std::fmt;
 use kiln_app::{DiagnosedCause, DiagnosedFinding, Diagnosis, DiagnosisVerdict};
 use kiln_core::counted;
 
-use crate::words::foreign::visible;
+use crate::words::visible::visible;
 
 /// Everything `kiln diagnose` says.
 pub struct DiagnosisView<'a> {

@@ -6,10 +6,10 @@ use kiln_app::{CompareVerdict, Compared, Difference, Outcome, Reproduced};
 use serde_json::{Value, json};
 
 use super::compare::CompareView;
-use crate::words::foreign::visible;
 use crate::words::number::duration;
 use crate::words::refusal::refusal;
 use crate::words::table::{Align, lines};
+use crate::words::visible::visible;
 
 /// Everything `kiln reproduce` says.
 pub struct ReproduceView<'a> {

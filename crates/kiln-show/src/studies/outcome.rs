@@ -6,11 +6,11 @@ use std::fmt;
 use kiln_app::DiagnosisVerdict;
 use kiln_study::{Late, SanitizedRefusal, StudyLimit, Summary};
 
-use crate::words::foreign::visible;
 use crate::words::kernels::by_workload;
 use crate::words::number::duration;
 use crate::words::scrutiny::{least_checked, notes};
 use crate::words::table::{Align, lines};
+use crate::words::visible::visible;
 use crate::words::warnings::gathered;
 
 /// The result itself, without how it was come by.

@@ -2,7 +2,7 @@
 
 use kiln_core::{Gate, Refusal};
 
-use crate::words::foreign::visible;
+use crate::words::visible::visible;
 
 /// Gate, what was measured, what was allowed, evidence, hint; a line each, indented. With `verbose` the command, too.
 pub fn refusal(refusal: &Refusal, verbose: bool) -> String {

@@ -1,15 +1,29 @@
-//! Text that a terminal shows as it is. In: text that may hold what a file, a kernel or a user wrote. Out: the same with
-//! control characters written out, so that none of them moves the cursor, changes colours or hides what follows.
+//! Text that files, kernels, compilers and tools wrote, safe to show. In: such text. Out: the same text with every control character
+//! written out, so that nothing in it moves the cursor, changes colours or hides a line on a terminal or in Markdown. New lines and
+//! tabs stay.
 
 use std::borrow::Cow;
 
-/// The text with every control character but line breaks and tabs written out: `\u{1b}`.
+/// The text with control characters written out: `\u{1b}[31m` instead of red.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_odd = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if !text.contains(is_odd) {
+    if !text.contains(is_hidden) {
         return text.into();
     }
-    text.chars().map(|c| if is_odd(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.replace("\r\n", "\n").chars() {
+        match is_hidden(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    shown.into()
+}
+
+/// Control characters, and those that change the direction of text or have no width.
+fn is_hidden(c: char) -> bool {
+    let invisible =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    c.is_control() && !matches!(c, '\n' | '\t') || invisible
 }
 
 #[cfg(test)]
@@ -17,8 +31,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_written_out() {
-        assert_eq!(visible("a\tb\n"), "a\tb\n");
-        assert_eq!(visible("a\u{1b}[31mred\r\u{7}"), "a\\u{1b}[31mred\\u{d}\\u{7}");
+    fn nothing_hidden_is_left() {
+        assert_eq!(visible("a\u{1b}[2J\u{1b}]0;x\u{7}b\rc\n\td\r\n"), "a\\u{1b}[2J\\u{1b}]0;x\\u{7}b\\rc\n\td\n");
+        assert_eq!(visible("\u{9b}31m \u{202e}evil\u{200b}"), "\\u{9b}31m \\u{202e}evil\\u{200b}");
+        assert!(matches!(visible("Zähler 3 µs\n"), Cow::Borrowed(_)));
     }
 }

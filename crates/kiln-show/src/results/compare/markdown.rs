@@ -5,8 +5,8 @@ use std::fmt::Write;
 use kiln_app::{Compared, ComparedWorkload, RunFile};
 
 use super::{CompareView, change, p_value};
-use crate::words::foreign::visible;
 use crate::words::number::duration;
+use crate::words::visible::visible;
 
 /// Bars of a distribution, from empty to full.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
