@@ -233,7 +233,7 @@ fn the_ratchet_moves_on_a_confirmed_improvement_and_only_when_told() {
     let renamed = ratchet(&folder).replace("workload = \"only\"", "workload = \"former\"");
     std::fs::write(folder.join("twice/kiln-ratchet.toml"), renamed).unwrap();
     let gone = ci(&folder, &[]);
-    assert!(gone.out.contains("workloads that the kernel file does not have: former"), "{}", gone.out);
+    assert!(gone.out.contains("workloads that are no longer measured: former"), "{}", gone.out);
 }
 
 #[test]

@@ -98,6 +98,11 @@ fn the_json_reference_names_every_key() {
     let why = format!("kiln diagnose --ncu {page} --why shared_bank_conflict --json");
     let fixed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/ncu/h200/p03_smallmat_fixed.raw.csv");
     let compared = format!("kiln diagnose --ncu {page} --against {fixed} --json");
+    // The call of expf in the loop, and its fix.
+    let profile = "kiln profile fixing --target cpu --json > profiled.json";
+    let calibrated = format!(
+        "cp -r sample fixing && {profile} && sed -i 's/#if POLY/#if 1/' fixing/sample.c && {profile} && kiln diagnose --calibration --json"
+    );
     // A copy of the sample whose baseline forgets the last column.
     shell(&folder, "mkdir broken; cp sample/* broken; sed -i 's/c < cols/c < cols - 1/' broken/naive.c");
     let runs = [
@@ -121,6 +126,7 @@ fn the_json_reference_names_every_key() {
         ("diagnose --ncu --against", &compared),
         ("diagnose --predict", "kiln diagnose sample --predict --board h200 --json"),
         ("profile", "kiln profile sample --target cpu --json"),
+        ("diagnose --calibration", &calibrated),
         ("sanitize", "kiln sanitize sample --json"),
         ("debug", "kiln debug sample --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
