@@ -26,7 +26,7 @@ fn source(path: &str) -> String {
 
 fn subject(kernel: &kiln_diagnose::profile::Kernel, source: &str) -> Subject {
     let mut subject = Subject::of(kernel);
-    subject.hints = Some(code::hints(source, &kernel.name));
+    subject.hints = code::hints(source, &kernel.name);
     subject
 }
 

@@ -15,14 +15,58 @@ pub struct Hints {
     pub half: bool,
 }
 
-/// Reads a source for one kernel.
-pub fn hints(source: &str, kernel: &str) -> Hints {
+/// Reads a source for one kernel; none if it does not define that kernel, and so says nothing about it.
+pub fn hints(source: &str, kernel: &str) -> Option<Hints> {
     let source = without_comments(source);
-    let Some(body) = body(&source, base_name(kernel)) else { return Hints::default() };
-    let members = body.match_indices("].").any(|(at, _)| body[at + 2..].starts_with(|c: char| c.is_alphabetic()));
+    let body = body(&source, base_name(kernel))?;
+    let pointers = pointers(body, base_name(kernel));
+    let taken = |at: usize| array_of(&body[..at]).is_some_and(|array| pointers.contains(&array));
+    let members =
+        body.match_indices("].").any(|(at, _)| body[at + 2..].starts_with(|c: char| c.is_alphabetic()) && taken(at));
     let half = ["half", "bfloat16"].iter().any(|name| body.contains(name));
     let product = body.contains("for") && statements(body).any(|one| is_product(one, body));
-    Hints { members, product, half }
+    Some(Hints { members, product, half })
+}
+
+/// The names of the pointers among a kernel's parameters, of every definition.
+fn pointers<'a>(body: &'a str, name: &str) -> Vec<&'a str> {
+    let lists = body.match_indices(name).filter_map(|(at, _)| {
+        let rest = body[at + name.len()..].trim_start().strip_prefix('(')?;
+        split_closed(rest)
+    });
+    let all = lists.flat_map(|list| list.split(',')).filter(|parameter| parameter.contains(['*', '[']));
+    all.filter_map(last_word).collect()
+}
+
+/// The name of a parameter.
+fn last_word(parameter: &str) -> Option<&str> {
+    let before = parameter.split('[').next()?;
+    before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').find(|word| !word.is_empty())
+}
+
+/// What stands before the parenthesis that closes one opened before the text.
+fn split_closed(text: &str) -> Option<&str> {
+    let mut depth = 1i32;
+    let (at, _) = text.char_indices().find(|(_, c)| {
+        depth += i32::from(*c == '(') - i32::from(*c == ')');
+        depth == 0
+    })?;
+    text.get(..at)
+}
+
+/// The array whose index ends where the text does.
+fn array_of(before: &str) -> Option<&str> {
+    let mut depth = 1i32;
+    let (open, _) = before.char_indices().rev().find(|(_, c)| {
+        depth += i32::from(*c == ']') - i32::from(*c == '[');
+        depth == 0
+    })?;
+    before
+        .get(..open)?
+        .trim_end()
+        .rsplit(|c: char| !c.is_alphanumeric() && c != '_')
+        .next()
+        .filter(|name| !name.is_empty())
 }
 
 /// Every definition of a kernel, from its name to the closing brace of the last.
@@ -133,10 +177,11 @@ mod tests {
     fn of(body: &str) -> Hints {
         hints(
             &format!(
-                "int other() {{ return q[0].x; }}\n__global__ void k(int n) {{ {body} }}\nint main() {{ k<<<1, 2>>>(3); }}"
+                "int other() {{ return q[0].x; }}\n__global__ void k(const P *__restrict__ p, float4 r[], int n) {{ {body} }}\nint main() {{ k<<<1, 2>>>(3); }}"
             ),
             "k(int)",
         )
+        .unwrap()
     }
 
     #[test]
@@ -144,6 +189,22 @@ mod tests {
         assert!(of("p[i].x += p[i].vx * dt;").members);
         assert!(!of("x[i] += vx[i] * 1.5f; // p[i].x").members);
         assert!(!of("y[i] = s[0].5f;").members);
+    }
+
+    #[test]
+    fn members_count_in_arrays_that_a_kernel_is_given() {
+        assert!(of("y[i] = p[index[i]].x + r[0].y;").members);
+        assert!(of("y[i] = r [i].y;").members);
+        for no in ["P own[4]; own[i].x = 1;", "__shared__ P s[32]; y[i] = s[t].x;", "y[i] = view.p2[i].x;", "y[n].x"] {
+            assert!(!of(no).members, "{no}");
+        }
+    }
+
+    #[test]
+    fn a_source_without_the_kernel_says_nothing() {
+        assert_eq!(hints("__global__ void other(P *p) { p[0].x = 1; }", "k(int)"), None);
+        assert_eq!(hints("__global__ void k(P *p);", "k(int)"), None, "a declaration is no body");
+        assert_eq!(hints("", "k(int)"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Records of CSV out of a stream that also holds other lines. In: bytes. Out: records, each a list of fields, one at a time, in
 //! buffers that are used again. Lines that do not begin with a quote are what a program or ncu itself printed: the first of
-//! ncu's are kept, the others skipped. Refuses nothing: a quote that is never closed costs its own line only. Memory is
-//! bounded by [`LONGEST`].
+//! ncu's are kept, the others skipped; after a header without quotes, which a spreadsheet writes, lines with as many commas
+//! are records, too. Refuses nothing: a quote that is never closed costs its own line only. Memory is bounded by [`LONGEST`].
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -13,6 +13,9 @@ const LONGEST: usize = 4 << 20;
 
 /// No record has more lines: descriptions of rules may have line breaks.
 const MOST_LINES: usize = 16;
+
+/// How much of a record that was given up is kept.
+const LOST: usize = 4096;
 
 /// How many of ncu's own lines are kept.
 const MOST_SAID: usize = 64;
@@ -28,6 +31,12 @@ pub(crate) struct Records<R> {
     record: Record,
     /// What ncu said beside the records: errors, warnings, the kernels that there were.
     pub(crate) said: Vec<String>,
+    /// The commas of a header without quotes, once there is one.
+    bare: Option<usize>,
+    /// Whether the last line was read, and has no end.
+    unfinished: bool,
+    /// A record that was given up at the end of the input, because a quote in it is open: its beginning.
+    pub(crate) lost: Option<Vec<u8>>,
 }
 
 /// One record.
@@ -35,6 +44,8 @@ pub(crate) struct Records<R> {
 pub(crate) struct Record {
     text: Vec<u8>,
     fields: Vec<Range<usize>>,
+    /// Whether it ends with the input and not with a line: it may be cut.
+    pub(crate) unfinished: bool,
 }
 
 impl Record {
@@ -61,7 +72,28 @@ impl Record {
 
 impl<R: BufRead> Records<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input, ahead: VecDeque::new(), spare: Vec::new(), record: Record::default(), said: Vec::new() }
+        Self {
+            input,
+            ahead: VecDeque::new(),
+            spare: Vec::new(),
+            record: Record::default(),
+            said: Vec::new(),
+            bare: None,
+            unfinished: false,
+            lost: None,
+        }
+    }
+
+    /// Whether a line without a quote at its start is a record of a page that was saved without quotes.
+    fn is_bare(&mut self, line: &[u8]) -> bool {
+        let commas = line.iter().filter(|byte| **byte == b',').count();
+        let text = line.trim_ascii_end();
+        let has = |name: &[u8]| text.split(|byte| *byte == b',').any(|field| field.trim_ascii() == name);
+        if commas > 1 && has(b"ID") && has(b"Kernel Name") {
+            self.bare = Some(commas);
+        }
+        // A name with commas has quotes, and more commas than the header; a cut row has fewer.
+        self.bare.is_some_and(|header| commas > 0 && (commas >= header || self.unfinished))
     }
 
     /// The next record; none at the end.
@@ -72,7 +104,7 @@ impl<R: BufRead> Records<R> {
             if line.starts_with(&[0xef, 0xbb, 0xbf]) {
                 line.drain(..3);
             }
-            if line.first() != Some(&b'"') {
+            if line.first() != Some(&b'"') && !self.is_bare(&line) {
                 if self.said.len() < MOST_SAID && of_ncu(&line) {
                     let text = String::from_utf8_lossy(&line[..line.len().min(400)]);
                     self.said.push(text.trim_end().into());
@@ -108,12 +140,18 @@ impl<R: BufRead> Records<R> {
                     quotes += count(more);
                     taken += 1;
                 }
-                _ => return Ok(false),
+                more => {
+                    if more.is_none() {
+                        self.lost = Some(self.record.text[..self.record.text.len().min(LOST)].to_vec());
+                    }
+                    return Ok(false);
+                }
             }
         }
         if !split(&self.record.text, &mut self.record.fields) {
             return Ok(false);
         }
+        self.record.unfinished = self.unfinished && self.ahead.len() == taken;
         self.spare.extend(self.ahead.drain(..taken));
         self.spare.truncate(4);
         unescape(&mut self.record);
@@ -132,6 +170,7 @@ impl<R: BufRead> Records<R> {
         let mut line = self.spare.pop().unwrap_or_default();
         line.clear();
         let read = (&mut self.input).take(LONGEST as u64).read_until(b'\n', &mut line)?;
+        self.unfinished |= read > 0 && line.last() != Some(&b'\n') && line.len() < LONGEST;
         Ok((read > 0).then_some(line))
     }
 }
@@ -227,6 +266,29 @@ mod tests {
         assert_eq!(all(lost.as_bytes()), [vec!["a", "b"]]);
         let before = b"\"one quote\n\"ID\",\"b\"\n\"0\",\"another\n";
         assert_eq!(all(before), [vec!["ID", "b"]]);
+    }
+
+    #[test]
+    fn a_page_without_quotes_is_records_from_its_header_on() {
+        let text = "1,2,3\r\nID,Kernel Name,a\r\n,,ns\r\nstep 4\r\n0,\"f(int, int)\",7\r\n0,k,\"1,234\"\r\n";
+        let rows = [vec!["ID", "Kernel Name", "a"], vec!["", "", "ns"], vec!["0", "f(int, int)", "7"]];
+        assert_eq!(all(text.as_bytes())[..3], rows);
+        assert_eq!(all(text.as_bytes())[3], ["0", "k", "1,234"]);
+    }
+
+    #[test]
+    fn a_record_at_the_end_may_be_cut() {
+        let unfinished = |text: &str| {
+            let mut records = Records::new(text.as_bytes());
+            let mut last = false;
+            while let Some(record) = records.next().unwrap() {
+                last = record.unfinished;
+            }
+            (last, records.lost)
+        };
+        assert_eq!(unfinished("\"a\",\"b\"\n"), (false, None));
+        assert_eq!(unfinished("\"a\",\"b\"\n\"c\""), (true, None));
+        assert_eq!(unfinished("\"a\",\"b\"\n\"c\",\"d"), (false, Some(b"\"c\",\"d".to_vec())));
     }
 
     proptest! {

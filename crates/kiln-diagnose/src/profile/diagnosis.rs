@@ -8,12 +8,14 @@ use super::cause::Bottleneck;
 use super::load::Load;
 use super::metric as m;
 use super::name;
+use super::nothing;
 use super::position::Position;
 use super::promotion::Activity;
 use super::roofline::Roofline;
 use super::rule::{Condition, Evidence, Fix, Rule, rounded};
 use super::rules;
 use super::subject::Subject;
+use super::waits::{self, Stall};
 
 /// What a kernel's time goes to, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,7 +43,7 @@ pub struct ProfileDiagnosis {
     /// Metrics that rules need and the page does not have: their causes are neither claimed nor excluded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_collected: Vec<String>,
-    /// The first cause in two sentences.
+    /// The first cause in two sentences; without one what is busy, or what warps wait for.
     #[serde(skip)]
     pub explanation: String,
     /// What warps wait for, the most frequent first.
@@ -72,15 +74,6 @@ pub struct Ranked {
     pub cause: Bottleneck,
     /// The speedup when it is removed.
     pub expected_speedup: f64,
-}
-
-/// A reason to wait.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Stall {
-    /// ncu's name.
-    pub reason: String,
-    /// Its part of a warp's time.
-    pub share: f64,
 }
 
 /// A unit and the share of the time for which it is busy.
@@ -127,12 +120,12 @@ pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
             .collect(),
         roofline: Roofline::of(subject),
         fixes: first.map(|(rule, gain)| (rule.fixes)(subject, *gain)).unwrap_or_default(),
-        explanation: first.map(|(rule, _)| (rule.explain)(subject)).unwrap_or_default(),
+        explanation: first.map_or_else(|| nothing::explain(subject), |(rule, _)| (rule.explain)(subject)),
         kernel: subject.kernel.clone(),
         launches: subject.launches,
         time_us: (!subject.lacks(m::DURATION)).then(|| rounded(subject.micros())),
         not_collected: not_collected(subject),
-        stalls: stalls(subject),
+        stalls: waits::stalls(subject),
         units: units(subject),
         position: Position::of(subject),
         activity: Activity::of(subject),
@@ -157,30 +150,40 @@ fn names(metrics: impl Iterator<Item = m::Metric>) -> Vec<&'static str> {
     all
 }
 
-/// The rules that claim their cause, the one that promises most first.
+/// The rules that claim their cause, the one that promises most first. What is inferred without a number that shows it comes last.
 pub(super) fn ranked(subject: &Subject) -> Vec<(&'static Rule, f64)> {
     let mut found: Vec<(&Rule, f64)> = rules::ALL
         .iter()
         .filter(|rule| rule.holds(subject))
-        .map(|rule| (rule, (rule.gain)(subject)))
+        .map(|rule| (rule, promise(subject, rule)))
         .filter(|(rule, gain)| *gain > WORTH || at_roofline(rule.cause))
         .collect();
-    found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let guessed = |rule: &Rule| rules::inferred(rule.cause, subject);
+    found.sort_by(|(a, one), (b, other)| guessed(a).cmp(&guessed(b)).then(other.total_cmp(one)));
     found
+}
+
+/// What the removal of a cause promises. What is left up to a roof is left on either side of a threshold.
+fn promise(subject: &Subject, rule: &Rule) -> f64 {
+    if at_roofline(rule.cause) { (rule.gain)(subject) } else { rule.promise(subject) }
 }
 
 /// Every rule with its values, in the order of the causes.
 pub fn applied(subject: &Subject) -> Vec<Applied> {
     let apply = |rule: &Rule| {
-        let not_collected = names(rule.missing(subject));
+        let (not_collected, holds) = (names(rule.missing(subject)), rule.holds(subject));
         // Without its metrics a rule has no figures to speak of.
         let known = not_collected.is_empty();
         Applied {
             cause: rule.cause,
-            holds: rule.holds(subject),
+            holds,
             conditions: (rule.conditions)(subject),
             not_collected,
-            expected_speedup: if known { rounded((rule.gain)(subject)) } else { 1.0 },
+            expected_speedup: match (known, holds) {
+                (true, true) => rounded(promise(subject, rule)),
+                (true, false) => rounded((rule.gain)(subject)),
+                (false, _) => 1.0,
+            },
             explanation: if known { (rule.explain)(subject) } else { String::new() },
         }
     };
@@ -192,48 +195,41 @@ pub fn at_roofline(cause: Bottleneck) -> bool {
     matches!(cause, Bottleneck::AtRooflineDram | Bottleneck::AtRooflineFp32 | Bottleneck::AtRooflineTensor)
 }
 
-/// The metrics that say what is wrong, as far as each of them alone decides: with a healthy value another cause comes first.
+/// The metrics that say what is wrong, as far as each of them alone decides: with a healthy value another cause comes first. Where the cause
+/// shows in two places at once, both of them together.
 fn evidence(subject: &Subject, rule: &Rule) -> Vec<Evidence> {
-    let decides = |metric: &str, threshold: f64| {
+    let decide = |all: &[Evidence]| {
         let mut healthy = subject.clone();
-        healthy.launch.set(metric, threshold);
+        all.iter().for_each(|own| healthy.launch.set(&own.metric, own.threshold));
         ranked(&healthy).first().is_none_or(|(first, _)| first.cause != rule.cause)
     };
     let conditions = (rule.conditions)(subject);
     let symptoms = conditions.iter().filter(|condition| !condition.context);
-    symptoms
+    let all: Vec<Evidence> = symptoms
         .filter_map(|own| Some(Evidence { metric: own.metric.into(), value: own.value?, threshold: own.threshold }))
-        .filter(|own| decides(&own.metric, own.threshold))
-        .collect()
+        .collect();
+    let alone: Vec<Evidence> = all.iter().filter(|own| decide(std::slice::from_ref(*own))).cloned().collect();
+    if alone.is_empty() && decide(&all) { all } else { alone }
 }
 
-/// No surer than this where a unit that bounds the promise was not collected.
+/// No surer than this where a unit that bounds the promise was not collected, or the cause is inferred.
 const UNSURE: f64 = 0.5;
 
-/// Half of it is how far the first condition is beyond its threshold, half how far the next cause is behind.
+/// Beyond its threshold by this part a number leaves no doubt.
+const CLEAR: f64 = 0.25;
+
+/// Half of what is open is how far the closest of all conditions is beyond its threshold, half how far the next cause is behind.
 fn confidence(subject: &Subject, found: &[(&Rule, f64)]) -> f64 {
     let Some((rule, gain)) = found.first() else { return 0.0 };
-    let conditions = (rule.conditions)(subject);
-    let margin = conditions.first().and_then(|first| {
-        let (value, threshold) = (first.value?.abs(), first.threshold.abs());
-        let (less, more) = if first.above() { (threshold, value) } else { (value, threshold) };
-        Some(if more > 0.0 { 1.0 - less / more } else { 0.0 })
-    });
+    let margin = (rule.margin(subject) / CLEAR).min(1.0);
     let lead = found.get(1).map_or(1.0, |(_, next)| 1.0 - (next / gain).min(1.0));
     let by_units = rule.cause != Bottleneck::LaunchBound && !at_roofline(rule.cause);
-    let most = if by_units && !subject.has_units() { UNSURE } else { 0.99 };
-    rounded((0.5 + 0.25 * margin.unwrap_or(0.0).clamp(0.0, 1.0) + 0.25 * lead).min(most))
+    let unsure = (by_units && !subject.has_units()) || rules::inferred(rule.cause, subject);
+    let most = if unsure { UNSURE } else { 0.99 };
+    rounded((0.5 + 0.25 * margin + 0.25 * lead).min(most))
 }
 
 fn units(subject: &Subject) -> Vec<UnitLoad> {
     let all = Load::of(subject).units().into_iter().filter(|_| subject.has_units());
     all.map(|(unit, share)| UnitLoad { unit, share: rounded(share) }).collect()
-}
-
-fn stalls(subject: &Subject) -> Vec<Stall> {
-    let share = |(reason, metric): &(&str, m::Metric)| Stall { reason: (*reason).into(), share: subject.stall(metric) };
-    let mut all: Vec<Stall> = m::STALLS.iter().map(share).filter(|stall| stall.share >= 0.01).collect();
-    all.sort_by(|one, other| other.share.total_cmp(&one.share));
-    all.iter_mut().for_each(|stall| stall.share = rounded(stall.share));
-    all
 }

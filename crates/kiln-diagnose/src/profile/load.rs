@@ -55,10 +55,10 @@ impl Load {
         Self { dram, l2, l1, lsu, issue, fma: by(fma), alu: by(alu), fp64: by(fp64), xu: by(xu), tensor: by(tensor) }
     }
 
-    /// What no change of how threads work together makes less: the traffic of DRAM and the arithmetic.
+    /// What no change of how threads work together makes less: the traffic of DRAM and the arithmetic, special functions included.
     pub(crate) fn essential(self) -> Self {
-        let Self { dram, fma, fp64, tensor, .. } = self;
-        Self { dram, fma, fp64, tensor, ..Self::default() }
+        let Self { dram, fma, fp64, xu, tensor, .. } = self;
+        Self { dram, fma, fp64, xu, tensor, ..Self::default() }
     }
 
     /// Memory's busiest part.

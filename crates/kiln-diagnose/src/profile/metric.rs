@@ -50,17 +50,32 @@ macro_rules! path {
     };
 }
 /// Each kind of product has a peak of its own: that of mma.sync is two thirds of wgmma's on cc 9.0.
-pub(crate) const TENSOR_PATHS: &[Metric] = &[
-    TENSOR,
+pub(crate) const MMA_SYNC_PATHS: &[Metric] = &[
     path!("op_hmma_src_fp16_dst_fp16_sparsity_off"),
     path!("op_hmma_src_fp16_dst_fp32_sparsity_off"),
     path!("op_hmma_src_bf16_dst_fp32_sparsity_off"),
     path!("op_hmma_src_tf32_dst_fp32_sparsity_off"),
     path!("op_imma_src_int8_sparsity_off"),
+];
+/// Products that only cc 9.0 has.
+pub(crate) const WGMMA_PATHS: &[Metric] = &[
     path!("op_hgmma_src_fp16_sparsity_off"),
     path!("op_hgmma_src_bf16_dst_fp32_sparsity_off"),
     path!("op_hgmma_src_tf32_dst_fp32_sparsity_off"),
     path!("op_igmma_src_int8_sparsity_off"),
+];
+/// The pipe and every kind of product.
+pub(crate) const TENSOR_PATHS: &[Metric] = &[
+    TENSOR,
+    MMA_SYNC_PATHS[0],
+    MMA_SYNC_PATHS[1],
+    MMA_SYNC_PATHS[2],
+    MMA_SYNC_PATHS[3],
+    MMA_SYNC_PATHS[4],
+    WGMMA_PATHS[0],
+    WGMMA_PATHS[1],
+    WGMMA_PATHS[2],
+    WGMMA_PATHS[3],
     path!("src_fp8_sparsity_off"),
 ];
 

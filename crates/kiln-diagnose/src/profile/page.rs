@@ -44,6 +44,11 @@ pub struct Pages {
     begun: bool,
     /// Whether a row has every column of it.
     whole: bool,
+    /// Whether the page ends within a launch.
+    cut: bool,
+    /// Whether there was a raw page, and whether there was a details page.
+    raw: bool,
+    details: bool,
 }
 
 /// The launches of one kernel.
@@ -116,7 +121,7 @@ pub enum Trouble {
     Ncu(String),
     /// A number cannot be: the page is damaged, or of another locale.
     Odd(Odd),
-    /// The page ends before its first launch does.
+    /// The page ends in its header, or before its first launch does.
     Cut,
     /// There is no page of ncu in the file.
     NoPage,
@@ -129,6 +134,9 @@ impl Pages {
         let mut reader = Reader::default();
         while let Some(record) = records.next()? {
             reader.take(record);
+        }
+        if let Some(lost) = &records.lost {
+            reader.lose(lost);
         }
         let Kernels { all: kernels, beyond, .. } = reader.kernels;
         Ok(Pages { kernels, beyond, said: records.said, ..reader.pages })
@@ -148,8 +156,16 @@ impl Pages {
         self.odd = self.odd.take().or(other.odd);
         self.begun |= other.begun;
         self.whole |= other.whole;
+        self.cut |= other.cut;
+        self.raw |= other.raw;
+        self.details |= other.details;
         self.rules.extend(other.rules);
         self.said.extend(other.said);
+    }
+
+    /// Whether this is ncu's details page, which lacks most metrics.
+    pub fn is_details(&self) -> bool {
+        self.details && !self.raw
     }
 
     /// The kernel that took the most time.
@@ -160,6 +176,16 @@ impl Pages {
     /// What a reader of the diagnosis should know about the pages.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.is_details() {
+            notes.push(
+                "this is ncu's details page, which lacks most metrics; export the raw one: ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv".into(),
+            );
+        }
+        if self.cut {
+            notes.push(
+                "the page is cut: its last launch is left out, and what came after it may have taken more time; export it again".into(),
+            );
+        }
         match self.strangers.as_slice() {
             [] => {}
             [one] => notes.push(format!("the details page has another kernel, which is left out: {one}")),
@@ -213,6 +239,25 @@ struct Reader {
     pages: Pages,
     header: Header,
     kernels: Kernels,
+    /// The headers of raw pages so far, so that pages with the same one share it.
+    known: Vec<Titles>,
+}
+
+/// How many different headers are shared.
+const MOST_HEADERS: usize = 8;
+
+/// The titles of a raw page, and where each stands.
+#[derive(Clone)]
+struct Titles {
+    all: Arc<[String]>,
+    names: Arc<HashMap<String, usize>>,
+}
+
+impl Titles {
+    fn is(&self, record: &Record) -> bool {
+        self.all.len() == record.len()
+            && self.all.iter().enumerate().all(|(index, title)| record.bytes(index) == Some(title.as_bytes()))
+    }
 }
 
 /// What the last header said.
@@ -226,22 +271,33 @@ enum Header {
 
 /// Columns of a raw page.
 struct Columns {
-    titles: Vec<String>,
+    titles: Arc<[String]>,
     names: Arc<HashMap<String, usize>>,
+    id: usize,
     kernel: usize,
     scales: Vec<f64>,
 }
 
 impl Reader {
     fn take(&mut self, record: &Record) {
-        if record.bytes(0) == Some(b"ID") {
-            self.header = header(record);
-            self.pages.begun |= !matches!(self.header, Header::None);
+        if is_header(record) {
+            self.header = self.header(record);
+            self.pages.begun = true;
+            self.pages.raw |= matches!(self.header, Header::Raw(_));
+            self.pages.details |= matches!(self.header, Header::Details(_));
             return;
+        }
+        if record.unfinished {
+            // A header that ends before the kernel's name.
+            self.pages.begun |= record.bytes(0) == Some(b"ID");
+            if matches!(&self.header, Header::Raw(columns) if record.len() < columns.titles.len()) {
+                self.pages.cut = true;
+                return;
+            }
         }
         let odd = match &mut self.header {
             Header::None => None,
-            Header::Raw(columns) if record.bytes(0) == Some(b"") => {
+            Header::Raw(columns) if record.bytes(columns.id) == Some(b"") => {
                 columns.scales = (0..record.len()).map(|index| scale(&record.text(index))).collect();
                 columns.names.get(DURATION).and_then(|index| odd_unit(&record.text(*index)))
             }
@@ -269,6 +325,38 @@ impl Reader {
             self.pages.odd = odd;
         }
     }
+
+    /// Notes a record that ends with the input, in a field.
+    fn lose(&mut self, record: &[u8]) {
+        match self.header {
+            Header::None => self.pages.begun |= record.starts_with(b"\"ID\","),
+            _ => self.pages.cut = true,
+        }
+    }
+
+    fn header(&mut self, record: &Record) -> Header {
+        let known = self.known.iter().find(|known| known.is(record)).cloned();
+        let titles = known.unwrap_or_else(|| {
+            let all = record.texts();
+            let names = all.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
+            Titles { all: all.into(), names: Arc::new(names) }
+        });
+        let place = |name: &str| titles.names.get(name).copied();
+        let (Some(id), Some(kernel)) = (place("ID"), place("Kernel Name")) else { return Header::None };
+        if let Some(columns) = details::Columns::of(&titles.all) {
+            return Header::Details(columns);
+        }
+        if self.known.len() < MOST_HEADERS && !self.known.iter().any(|known| known.is(record)) {
+            self.known.push(titles.clone());
+        }
+        Header::Raw(Columns { titles: titles.all, names: titles.names, id, kernel, scales: Vec::new() })
+    }
+}
+
+/// Whether a record names the columns of a page.
+fn is_header(record: &Record) -> bool {
+    let has = |name: &[u8]| (0..record.len()).any(|index| record.bytes(index) == Some(name));
+    has(b"ID") && has(b"Kernel Name")
 }
 
 impl Columns {
@@ -319,16 +407,6 @@ fn odd_time(text: &str, nanos: f64) -> Option<Odd> {
         return Some(odd_form(DURATION, text));
     }
     (nanos <= 0.0 || nanos > LARGEST).then(|| Odd::new(DURATION, text, "a time above 0"))
-}
-
-fn header(record: &Record) -> Header {
-    let titles = record.texts();
-    let Some(kernel) = titles.iter().position(|name| name == "Kernel Name") else { return Header::None };
-    if let Some(columns) = details::Columns::of(&titles) {
-        return Header::Details(columns);
-    }
-    let names = titles.iter().enumerate().map(|(index, name)| (name.clone(), index)).collect();
-    Header::Raw(Columns { titles, names: Arc::new(names), kernel, scales: Vec::new() })
 }
 
 #[cfg(test)]

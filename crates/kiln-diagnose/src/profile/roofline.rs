@@ -51,7 +51,7 @@ impl Bound {
 }
 
 /// From this share of a peak on a unit bounds the kernel. ncu uses the same.
-const BOUNDS: f64 = 0.6;
+pub(super) const BOUNDS: f64 = 0.6;
 
 impl Roofline {
     pub(crate) fn of(subject: &Subject) -> Self {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cause::Bottleneck;
-use super::metric::Metric;
+use super::metric::{self as m, Metric};
 use super::subject::Subject;
 
 /// A metric that speaks for a cause.
@@ -68,7 +68,21 @@ impl Condition {
     pub fn above(&self) -> bool {
         self.side == Side::Above
     }
+
+    /// How far the value is beyond the threshold, as a part of the larger of the two. None for what a launch was given: such numbers are exact.
+    pub(crate) fn margin(&self) -> Option<f64> {
+        if EXACT.iter().any(|metric| metric.contains(&self.metric)) {
+            return None;
+        }
+        let (value, threshold) = (self.value?.abs(), self.threshold.abs());
+        let (less, more) = if self.above() { (threshold, value) } else { (value, threshold) };
+        Some(if more > 0.0 { (1.0 - less / more).clamp(0.0, 1.0) } else { 0.0 })
+    }
 }
+
+/// Numbers of the launch and of the device, which do not vary from run to run.
+const EXACT: &[Metric] =
+    &[m::GRID, m::WAVES, m::THEORETICAL, m::LIMIT_BLOCKS, m::LIMIT_REGISTERS, m::LIMIT_SHARED, m::LIMIT_WARPS];
 
 /// A metric that is too high.
 pub(crate) fn above(subject: &Subject, metric: Metric, threshold: f64) -> Condition {
@@ -115,7 +129,26 @@ impl Rule {
         let conditions = (self.conditions)(subject);
         !conditions.is_empty() && conditions.iter().all(Condition::holds)
     }
+
+    /// The smallest margin of all conditions: 1 where none has one.
+    pub(crate) fn margin(&self, subject: &Subject) -> f64 {
+        (self.conditions)(subject).iter().filter_map(Condition::margin).fold(1.0, f64::min)
+    }
+
+    /// What the claim promises. A large gain fades in from the threshold on, so that a number that varies by a percent does not
+    /// turn one diagnosis into another.
+    pub(crate) fn promise(&self, subject: &Subject) -> f64 {
+        let gain = (self.gain)(subject);
+        let beyond = (gain / AT_ONCE).max(1.0);
+        gain.min(AT_ONCE * beyond.powf((self.margin(subject) / FADES_IN).min(1.0)))
+    }
 }
+
+/// Promised from the threshold on: what a unit at 80 % leaves.
+const AT_ONCE: f64 = 1.25;
+
+/// From this margin on the whole gain is promised.
+const FADES_IN: f64 = 0.1;
 
 /// A fix.
 pub(crate) fn fix(what: &str, how: &str, expected_speedup: f64) -> Fix {

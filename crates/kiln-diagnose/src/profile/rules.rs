@@ -23,7 +23,14 @@ mod uncoalesced_global;
 mod warp_divergence;
 mod xu_sfu_bound;
 
+use super::cause::Bottleneck;
 use super::rule::Rule;
+use super::subject::Subject;
+
+/// Whether a cause rests on a guess about what the kernel computes, with no number, name or source that shows it.
+pub(crate) fn inferred(cause: Bottleneck, subject: &Subject) -> bool {
+    cause == Bottleneck::TensorCoreUnused && !tensor_core_unused::is_known_product(subject)
+}
 
 /// Every rule, in the order of the causes.
 pub(crate) const ALL: &[Rule] = &[

@@ -93,11 +93,12 @@ fn head(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis, others: usize)
     let Some(cause) = cause else {
         let bound = diagnosis.roofline.bound.name();
         return match diagnosis.not_collected.is_empty() {
-            true => writeln!(f, "no known cause in {place}: bound by {bound}"),
+            true => writeln!(f, "no known cause in {place}: bound by {bound}\n  {}", diagnosis.explanation),
             false => writeln!(f, "no cause can be named in {place}: the page lacks metrics"),
         };
     };
     let worth = match at_roofline(*cause) {
+        true if *expected_speedup > 1.05 => format!("at most {} left to the roof", times(*expected_speedup)),
         true => format!("nothing left to gain, at most {}", times(*expected_speedup)),
         false => format!("{} without it", times(*expected_speedup)),
     };

@@ -116,11 +116,17 @@ fn limited(f: &mut fmt::Formatter<'_>, limit: &StudyLimit) -> fmt::Result {
     let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
     let coarse = if *coarse { ", coarse" } else { "" };
     match cause {
+        Some(cause) if cause.starts_with("at_roofline") && *expected_speedup > 1.05 => {
+            writeln!(f, "\nwhat limits it{on}: {cause}, at most {expected_speedup:.2}x left to the roof{coarse}")?
+        }
         Some(cause) if cause.starts_with("at_roofline") => {
             writeln!(f, "\nwhat limits it{on}: {cause}, nothing left to gain{coarse}")?
         }
         Some(cause) => writeln!(f, "\nwhat limits it{on}: {cause}, at most {expected_speedup:.2}x without it{coarse}")?,
-        None => return writeln!(f, "\nwhat limits it{on}: no known cause, bound by {bound}{coarse}"),
+        None => {
+            writeln!(f, "\nwhat limits it{on}: no known cause, bound by {bound}{coarse}")?;
+            return if explanation.is_empty() { Ok(()) } else { writeln!(f, "  {}", visible(explanation)) };
+        }
     }
     writeln!(f, "  {}", visible(explanation))?;
     fix.iter().try_for_each(|fix| writeln!(f, "  fix: {}", visible(fix)))?;

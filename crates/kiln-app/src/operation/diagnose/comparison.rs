@@ -84,7 +84,7 @@ fn subject(file: &Utf8Path, kernel: &Kernel, sources: &[Utf8PathBuf]) -> Result<
     if let Some(odd) = subject.odd() {
         return Err(refused(file, Trouble::Odd(odd)));
     }
-    subject.hints = source(file, sources)?.map(|source| code::hints(&source, &kernel.name));
+    subject.hints = source(file, sources)?.and_then(|source| code::hints(&source, &kernel.name));
     Ok(subject)
 }
 

@@ -64,7 +64,12 @@ pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedPro
     let why = request.why.as_deref().map(cause).transpose()?;
     let mut pages = read(&request.page, "raw")?;
     if let Some(details) = &request.details {
-        pages.join(read(details, "details")?);
+        let mut other = read(details, "details")?;
+        // Each is used for what it is, whichever option it came with.
+        if pages.is_details() && !other.is_details() {
+            std::mem::swap(&mut pages, &mut other);
+        }
+        pages.join(other);
     }
     let resources = match &request.ptxas {
         Some(log) => ptxas::resources(&decoded(&fs_err::read(log)?)),
@@ -73,6 +78,11 @@ pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedPro
     let source = source(&request.page, &request.sources)?;
     let mut found =
         of_pages(&pages, &resources, source.as_deref()).map_err(|trouble| refused(&request.page, trouble))?;
+    if request.ptxas.is_some() && ptxas::of_kernel(&resources, &found.diagnosis.kernel).is_none() {
+        found
+            .notes
+            .push(format!("the compiler's log has no kernel {}: nothing was taken from it", found.diagnosis.name()));
+    }
     found.hot = hot_lines(request, &found.diagnosis, &mut found.notes)?;
     Ok(DiagnosedProfile { why, ..found })
 }
@@ -92,10 +102,13 @@ pub(crate) fn of_pages(
         return Err(Trouble::Odd(odd));
     }
     subject.resources = ptxas::of_kernel(resources, &kernel.name).cloned();
-    subject.hints = source.map(|source| code::hints(source, &kernel.name));
+    subject.hints = source.and_then(|source| code::hints(source, &kernel.name));
     let ncu = pages.rules.iter().filter(|rule| rule.kernel == kernel.name).cloned().collect();
     let others = pages.kernels.len() - 1;
-    let (diagnosis, rules, notes) = (diagnose(&subject), applied(&subject), pages.notes());
+    let (diagnosis, rules, mut notes) = (diagnose(&subject), applied(&subject), pages.notes());
+    if source.is_some() && subject.hints.is_none() {
+        notes.push(format!("the source does not define {}: nothing was taken from it", diagnosis.name()));
+    }
     Ok(DiagnosedProfile { diagnosis, rules, why: None, hot: Vec::new(), ncu, others, notes })
 }
 
@@ -193,7 +206,7 @@ pub(super) fn refused(file: &Utf8Path, trouble: Trouble) -> Failure {
         Trouble::Odd(odd) => report(&format!("{} is {}, which cannot be", odd.metric, odd.value))
             .label(format!("expected {}", odd.expected))
             .hint("export the page again: ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv"),
-        Trouble::Cut => report("the page is cut: it has a header and no whole launch")
+        Trouble::Cut => report("the page is cut: it has no whole launch")
             .hint("export it again: ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv"),
         Trouble::NoPage => report("holds no page of ncu").hint(
             "ncu --set full -k NAME -s 2 -c 1 -o rep ./app; ncu --import rep.ncu-rep --csv --page raw --print-units base > raw.csv",

@@ -232,3 +232,80 @@ fn a_page_without_a_whole_launch_is_cut() {
         assert_eq!(read(&text[..end]).trouble(), Some(Trouble::Cut), "{end}");
     }
 }
+
+#[test]
+fn a_page_that_ends_within_a_later_launch_says_so() {
+    let (one, two) = ("p17_axpy_planted.raw.csv", "p01_scalebias_planted.raw.csv");
+    let read_text = |name: &str| std::fs::read_to_string(format!("{FOLDER}{name}")).unwrap();
+    let whole = read_text(one) + &read_text(two);
+    assert_eq!((read(&whole).notes(), read(&whole).dominant().unwrap().name.starts_with("scale_bias")), (vec![], true));
+    // In a field, between two fields, in the last one.
+    for end in [whole.len() - 3000, whole[..whole.len() - 3000].rfind("\",\"").unwrap() + 1, whole.len() - 2] {
+        let pages = read(&whole[..end]);
+        assert_eq!((pages.kernels.len(), pages.trouble()), (1, None), "{end}");
+        assert!(pages.notes()[0].starts_with("the page is cut: its last launch is left out"), "{:?}", pages.notes());
+    }
+    let last = whole.trim_end();
+    assert_eq!(read(last).notes(), [""; 0], "an end without a line break is no cut");
+}
+
+#[test]
+fn a_page_that_ends_within_its_header_is_cut() {
+    let text = std::fs::read_to_string(format!("{FOLDER}p17_axpy_planted.raw.csv")).unwrap();
+    let name = text.find("\"Kernel Name\"").unwrap();
+    for end in [20, name - 1, name + 5, name + 200, name + 5000] {
+        assert_eq!(read(&text[..end]).trouble(), Some(Trouble::Cut), "{end}");
+    }
+}
+
+#[test]
+fn a_details_page_is_known_as_one() {
+    let (details, raw) = (page("p10_ops8_planted.details.csv"), page("p10_ops8_planted.raw.csv"));
+    assert!(details.is_details() && !raw.is_details());
+    assert!(details.notes()[0].contains("--page raw"), "{:?}", details.notes());
+    let mut both = raw;
+    both.join(details);
+    assert_eq!((both.is_details(), both.notes().len()), (false, 0));
+}
+
+/// As a spreadsheet saves it: quotes around fields with commas only.
+fn without_quotes(text: &str, order: impl Fn(Vec<String>) -> Vec<String>) -> String {
+    let mut records = Records::new(text.as_bytes());
+    let mut saved = String::new();
+    while let Some(record) = records.next().unwrap() {
+        let fields = order(record.texts());
+        let field = |field: &String| if field.contains(',') { format!("\"{field}\"") } else { field.clone() };
+        saved += &(fields.iter().map(field).collect::<Vec<_>>().join(",") + "\r\n");
+    }
+    saved
+}
+
+#[test]
+fn a_page_that_was_saved_without_quotes_or_in_another_order_is_the_same() {
+    let text = std::fs::read_to_string(format!("{FOLDER}p03_smallmat_planted.raw.csv")).unwrap();
+    let own = read(&text);
+    let own = own.dominant().unwrap();
+    let moved = |mut fields: Vec<String>| {
+        fields.rotate_left(3);
+        fields
+    };
+    for saved in [without_quotes(&text, |fields| fields), without_quotes(&text, moved)] {
+        let pages = read(&saved);
+        assert_eq!(pages.trouble(), None);
+        let found = pages.dominant().unwrap();
+        assert_eq!((&found.name, found.launches, found.total_ns), (&own.name, own.launches, own.total_ns));
+        for metric in ["launch__grid_size", "memory_l1_wavefronts_shared", "dram__bytes_read.sum"] {
+            assert_eq!(found.longest.get(metric), own.longest.get(metric), "{metric}");
+        }
+    }
+    let cut = without_quotes(&text, |fields| fields);
+    assert_eq!(read(&cut[..cut.len() - 2000]).trouble(), Some(Trouble::Cut));
+}
+
+#[test]
+fn pages_with_the_same_header_share_it() {
+    let head = "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n\"\",\"\",\"ns\"\n";
+    let pages = read(&format!("{head}\"0\",\"a\",\"9\"\n{head}\"0\",\"b\",\"8\"\n"));
+    let [one, other] = pages.kernels.as_slice() else { panic!("two kernels") };
+    assert!(Arc::ptr_eq(&one.longest.names, &other.longest.names));
+}

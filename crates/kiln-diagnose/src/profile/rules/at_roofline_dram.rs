@@ -30,11 +30,14 @@ fn gain(subject: &Subject) -> f64 {
 }
 
 fn explain(subject: &Subject) -> String {
+    let touched = match subject.ratio(m::SECTORS, m::SECTORS_IDEAL) {
+        // Bulk copies and textures are not counted there.
+        ratio if ratio <= 0.0 => "none of it comes from ordinary loads and stores".into(),
+        ratio => format!("the accesses touch {ratio:.2} times the sectors that they need"),
+    };
     format!(
-        "DRAM is at {:.0} % of its peak, and the accesses touch {:.2} times the sectors that they need. \
-         This is the roofline: only moving fewer bytes makes the kernel faster.",
+        "DRAM is at {:.0} % of its peak, and {touched}. This is the roofline: only moving fewer bytes makes the kernel faster.",
         subject.value(m::DRAM),
-        subject.ratio(m::SECTORS, m::SECTORS_IDEAL)
     )
 }
 

@@ -4,7 +4,7 @@ use super::super::cause::Bottleneck;
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
-use super::tensor_core_unused::{PRODUCT, is_product};
+use super::tensor_core_unused::{PRODUCT, is_known_product};
 
 pub(super) const RULE: Rule = Rule {
     cause: Bottleneck::AtRooflineFp32,
@@ -15,14 +15,11 @@ pub(super) const RULE: Rule = Rule {
     fixes,
 };
 
-/// At the roofline no more than this is promised.
-const MOST: f64 = 1.05;
-
 /// The pipe is this busy while SMs have work: beyond, schedulers and registers are in the way.
 pub(super) const BUSY: f64 = 70.0;
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
-    if is_product(subject) {
+    if is_known_product(subject) {
         return Vec::new();
     }
     vec![
@@ -34,20 +31,35 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
 
 /// What is left up to 95 % of a peak.
 pub(super) fn remaining(share: f64) -> f64 {
-    (0.95 / share.max(0.01)).clamp(1.0, MOST)
+    (0.95 / share.max(0.01)).max(1.0)
 }
 
+/// What a roof means: below it what is left, at it nothing.
+pub(super) fn left(gain: f64, remedy: &str) -> String {
+    match gain <= FULL {
+        true => format!("This is the roofline: only {remedy} the kernel faster."),
+        false => format!(
+            "This is close to the roofline: up to {gain:.2}x is left to it, by fewer other instructions and more that are independent; beyond, only {remedy} the kernel faster."
+        ),
+    }
+}
+
+/// Promises of no more than this are nothing left.
+const FULL: f64 = 1.05;
+
 fn gain(subject: &Subject) -> f64 {
-    remaining(subject.share(m::FMA).max(subject.share(m::ISSUE)))
+    // SMs without work are another matter.
+    remaining(subject.share(m::FMA).max(subject.share(m::ISSUE)) / subject.active())
 }
 
 fn explain(subject: &Subject) -> String {
     format!(
         "The FP32 pipe is busy for {:.0} % of the time with {:.1} of 32 lanes, and the schedulers issue in {:.0} % of the cycles. \
-         This is the roofline: only fewer operations make the kernel faster.",
+         {}",
         subject.value(m::FMA),
         subject.value(m::LANES),
-        subject.value(m::ISSUE)
+        subject.value(m::ISSUE),
+        left(gain(subject), "fewer operations make")
     )
 }
 

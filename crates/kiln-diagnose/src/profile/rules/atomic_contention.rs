@@ -20,22 +20,27 @@ fn in_shared(subject: &Subject) -> bool {
 pub(super) const NEEDS: &[m::Metric] = &[m::SHARED_ATOMIC_WAVEFRONTS, m::ATOMIC_BUSIEST, m::DRAM];
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
-    if in_shared(subject) {
-        return vec![above(subject, m::SHARED_ATOMIC_WAVEFRONTS, BUSY)];
+    let (shared, global) = (above(subject, m::SHARED_ATOMIC_WAVEFRONTS, BUSY), above(subject, m::ATOMIC_BUSIEST, BUSY));
+    match (shared.holds() && global.holds(), in_shared(subject)) {
+        (true, true) => vec![shared, global],
+        (true, false) => vec![global, shared],
+        (false, true) => vec![shared],
+        (false, false) => vec![global],
     }
-    vec![above(subject, m::ATOMIC_BUSIEST, BUSY)]
 }
 
 /// Updates that are combined before they reach memory cost next to nothing; the rest of the work stays.
 fn gain(subject: &Subject) -> f64 {
-    let load = Load::of(subject);
-    if in_shared(subject) {
-        let l1 = (load.l1 - subject.share(m::SHARED_ATOMIC_WAVEFRONTS)).max(0.0);
-        return Load { l1, ..load }.gain(subject);
+    let mut load = Load::of(subject);
+    let busy: Vec<&str> = conditions(subject).iter().map(|own| own.metric).collect();
+    if m::SHARED_ATOMIC_WAVEFRONTS.iter().any(|name| busy.contains(name)) {
+        load.l1 = (load.l1 - subject.share(m::SHARED_ATOMIC_WAVEFRONTS)).max(0.0);
     }
-    // What L2 does beside atomics is what it passes on: to DRAM.
-    let Load { dram, .. } = load;
-    Load { l2: dram, l1: load.l1.min(dram), ..load }.gain(subject)
+    if m::ATOMIC_BUSIEST.iter().any(|name| busy.contains(name)) {
+        // What L2 does beside atomics is what it passes on: to DRAM.
+        (load.l2, load.l1) = (load.dram, load.l1.min(load.dram));
+    }
+    load.gain(subject)
 }
 
 fn explain(subject: &Subject) -> String {

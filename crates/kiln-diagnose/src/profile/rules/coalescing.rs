@@ -51,11 +51,22 @@ fn dram_excess(subject: &Subject) -> f64 {
     if useful > 0.0 { (subject.value(m::READ_BYTES) + subject.value(m::WRITE_BYTES)) / useful } else { 1.0 }
 }
 
-/// The speedup when every sector is used in full.
+/// A sector that is touched in vain costs DRAM this much at most: it moves two sectors at a time, and one that is written in part is
+/// fetched first.
+const DRAM_BYTES: f64 = 128.0;
+
+/// The speedup when every sector is used in full. What DRAM moves beside these accesses stays, in L2 as well: that of bulk copies, textures,
+/// atomics.
 pub(super) fn gain(subject: &Subject) -> f64 {
     let (load, excess) = (Load::of(subject), excess(subject).max(1.0));
-    let dram = load.dram / dram_excess(subject).max(1.0);
-    Load { dram, l2: load.l2 / excess, l1: load.l1 / excess, ..load }.gain(subject)
+    let (sectors, ideal) = (subject.value(m::SECTORS), subject.value(m::SECTORS_IDEAL));
+    let moved = subject.value(m::READ_BYTES) + subject.value(m::WRITE_BYTES);
+    let useful = (32.0 * ideal).min(moved);
+    let wasted = (moved - useful).min(DRAM_BYTES * (sectors - ideal).max(0.0));
+    let others = (moved - useful - wasted).max(0.0);
+    let dram = if moved > 0.0 { load.dram * (useful + others) / moved } else { load.dram };
+    let l2 = load.l2 * (32.0 * ideal + others) / (32.0 * sectors.max(ideal) + others).max(1.0);
+    Load { dram, l2, l1: load.l1 / excess, ..load }.gain(subject)
 }
 
 /// The busiest part of the path to memory.

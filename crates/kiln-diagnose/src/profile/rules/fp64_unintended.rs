@@ -19,23 +19,34 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![above(subject, m::FP64, BUSY * subject.active())]
 }
 
+/// With less in XU, by what FP64 does, code computes in double from end to end.
+const CONVERTS: f64 = 0.5;
+
 /// In float there are no conversions, and the FP32 pipe is twice as wide. Code with few conversions computes in double from end to end: its
 /// functions and divisions take about half the instructions in float.
 fn gain(subject: &Subject) -> f64 {
     let load = Load::of(subject);
-    let throughout = load.xu < 0.5 * load.fp64;
+    let throughout = load.xu < CONVERTS * load.fp64;
     let issue = (load.issue - XU_SLOTS * load.xu).max(0.0) * if throughout { 0.5 } else { 1.0 };
     Load { fp64: 0.0, xu: 0.0, fma: load.fma + load.fp64 / 2.0, issue, ..load }.gain(subject)
 }
 
 fn explain(subject: &Subject) -> String {
     let ops: f64 = [m::DADD, m::DMUL, m::DFMA].iter().map(|metric| subject.value(metric)).sum();
-    format!(
-        "The FP64 pipe is busy for {:.0} % of the time and executes {ops:.0} thread instructions per cycle. \
-         Conversions between float and double keep the XU unit at {:.0} %: a literal or a function promotes float values.",
-        subject.value(m::FP64),
-        subject.value(m::XU)
-    )
+    let busy = subject.value(m::FP64);
+    let pipe = format!(
+        "The FP64 pipe is busy for {busy:.0} % of the time and executes {ops:.0} thread instructions per cycle."
+    );
+    match subject.reading(m::XU) {
+        Some(xu) if xu.value < CONVERTS * busy => {
+            format!("{pipe} There are few conversions beside it: the code computes in double from end to end.")
+        }
+        Some(xu) => format!(
+            "{pipe} Conversions between float and double keep the XU unit at {:.0} %: a literal or a function promotes float values.",
+            xu.value
+        ),
+        None => pipe,
+    }
 }
 
 fn fixes(_: &Subject, gain: f64) -> Vec<Fix> {

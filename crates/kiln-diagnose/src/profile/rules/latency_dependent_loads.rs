@@ -49,7 +49,7 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
 }
 
 /// The busiest unit of an SM.
-fn busiest_pipe(subject: &Subject) -> m::Metric {
+pub(super) fn busiest_pipe(subject: &Subject) -> m::Metric {
     let pipes = [m::FMA, m::ALU, m::FP64, m::XU].into_iter().chain(m::TENSOR_PATHS.iter().copied());
     let most = |one: m::Metric, other: m::Metric| if subject.value(other) > subject.value(one) { other } else { one };
     pipes.reduce(most).unwrap_or(m::FMA)

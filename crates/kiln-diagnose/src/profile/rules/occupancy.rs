@@ -4,6 +4,8 @@ use super::super::load::{Load, bounded};
 use super::super::metric as m;
 use super::super::rule::{Condition, above, below};
 use super::super::subject::Subject;
+use super::super::waits;
+use super::at_roofline_tensor;
 
 /// With half of its warps an SM usually hides latency.
 const LOW: f64 = 50.0;
@@ -11,23 +13,44 @@ const LOW: f64 = 50.0;
 /// More warps do not help where a unit is this busy already.
 const BUSY: f64 = 80.0;
 
-/// What the claim rests on, beside the path to memory and the cycles.
+/// What the claim rests on, beside the units and the cycles.
 pub(super) const NEEDS: &[m::Metric] =
     &[m::LIMIT_BLOCKS, m::LIMIT_REGISTERS, m::LIMIT_SHARED, m::LIMIT_WARPS, m::THEORETICAL, m::ISSUE, m::WAVES];
 
 /// The conditions of a limit, if it is the one that binds.
 pub(super) fn conditions(subject: &Subject, limit: m::Metric) -> Vec<Condition> {
-    let others = [m::LIMIT_BLOCKS, m::LIMIT_REGISTERS, m::LIMIT_SHARED, m::LIMIT_WARPS];
-    let least = others.into_iter().filter(|other| *other != limit).filter_map(|other| subject.reading(other));
-    let Some(least) = least.map(|reading| reading.value).reduce(f64::min) else { return Vec::new() };
+    // Warps that feed full tensor cores are enough.
+    if at_roofline_tensor::RULE.holds(subject) {
+        return Vec::new();
+    }
+    let (hidden, most) = waits::most_hidden(subject);
     vec![
-        below(subject, limit, least),
+        below(subject, limit, next(subject, limit)),
         below(subject, m::THEORETICAL, LOW),
+        // Warps wait for what others would fill.
+        above(subject, hidden, most).context(),
         below(subject, m::ISSUE, BUSY * subject.active()).context(),
         below(subject, super::coalescing::busiest(subject), BUSY).context(),
+        below(subject, super::latency_dependent_loads::busiest_pipe(subject), BUSY * subject.active()).context(),
         // Blocks must be there to fill an SM further.
         above(subject, m::WAVES, 0.9).context(),
     ]
+}
+
+/// Whether registers and shared memory allow the same number of blocks. The claim is then made for shared memory.
+pub(super) fn is_tie(subject: &Subject) -> bool {
+    subject.value(m::LIMIT_SHARED) == subject.value(m::LIMIT_REGISTERS)
+}
+
+/// The least of the other limits; in a tie, of those that are not in it.
+fn next(subject: &Subject, limit: m::Metric) -> f64 {
+    let tied = |other: m::Metric| limit == m::LIMIT_SHARED && other == m::LIMIT_REGISTERS && is_tie(subject);
+    let others = [m::LIMIT_BLOCKS, m::LIMIT_REGISTERS, m::LIMIT_SHARED, m::LIMIT_WARPS].into_iter();
+    others
+        .filter(|other| *other != limit && !tied(other))
+        .filter_map(|other| subject.reading(other))
+        .map(|reading| reading.value)
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// What full occupancy is worth: as many times the warps, until a unit is busy.
@@ -49,9 +72,11 @@ pub(super) fn told(subject: &Subject, limit: m::Metric) -> String {
 
 /// Why that matters.
 pub(super) fn matters(subject: &Subject) -> String {
+    let (most, _) = waits::most_hidden(subject);
     format!(
-        "Too few warps are there to hide latency: no unit is busier than {:.0} %, and warps wait for memory in {:.0} % of the cases.",
+        "Too few warps are there to hide latency: no unit is busier than {:.0} %, and warps spend {:.0} % of their time in waiting that others would fill, mostly for {}.",
         100.0 * Load::of(subject).busiest(),
-        100.0 * subject.stall(m::STALL_LONG)
+        100.0 * waits::hidden_by_warps(subject),
+        waits::meaning_of(most)
     )
 }

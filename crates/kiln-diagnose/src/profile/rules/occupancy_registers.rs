@@ -8,7 +8,7 @@ use super::{occupancy, register_spill_local};
 
 pub(super) const RULE: Rule = Rule {
     cause: Bottleneck::OccupancyRegisters,
-    needs: &[occupancy::NEEDS, m::PATH, m::ACTIVE, register_spill_local::NEEDS],
+    needs: &[occupancy::NEEDS, m::UNITS, m::WAITS, m::ACTIVE, register_spill_local::NEEDS],
     conditions,
     gain: occupancy::gain,
     explain,
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     // Registers that do not suffice as it is cannot be fewer.
-    if register_spill_local::RULE.holds(subject) {
+    if register_spill_local::RULE.holds(subject) || occupancy::is_tie(subject) {
         return Vec::new();
     }
     occupancy::conditions(subject, m::LIMIT_REGISTERS)

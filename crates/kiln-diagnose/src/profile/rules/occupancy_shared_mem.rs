@@ -8,7 +8,7 @@ use super::occupancy;
 
 pub(super) const RULE: Rule = Rule {
     cause: Bottleneck::OccupancySharedMem,
-    needs: &[occupancy::NEEDS, m::PATH, m::ACTIVE],
+    needs: &[occupancy::NEEDS, m::UNITS, m::WAITS, m::ACTIVE],
     conditions,
     gain: occupancy::gain,
     explain,
@@ -21,9 +21,16 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
 
 fn explain(subject: &Subject) -> String {
     format!(
-        "{:.0} KiB of shared memory per block {}. {}",
+        "{:.0} KiB of shared memory per block {}{}. {}",
         subject.value(m::SHARED_BYTES) / 1024.0,
         occupancy::told(subject, m::LIMIT_SHARED),
+        match occupancy::is_tie(subject) {
+            true => format!(
+                "; its {:.0} registers per thread allow no more, so both must be fewer",
+                subject.value(m::REGISTERS)
+            ),
+            false => String::new(),
+        },
         occupancy::matters(subject)
     )
 }

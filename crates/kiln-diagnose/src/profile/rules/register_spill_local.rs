@@ -14,7 +14,7 @@ const SHARE: f64 = 0.03;
 
 /// What the claim rests on.
 pub(super) const NEEDS: &[m::Metric] =
-    &[m::LOCAL_LOADS, m::LOCAL_STORES, m::INSTRUCTIONS, m::SECTORS_LOCAL, m::SECTORS];
+    &[m::LOCAL_LOADS, m::LOCAL_STORES, m::INSTRUCTIONS, m::SECTORS_LOCAL, m::SECTORS, m::READ_BYTES, m::WRITE_BYTES];
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![
@@ -33,11 +33,18 @@ fn wanted(subject: &Subject) -> f64 {
     if global + local > 0.0 { global / (global + local) } else { 1.0 }
 }
 
+/// The part of DRAM's bytes that stays: what global accesses account for. Local memory that stays in L2 costs DRAM nothing.
+fn wanted_of_dram(subject: &Subject) -> f64 {
+    let moved = subject.value(m::READ_BYTES) + subject.value(m::WRITE_BYTES);
+    let global = 32.0 * subject.value(m::SECTORS);
+    if moved > 0.0 { (global / moved).min(1.0).max(wanted(subject)) } else { wanted(subject) }
+}
+
 fn gain(subject: &Subject) -> f64 {
     let (load, wanted) = (Load::of(subject), wanted(subject));
     let instructions = subject.value(m::INSTRUCTIONS).max(1.0);
     let kept = (1.0 - accesses(subject) / instructions).clamp(0.05, 1.0);
-    let (dram, l2, l1) = (load.dram * wanted, load.l2 * wanted, load.l1 * wanted);
+    let (dram, l2, l1) = (load.dram * wanted_of_dram(subject), load.l2 * wanted, load.l1 * wanted);
     Load { dram, l2, l1, lsu: load.lsu * wanted, issue: load.issue * kept, ..load }.gain(subject)
 }
 

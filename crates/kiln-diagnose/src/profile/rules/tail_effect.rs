@@ -1,7 +1,7 @@
 //! Most SMs wait for the last blocks.
 
 use super::super::cause::Bottleneck;
-use super::super::load::bounded;
+use super::super::load::{Load, bounded};
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
@@ -27,8 +27,9 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     ]
 }
 
+/// SMs that all have work to the end, until a unit that they share is full.
 fn gain(subject: &Subject) -> f64 {
-    bounded(1.0 / subject.active(), subject)
+    bounded((1.0 / subject.active()).min(1.0 / Load::of(subject).busiest().max(0.01)), subject)
 }
 
 fn explain(subject: &Subject) -> String {

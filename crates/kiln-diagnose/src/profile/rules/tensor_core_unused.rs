@@ -3,6 +3,7 @@
 use super::super::cause::Bottleneck;
 use super::super::load::{Load, bounded};
 use super::super::metric as m;
+use super::super::name;
 use super::super::rule::{Condition, Fix, Rule, above, below, fix};
 use super::super::subject::Subject;
 
@@ -19,6 +20,9 @@ pub(super) const RULE: Rule = Rule {
 const TF32_REACH: f64 = 1.0;
 const HALF_REACH: f64 = 2.0;
 
+/// With fewer FMAs, as a part of the peak, products are not what takes the time.
+const LEAST: f64 = 0.02;
+
 /// What shows whether a kernel multiplies matrices.
 pub(super) const PRODUCT: &[m::Metric] = &[m::FFMA, m::FADD, m::FMUL, m::CYCLES_ELAPSED, m::SHARED_LOADS];
 
@@ -27,7 +31,7 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
         return Vec::new();
     }
     vec![
-        above(subject, operations(subject), 0.02 * peak(subject)),
+        above(subject, operations(subject), LEAST * peak(subject)),
         below(subject, m::TENSOR, 5.0),
         below(subject, m::DRAM, 70.0).context(),
     ]
@@ -35,14 +39,19 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
 
 /// Whether the kernel multiplies matrices. Its name or the source says so. Without them: nearly all arithmetic is FMAs, and their operands come
 /// from shared memory.
-pub(super) fn is_product(subject: &Subject) -> bool {
-    let name = subject.kernel.to_ascii_lowercase();
-    if ["gemm", "matmul", "mat_mul", "matrix_mul"].iter().any(|word| name.contains(word)) {
-        return true;
-    }
-    if let Some(hints) = subject.hints {
-        return hints.product;
-    }
+fn is_product(subject: &Subject) -> bool {
+    is_known_product(subject) || (subject.hints.is_none() && looks_like_product(subject))
+}
+
+/// Whether the kernel's own name or the source says that it multiplies matrices. A name counts where FMAs are most of the arithmetic.
+pub(super) fn is_known_product(subject: &Subject) -> bool {
+    let name = name::base(&subject.kernel).to_ascii_lowercase();
+    let named = ["gemm", "matmul", "mat_mul", "matrix_mul"].iter().any(|word| name.contains(word));
+    let (fmas, others) = (subject.value(operations(subject)), subject.value(m::FADD) + subject.value(m::FMUL));
+    (named && fmas > LEAST * peak(subject) && fmas > others) || subject.hints.is_some_and(|hints| hints.product)
+}
+
+fn looks_like_product(subject: &Subject) -> bool {
     let (fma, others) = (subject.value(m::FFMA), subject.value(m::FADD) + subject.value(m::FMUL));
     let per_load = fma / 32.0 * subject.value(m::CYCLES_ELAPSED) / subject.value(m::SHARED_LOADS).max(1.0);
     fma > 0.0 && others < 0.02 * fma && per_load < 32.0
@@ -65,9 +74,13 @@ fn of_halves(subject: &Subject) -> bool {
 fn gain(subject: &Subject) -> f64 {
     let reach = if of_halves(subject) { HALF_REACH } else { TF32_REACH };
     let faster = reach * peak(subject) / subject.value(operations(subject)).max(1.0);
-    // What is moved stays the same.
+    bounded(faster.min(16.0).min(moved(subject)), subject)
+}
+
+/// What is moved stays the same: no more than this, whoever writes the product.
+fn moved(subject: &Subject) -> f64 {
     let Load { dram, l2, .. } = Load::of(subject);
-    bounded(faster.min(16.0).min(Load { dram, l2, ..Load::default() }.gain(subject)), subject)
+    Load { dram, l2, ..Load::default() }.gain(subject)
 }
 
 fn explain(subject: &Subject) -> String {
@@ -92,6 +105,10 @@ fn fixes(subject: &Subject, gain: f64) -> Vec<Fix> {
             ),
             gain,
         ),
-        fix("call a library", "cuBLASLt or CUTLASS with the same types and layout", gain * 1.5),
+        fix(
+            "call a library",
+            "cuBLASLt or CUTLASS with the same types and layout",
+            (gain * 1.5).min(moved(subject)).max(gain),
+        ),
     ]
 }
