@@ -95,6 +95,8 @@ fn a_few_scattered_sectors_do_not_explain_a_stream() {
     subject.hints = None;
     let found = diagnose(&subject);
     assert_eq!((promised(&found, "strided_aos"), promised(&found, "uncoalesced_global")), (1.0, 1.0));
+    assert_eq!(found.cause, Some(Bottleneck::AtRooflineDram));
+    assert!(found.explanation.contains("hardly any of it"), "{}", found.explanation);
 }
 
 #[test]
@@ -132,6 +134,8 @@ fn tensor_cores_at_a_part_of_their_peak_leave_the_rest() {
         let causes: Vec<&str> = found.ranked.iter().map(|own| own.cause.id()).collect();
         assert_eq!(causes, ["at_roofline_tensor"], "{percent}");
         assert!((least..=most).contains(&found.expected_speedup), "{percent}: {}", found.expected_speedup);
+        let stop = found.fixes.iter().find(|fix| fix.what.starts_with("stop here")).unwrap();
+        assert!(stop.expected_speedup <= 1.05, "{stop:?}");
     }
 }
 

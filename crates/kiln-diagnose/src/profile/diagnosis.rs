@@ -216,7 +216,7 @@ fn evidence(subject: &Subject, rule: &Rule) -> Vec<Evidence> {
 const UNSURE: f64 = 0.5;
 
 /// Beyond its threshold by this part a number leaves no doubt.
-const CLEAR: f64 = 0.25;
+const CLEAR: f64 = 0.5;
 
 /// Half of what is open is how far the closest of all conditions is beyond its threshold, half how far the next cause is behind.
 fn confidence(subject: &Subject, found: &[(&Rule, f64)]) -> f64 {

@@ -1,7 +1,7 @@
 //! What to say where no rule applies: which unit is busy and what would relieve it, or what warps wait for.
 
 use super::load::Load;
-use super::roofline::BOUNDS;
+use super::roofline::{BOUNDS, Bound, Roofline};
 use super::subject::Subject;
 use super::waits;
 
@@ -10,7 +10,10 @@ pub(super) fn explain(subject: &Subject) -> String {
     if !subject.has_units() {
         return waits::sentence(subject).unwrap_or_default();
     }
-    let (unit, share) = Load::of(subject).busiest_unit();
+    let load = Load::of(subject);
+    // L2 is as busy as DRAM where everything misses.
+    let by_dram = Roofline::of(subject).bound == Bound::Memory;
+    let (unit, share) = if by_dram { ("DRAM", load.dram) } else { load.busiest_unit() };
     let percent = 100.0 * share;
     if share >= BOUNDS {
         return format!(

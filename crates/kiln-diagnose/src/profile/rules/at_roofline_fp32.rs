@@ -35,17 +35,17 @@ pub(super) fn remaining(share: f64) -> f64 {
 }
 
 /// What a roof means: below it what is left, at it nothing.
-pub(super) fn left(gain: f64, remedy: &str) -> String {
+pub(super) fn left(gain: f64, rest: &str, remedy: &str) -> String {
     match gain <= FULL {
         true => format!("This is the roofline: only {remedy} the kernel faster."),
         false => format!(
-            "This is close to the roofline: up to {gain:.2}x is left to it, by fewer other instructions and more that are independent; beyond, only {remedy} the kernel faster."
+            "This is close to the roofline: up to {gain:.2}x is left to it, {rest}; beyond, only {remedy} the kernel faster."
         ),
     }
 }
 
 /// Promises of no more than this are nothing left.
-const FULL: f64 = 1.05;
+pub(super) const FULL: f64 = 1.05;
 
 fn gain(subject: &Subject) -> f64 {
     // SMs without work are another matter.
@@ -59,14 +59,20 @@ fn explain(subject: &Subject) -> String {
         subject.value(m::FMA),
         subject.value(m::LANES),
         subject.value(m::ISSUE),
-        left(gain(subject), "fewer operations make")
+        left(gain(subject), "with fewer other instructions and more independent ones", "fewer operations make")
     )
 }
 
 fn fixes(_: &Subject, gain: f64) -> Vec<Fix> {
-    vec![fix(
+    let less = fix(
         "stop here, or compute less",
         "fuse multiply and add (a * b + c), hoist what does not change, use a cheaper formula; products of matrices belong on tensor cores",
+        gain.min(FULL),
+    );
+    let fill = fix(
+        "fill the pipe",
+        "unroll, so that each thread has several independent sums; hoist index arithmetic and conversions out of the inner loop",
         gain,
-    )]
+    );
+    if gain > FULL { vec![fill, less] } else { vec![less] }
 }

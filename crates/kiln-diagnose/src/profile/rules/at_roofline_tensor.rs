@@ -5,7 +5,7 @@ use super::super::load::Load;
 use super::super::metric as m;
 use super::super::rule::{Condition, Fix, Rule, above, fix};
 use super::super::subject::Subject;
-use super::at_roofline_fp32::{left, remaining};
+use super::at_roofline_fp32::{FULL, left, remaining};
 
 pub(super) const RULE: Rule =
     Rule { cause: Bottleneck::AtRooflineTensor, needs: &[&[m::TENSOR, m::DRAM]], conditions, gain, explain, fixes };
@@ -37,7 +37,7 @@ fn explain(subject: &Subject) -> String {
         "The tensor cores are busy for {:.0} % of the time, with DRAM at {:.0} %. {}{own}",
         subject.value(m::TENSOR),
         subject.value(m::DRAM),
-        left(gain(subject), "fewer or cheaper products make")
+        left(gain(subject), "with operands that arrive earlier", "fewer or cheaper products make")
     )
 }
 
@@ -51,7 +51,13 @@ fn fixes(subject: &Subject, gain: f64) -> Vec<Fix> {
     let cheaper = fix(
         "stop here, or use cheaper products",
         "narrower types (FP8 for half) or structured sparsity, where the results allow it",
+        gain.min(FULL),
+    );
+    let feed = fix(
+        "keep the tensor cores fed",
+        "more stages of shared memory, loads by a warp of their own (TMA, cp.async), larger tiles, and products that overlap the epilogue",
         gain,
     );
-    if is_mma_sync(subject) { vec![wgmma, cheaper] } else { vec![cheaper] }
+    let own = is_mma_sync(subject).then_some(wgmma);
+    own.into_iter().chain((gain > FULL).then_some(feed)).chain([cheaper]).collect()
 }

@@ -49,13 +49,14 @@ fn explain(subject: &Subject) -> String {
     }
 }
 
-fn fixes(_: &Subject, gain: f64) -> Vec<Fix> {
-    vec![
-        fix("write float literals", "0.5f instead of 0.5: one double operand makes the whole expression double", gain),
-        fix(
-            "call the float functions, and keep sums in float",
-            "sqrtf, expf, powf or std::sqrt(float); float sum = 0.0f; where a double sum is needed, add per-thread floats to it once",
-            gain,
-        ),
-    ]
+fn fixes(subject: &Subject, gain: f64) -> Vec<Fix> {
+    let literals =
+        fix("write float literals", "0.5f instead of 0.5: one double operand makes the whole expression double", gain);
+    let functions = fix(
+        "call the float functions, and keep sums in float",
+        "sqrtf, expf, powf or std::sqrt(float); float sum = 0.0f; where a double sum is needed, add per-thread floats to it once",
+        gain,
+    );
+    let throughout = subject.reading(m::XU).is_some_and(|xu| xu.value < CONVERTS * subject.value(m::FP64));
+    if throughout { vec![functions, literals] } else { vec![literals, functions] }
 }
