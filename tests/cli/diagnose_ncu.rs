@@ -65,6 +65,48 @@ fn details_of_another_program_and_a_page_that_is_cut() {
 }
 
 #[test]
+fn a_page_cut_in_a_later_kernel_or_in_its_header_says_so() {
+    let folder = empty_folder("diagnose-ncu-cut-later");
+    let text = |name: &str| std::fs::read_to_string(root().join(PAGES).join(name)).unwrap();
+    let both = text("p17_axpy_planted.raw.csv") + &text("p01_scalebias_planted.raw.csv");
+    std::fs::write(folder.join("later.csv"), &both[..both.len() - 3000]).unwrap();
+    let ran = kiln_in(&folder, &["diagnose", "--ncu", "later.csv"]);
+    assert!(ran.code == 0 && ran.out.contains("note: the page is cut: its last launch is left out"), "{}", ran.out);
+    std::fs::write(folder.join("header.csv"), &both[..900]).unwrap();
+    let ran = kiln_in(&folder, &["diagnose", "--ncu", "header.csv"]);
+    assert!(ran.code == 2 && ran.err.contains("the page is cut"), "{} {}", ran.code, ran.err);
+}
+
+#[test]
+fn each_page_is_used_for_what_it_is() {
+    let (raw, details) = (format!("{PAGES}/p10_ops8_planted.raw.csv"), format!("{PAGES}/p10_ops8_planted.details.csv"));
+    let (right, swapped) = (
+        diagnosed(&format!("--ncu {raw} --details {details}")),
+        diagnosed(&format!("--ncu {details} --details {raw}")),
+    );
+    assert_eq!(right, swapped);
+    let found = diagnosed(&format!("--ncu {details}"));
+    assert!(found["notes"][0].as_str().unwrap().contains("details page"), "{found:#}");
+}
+
+#[test]
+fn a_source_and_a_log_without_the_kernel_are_not_used() {
+    let page = format!("--ncu {PAGES}/p01_scalebias_planted.raw.csv");
+    let others = format!("--source {PAGES}/p10_ops8.cu --ptxas {PAGES}/build_p10_ops8_planted.log");
+    let (alone, beside) =
+        (diagnosed(&format!("{page} --source {PAGES}/p01_scalebias.cu")), diagnosed(&format!("{page} {others}")));
+    assert_eq!(alone["cause"], beside["cause"]);
+    let notes: Vec<&str> = beside["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(
+        notes,
+        [
+            "the source does not define scale_bias: nothing was taken from it",
+            "the compiler's log has no kernel scale_bias: nothing was taken from it"
+        ]
+    );
+}
+
+#[test]
 fn why_a_cause_is_first_and_another_is_not() {
     let page = format!("{PAGES}/p03_smallmat_planted.raw.csv");
     let told = kiln(&format!("diagnose --ncu {page} --why shared_bank_conflict")).out;
