@@ -44,6 +44,14 @@ fn two_resources_that_allow_the_same_are_both_named() {
 }
 
 #[test]
+fn the_next_resource_ends_what_one_of_them_gives() {
+    // Registers allow three blocks where shared memory allows two.
+    let found = diagnose(&with("09_window", &[("launch__occupancy_limit_registers", 3.0)]));
+    let own = found.ranked.iter().find(|own| own.cause == Bottleneck::OccupancySharedMem).unwrap();
+    assert_eq!(own.expected_speedup, 1.5);
+}
+
+#[test]
 fn a_kernel_is_a_product_by_its_own_name() {
     for (name, product) in [
         ("void elementwise<GemmOutput>(float *, float *)", false),

@@ -57,6 +57,12 @@ pub fn compare_profiles(request: &ProfileCompareRequest) -> Result<ComparedProfi
         let (ours, theirs) = (of(&request.page, one)?, of(&request.against, other)?);
         let gpus = other_gpu(&ours, &theirs).filter(|note| !notes.contains(note));
         notes.extend(gpus);
+        for kernel in [&ours, &theirs].into_iter().filter(|own| !request.sources.is_empty() && own.hints.is_none()) {
+            let note = format!("the source does not define {}: nothing was taken from it", kernel.kernel);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
         match compare(&ours, &theirs) {
             Some(comparison) => kernels.push(comparison),
             None => notes.push(format!("{}: no time was collected, so it is not compared", one.name)),

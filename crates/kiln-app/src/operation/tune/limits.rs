@@ -172,7 +172,11 @@ fn profiled<'a>(
 /// `scalar_loop, at most 3.20x without it (coarse). All 4 ... Fix: let the compiler ...`.
 fn in_words(limit: &StudyLimit) -> String {
     let coarse = if limit.coarse { " (coarse)" } else { "" };
-    let Some(cause) = &limit.cause else { return format!("nothing that shows: bound by {}{coarse}", limit.bound) };
+    let Some(cause) = &limit.cause else {
+        return format!("nothing that shows: bound by {}{coarse}. {}", limit.bound, limit.explanation)
+            .trim_end()
+            .into();
+    };
     let fix = limit.fix.as_ref().map_or(String::new(), |fix| format!(" Fix: {fix}."));
     format!("{cause}, at most {:.2}x without it{coarse}. {}{fix}", limit.expected_speedup, limit.explanation)
 }

@@ -53,10 +53,19 @@ fn next(subject: &Subject, limit: m::Metric) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// What full occupancy is worth: as many times the warps, until a unit is busy.
+/// What the next limit allows, by what the one that binds does.
+fn room(subject: &Subject) -> f64 {
+    let limits = [m::LIMIT_BLOCKS, m::LIMIT_REGISTERS, m::LIMIT_SHARED, m::LIMIT_WARPS];
+    let limits = || limits.iter().filter_map(|limit| subject.reading(limit)).map(|reading| reading.value);
+    let binding = limits().fold(f64::INFINITY, f64::min);
+    let next = limits().filter(|limit| *limit > binding).fold(f64::INFINITY, f64::min);
+    if next.is_finite() { next / binding.max(1.0) } else { 1.0 }
+}
+
+/// What the occupancy of the next limit is worth: as many times the warps, until a unit is busy.
 pub(super) fn gain(subject: &Subject) -> f64 {
     let busiest = Load::of(subject).times(1.0 / subject.active()).busiest();
-    let warps = 100.0 / subject.value(m::THEORETICAL).max(1.0);
+    let warps = (100.0 / subject.value(m::THEORETICAL).max(1.0)).min(room(subject));
     bounded(warps.min(0.9 / busiest.max(1e-3)), subject)
 }
 
