@@ -117,25 +117,30 @@ fn next(kiln: &str, request: &TuneRequest, summary: &Summary, short: &str, exhau
             let bench = Command::of(kiln, "bench", selecting).measured(&measuring).value("--study", short);
             vec![show.to_string(), bench.to_string()]
         }
-        // Every configuration was tried: other values are what may help.
-        TuneVerdict::NotReached if exhausted => {
-            vec![show.clone().to_string(), show.flag("--importance", true).to_string()]
-        }
+        // Every configuration was tried: other values are what may help. What is slower than the baseline lacks more than that.
         TuneVerdict::NotReached => {
+            let slower = summary.speedup.is_some_and(|speedup| speedup < 1.0);
             let more = 2 * request.trials.unwrap_or(TRIALS);
-            vec![show.to_string(), again(&|new| new.trials = Some(more)).to_string()]
+            let on = match exhausted {
+                true => show.clone().flag("--importance", true).to_string(),
+                false => again(&|new| new.trials = Some(more)).to_string(),
+            };
+            let profile = slower.then(|| profile(kiln, selecting, summary));
+            [show.to_string()].into_iter().chain(profile).chain([on]).collect()
         }
         TuneVerdict::NoValidCandidate => {
             let gate = Command::of(kiln, "gate", selecting);
             vec![show.flag("--refusals", true).to_string(), gate.to_string()]
         }
         // What limits it comes before searching on.
-        TuneVerdict::Stopped => {
-            let workload = summary.limit.as_ref().map(|limit| limit.workload.clone()).filter(|name| !name.is_empty());
-            let selecting = Selecting { workload: workload.or(selecting.workload.clone()), ..selecting.clone() };
-            let config = summary.config.as_ref().map(ToString::to_string);
-            let profile = Command::of(kiln, "profile", &selecting).maybe("--config", config.as_deref());
-            vec![profile.to_string(), show.to_string()]
-        }
+        TuneVerdict::Stopped => vec![profile(kiln, selecting, summary), show.to_string()],
     }
+}
+
+/// The profile of what a study came to.
+fn profile(kiln: &str, selecting: &Selecting, summary: &Summary) -> String {
+    let workload = summary.limit.as_ref().map(|limit| limit.workload.clone()).filter(|name| !name.is_empty());
+    let selecting = Selecting { workload: workload.or(selecting.workload.clone()), ..selecting.clone() };
+    let config = summary.config.as_ref().map(ToString::to_string);
+    Command::of(kiln, "profile", &selecting).maybe("--config", config.as_deref()).to_string()
 }

@@ -39,6 +39,15 @@ pub struct SeenLoop {
 }
 
 impl HotLoop {
+    /// That most of the time is not in loops, where it is not.
+    pub fn elsewhere_told(&self) -> Option<String> {
+        let elsewhere = self.elsewhere.filter(|share| *share > 0.5)?;
+        Some(format!(
+            "{:.0} % of the time is outside of the library's loops: in functions that it calls, or waiting",
+            100.0 * elsewhere
+        ))
+    }
+
     /// The share of the time in all loops of a kind, this one among them; none where nobody looked.
     pub(super) fn reach(&self, of_the_kind: impl Fn(&Mix, usize) -> bool) -> Option<f64> {
         let alike = self.others.iter().filter(|own| of_the_kind(&own.mix, own.instructions));
@@ -135,6 +144,11 @@ mod tests {
         // The other loop was seen once of seven times.
         assert_eq!((hot.others.len(), hot.others[0].share, hot.others[0].mix.chains), (1, 0.143, 2));
         assert_eq!((hot.reach(|mix, _| mix.chains == 2), hot.reach(|_, _| false)), (Some(0.429 + 0.143), Some(0.429)));
+        assert_eq!(hot.elsewhere_told(), None);
+        // A call that sleeps is beyond the file.
+        let asleep = hot_loop(&code, &[0xffff_ffff, 0xffff_ffff, 0x1c]).unwrap();
+        assert_eq!(asleep.share, Some(0.333));
+        assert!(asleep.elsewhere_told().unwrap().starts_with("67 % of the time is outside"));
         // Without a look it is the one with the most arithmetic.
         let guessed = hot_loop(&code, &[]).unwrap();
         assert_eq!((guessed.address, guessed.share, guessed.mix.chains), (0x1c, None, 2));
