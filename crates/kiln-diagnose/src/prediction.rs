@@ -144,7 +144,9 @@ pub fn predict(plan: &Plan, board: &Board) -> Prediction {
         ranked.extend(occupancy(launch, board, bound));
     }
     ranked.extend(plan.launches.iter().find_map(spills));
-    ranked.retain(|own| own.slowdown.is_none_or(|slowdown| slowdown >= WORTH));
+    // Where launching takes longest it is the bottleneck, however little the work adds to it.
+    let launched = |own: &Likely| bound == Some(Floor::Launch) && own.cause == Bottleneck::LaunchBound;
+    ranked.retain(|own| launched(own) || own.slowdown.is_none_or(|slowdown| slowdown >= WORTH));
     ranked.sort_by(|one, other| other.slowdown.unwrap_or(WORTH).total_cmp(&one.slowdown.unwrap_or(WORTH)));
     ranked.extend(bound.and_then(|bound| roof(bound, board)));
     let cause = ranked.first().map(|own| own.cause);

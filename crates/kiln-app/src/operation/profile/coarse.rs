@@ -29,6 +29,9 @@ pub(super) fn on_processor<'a>(
             if found.as_ref().is_some_and(|hot| hot.share.is_none()) {
                 notes.push("where calls spend their time could not be seen: the hot loop is a guess, and no cause in it is named".into());
             }
+            if found.is_none() {
+                notes.push("the library has no loop of its own: the diagnosis rests on the measured time".into());
+            }
             found
         }
         Err(why) => {
