@@ -144,3 +144,33 @@ fn profile(kiln: &str, selecting: &Selecting, summary: &Summary) -> String {
     let config = summary.config.as_ref().map(ToString::to_string);
     Command::of(kiln, "profile", &selecting).maybe("--config", config.as_deref()).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use serde_json::json;
+
+    fn summary(speedup: f64) -> Summary {
+        serde_json::from_value(json!({
+            "verdict": "not_reached", "reason": "", "workloads": [], "config": { "VEC": 8 }, "speedup": speedup,
+            "speedup_ci95": null, "target_speedup": 1.1, "baseline": "naive", "trials": 6, "refused": {}, "ablation": [],
+            "seed": 1, "seconds": 1.0, "study": "s"
+        }))
+        .unwrap()
+    }
+
+    /// Slower than the baseline: what limits it is worth more than another search.
+    #[test]
+    fn a_study_below_its_baseline_sends_to_the_profile() {
+        let cli = crate::args::Cli::try_parse_from(["kiln", "tune", "k"]).unwrap();
+        let crate::args::Verb::Tune(args) = cli.verb else { panic!("another verb") };
+        let request = request(&args);
+        for exhausted in [false, true] {
+            let slow = next("kiln", &request, &summary(0.7), "abc", exhausted);
+            assert!(slow.iter().any(|line| line.contains(" profile ") && line.contains("VEC=8")), "{slow:?}");
+            let fast = next("kiln", &request, &summary(1.05), "abc", exhausted);
+            assert!(!fast.iter().any(|line| line.contains(" profile ")), "{fast:?}");
+        }
+    }
+}
