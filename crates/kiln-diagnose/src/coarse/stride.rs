@@ -8,10 +8,13 @@ use super::mix::on_stack;
 
 const LINE: i64 = 64;
 
+/// Registers, each with its factor.
+type Registers = Vec<(String, i64)>;
+
 /// Where an access is: registers, each with its factor, and a number of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Address {
-    registers: Vec<(String, i64)>,
+    registers: Registers,
     offset: i64,
 }
 
@@ -19,7 +22,7 @@ struct Address {
 pub(super) fn touched(code: &[&Instruction], frame: bool) -> (u64, u64) {
     let steps = steps(code);
     // Accesses through the same registers: where they begin, and how long they are.
-    let mut streams: BTreeMap<Vec<(String, i64)>, BTreeSet<(i64, i64)>> = BTreeMap::new();
+    let mut streams: BTreeMap<Registers, BTreeSet<(i64, i64)>> = BTreeMap::new();
     let accesses = code.iter().filter(|own| own.name != "lea" && !own.name.starts_with("nop"));
     for operand in accesses.flat_map(|own| &own.operands).filter(|operand| !on_stack(operand, frame)) {
         if let (Some(address), Some(bytes)) = (address(operand), bytes(operand)) {
