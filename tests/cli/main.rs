@@ -25,6 +25,7 @@ mod history;
 mod init;
 mod planted;
 mod profile;
+mod profile_refused;
 mod reproduce;
 mod run;
 mod sanitize;

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::run::{Ran, empty_folder, kiln_in, root};
 use crate::sanitize::planted;
 
-fn profile(folder: &Path, kernel: &Path, more: &[&str]) -> Ran {
+pub(crate) fn profile(folder: &Path, kernel: &Path, more: &[&str]) -> Ran {
     let words = [&["profile", kernel.to_str().unwrap(), "--target", "cpu", "--seed", "1"], more].concat();
     kiln_in(folder, &words)
 }
 
-fn profiled(folder: &Path, kernel: &Path, more: &[&str]) -> (Value, i32) {
+pub(crate) fn profiled(folder: &Path, kernel: &Path, more: &[&str]) -> (Value, i32) {
     let ran = profile(folder, kernel, &[&["--json"], more].concat());
     (serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err)), ran.code)
 }

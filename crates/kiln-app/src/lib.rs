@@ -36,7 +36,7 @@ pub use operation::{
     WorkerKind, baselines, bench, cache, calibration, check, ci, claims, compare, compare_profiles, debug, deletable,
     delete, diagnose, diagnose_profile, explain, explained, export, forge, fuzz, gate, gate_everywhere, history,
     importance, init, predict_kernel, profile, rename, reproduce, retag, sanitize, show, simulate, space, tune,
-    variants, worker, write_pictures,
+    variants, worker, writable, write_pictures,
 };
 pub use project::{Project, Stop};
 pub use record::profiles::{AppliedFix, FixKind, PromiseVerdict};

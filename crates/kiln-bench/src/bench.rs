@@ -190,6 +190,7 @@ impl<'a> Bench<'a> {
             answers: self.asks_reference().then_some(&ask),
             filler: self.kernel.has_fillings().then_some(&fill),
             device,
+            stopped: Some(self.stopped),
         };
         Stage::new(self.kernel, workload, rules, distributions, seed, helpers, self.memory())
     }
@@ -208,6 +209,7 @@ impl<'a> Bench<'a> {
             answers: self.asks_reference().then_some(&ask),
             filler: self.kernel.has_fillings().then_some(&fill),
             device: None,
+            stopped: Some(self.stopped),
         };
         let made = exam(&stage.layout, &self.rules, (distribution, seed), helpers)?;
         let there = made.is_some();

@@ -1,7 +1,9 @@
-//! Ctrl-C and SIGTERM: the first asks the operation to stop, the second ends the process at once, and its workers with it.
+//! Ctrl-C and SIGTERM: the first asks the operation to stop, the second ends the process at once, and its workers with it. A profile, which
+//! has nothing to save, ends soon after the first.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use kiln_app::Stop;
 
@@ -12,18 +14,30 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// How a verb is asked to stop. Until its operation looks at the flag, Ctrl-C ends the process as it always does.
 pub(crate) fn stop(verb: &Verb) -> Stop {
-    Stop::new(&STOPPED, if let Verb::Simulate(_) = verb { heed_simulating } else { heed_saving })
+    let heed = match verb {
+        Verb::Simulate(_) => heed_simulating,
+        Verb::Profile(_) => heed_profiling,
+        _ => heed_saving,
+    };
+    Stop::new(&STOPPED, heed)
 }
 
+/// So long a profile may take to come to an end of its own. Nothing of it is recorded before its end, so nothing is lost.
+const GRACE: Duration = Duration::from_secs(2);
+
 fn heed_saving() {
-    heed("stopping after this step; what is done is saved (Ctrl-C again to end at once)");
+    heed("stopping after this step; what is done is saved (Ctrl-C again to end at once)", None);
 }
 
 fn heed_simulating() {
-    heed("stopping: searches under way come to their end, nothing is written");
+    heed("stopping: searches under way come to their end, nothing is written", None);
 }
 
-fn heed(words: &'static str) {
+fn heed_profiling() {
+    heed("stopping; nothing is recorded", Some(GRACE));
+}
+
+fn heed(words: &'static str, grace: Option<Duration>) {
     static WATCHED: OnceLock<()> = OnceLock::new();
     WATCHED.get_or_init(|| {
         // Where it cannot be watched for, Ctrl-C ends the process as it always does.
@@ -32,6 +46,10 @@ fn heed(words: &'static str) {
                 std::process::exit(i32::from(INTERRUPTED));
             }
             eprintln!("\n{words}");
+            if let Some(grace) = grace {
+                std::thread::sleep(grace);
+                std::process::exit(i32::from(INTERRUPTED));
+            }
         });
     });
 }

@@ -8,6 +8,7 @@ mod gpu;
 mod hot;
 mod mix;
 mod processor;
+mod stride;
 
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ use crate::profile::{Bound, Evidence, Fix, Roofline};
 pub use assembly::{Function, Instruction, functions};
 pub use cause::{CoarseCause, CodeCause};
 pub use gpu::{GpuFacts, of_gpu};
-pub use hot::{HotLoop, hot_loop};
+pub use hot::{HotLoop, SeenLoop, hot_loop};
 pub use processor::{ProcessorFacts, of_processor};
 
 /// No coarse diagnosis is surer.
@@ -25,6 +26,8 @@ pub const SUREST: f64 = 0.5;
 const AT_ROOF: f64 = 0.75;
 /// From this share on a roof is what bounds the kernel.
 const BOUNDS: f64 = 0.6;
+/// Above this share of what the machine can do, the share is wrong.
+const IMPOSSIBLE: f64 = 1.1;
 /// Causes that promise less are not worth a change.
 const WORTH: f64 = 1.05;
 
@@ -37,6 +40,8 @@ pub struct Position {
     pub memory: Option<f64>,
     /// The share of arithmetic's peak.
     pub compute: Option<f64>,
+    /// Floating-point operations of a call.
+    pub flops: Option<f64>,
 }
 
 impl Position {
@@ -51,7 +56,26 @@ impl Position {
         gain.min(most).max(1.0)
     }
 
+    /// What is wrong with a share that cannot be; none where it can.
+    pub fn doubt(&self) -> Option<String> {
+        let roofs = [("memory", self.memory), ("arithmetic", self.compute)];
+        let (roof, share) = roofs
+            .into_iter()
+            .filter_map(|(roof, share)| Some((roof, share?)))
+            .max_by(|one, other| one.1.total_cmp(&other.1))
+            .filter(|(_, share)| *share > IMPOSSIBLE)?;
+        Some(format!(
+            "{:.0} % of the peak of {roof} cannot be: either [cost] states more work than a call does, or something else slowed the machine \
+             down while its peak was measured; nothing is claimed",
+            100.0 * share
+        ))
+    }
+
     fn roofline(&self) -> Roofline {
+        if self.doubt().is_some() {
+            let (memory_fraction, compute_fraction) = (self.memory.map(rounded), self.compute.map(rounded));
+            return Roofline { memory_fraction, compute_fraction, bound: Bound::Unknown };
+        }
         let near = |share: Option<f64>| share.is_some_and(|share| share >= BOUNDS);
         let bound = match (near(self.memory), near(self.compute), self.share()) {
             (_, _, None) => Bound::Unknown,
@@ -117,6 +141,9 @@ fn evidence(metric: &str, value: f64, threshold: f64) -> Evidence {
 
 /// The diagnosis that claims come to. At a roof there is nothing else to say.
 fn diagnosed(kernel: &str, position: &Position, mut claims: Vec<Claim>, hot_loop: Option<HotLoop>) -> CoarseDiagnosis {
+    if position.doubt().is_some() {
+        claims.clear();
+    }
     if claims.iter().any(|claim| claim.cause.at_roofline()) {
         claims.retain(|claim| claim.cause.at_roofline());
     } else {
@@ -179,7 +206,7 @@ mod tests {
 
     #[test]
     fn promises_end_at_the_roof_and_are_never_sure() {
-        let position = Position { seconds: Some(2e-3), memory: Some(0.1), compute: Some(0.4) };
+        let position = Position { seconds: Some(2e-3), memory: Some(0.1), compute: Some(0.4), flops: None };
         let found = diagnosed("k", &position, vec![claim(CodeCause::ScalarLoop, 16.0)], None);
         assert_eq!((found.expected_speedup, found.confidence, found.time_us), (2.5, SUREST, Some(2000.0)));
         assert_eq!((found.roofline.bound, found.roofline.memory_fraction), (Bound::Latency, Some(0.1)));
@@ -188,9 +215,20 @@ mod tests {
         assert!(unknown.confidence <= 0.5 * SUREST);
     }
 
+    /// A share of 655 % says that the stated work is wrong, not that nothing is left to gain.
+    #[test]
+    fn a_share_that_cannot_be_claims_nothing() {
+        let position = Position { seconds: Some(5e-7), memory: Some(6.55), compute: Some(0.1), flops: None };
+        let found = diagnosed("k", &position, vec![claim(CodeCause::AtRooflineMemory, 1.0)], None);
+        assert_eq!((found.cause, found.confidence, found.roofline.bound), (None, 0.0, Bound::Unknown));
+        let doubt = position.doubt().unwrap();
+        assert!(doubt.starts_with("655 % of the peak of memory cannot be") && doubt.contains("[cost]"), "{doubt}");
+        assert_eq!(Position { memory: Some(1.05), ..position }.doubt(), None);
+    }
+
     #[test]
     fn what_promises_nothing_is_not_named() {
-        let position = Position { seconds: Some(1.0), memory: None, compute: Some(0.98) };
+        let position = Position { seconds: Some(1.0), compute: Some(0.98), ..Position::default() };
         let found = diagnosed("k", &position, vec![claim(CodeCause::NarrowVectors, 2.0)], None);
         assert_eq!((found.cause, found.expected_speedup, found.confidence), (None, 1.0, 0.0));
         assert_eq!(found.roofline.bound, Bound::Compute);

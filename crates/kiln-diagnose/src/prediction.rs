@@ -83,7 +83,7 @@ impl Floor {
 pub struct Likely {
     /// The cause.
     pub cause: Bottleneck,
-    /// How many times the floor it makes the call take; none where that is not known before a run.
+    /// About how many times the floor it makes the call take; none where that is not known before a run.
     pub slowdown: Option<f64>,
     /// Why, with the numbers.
     pub why: String,
@@ -116,6 +116,8 @@ const LATENCY: f64 = 600e-9;
 const BYTES_PER_THREAD: f64 = 32.0;
 /// Two warps for each scheduler keep the pipes busy.
 const ENOUGH_WARPS: f64 = 8.0;
+/// Bytes a second that one SM reads at most: 64 bytes a cycle from L2, at 2 GHz.
+const BYTES_PER_SM: f64 = 128e9;
 /// What costs less is not worth a word.
 const WORTH: f64 = 1.1;
 /// A last wave that leaves less of the device empty is no tail; `tail_effect` has the same limit.
@@ -137,12 +139,14 @@ pub fn predict(plan: &Plan, board: &Board) -> Prediction {
     // The launch with the most threads stands for the call.
     let main = plan.launches.iter().max_by_key(|launch| launch.blocks * u64::from(launch.threads));
     if let Some(launch) = main {
-        ranked.extend(small_grid(launch, board));
-        ranked.extend(tail(launch, board));
+        ranked.extend(small_grid(launch, board, (memory, compute)));
+        ranked.extend(tail(launch, board, bound));
         ranked.extend(occupancy(launch, board, bound));
     }
     ranked.extend(plan.launches.iter().find_map(spills));
-    ranked.retain(|own| own.slowdown.is_none_or(|slowdown| slowdown >= WORTH));
+    // Where launching takes longest it is the bottleneck, however little the work adds to it.
+    let launched = |own: &Likely| bound == Some(Floor::Launch) && own.cause == Bottleneck::LaunchBound;
+    ranked.retain(|own| launched(own) || own.slowdown.is_none_or(|slowdown| slowdown >= WORTH));
     ranked.sort_by(|one, other| other.slowdown.unwrap_or(WORTH).total_cmp(&one.slowdown.unwrap_or(WORTH)));
     ranked.extend(bound.and_then(|bound| roof(bound, board)));
     let cause = ranked.first().map(|own| own.cause);
@@ -170,16 +174,26 @@ fn launch_bound(plan: &Plan, work: Option<f64>, launching: f64) -> Option<Likely
     })
 }
 
-fn small_grid(launch: &PlannedLaunch, board: &Board) -> Option<Likely> {
+/// Blocks for a part of the SMs: arithmetic takes longer by the rest, and memory gives no more than what the busy SMs can read. What a
+/// launch takes stays.
+fn small_grid(launch: &PlannedLaunch, board: &Board, work: (Option<f64>, Option<f64>)) -> Option<Likely> {
     let (blocks, sms) = (launch.blocks.max(1), u64::from(board.sms));
-    let why = || format!("{} blocks for {sms} SMs: {} never have work", launch.blocks, sms - blocks);
-    (blocks < sms).then(|| likely(Bottleneck::SmallGrid, sms as f64 / blocks as f64, why()))
+    if blocks >= sms {
+        return None;
+    }
+    let read = (board.bytes_per_second / (blocks as f64 * BYTES_PER_SM)).max(1.0);
+    let (memory, compute) = (work.0.map(|us| us * read), work.1.map(|us| us * sms as f64 / blocks as f64));
+    let floor = work.0.into_iter().chain(work.1).chain([LAUNCH_US]).fold(0.0, f64::max);
+    let slowdown = memory.into_iter().chain(compute).reduce(f64::max).map(|us| three(us.max(LAUNCH_US) / floor));
+    let why = format!("{} blocks for {sms} SMs: {} never have work", launch.blocks, sms - blocks);
+    Some(Likely { cause: Bottleneck::SmallGrid, slowdown, why })
 }
 
-fn tail(launch: &PlannedLaunch, board: &Board) -> Option<Likely> {
+/// A last wave that is nearly empty. Only for arithmetic is its cost known: the SMs that are left may have DRAM to themselves.
+fn tail(launch: &PlannedLaunch, board: &Board, bound: Option<Floor>) -> Option<Likely> {
     let sms = f64::from(board.sms);
     let (per_sm, places) = (launch.blocks as f64 / sms, f64::from(launch.blocks_per_sm) * sms);
-    if per_sm < 1.0 || places <= 0.0 {
+    if per_sm < 1.0 || places <= 0.0 || bound == Some(Floor::Launch) {
         return None;
     }
     // Where all blocks are resident at once, the SM with most of them is the last.
@@ -189,7 +203,8 @@ fn tail(launch: &PlannedLaunch, board: &Board) -> Option<Likely> {
         let blocks = launch.blocks;
         format!("{blocks} blocks on {places:.0} places make {:.2} waves: the last leaves SMs empty", three(waves))
     };
-    (filled < FILLED).then(|| likely(Bottleneck::TailEffect, 1.0 / filled, why()))
+    let slowdown = (bound == Some(Floor::Compute)).then(|| three(1.0 / filled));
+    (filled < FILLED).then(|| Likely { cause: Bottleneck::TailEffect, slowdown, why: why() })
 }
 
 /// Too few warps for what bounds the kernel. Tensor cores need few.

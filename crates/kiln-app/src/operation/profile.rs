@@ -12,7 +12,7 @@ mod trouble;
 
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Fault, Outcome, Refusal, Report, Workload};
 use kiln_diagnose::coarse::CoarseDiagnosis;
 use kiln_diagnose::profile::Promotion;
@@ -155,6 +155,13 @@ fn run(
 ) -> Result<Profiled, Failure> {
     teller.warn(&file.warnings);
     let (began, limit) = (Instant::now(), limit(request)?);
+    if request.selecting.workload.as_deref() == Some("all") {
+        let report = Report::error("--workload all: one workload is profiled at a time");
+        return Err(report
+            .label("expected the name of a workload")
+            .hint("omit it for the largest that is tuned for")
+            .into());
+    }
     let (mut opened, config) = opened(project, file, request, teller)?;
     let workload = chosen(&opened.kernel, &config);
     // The others are not set up.
@@ -183,7 +190,7 @@ fn run(
     if request.baseline.is_none()
         && let Some(refusal) = opened.kernel.unfit(&config, workload)
     {
-        return Ok(Profiled { refusal: Some(refusal), ..profiled });
+        return Ok(Profiled { refusal: Some(refusal), seconds: began.elapsed().as_secs_f64(), ..profiled });
     }
     let settings = Settings { seed: seed(request.seed)?, ..Settings::default() };
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
@@ -194,7 +201,9 @@ fn run(
     teller.tell(What::Phase { phase: PHASE.into(), planned: STEPS });
     let subject = match subject(&mut bench, request, &config)? {
         Outcome::Passed(subject) => subject,
-        Outcome::Refused(refusal) => return Ok(Profiled { refusal: Some(refusal), ..profiled }),
+        Outcome::Refused(refusal) => {
+            return Ok(Profiled { refusal: Some(refusal), seconds: began.elapsed().as_secs_f64(), ..profiled });
+        }
     };
     let step = |done: usize| teller.tell(What::Step { phase: PHASE.into(), done, planned: STEPS });
     step(1);
@@ -202,6 +211,9 @@ fn run(
     let wanted = Wanted { level: request.level, limit, place: &place, step: &step };
     let mut examined = examine(&mut bench, &subject, workload, &wanted)?;
     teller.tell(What::PhaseEnd);
+    if let (None, Some(refusal), Some(name)) = (&examined.found, &examined.refusal, &request.baseline) {
+        return Err(unusable(name, refusal.clone()));
+    }
     let (mut fix, mut promoted) = (None, Vec::new());
     if let (Some(found), None) = (&examined.found, &request.baseline) {
         let (study, path) = (None, request.selecting.path.as_path());
@@ -311,12 +323,29 @@ fn subject(bench: &mut Bench<'_>, request: &ProfileRequest, config: &Config) -> 
     };
     let found = Baselines::find(bench, Some(name))?;
     if let Some(skipped) = found.skipped.into_iter().next() {
-        let why = format!("{}: {}", skipped.refusal.gate, skipped.refusal.measured);
-        let fault = Fault::new(format!("using the baseline {name}"), why);
-        return Err(Fault { hint: skipped.refusal.hint, ..fault }.into());
+        return Err(unusable(name, skipped.refusal));
     }
     let ready = found.ready.into_iter().next().map(|baseline| Outcome::Passed(baseline.subject));
     Ok(ready.ok_or_else(|| Fault::new(format!("using the baseline {name}"), "it is not there"))?)
+}
+
+/// Refuses a file that a profile cannot be written to, before anything is profiled.
+pub fn writable(file: &Utf8Path) -> Result<(), Failure> {
+    let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+    let fixed = |path: &Utf8Path| fs_err::metadata(path).is_ok_and(|found| found.permissions().readonly());
+    let why = match (file.is_dir(), folder.is_dir()) {
+        (true, _) => format!("{file} is a folder"),
+        (_, false) => format!("there is no folder {folder}"),
+        _ if fixed(folder) => format!("the folder {folder} is read-only"),
+        _ => return Ok(()),
+    };
+    Err(Report::error(format!("the profile cannot be written to {file}")).label(why).into())
+}
+
+/// A baseline that cannot be built, called or measured is no fault of a configuration.
+fn unusable(name: &str, refusal: Refusal) -> Failure {
+    let fault = Fault::new(format!("using the baseline {name}"), format!("{}: {}", refusal.gate, refusal.measured));
+    Fault { hint: refusal.hint, ..fault }.into()
 }
 
 /// Seconds as they were given.

@@ -70,7 +70,7 @@ impl<'a> Stage<'a> {
         let seeds = (0..distributions.len() as u64).map(|number| derive(seed, &["inputs", name], number));
         let drawn: Vec<(Distribution, u64)> = distributions.iter().copied().zip(seeds).collect();
         let exams: Vec<Option<Exam>> = match helpers.alone() {
-            true => exams(&layout, rules, &drawn, helpers.device)?,
+            true => exams(&layout, rules, &drawn, helpers)?,
             false => drawn.iter().map(|draw| exam(&layout, rules, *draw, helpers)).collect::<Result<_, _>>()?,
         };
         // A distribution that makes no sense here is not asked about.

@@ -81,7 +81,12 @@ fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Outcome<Subjec
             device: bench.kernel.on_gpu() && on_device(&source),
         }));
     }
-    let request = request_of(bench.kernel, vec![path], function, Config::default())?;
+    let library = Utf8Path::new(file).extension() == Some("so");
+    // The loader looks for it from another folder.
+    let path = if library { path.canonicalize_utf8().unwrap_or(path) } else { path };
+    let linked = library.then(|| path.clone());
+    let mut request = request_of(bench.kernel, vec![path], function, Config::default())?;
+    request.flags.extend(linked.iter().flat_map(|path| linking(path, request.host)));
     // On a GPU a function in C++ launches by itself, and that is host code.
     let toolchain = if request.host { Nvcc::find().map(Toolchain::Nvcc) } else { bench.toolchain() };
     let toolchain = match toolchain {
@@ -89,6 +94,14 @@ fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Outcome<Subjec
         Err(fault) => return without(fault.why),
     };
     bench.build_now(&toolchain, &request)
+}
+
+/// What makes a linker keep a library whose functions are called only by what comes after it, and find it again at run time: some
+/// systems' linkers drop what nothing has asked for yet.
+fn linking(library: &Utf8Path, nvcc: bool) -> Vec<String> {
+    let folder = library.parent().unwrap_or(Utf8Path::new("."));
+    let prefix = if nvcc { "-Xlinker=" } else { "-Wl," };
+    vec![format!("{prefix}--no-as-needed"), format!("{prefix}-rpath={folder}")]
 }
 
 /// Why a baseline's file cannot be used, where it is not there.
@@ -143,6 +156,13 @@ impl Bench<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_are_linked_and_found_again() {
+        let library = Utf8Path::new("/opt/k/libx.so");
+        assert_eq!(linking(library, false), ["-Wl,--no-as-needed", "-Wl,-rpath=/opt/k"]);
+        assert_eq!(linking(library, true), ["-Xlinker=--no-as-needed", "-Xlinker=-rpath=/opt/k"]);
+    }
 
     #[test]
     fn imports_are_seen_in_every_form() {

@@ -203,6 +203,7 @@ fn dtype(selection: &Selection<'_>, argument: &kiln_spec::Argument) -> Option<Dt
 
 /// The fastest of some samples.
 fn fastest(bench: &Bench<'_>, subject: &Subject, slots: Vec<Slot>) -> Result<f64, Fault> {
+    bench.go_on()?;
     let layout = Layout::new(Signature { slots })?;
     let mut arena = layout.arena()?;
     // Ones: real pages, and no arithmetic on zeros.

@@ -37,6 +37,7 @@ impl<'a> Bench<'a> {
     pub fn places(&self, stage: &mut Stage<'a>, subject: &Subject) -> Result<Outcome<Vec<u64>>, Fault> {
         let Subject::Library { path, .. } = subject else { return Ok(Outcome::Passed(Vec::new())) };
         let path = path.canonicalize_utf8().map_err(|e| Fault::new(format!("looking for {path}"), e))?;
+        self.go_on()?;
         let mut seat = passed!(self.seating().take(subject)?);
         stage.fit(subject.config())?;
         passed!(stage.map(&mut seat, subject)?);

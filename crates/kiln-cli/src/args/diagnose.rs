@@ -13,25 +13,25 @@ pub(crate) struct DiagnoseArgs {
     #[arg(conflicts_with_all = ["sanitizer", "ncu"])]
     pub(crate) path: Option<Utf8PathBuf>,
     /// Hold what earlier profiles promised against what came of it: every change of a kernel after `kiln profile` named a cause
-    #[arg(long, conflicts_with_all = ["predict", "ncu", "sanitizer", "source"])]
+    #[arg(long, conflicts_with_all = ["predict", "ncu", "sanitizer", "source", "against", "svg", "details", "source_page", "ptxas", "why"])]
     pub(crate) calibration: bool,
     /// Predict the least time and the likely bottleneck of a kernel from its cost, its launches and the GPU's peaks; runs nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["ncu", "sanitizer", "source", "against", "svg", "details", "source_page", "ptxas", "why"])]
     pub(crate) predict: bool,
     /// GPU architecture to predict for, such as sm_90a; the GPU need not be here [default: this machine's GPU]
-    #[arg(long, value_name = "SM", requires = "predict")]
+    #[arg(long, value_name = "SM", requires = "predict", conflicts_with_all = ["ncu", "sanitizer", "calibration"])]
     pub(crate) arch: Option<String>,
     /// Board to predict for, such as h200 or rtx_4090 [default: this machine's GPU, else the fastest of the architecture]
-    #[arg(long, value_name = "NAME", requires = "predict")]
+    #[arg(long, value_name = "NAME", requires = "predict", conflicts_with_all = ["ncu", "sanitizer", "calibration"])]
     pub(crate) board: Option<String>,
     /// Workload to predict [default: every tuned workload]
-    #[arg(long, value_name = "NAME", requires = "predict")]
+    #[arg(long, value_name = "NAME", requires = "predict", conflicts_with_all = ["ncu", "sanitizer", "calibration"])]
     pub(crate) workload: Option<String>,
     /// Dtype of a type variable, such as T=bf16 [default: the first of each]
-    #[arg(long, value_name = "T=DTYPE", requires = "predict")]
+    #[arg(long, value_name = "T=DTYPE", requires = "predict", conflicts_with_all = ["ncu", "sanitizer", "calibration"])]
     pub(crate) variant: Option<String>,
     /// Configuration to predict, as NAME=VALUE,...; omitted tunables take their default
-    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", hide_default_value = true, requires = "predict")]
+    #[arg(long, value_name = "NAME=VALUE,...", default_value = "", hide_default_value = true, requires = "predict", conflicts_with_all = ["ncu", "sanitizer", "calibration"])]
     pub(crate) config: String,
     /// Log of compute-sanitizer (text or XML) or of a compiler's sanitizer; repeat it for several logs of one program, also for what it
     /// prints without a tool

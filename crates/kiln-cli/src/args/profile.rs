@@ -23,9 +23,13 @@ impl From<Level> for ProfileLevel {
     }
 }
 
+/// `all` is of other commands.
+const WORKLOAD: &str = "Workload to profile [default: the largest that is tuned for]";
+
 #[derive(Debug, Args)]
+#[command(mut_arg("workload", |arg| arg.help(WORKLOAD)))]
 #[command(
-    after_help = "On a GPU Nsight Compute (ncu) watches one call after two warm-up calls; the call is repeated for each pass, and never timed by kiln. The diagnosis names the cause, cites the metrics that say so, and lists the fixes; the report stays under .kiln/profiles for `ncu-ui` and `kiln diagnose --ncu`. Without ncu, without permission to read counters, and on the processor, the diagnosis is coarse: from the compiler's resources and occupancy, or from the machine code and where in it the time goes, beside the measured time and what this machine can do. Without --workload the largest tuned workload is profiled.\n\nExit codes: 0 a diagnosis, 1 nothing could be profiled, 3 the configuration was refused before.\n\nExamples:\n  kiln profile kernels/matmul\n  kiln profile kernels/attention --workload s2048_d64 --level full\n  kiln profile kernels/attention --baseline flash\n  kiln profile kernels/matmul --study last --json\n  kiln profile kernels/matmul --target cpu"
+    after_help = "On a GPU Nsight Compute (ncu) watches one call after two warm-up calls; the call is repeated for each pass, and never timed by kiln. The diagnosis names the cause, cites the metrics that say so, and lists the fixes; the report stays under .kiln/profiles for `ncu-ui` and `kiln diagnose --ncu`. Without ncu, without permission to read counters, and on the processor, the diagnosis is coarse: from the compiler's resources and occupancy, or from the machine code and where in it the time goes, beside the measured time and what this machine can do. Without --workload the largest tuned workload is profiled.\n\nExit codes: 0 a diagnosis, 1 nothing could be profiled or the baseline cannot run, 3 the configuration was refused: it breaks a rule, does not build, crashes or hangs. A wrong result is a note.\n\nExamples:\n  kiln profile kernels/matmul\n  kiln profile kernels/attention --workload s2048_d64 --level full\n  kiln profile kernels/attention --baseline flash\n  kiln profile kernels/matmul --study last --json\n  kiln profile kernels/matmul --target cpu"
 )]
 pub(crate) struct ProfileArgs {
     #[command(flatten)]
@@ -54,4 +58,39 @@ pub(crate) struct ProfileArgs {
     /// Print one JSON object instead
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::Cli;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_help_says_which_workload_is_profiled() {
+        let mut command = Cli::command();
+        let help = command.find_subcommand_mut("profile").unwrap().render_long_help().to_string();
+        assert!(
+            help.contains("[default: the largest that is tuned for]") && !help.contains("[default: all]"),
+            "{help}"
+        );
+        let others = command.find_subcommand_mut("check").unwrap().render_long_help().to_string();
+        assert!(others.contains("[default: all]"), "{others}");
+    }
+
+    /// A flag that would be passed over is refused.
+    #[test]
+    fn flags_of_another_input_are_refused() {
+        let of_prediction = ["--arch=sm_80", "--board=h200", "--workload=w", "--variant=T=bf16", "--config=A=1"];
+        let of_profile =
+            ["--why=x", "--svg=f", "--details=d", "--ptxas=p", "--source-page=s", "--against=a", "--source=s"];
+        let refused = |words: &[&str]| Cli::try_parse_from([&["kiln", "diagnose"], words].concat()).is_err();
+        for flag in of_prediction {
+            assert!(refused(&["--ncu=raw.csv", flag]) && refused(&["--sanitizer=log", flag]), "{flag}");
+            assert!(refused(&["--calibration", flag]) && !refused(&["k", "--predict", flag]), "{flag}");
+        }
+        for flag in of_profile {
+            assert!(refused(&["k", "--predict", flag]) && refused(&["--calibration", flag]), "{flag}");
+            assert!(!refused(&["--ncu=raw.csv", flag]), "{flag}");
+        }
+    }
 }

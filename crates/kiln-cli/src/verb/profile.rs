@@ -1,6 +1,6 @@
 //! `kiln profile`: what a kernel's time goes to.
 
-use kiln_app::{Ending, Ends, Failure, KernelFile, ProfileRequest, Project, profile, write_whole};
+use kiln_app::{Ending, Ends, Failure, KernelFile, ProfileRequest, Project, profile, writable, write_whole};
 use kiln_show::ProfileView;
 
 use crate::args::ProfileArgs;
@@ -8,6 +8,7 @@ use crate::hearing::Hearing;
 use crate::output;
 
 pub(crate) fn run(project: &Project, args: &ProfileArgs) -> Result<Ending, Failure> {
+    args.out.as_deref().map_or(Ok(()), writable)?;
     let hearing = Hearing::progress(&args.hearing, args.json)?;
     let hear = |event: &_| hearing.hear(event);
     let file = KernelFile::read_heard(&args.selecting.path, &hear)?;

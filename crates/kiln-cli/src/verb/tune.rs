@@ -117,25 +117,60 @@ fn next(kiln: &str, request: &TuneRequest, summary: &Summary, short: &str, exhau
             let bench = Command::of(kiln, "bench", selecting).measured(&measuring).value("--study", short);
             vec![show.to_string(), bench.to_string()]
         }
-        // Every configuration was tried: other values are what may help.
-        TuneVerdict::NotReached if exhausted => {
-            vec![show.clone().to_string(), show.flag("--importance", true).to_string()]
-        }
+        // Every configuration was tried: other values are what may help. What is slower than the baseline lacks more than that.
         TuneVerdict::NotReached => {
+            let slower = summary.speedup.is_some_and(|speedup| speedup < 1.0);
             let more = 2 * request.trials.unwrap_or(TRIALS);
-            vec![show.to_string(), again(&|new| new.trials = Some(more)).to_string()]
+            let on = match exhausted {
+                true => show.clone().flag("--importance", true).to_string(),
+                false => again(&|new| new.trials = Some(more)).to_string(),
+            };
+            let profile = slower.then(|| profile(kiln, selecting, summary));
+            [show.to_string()].into_iter().chain(profile).chain([on]).collect()
         }
         TuneVerdict::NoValidCandidate => {
             let gate = Command::of(kiln, "gate", selecting);
             vec![show.flag("--refusals", true).to_string(), gate.to_string()]
         }
         // What limits it comes before searching on.
-        TuneVerdict::Stopped => {
-            let workload = summary.limit.as_ref().map(|limit| limit.workload.clone()).filter(|name| !name.is_empty());
-            let selecting = Selecting { workload: workload.or(selecting.workload.clone()), ..selecting.clone() };
-            let config = summary.config.as_ref().map(ToString::to_string);
-            let profile = Command::of(kiln, "profile", &selecting).maybe("--config", config.as_deref());
-            vec![profile.to_string(), show.to_string()]
+        TuneVerdict::Stopped => vec![profile(kiln, selecting, summary), show.to_string()],
+    }
+}
+
+/// The profile of what a study came to.
+fn profile(kiln: &str, selecting: &Selecting, summary: &Summary) -> String {
+    let workload = summary.limit.as_ref().map(|limit| limit.workload.clone()).filter(|name| !name.is_empty());
+    let selecting = Selecting { workload: workload.or(selecting.workload.clone()), ..selecting.clone() };
+    let config = summary.config.as_ref().map(ToString::to_string);
+    Command::of(kiln, "profile", &selecting).maybe("--config", config.as_deref()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use serde_json::json;
+
+    fn summary(speedup: f64) -> Summary {
+        serde_json::from_value(json!({
+            "verdict": "not_reached", "reason": "", "workloads": [], "config": { "VEC": 8 }, "speedup": speedup,
+            "speedup_ci95": null, "target_speedup": 1.1, "baseline": "naive", "trials": 6, "refused": {}, "ablation": [],
+            "seed": 1, "seconds": 1.0, "study": "s"
+        }))
+        .unwrap()
+    }
+
+    /// Slower than the baseline: what limits it is worth more than another search.
+    #[test]
+    fn a_study_below_its_baseline_sends_to_the_profile() {
+        let cli = crate::args::Cli::try_parse_from(["kiln", "tune", "k"]).unwrap();
+        let crate::args::Verb::Tune(args) = cli.verb else { panic!("another verb") };
+        let request = request(&args);
+        for exhausted in [false, true] {
+            let slow = next("kiln", &request, &summary(0.7), "abc", exhausted);
+            assert!(slow.iter().any(|line| line.contains(" profile ") && line.contains("VEC=8")), "{slow:?}");
+            let fast = next("kiln", &request, &summary(1.05), "abc", exhausted);
+            assert!(!fast.iter().any(|line| line.contains(" profile ")), "{fast:?}");
         }
     }
 }

@@ -12,6 +12,8 @@ pub struct Instruction {
     pub operands: Vec<String>,
     /// The address that it jumps to or calls, and what lies there.
     pub target: Option<(u64, String)>,
+    /// Whether it has the memory it changes to itself: `lock add`, or `xchg` with memory.
+    pub locked: bool,
 }
 
 impl Instruction {
@@ -58,8 +60,10 @@ fn instruction(line: &str) -> Option<Instruction> {
     let mut words = text.splitn(2, char::is_whitespace);
     let mut name = words.next().filter(|name| !name.is_empty())?;
     let mut operands = words.next().unwrap_or_default().trim();
+    let mut locked = false;
     // Prefixes: `bnd jmp`, `rep stos`, `notrack jmp`.
     while matches!(name, "bnd" | "rep" | "repz" | "repnz" | "lock" | "notrack" | "data16" | "cs") {
+        locked |= name == "lock";
         let mut words = operands.splitn(2, char::is_whitespace);
         name = words.next().unwrap_or_default();
         operands = words.next().unwrap_or_default().trim();
@@ -69,7 +73,9 @@ fn instruction(line: &str) -> Option<Instruction> {
         Some((u64::from_str_radix(place.trim(), 16).ok()?, symbol.to_string()))
     });
     let operands = operands.split(',').map(|operand| operand.trim().to_string()).filter(|operand| !operand.is_empty());
-    Some(Instruction { address, name: name.into(), operands: operands.collect(), target })
+    let operands: Vec<String> = operands.collect();
+    locked |= name == "xchg" && operands.iter().any(|operand| operand.contains('['));
+    Some(Instruction { address, name: name.into(), operands, target, locked })
 }
 
 #[cfg(test)]
@@ -93,6 +99,15 @@ mod tests {
         assert_eq!((code[3].is_call(), code[3].target.clone()), (true, Some((0x1030, "memset".into()))));
         assert_eq!((code[4].target.as_ref(), code[4].operands.len()), (None, 2));
         assert_eq!((code[5].name.as_str(), code[5].is_jump()), ("jmp", true));
+    }
+
+    #[test]
+    fn locked_instructions_are_marked() {
+        let text = "0000000000000010 <k>:\n  10:\tlock add DWORD PTR [rip+0x2f08],0x1        # 4028 <c>\n  \
+            14:\txchg   eax,DWORD PTR [rdi]\n  18:\txchg   ax,ax\n  1a:\tadd    eax,0x1\n";
+        let code = &functions(text)[0].code;
+        assert_eq!(code.iter().map(|own| own.locked).collect::<Vec<_>>(), [true, true, false, false]);
+        assert_eq!(code[0].name, "add");
     }
 
     proptest! {

@@ -24,6 +24,12 @@ causes! {
     StackSpill => "stack_spill",
     /// The time goes to a function that a loop calls.
     CallInLoop => "call_in_loop",
+    /// The hot loop has memory to itself at every step.
+    LockedInLoop => "locked_in_loop",
+    /// The hot loop converts floats to doubles and back.
+    MixedPrecision => "mixed_precision",
+    /// The hot loop uses little of each cache line that it touches.
+    StridedAccess => "strided_access",
     /// Memory gives what it can.
     AtRooflineMemory => "at_roofline_memory",
     /// The arithmetic units give what they can.

@@ -167,7 +167,7 @@ mod tests {
     fn facts() -> GpuFacts {
         GpuFacts {
             kernel: "k".into(),
-            position: Position { seconds: Some(1e-3), memory: Some(0.1), compute: Some(0.25) },
+            position: Position { seconds: Some(1e-3), memory: Some(0.1), compute: Some(0.25), flops: None },
             blocks: Some(1320.0),
             sms: Some(132.0),
             blocks_per_sm: Some(2.0),

@@ -22,6 +22,37 @@ pub struct HotLoop {
     /// What it consists of.
     #[serde(flatten)]
     pub mix: Mix,
+    /// The other innermost loops that were seen.
+    #[serde(skip)]
+    pub others: Vec<SeenLoop>,
+}
+
+/// A loop beside the hot one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenLoop {
+    /// The share of all looks that found the call here.
+    pub share: f64,
+    /// Instructions in it.
+    pub instructions: usize,
+    /// What it consists of.
+    pub mix: Mix,
+}
+
+impl HotLoop {
+    /// That most of the time is not in loops, where it is not.
+    pub fn elsewhere_told(&self) -> Option<String> {
+        let elsewhere = self.elsewhere.filter(|share| *share > 0.5)?;
+        Some(format!(
+            "{:.0} % of the time is outside of the library's loops: in functions that it calls, or waiting",
+            100.0 * elsewhere
+        ))
+    }
+
+    /// The share of the time in all loops of a kind, this one among them; none where nobody looked.
+    pub(super) fn reach(&self, of_the_kind: impl Fn(&Mix, usize) -> bool) -> Option<f64> {
+        let alike = self.others.iter().filter(|own| of_the_kind(&own.mix, own.instructions));
+        Some((self.share? + alike.map(|own| own.share).sum::<f64>()).min(1.0))
+    }
 }
 
 /// A stretch of a function's code, from the first instruction to the last.
@@ -60,7 +91,7 @@ fn loops(function: &Function) -> Vec<Range> {
 
 /// The hot loop of a library; none if it has no loop.
 pub fn hot_loop(functions: &[Function], places: &[u64]) -> Option<HotLoop> {
-    let mut best: Option<((usize, usize), HotLoop)> = None;
+    let mut found: Vec<(usize, HotLoop)> = Vec::new();
     let mut in_loops = 0;
     for function in functions {
         let (all, frame) = (loops(function), has_frame(&function.code));
@@ -68,17 +99,27 @@ pub fn hot_loop(functions: &[Function], places: &[u64]) -> Option<HotLoop> {
         in_loops += places.iter().filter(|place| all.iter().any(|own| own.has(**place))).count();
         for range in inner {
             let code: Vec<&Instruction> = function.code.iter().filter(|own| range.has(own.address)).collect();
-            let mix = mix(&code, frame);
             let seen = places.iter().filter(|place| range.has(**place)).count();
-            let rank = (seen, mix.lanes());
-            if best.as_ref().is_none_or(|(known, _)| rank > *known) {
-                let (function, address) = (function.name.clone(), range.first);
-                let (instructions, share) = (code.len(), of(seen, places));
-                best = Some((rank, HotLoop { function, address, instructions, share, elsewhere: None, mix }));
-            }
+            let own = HotLoop {
+                function: function.name.clone(),
+                address: range.first,
+                instructions: code.len(),
+                share: of(seen, places),
+                elsewhere: None,
+                mix: mix(&code, frame),
+                others: Vec::new(),
+            };
+            found.push((seen, own));
         }
     }
-    best.map(|(_, found)| HotLoop { elsewhere: of(places.len().saturating_sub(in_loops), places), ..found })
+    // The first of those that are equally hot.
+    let hottest = (0..found.len()).rev().max_by_key(|index| (found[*index].0, found[*index].1.mix.lanes()))?;
+    let (_, hot) = found.swap_remove(hottest);
+    let others = found
+        .into_iter()
+        .filter(|(seen, _)| *seen > 0)
+        .filter_map(|(_, own)| Some(SeenLoop { share: own.share?, instructions: own.instructions, mix: own.mix }));
+    Some(HotLoop { elsewhere: of(places.len().saturating_sub(in_loops), places), others: others.collect(), ..hot })
 }
 
 fn of(seen: usize, places: &[u64]) -> Option<f64> {
@@ -100,6 +141,14 @@ mod tests {
         let hot = hot_loop(&code, &[0x14, 0x18, 0x14, 0x1c, 0x10, 0x26, 0xffff_ffff]).unwrap();
         assert_eq!((hot.address, hot.instructions, hot.share), (0x14, 2, Some(0.429)));
         assert_eq!(hot.elsewhere, Some(0.286));
+        // The other loop was seen once of seven times.
+        assert_eq!((hot.others.len(), hot.others[0].share, hot.others[0].mix.chains), (1, 0.143, 2));
+        assert_eq!((hot.reach(|mix, _| mix.chains == 2), hot.reach(|_, _| false)), (Some(0.429 + 0.143), Some(0.429)));
+        assert_eq!(hot.elsewhere_told(), None);
+        // A call that sleeps is beyond the file.
+        let asleep = hot_loop(&code, &[0xffff_ffff, 0xffff_ffff, 0x1c]).unwrap();
+        assert_eq!(asleep.share, Some(0.333));
+        assert!(asleep.elsewhere_told().unwrap().starts_with("67 % of the time is outside"));
         // Without a look it is the one with the most arithmetic.
         let guessed = hot_loop(&code, &[]).unwrap();
         assert_eq!((guessed.address, guessed.share, guessed.mix.chains), (0x1c, None, 2));

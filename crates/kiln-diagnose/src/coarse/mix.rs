@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::assembly::Instruction;
+use super::stride::{bytes, touched};
 
 /// What a loop consists of.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -28,6 +29,24 @@ pub struct Mix {
     pub chains: usize,
     /// The longest such sequence of one step, in instructions.
     pub chain_length: usize,
+    /// Operations of one step; a product with a sum is two.
+    pub operations: usize,
+    /// Instructions that lock the memory they change.
+    pub locked: usize,
+    /// Conversions from float to double, and back.
+    pub widened: usize,
+    /// See `widened`.
+    pub narrowed: usize,
+    /// Bytes of the cache lines that one step touches.
+    pub line_bytes: u64,
+    /// Bytes of them that it uses.
+    pub used_bytes: u64,
+    /// Bits of the narrowest access to memory; 0 for none.
+    #[serde(skip)]
+    pub access_bits: u32,
+    /// Instructions that only move parts of vectors.
+    #[serde(skip)]
+    pub moved: usize,
 }
 
 impl Mix {
@@ -35,6 +54,15 @@ impl Mix {
     pub(super) fn lanes(&self) -> usize {
         let each = self.vector_bits.checked_div(self.element_bits).map_or(1, |lanes| lanes.max(1) as usize);
         self.scalar + self.packed * each
+    }
+
+    /// Bits that it computes with at once: of vectors, of elements, or of accesses where nothing is computed.
+    pub(super) fn width(&self) -> u32 {
+        match (self.packed > 0 && self.packed >= self.scalar, self.element_bits) {
+            (true, _) => self.vector_bits,
+            (false, 0) => self.access_bits,
+            (false, bits) => bits,
+        }
     }
 
     /// All of its arithmetic.
@@ -51,6 +79,8 @@ struct Arithmetic {
 
 /// Names without the `v` of three operands and without the suffix.
 const FLOATING: [&str; 7] = ["add", "sub", "mul", "div", "max", "min", "sqrt"];
+/// What moves parts of vectors.
+const MOVES: [&str; 5] = ["extract", "insert", "perm", "unpck", "shuf"];
 const FUSED: [&str; 4] = ["fmadd", "fmsub", "fnmadd", "fnmsub"];
 
 fn arithmetic(name: &str) -> Option<Arithmetic> {
@@ -72,7 +102,7 @@ fn vector(operand: &str) -> Option<(u32, &str)> {
 }
 
 /// Whether an operand lies on the stack. Only in functions with a frame does rbp point there.
-fn on_stack(operand: &str, frame: bool) -> bool {
+pub(super) fn on_stack(operand: &str, frame: bool) -> bool {
     operand.contains("[rsp") || (frame && operand.contains("[rbp-"))
 }
 
@@ -83,7 +113,8 @@ pub(super) fn has_frame(code: &[Instruction]) -> bool {
 
 /// Counts what a loop consists of, in a function with or without a frame.
 pub(super) fn mix(code: &[&Instruction], frame: bool) -> Mix {
-    let mut found = Mix::default();
+    let (line_bytes, used_bytes) = touched(code, frame);
+    let mut found = Mix { line_bytes, used_bytes, ..Mix::default() };
     // Of each register how often it is summed up in, and whether anything else writes it.
     let mut sums: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
     for own in code {
@@ -94,7 +125,15 @@ pub(super) fn mix(code: &[&Instruction], frame: bool) -> Mix {
         if own.name != "lea" && !own.name.starts_with("nop") {
             found.stack += usize::from(own.operands.iter().any(|operand| on_stack(operand, frame)));
             found.memory += usize::from(own.operands.iter().any(|o| o.contains('[') && !on_stack(o, frame)));
+            for bits in own.operands.iter().filter_map(|operand| Some(8 * u32::try_from(bytes(operand)?).ok()?)) {
+                found.access_bits = if found.access_bits == 0 { bits } else { found.access_bits.min(bits) };
+            }
         }
+        found.locked += usize::from(own.locked);
+        let plain = own.name.strip_prefix('v').unwrap_or(&own.name);
+        found.widened += usize::from(matches!(plain, "cvtss2sd" | "cvtps2pd"));
+        found.narrowed += usize::from(matches!(plain, "cvtsd2ss" | "cvtpd2ps"));
+        found.moved += usize::from(MOVES.iter().any(|name| plain.starts_with(name)));
         let Some((bits, register)) = own.operands.first().and_then(|operand| vector(operand)) else { continue };
         let sum = sums.entry(register).or_default();
         let Some(Arithmetic { packed, element_bits }) = arithmetic(&own.name) else {
@@ -108,7 +147,9 @@ pub(super) fn mix(code: &[&Instruction], frame: bool) -> Mix {
         } else {
             found.scalar += 1;
         }
+        let each = if packed { (bits / element_bits).max(1) as usize } else { 1 };
         let fused = FUSED.iter().any(|name| own.name.contains(name));
+        found.operations += if fused { 2 * each } else { each };
         let two = own.operands.len() == 2 && !own.name.contains("sqrt");
         let again = own.operands.iter().skip(1).any(|operand| vector(operand).is_some_and(|(_, n)| n == register));
         // 231 adds to its destination; 132 and 213 multiply it.
@@ -144,6 +185,22 @@ mod tests {
             of(&["vmulss xmm0,xmm1,DWORD PTR [rax]", "vaddpd zmm1,zmm2,zmm3", "vpaddd ymm0,ymm1,ymm2", "add rax,0x4"]);
         assert_eq!((found.scalar, found.packed, found.vector_bits, found.element_bits), (1, 1, 512, 64));
         assert_eq!((found.stack, found.memory, found.chains), (0, 1, 0));
+    }
+
+    #[test]
+    fn conversions_locks_and_operations_are_counted() {
+        let found = of(&[
+            "vcvtps2pd ymm0,xmm0",
+            "vextractf128 xmm1,ymm0,0x1",
+            "vfmadd231pd ymm0,ymm4,ymm5",
+            "vcvtpd2ps xmm0,ymm0",
+            "lock add DWORD PTR [rip+0x2f08],0x1",
+            "vmulss xmm6,xmm6,xmm7",
+        ]);
+        assert_eq!((found.widened, found.narrowed, found.moved, found.locked), (1, 1, 1, 1));
+        assert_eq!((found.operations, found.width()), (9, 256));
+        let copies = of(&["movss xmm0,DWORD PTR [rdi]", "movss DWORD PTR [rsp+0x10],xmm0"]);
+        assert_eq!((copies.width(), copies.operations), (32, 0));
     }
 
     #[test]

@@ -41,9 +41,11 @@ fn the_floor_is_the_tighter_roof() {
 /// The planted programs of `fixtures/ncu` whose cause shows before a run.
 #[test]
 fn planted_causes_that_show_before_a_run() {
-    // 13_few_blocks: 16 blocks for 132 SMs.
+    // 13_few_blocks: 16 blocks for 132 SMs, which read 2 TB/s at most.
     let few = predict(&plan(1e8, 2.7e8, launch(16, 64)), &H200);
-    assert_eq!((few.cause, few.ranked[0].slowdown), (Some(Bottleneck::SmallGrid), Some(8.25)));
+    assert_eq!((few.cause, few.ranked[0].slowdown), (Some(Bottleneck::SmallGrid), Some(2.34)));
+    let computing = predict(&plan(66.9e9, 1e6, launch(16, 64)), &H200);
+    assert_eq!((computing.cause, computing.ranked[0].slowdown), (Some(Bottleneck::SmallGrid), Some(8.25)));
     // 15_one_more: 140 blocks of 1024 threads; 8 SMs have two.
     let more = predict(&plan(1e9, 1e6, PlannedLaunch { blocks_per_sm: 2, ..launch(140, 64) }), &H200);
     assert_eq!((more.cause, more.ranked[0].slowdown), (Some(Bottleneck::TailEffect), Some(1.89)));
@@ -61,6 +63,28 @@ fn planted_causes_that_show_before_a_run() {
     let spilling = PlannedLaunch { spilled_bytes: 200, ..launch(132 * 800, 64) };
     let found = predict(&plan(1e9, 4.8e8, spilling), &H200);
     assert_eq!((found.cause, found.ranked[0].slowdown), (Some(Bottleneck::RegisterSpillLocal), None));
+}
+
+/// One block for work of a microsecond: the launch takes as long either way.
+#[test]
+fn a_small_grid_slows_the_work_and_not_the_launch() {
+    let tiny = predict(&plan(1e3, 4e3, launch(1, 64)), &H200);
+    assert_eq!((tiny.floor_us, tiny.cause), (Some(2.5), Some(Bottleneck::LaunchBound)));
+    assert!(!tiny.ranked.iter().any(|own| own.cause == Bottleneck::SmallGrid), "{tiny:?}");
+    // 1 us of arithmetic on all SMs is 132 us on one, 52.8 times the launch.
+    let some = predict(&plan(66.9e6, 4e3, launch(1, 64)), &H200);
+    assert_eq!((some.cause, some.ranked[0].slowdown), (Some(Bottleneck::SmallGrid), Some(52.8)));
+}
+
+/// Without a floor nothing is a multiple of it.
+#[test]
+fn without_a_cost_no_slowdown_is_known() {
+    for blocks in [64, 140] {
+        let launches = vec![PlannedLaunch { blocks_per_sm: 2, ..launch(blocks, 64) }];
+        let found = predict(&Plan { launches, ..Plan::default() }, &H200);
+        assert!(found.floor_us.is_none() && !found.ranked.is_empty(), "{found:?}");
+        assert!(found.ranked.iter().all(|own| own.slowdown.is_none()), "{found:?}");
+    }
 }
 
 /// Few warps suffice for tensor cores, and a limit by threads is none that registers or shared memory set.

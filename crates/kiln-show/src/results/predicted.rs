@@ -62,7 +62,7 @@ fn one(f: &mut fmt::Formatter<'_>, own: &PredictedWorkload, all: &Predicted) -> 
     for (number, likely) in prediction.ranked.iter().enumerate() {
         let word = if number == 0 { "likely bottleneck" } else { "also likely" };
         let cost = match likely.slowdown {
-            Some(slowdown) if slowdown > 1.0 => format!(", at least {} the floor", times(slowdown)),
+            Some(slowdown) if slowdown > 1.0 => format!(", about {} the floor", times(slowdown)),
             Some(_) => String::new(),
             None => ", at a cost that only a run shows".into(),
         };

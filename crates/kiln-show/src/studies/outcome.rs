@@ -4,7 +4,7 @@
 use std::fmt;
 
 use kiln_app::DiagnosisVerdict;
-use kiln_study::{Late, SanitizedRefusal, StudyLimit, Summary};
+use kiln_study::{Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
 
 use crate::words::kernels::by_workload;
 use crate::words::number::duration;
@@ -105,24 +105,18 @@ impl fmt::Display for OutcomeView<'_> {
                 .collect();
             f.write_str(&lines(&rows, &[Align::Left, Align::Left, Align::Left]))?;
         }
-        s.limit.iter().try_for_each(|limit| limited(f, limit))?;
+        s.limit.iter().try_for_each(|limit| limited(f, limit, s.verdict == TuneVerdict::Stopped))?;
         causes(f, &s.sanitized)
     }
 }
 
-/// What limits the kernel now, and what to change first.
-fn limited(f: &mut fmt::Formatter<'_>, limit: &StudyLimit) -> fmt::Result {
-    let StudyLimit { workload, cause, expected_speedup, coarse, bound, explanation, fix, page, promoted, .. } = limit;
+/// What limits the kernel now, and what to change first. A study that stopped is far behind its baseline.
+fn limited(f: &mut fmt::Formatter<'_>, limit: &StudyLimit, stopped: bool) -> fmt::Result {
+    let StudyLimit { workload, cause, coarse, bound, explanation, fix, page, promoted, .. } = limit;
     let on = if workload.is_empty() { String::new() } else { format!(" on {workload}") };
     let coarse = if *coarse { ", coarse" } else { "" };
     match cause {
-        Some(cause) if cause.starts_with("at_roofline") && *expected_speedup > 1.05 => {
-            writeln!(f, "\nwhat limits it{on}: {cause}, at most {expected_speedup:.2}x left to the roof{coarse}")?
-        }
-        Some(cause) if cause.starts_with("at_roofline") => {
-            writeln!(f, "\nwhat limits it{on}: {cause}, nothing left to gain{coarse}")?
-        }
-        Some(cause) => writeln!(f, "\nwhat limits it{on}: {cause}, at most {expected_speedup:.2}x without it{coarse}")?,
+        Some(cause) => writeln!(f, "\nwhat limits it{on}: {cause}, {}{coarse}", limit.worth(stopped))?,
         None => {
             writeln!(f, "\nwhat limits it{on}: no known cause, bound by {bound}{coarse}")?;
             return if explanation.is_empty() { Ok(()) } else { writeln!(f, "  {}", visible(explanation)) };

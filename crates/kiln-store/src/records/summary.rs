@@ -181,6 +181,26 @@ pub struct StudyLimit {
     pub promoted: Vec<String>,
 }
 
+impl StudyLimit {
+    /// What removing the cause is worth, in words. Of a kernel that is less than half as fast as its baseline, the baseline shows that
+    /// there is more to gain than a factor of two.
+    pub fn worth(&self, far_behind: bool) -> String {
+        let (at_roof, most) =
+            (self.cause.as_ref().is_some_and(|cause| cause.starts_with("at_roofline")), self.expected_speedup);
+        match (at_roof, far_behind) {
+            (true, false) if most > 1.05 => format!("at most {most:.2}x left to the roof"),
+            (true, false) => "nothing left to gain".into(),
+            (true, true) => {
+                "nothing left to gain by [cost], which the baseline disproves: it is more than twice as fast".into()
+            }
+            (false, true) if most < 2.0 => {
+                format!("at most {most:.2}x without it, which is not all: the baseline is more than twice as fast")
+            }
+            (false, _) => format!("at most {most:.2}x without it"),
+        }
+    }
+}
+
 /// What one tunable is worth: the winner with it set back to its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ablated {
@@ -241,4 +261,36 @@ pub struct Summary {
     pub seconds: f64,
     /// The study's id.
     pub study: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(cause: &str, expected_speedup: f64) -> StudyLimit {
+        StudyLimit {
+            workload: String::new(),
+            config: Config::default(),
+            cause: Some(cause.into()),
+            confidence: 0.5,
+            expected_speedup,
+            coarse: true,
+            bound: "latency".into(),
+            explanation: String::new(),
+            fix: None,
+            report: None,
+            page: None,
+            promoted: Vec::new(),
+        }
+    }
+
+    /// Beside 0.12x of the baseline, "at most 1.45x" alone would say that the baseline cannot be.
+    #[test]
+    fn a_small_promise_is_not_all_that_a_slow_kernel_lacks() {
+        assert_eq!(limit("call_in_loop", 16.0).worth(true), "at most 16.00x without it");
+        assert_eq!(limit("call_in_loop", 1.45).worth(false), "at most 1.45x without it");
+        assert!(limit("call_in_loop", 1.45).worth(true).contains("not all: the baseline is more than twice as fast"));
+        assert_eq!(limit("at_roofline_memory", 1.0).worth(false), "nothing left to gain");
+        assert!(limit("at_roofline_memory", 1.0).worth(true).contains("which the baseline disproves"));
+    }
 }

@@ -4,7 +4,7 @@
 
 use kiln_build::Toolchain;
 use kiln_core::{Config, Fault, Outcome, Report, Workload, nearest};
-use kiln_device::{Demand, Device};
+use kiln_device::{Arch, Demand, Device};
 use kiln_diagnose::prediction::{Board, Plan, PlannedLaunch, Prediction, predict};
 use kiln_judge::geometry;
 use kiln_space::Problem;
@@ -76,6 +76,9 @@ impl Ends for Predicted {
 /// Predicts a kernel's time.
 pub fn predict_kernel(project: &Project, file: &KernelFile, request: &PredictRequest) -> Result<Predicted, Failure> {
     let named = request.board.as_deref().map(board_of).transpose()?;
+    if let (Some(board), Some(arch)) = (named, &request.selecting.arch) {
+        alike(board, arch)?;
+    }
     let mut selecting = for_this_gpu(file, &request.selecting);
     if let (Some(board), None) = (named, &request.selecting.arch) {
         selecting.arch = Some(board.arch.name().into());
@@ -139,6 +142,20 @@ fn board_of(name: &str) -> Result<&'static Device, Failure> {
         let report = Report::error(format!("--board: no board `{name}` is known"));
         report.label(format!("expected one of {}", list.join(", "))).maybe_hint(near).into()
     })
+}
+
+/// Refuses an architecture that is not the board's. One that is not known is refused where the file is read.
+fn alike(board: &Device, arch: &str) -> Result<(), Failure> {
+    let wanted = Arch::parse(arch).ok().map(|arch| arch.compute_capability());
+    if wanted.is_none_or(|wanted| wanted == board.arch.compute_capability()) {
+        return Ok(());
+    }
+    let (name, own) = (board.name, board.arch.name());
+    let report = Report::error(format!("--board {name} is {own}, and --arch is {arch}"));
+    Err(report
+        .label("expected one of them, or both of the same architecture")
+        .hint(format!("omit --arch for {name}"))
+        .into())
 }
 
 /// The GPU that is here, if the code is for it; else the fastest board of the architecture, so that the floor is one.

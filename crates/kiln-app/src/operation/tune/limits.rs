@@ -169,7 +169,7 @@ fn profiled<'a>(
     Ok(Some((limit, own)))
 }
 
-/// `scalar_loop, at most 3.20x without it (coarse). All 4 ... Fix: let the compiler ...`.
+/// What limits a kernel that is less than half as fast as its baseline: `scalar_loop, at most 3.20x without it (coarse). All 4 ... Fix: let the compiler ...`.
 fn in_words(limit: &StudyLimit) -> String {
     let coarse = if limit.coarse { " (coarse)" } else { "" };
     let Some(cause) = &limit.cause else {
@@ -178,5 +178,5 @@ fn in_words(limit: &StudyLimit) -> String {
             .into();
     };
     let fix = limit.fix.as_ref().map_or(String::new(), |fix| format!(" Fix: {fix}."));
-    format!("{cause}, at most {:.2}x without it{coarse}. {}{fix}", limit.expected_speedup, limit.explanation)
+    format!("{cause}, {}{coarse}. {}{fix}", limit.worth(true), limit.explanation)
 }
