@@ -99,7 +99,7 @@ fn the_json_reference_names_every_key() {
     let fixed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/ncu/h200/p03_smallmat_fixed.raw.csv");
     let compared = format!("kiln diagnose --ncu {page} --against {fixed} --json");
     // The call of expf in the loop, and its fix.
-    let profile = "kiln profile fixing --target cpu --json > profiled.json";
+    let profile = "kiln profile fixing --target cpu --json > profiled.json 2>&1";
     let calibrated = format!(
         "cp -r sample fixing && {profile} && sed -i 's/#if POLY/#if 1/' fixing/sample.c && {profile} && kiln diagnose --calibration --json"
     );

@@ -27,7 +27,7 @@ pub enum FixKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromiseVerdict {
-    /// The measured speedup is within a factor of two.
+    /// The measured speedup is within a factor of two; of a coarse promise, not above it.
     Kept,
     /// It is more.
     More,
@@ -48,9 +48,17 @@ impl PromiseVerdict {
         }
     }
 
-    fn of(predicted: f64, measured: f64) -> PromiseVerdict {
+    /// A coarse promise is an upper bound: it is kept where it is not exceeded.
+    fn of(predicted: f64, measured: f64, coarse: bool) -> PromiseVerdict {
         match measured / predicted {
             _ if measured - 1.0 < LEAST * (predicted - 1.0) => PromiseVerdict::TryAnother,
+            times if coarse => {
+                if times > 1.0 {
+                    PromiseVerdict::More
+                } else {
+                    PromiseVerdict::Kept
+                }
+            }
             times if times > KEPT => PromiseVerdict::More,
             times if times < 1.0 / KEPT => PromiseVerdict::Less,
             _ => PromiseVerdict::Kept,
@@ -113,14 +121,21 @@ pub(crate) fn applied(profiles: &[ProfileRecord]) -> Vec<AppliedFix> {
     (0..profiles.len()).filter_map(fix).collect()
 }
 
+/// The cause that a change was for, what its removal promised, and whether it is gone: the first of those that no longer apply, else the
+/// first of all. None where nothing was promised.
+fn meant(before: &ProfileRecord, after: &ProfileRecord) -> Option<(String, f64, bool)> {
+    let now = after.ranked.read().ok()?;
+    let still = |cause: &str| now.iter().any(|(own, _)| own == cause);
+    let ranked = before.ranked.read().ok()?;
+    // Nothing is promised at the roofline.
+    let promises = || ranked.iter().filter(|(cause, gain)| *gain > 1.0 && !cause.starts_with("at_roofline"));
+    let (cause, gain) = promises().find(|(cause, _)| !still(cause)).or_else(|| promises().next())?;
+    Some((cause.clone(), *gain, !still(cause)))
+}
+
 fn fix_between(before: &ProfileRecord, after: &ProfileRecord) -> Option<AppliedFix> {
     let (before_us, after_us) = before.time_us.zip(after.time_us).filter(|(one, other)| *one > 0.0 && *other > 0.0)?;
-    let cause = before.cause.clone()?;
-    // Nothing is promised at the roofline.
-    if before.expected_speedup <= 1.0 || cause.starts_with("at_roofline") {
-        return None;
-    }
-    let gone = after.ranked.read().ok().is_none_or(|ranked| !ranked.iter().any(|(own, _)| *own == cause));
+    let (cause, predicted, gone) = meant(before, after)?;
     let changed = match (before.code != after.code, before.config != after.config) {
         // A study changes many values at once, and not for that cause.
         _ if before.study.is_some() && before.study == after.study => return None,
@@ -129,7 +144,7 @@ fn fix_between(before: &ProfileRecord, after: &ProfileRecord) -> Option<AppliedF
         (_, true) if gone => FixKind::Configuration,
         _ => return None,
     };
-    let (predicted, measured) = (before.expected_speedup, before_us / after_us);
+    let measured = before_us / after_us;
     Some(AppliedFix {
         at_ms: after.at_ms,
         kernel: after.kernel.clone(),
@@ -145,7 +160,7 @@ fn fix_between(before: &ProfileRecord, after: &ProfileRecord) -> Option<AppliedF
         gone,
         now: after.cause.clone(),
         coarse: after.coarse,
-        verdict: PromiseVerdict::of(predicted, measured),
+        verdict: PromiseVerdict::of(predicted, measured, after.coarse),
     })
 }
 
@@ -226,6 +241,15 @@ mod tests {
                 ("tail_effect", 1.3, true, PromiseVerdict::More),
             ]
         );
+        // The cause that went is the one that was meant, also where another one came first and stays.
+        let two = |at_ms: i64, code: &str, time_us: f64, causes: &[(&str, f64)]| ProfileRecord {
+            ranked: Kept::new(causes.iter().map(|(cause, gain)| ((*cause).to_string(), *gain)).collect()),
+            ..profile(at_ms, code, Some(causes[0].0), causes[0].1, time_us)
+        };
+        let before = two(1, "a", 300.0, &[("tensor_core_unused", 10.0), ("small_grid", 4.0)]);
+        let found = applied(&[before, two(2, "b", 120.0, &[("tensor_core_unused", 4.0)])]);
+        let told: Vec<_> = found.iter().map(|f| (f.cause.as_str(), f.predicted, f.gone, f.verdict)).collect();
+        assert_eq!(told, [("small_grid", 4.0, true, PromiseVerdict::Kept)]);
         assert!((fixes[0].measured - 901.0 / 300.0).abs() < 1e-12 && fixes[0].now.as_deref() == Some("tail_effect"));
     }
 
@@ -263,8 +287,10 @@ mod tests {
     #[test]
     fn promises_are_judged() {
         let verdicts =
-            [(4.0, 3.0), (4.0, 8.1), (4.0, 1.9), (4.0, 1.5), (4.0, 0.9)].map(|(p, m)| PromiseVerdict::of(p, m));
+            [(4.0, 3.0), (4.0, 8.1), (4.0, 1.9), (4.0, 1.5), (4.0, 0.9)].map(|(p, m)| PromiseVerdict::of(p, m, false));
         use PromiseVerdict::{Kept, Less, More, TryAnother};
         assert_eq!(verdicts, [Kept, More, Less, TryAnother, TryAnother]);
+        let coarse = [(15.0, 4.9), (15.0, 16.0), (15.0, 2.0)].map(|(p, m)| PromiseVerdict::of(p, m, true));
+        assert_eq!(coarse, [Kept, More, TryAnother]);
     }
 }
