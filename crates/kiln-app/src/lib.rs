@@ -13,6 +13,7 @@ mod event;
 mod failure;
 mod kernel;
 mod operation;
+mod place;
 mod project;
 mod record;
 mod seed;
@@ -36,8 +37,9 @@ pub use operation::{
     WorkerKind, baselines, bench, cache, calibration, check, ci, claims, compare, compare_profiles, debug, deletable,
     delete, diagnose, diagnose_profile, explain, explained, export, forge, fuzz, gate, gate_everywhere, history,
     importance, init, predict_kernel, profile, rename, reproduce, retag, sanitize, show, simulate, space, tune,
-    variants, worker, writable, write_pictures,
+    variants, worker, write_pictures,
 };
+pub use place::writable;
 pub use project::{Project, Stop};
 pub use record::profiles::{AppliedFix, FixKind, PromiseVerdict};
 pub use record::{StudyNow, unreadable};

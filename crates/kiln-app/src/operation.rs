@@ -48,7 +48,7 @@ pub use gate::{GateRequest, Gated, GatedEverywhere, Way, gate, gate_everywhere};
 pub use history::{History, HistoryRequest, history};
 pub use importance::{Important, importance};
 pub use init::init;
-pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile, writable};
+pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
 pub use show::{Shown, Story, show};

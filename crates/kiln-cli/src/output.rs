@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kiln_app::{Ending, Failure, Report, Utf8Path};
+use kiln_app::{Ending, Report};
 use kiln_show::{Colour, painted, visible};
 
 /// Set once, from the command line.
@@ -46,17 +46,6 @@ pub(crate) fn data(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(dressed(text, &PAINT_OUT).as_bytes())?;
     out.flush()
-}
-
-/// Refuses a place for a file before anything is done.
-pub(crate) fn check_file(flag: &str, file: &Utf8Path) -> Result<(), Failure> {
-    let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
-    let why = match (file.is_dir(), folder.is_dir()) {
-        (true, _) => format!("{file} is a folder"),
-        (_, false) => format!("there is no folder {folder}"),
-        _ => return Ok(()),
-    };
-    Err(Report::error(format!("{flag} {file} cannot be written")).label(why).into())
 }
 
 /// The ending of something whose result could not be written where it was wanted: what it found counts first.

@@ -16,6 +16,7 @@ use kiln_study::{Baselines, Bench, Extent, Figures, Kernel, Rival, Settings, Ver
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Measuring, Opened, Selecting, surroundings};
+use crate::place::writable;
 use crate::project::Project;
 use crate::record::chosen::Chosen;
 use crate::seed::seed;
@@ -112,7 +113,7 @@ pub(crate) fn run<'a>(
         let (kernel, hardware, left) = (opened.kernel, String::new(), Vec::new());
         return Ok(Benched { kernel, config, settings, hardware, outcome, left, run: None });
     }
-    writable(request.save.as_deref())?;
+    save_to(request.save.as_deref())?;
     let settings = settings(request, &opened)?;
     request.measuring.remarks(teller);
     let sides = (&config, other.as_ref());
@@ -124,16 +125,14 @@ pub(crate) fn run<'a>(
 const START: u64 = 4096;
 
 /// Refuses a place for the run file before anything is measured.
-fn writable(save: Option<&Utf8Path>) -> Result<(), Failure> {
+fn save_to(save: Option<&Utf8Path>) -> Result<(), Failure> {
     let Some(file) = save else { return Ok(()) };
-    let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
-    let why = match (file.is_dir(), folder.is_dir()) {
-        (true, _) => format!("{file} is a folder"),
-        (_, false) => format!("there is no folder {folder}"),
-        _ if is_another(file) => format!("{file} is there, and is no run file: it would be lost"),
-        _ => return Ok(()),
-    };
-    Err(Report::error(format!("the run cannot be saved to {file}")).label(why).into())
+    writable("the run", file)?;
+    if is_another(file) {
+        let report = Report::error(format!("the run cannot be written to {file}"));
+        return Err(report.label(format!("{file} is there, and is no run file: it would be lost")).into());
+    }
+    Ok(())
 }
 
 /// Whether a file holds something else than a run.

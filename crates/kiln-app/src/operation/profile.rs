@@ -12,7 +12,7 @@ mod trouble;
 
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use kiln_core::{Config, Fault, Outcome, Refusal, Report, Workload};
 use kiln_diagnose::coarse::CoarseDiagnosis;
 use kiln_diagnose::profile::Promotion;
@@ -327,19 +327,6 @@ fn subject(bench: &mut Bench<'_>, request: &ProfileRequest, config: &Config) -> 
     }
     let ready = found.ready.into_iter().next().map(|baseline| Outcome::Passed(baseline.subject));
     Ok(ready.ok_or_else(|| Fault::new(format!("using the baseline {name}"), "it is not there"))?)
-}
-
-/// Refuses a file that a profile cannot be written to, before anything is profiled.
-pub fn writable(file: &Utf8Path) -> Result<(), Failure> {
-    let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
-    let fixed = |path: &Utf8Path| fs_err::metadata(path).is_ok_and(|found| found.permissions().readonly());
-    let why = match (file.is_dir(), folder.is_dir()) {
-        (true, _) => format!("{file} is a folder"),
-        (_, false) => format!("there is no folder {folder}"),
-        _ if fixed(folder) => format!("the folder {folder} is read-only"),
-        _ => return Ok(()),
-    };
-    Err(Report::error(format!("the profile cannot be written to {file}")).label(why).into())
 }
 
 /// A baseline that cannot be built, called or measured is no fault of a configuration.

@@ -97,7 +97,7 @@ fn samples(trial: &Trial, seconds: f64, measurements: &[Measurement]) -> Vec<f64
 }
 
 /// A gate in T4's terms.
-fn invalidity(gate: Gate) -> Invalidity {
+pub(crate) fn invalidity(gate: Gate) -> Invalidity {
     match gate {
         Gate::Constraint | Gate::SmemOverflow | Gate::LaunchLimits | Gate::OomRisk => Invalidity::Constraints,
         Gate::BuildFailed | Gate::BuildTimeout | Gate::Spills | Gate::Occupancy => Invalidity::Compile,

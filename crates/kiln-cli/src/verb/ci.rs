@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use kiln_app::{CiRequest, Ending, Ends, Failure, Fault, Project, Utf8Path, ci, write_whole};
+use kiln_app::{CiRequest, Ending, Ends, Failure, Fault, Project, Utf8Path, ci, writable, write_whole};
 use kiln_show::{CiView, quoted};
 
 use super::compare::{thresholds, typed_thresholds};
@@ -32,8 +32,9 @@ pub(crate) fn run(project: &Project, args: &CiArgs) -> Result<Ending, Failure> {
     };
     let variable = std::env::var(SUMMARY).ok().filter(|file| !file.is_empty());
     let summary = args.summary.as_deref().or(variable.as_deref().map(Utf8Path::new));
-    summary.map_or(Ok(()), |file| output::check_file("--summary", file))?;
-    args.printing.out.as_deref().map_or(Ok(()), |file| output::check_file("--out", file))?;
+    // It is appended to: where it is, its folder may be read-only.
+    summary.filter(|file| !file.is_file()).map_or(Ok(()), |file| writable("the summary", file))?;
+    args.printing.out.as_deref().map_or(Ok(()), |file| writable("the result", file))?;
     let guarded = ci(project, &request, &|event: &_| hearing.hear(event))?;
     let command = command(args);
     let view = CiView { guarded: &guarded, command: &command };

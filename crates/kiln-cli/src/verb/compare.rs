@@ -1,6 +1,6 @@
 //! `kiln compare`: two runs against each other.
 
-use kiln_app::{CompareRequest, Ending, Ends, Failure, Project, Report, Thresholds, compare, write_whole};
+use kiln_app::{CompareRequest, Ending, Ends, Failure, Project, Report, Thresholds, compare, writable, write_whole};
 use kiln_show::{CompareView, quoted};
 
 use crate::args::{CompareArgs, CompareFormat, IMPROVEMENT, REGRESSION, ThresholdsArgs};
@@ -24,7 +24,7 @@ pub(crate) fn run(project: &Project, args: &CompareArgs) -> Result<Ending, Failu
             return Err(report.hint("write to another file").into());
         }
     }
-    args.printing.out.as_deref().map_or(Ok(()), |file| output::check_file("--out", file))?;
+    args.printing.out.as_deref().map_or(Ok(()), |file| writable("the result", file))?;
     let compared = compare(project, &request)?;
     let mut words = vec!["kiln compare".into(), quoted(&args.base).to_string(), quoted(&args.candidate).to_string()];
     words.extend(args.side.iter().map(|side| format!("--side {}", quoted(side))));

@@ -8,7 +8,7 @@ use crate::hearing::Hearing;
 use crate::output;
 
 pub(crate) fn run(project: &Project, args: &ProfileArgs) -> Result<Ending, Failure> {
-    args.out.as_deref().map_or(Ok(()), writable)?;
+    args.out.as_deref().map_or(Ok(()), |file| writable("the profile", file))?;
     let hearing = Hearing::progress(&args.hearing, args.json)?;
     let hear = |event: &_| hearing.hear(event);
     let file = KernelFile::read_heard(&args.selecting.path, &hear)?;

@@ -65,7 +65,7 @@ fn run<'a>(
         let report = Report::error(format!("{} has no baselines", opened.kernel.name()));
         return Err(report.hint("name some: [baselines] numpy = \"baseline.py:function\"").into());
     }
-    super::writable(request.save.as_deref())?;
+    super::save_to(request.save.as_deref())?;
     let settings = super::settings(request, &opened)?;
     request.measuring.remarks(teller);
     let (hardware, gpu, target_speedup, (workloads, unsaved)) = {

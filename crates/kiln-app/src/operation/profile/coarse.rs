@@ -5,12 +5,14 @@ use kiln_core::{Gate, Outcome, Refusal, Workload};
 use kiln_diagnose::coarse::{
     CoarseDiagnosis, GpuFacts, HotLoop, Position, ProcessorFacts, hot_loop, of_gpu, of_processor,
 };
+use kiln_formats::Invalidity;
 use kiln_judge::geometry;
 use kiln_study::{Bench, Kernel, Placed, Resources, Subject, judge_resources};
 
 use super::disassembly::{disassembled, vector_bits};
 use super::{Examined, FoundLimit};
 use crate::failure::Failure;
+use crate::record::recording::invalidity;
 
 /// On a processor.
 pub(super) fn on_processor<'a>(
@@ -90,16 +92,7 @@ enum Stands {
 
 /// Whether a refusal is about the answer of calls that end: such a kernel has a time that goes somewhere.
 fn about_the_answer(gate: Gate) -> bool {
-    matches!(
-        gate,
-        Gate::UnwrittenOutput
-            | Gate::OutOfBounds
-            | Gate::InputModified
-            | Gate::Nonfinite
-            | Gate::Numerics
-            | Gate::Nondeterministic
-            | Gate::BelowRoofline
-    )
+    invalidity(gate) == Invalidity::Correctness
 }
 
 fn position<'a>(bench: &mut Bench<'a>, subject: &Subject, workload: Option<&'a Workload>) -> Result<Stands, Failure> {
