@@ -143,6 +143,33 @@ fn nvrtc_builds_plain_kernels_and_templates_and_remembers_them() {
 }
 
 #[test]
+fn variables_are_named_by_both_compilers_and_several_sources_are_one() {
+    let bench = Bench::new();
+    let text = "namespace filter { __constant__ float weights[9]; }\n__constant__ float unread[4];\n\
+                __global__ void f(float *a) { a[0] = filter::weights[SCALE] + part(2); }\n";
+    let mut request = bench.request(text, &["f"]);
+    request.sources.insert(0, bench.write("first.cuh", "__device__ float part(float x) { return x; }\n"));
+    request.variables = ["filter::weights", "unread"].map(String::from).to_vec();
+    for toolchain in [nvrtc(), wanted(Nvcc::find()).map(Toolchain::Nvcc)].into_iter().flatten() {
+        let built = bench.passed(&toolchain, &request);
+        let symbols: Vec<(&str, &str)> =
+            built.symbols.iter().map(|(name, symbol)| (name.as_str(), symbol.as_str())).collect();
+        let expected = [("f", "_Z1fPf"), ("&filter::weights", "_ZN6filter7weightsE"), ("&unread", "unread")];
+        assert_eq!(symbols, expected, "{}", toolchain.version());
+        // The driver looks for them by these names.
+        let cubin = std::fs::read(&built.library).unwrap();
+        for name in [&b"_ZN6filter7weightsE\0"[..], b"unread\0"] {
+            assert!(cubin.windows(name.len()).any(|bytes| bytes == name), "{}", String::from_utf8_lossy(name));
+        }
+    }
+    let Some(nvrtc) = nvrtc() else { return };
+    request.variables = vec!["missing".into()];
+    let refusal = bench.refused(&nvrtc, &request);
+    assert!(refusal.measured.contains("identifier \"missing\" is undefined"), "{}", refusal.measured);
+    bench.assert_clean();
+}
+
+#[test]
 fn the_configuration_and_flags_reach_nvrtc() {
     let Some(nvrtc) = nvrtc() else { return };
     let bench = Bench::new();
@@ -165,9 +192,12 @@ fn the_configuration_and_flags_reach_nvrtc() {
 fn nvrtc_refuses_with_the_compilers_words() {
     let Some(nvrtc) = nvrtc() else { return };
     let bench = Bench::new();
+    let host = "#include <cmath>\nextern \"C\" __global__ void f(float *a) { a[0] = 1; }\n";
+    let refusal = bench.refused(&nvrtc, &bench.request(host, &["f"]));
+    assert!(refusal.hint.as_ref().is_some_and(|hint| hint.contains("compiler = \"nvcc\"")), "{refusal:?}");
     let text = "extern \"C\" __global__ void f(float *a) {\n    a[0] = missing;\n}\n";
     let refusal = bench.refused(&nvrtc, &bench.request(text, &["f"]));
-    assert_eq!(refusal.gate, Gate::BuildFailed);
+    assert_eq!((refusal.gate, refusal.hint.as_deref()), (Gate::BuildFailed, None));
     assert!(refusal.measured.ends_with("k.cu(2): error: identifier \"missing\" is undefined"), "{}", refusal.measured);
     assert!(refusal.evidence.contains("a[0] = missing;"), "{}", refusal.evidence);
     for entry in ["nothing", "shift<float>"] {
@@ -266,6 +296,9 @@ fn every_kind_of_kernel_compiles_without_a_gpu() {
         ("cluster", "sm_90a", 12, 12),
         ("launches", "sm_90a", 9, 9),
         ("launches", "sm_80", 9, 9),
+        ("constants", "sm_90a", 8, 8),
+        ("constants", "sm_80", 8, 8),
+        ("partial", "sm_90a", 10, 10),
         ("instances", "sm_90a", 13, 12),
         ("instances", "sm_80", 13, 12),
     ] {

@@ -23,6 +23,8 @@ mod fuzz_shapes;
 mod gate;
 mod history;
 mod init;
+mod kernel_tuner;
+mod parts;
 mod planted;
 mod profile;
 mod profile_refused;

@@ -1,4 +1,4 @@
-//! Every kind of launch there is: TMA descriptors, clusters, cooperative grids, several launches with scratch, host launchers,
+//! Every kind of launch there is: TMA descriptors, constants, outputs written in part, clusters, cooperative grids, several launches with scratch, host launchers,
 //! templates and tuned flags. Each is a kernel under tests/gpu/kinds whose whole space is tried, wrong kernels among the
 //! right ones; expected.json says which gate refuses each of those, and how many configurations there are.
 
@@ -42,6 +42,16 @@ fn try_everything(name: &str) -> Option<Value> {
 #[test]
 fn tiles_come_through_descriptors() {
     try_everything("tensormap");
+}
+
+#[test]
+fn constants_are_set_before_calls() {
+    try_everything("constants");
+}
+
+#[test]
+fn outputs_may_be_written_in_part_and_compared_by_their_sum() {
+    try_everything("partial");
 }
 
 #[test]

@@ -90,7 +90,7 @@ pub(crate) fn memory() -> (Arena, Vec<Region>, Vec<MappedSlot>) {
         shape,
         role: role.into(),
         strides: None,
-        tensormap: None,
+        ..MappedSlot::default()
     });
     let slots = slots.collect();
     (arena, regions, slots)

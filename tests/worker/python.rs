@@ -240,7 +240,7 @@ def check(inputs, scalars, outputs):
         shape: shape.to_vec(),
         role: (*role).into(),
         strides: None,
-        tensormap: None,
+        ..MappedSlot::default()
     });
     let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
     // The order does not matter.
@@ -267,7 +267,7 @@ fn what_does_not_fit_is_said() {
         shape: vec![4],
         role: "in".into(),
         strides: None,
-        tensormap: None,
+        ..MappedSlot::default()
     };
     let mut map = |slot| failed(subject.worker.ask(Ask::map(&subject.arena, vec![slot])));
     assert!(map(slot("f32", 8)).contains("f32[4] needs 16 bytes, not 8"));
@@ -297,7 +297,7 @@ fn a_baseline_of_the_repository_runs_in_both_precisions() {
             shape,
             role: role.into(),
             strides: None,
-            tensormap: None,
+            ..MappedSlot::default()
         });
         let slots = slots.collect();
         let mut worker = Worker::start(python_command(&python.interpreter), limits()).unwrap();
@@ -347,7 +347,7 @@ fn a_file_that_uses_torch_gets_tensors() {
         shape: vec![2, 2],
         role: role.into(),
         strides: None,
-        tensormap: None,
+        ..MappedSlot::default()
     });
     let slots = slots.collect();
     let mut subject =

@@ -17,7 +17,7 @@ pub use cache::{Cache, CacheState};
 pub use code::code_hash;
 pub use pool::{Built, Pool, Ticket};
 pub use requests::key::fingerprint;
-pub use requests::request::Request;
+pub use requests::request::{Request, address};
 pub use requests::shim::{Passing, SHIM_SYMBOL, launcher_shim, shim};
 pub use toolchains::compile::BuildLimits;
 pub use toolchains::compiler::Compiler;

@@ -5,4 +5,5 @@ pub(crate) mod memory;
 pub(crate) mod parallel;
 pub(crate) mod rerun;
 pub(crate) mod strides;
+pub(crate) mod sum;
 pub(crate) mod tally;

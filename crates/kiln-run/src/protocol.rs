@@ -265,7 +265,7 @@ pub struct MappedSlot {
     pub dtype: String,
     /// Its dimensions; none for a scalar.
     pub shape: Vec<usize>,
-    /// `in`, `out`, `inout`, `scratch`, `scalar` or `tensormap`.
+    /// `in`, `out`, `inout`, `scratch`, `scalar`, `tensormap` or `constant`.
     pub role: String,
     /// Elements from one index to the next, for each dimension; none when they lie one after another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -273,6 +273,12 @@ pub struct MappedSlot {
     /// What a `tensormap` describes; it has the described tensor's dtype, shape and strides, and no bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensormap: Option<TensorMap>,
+    /// Of an output that calls write in part: where that part begins, and its bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<(usize, usize)>,
+    /// The variable of a `constant`, which is set before calls and is no parameter of the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
 }
 
 /// A TMA descriptor, to be made by the worker.

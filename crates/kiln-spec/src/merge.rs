@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kiln_core::Report;
 
-use crate::model::{Baseline, Constraint, Derived, Dtype, Target, TargetKind, Tunable};
+use crate::model::{Baseline, Compile, Constraint, Derived, Dtype, Target, TargetKind, Tunable};
 use crate::names::check::Checked;
 use crate::names::namespace::merged_tunables;
 use crate::reading::draft::Draft;
@@ -41,7 +41,7 @@ fn merge(log: &Log, draft: &Draft, target: &TargetDraft, order: &[usize]) -> Tar
         host: target.host.unwrap_or(draft.kernel.host),
         on_gpu: target.on_gpu,
         sources: target.sources.clone(),
-        compile: target.compile.clone(),
+        compile: merge_compile(log, draft, target),
         archs: target.archs.clone(),
         variants: merge_variants(log, draft, target),
         tunables: tunables.collect(),
@@ -53,6 +53,17 @@ fn merge(log: &Log, draft: &Draft, target: &TargetDraft, order: &[usize]) -> Tar
         kernels: merge_kernels(log, draft, target),
         baselines: merge_baselines(draft, target),
     }
+}
+
+/// Compiler settings with what is defined. Refuses to define a tunable, which is defined already.
+fn merge_compile(log: &Log, draft: &Draft, target: &TargetDraft) -> Compile {
+    let tunables = merged_tunables(&draft.shared, &target.layer);
+    for own in target.defines.iter().filter(|own| tunables.iter().any(|tunable| tunable.name == own.name)) {
+        let report = Report::error(format!("{} is a tunable", own.name)).label("expected another name");
+        log.add(own.span.clone(), report.hint("every tunable is defined as its value already"));
+    }
+    let defines = target.defines.iter().filter_map(|own| Some((own.name.to_string(), own.body.clone()?)));
+    Compile { defines: defines.collect(), ..target.compile.clone() }
 }
 
 /// The kernel's type variables, each with the target's own dtypes where it lists some.

@@ -145,6 +145,8 @@ impl TargetKind {
 /// Compiler settings of a target.
 #[derive(Debug, Clone, Default)]
 pub struct Compile {
+    /// Names and texts that are defined besides the tunables; `{NAME}` stands for a tunable's value.
+    pub defines: Vec<(String, String)>,
     /// Include folders, beside the kernel file.
     pub include: Vec<String>,
     /// The language standard, e.g. `c++17`.
@@ -280,6 +282,36 @@ pub struct Argument {
     pub layout: Option<String>,
     /// The descriptor of a `tensormap` argument.
     pub tensormap: Option<TensorMap>,
+    /// The variable of a `constant`, when it is not called as the argument is.
+    pub symbol: Option<String>,
+    /// The part of an output that calls write, one slice for each dimension; empty when all of it is.
+    pub written: Vec<Slice>,
+    /// What of an output is held against the reference's.
+    pub compare: Compare,
+}
+
+/// A stretch of a dimension, as in Python: `1 : N - 1`. An end that is left out is the dimension's.
+#[derive(Debug, Clone)]
+pub struct Slice {
+    /// The first index.
+    pub from: Option<Formula>,
+    /// The index behind the last.
+    pub to: Option<Formula>,
+}
+
+/// What of an output is right or wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compare {
+    /// Each element.
+    #[default]
+    Elements,
+    /// Only the sum of all elements: how they share it is the configuration's choice.
+    Sum,
+}
+
+impl Compare {
+    /// Each with its word in the file.
+    pub const ALL: [(&'static str, Compare); 2] = [("elements", Compare::Elements), ("sum", Compare::Sum)];
 }
 
 /// The lowest and the highest number, both included.
@@ -347,18 +379,21 @@ pub enum Role {
     Scratch,
     /// A number passed by value.
     Scalar,
+    /// Read only, in a `__constant__` variable of the source instead of a parameter of the kernel.
+    Constant,
     /// A TMA descriptor.
     Tensormap,
 }
 
 impl Role {
     /// Every role with its word in the file.
-    pub const ALL: [(&'static str, Role); 6] = [
+    pub const ALL: [(&'static str, Role); 7] = [
         ("in", Role::In),
         ("out", Role::Out),
         ("inout", Role::Inout),
         ("scratch", Role::Scratch),
         ("scalar", Role::Scalar),
+        ("constant", Role::Constant),
         ("tensormap", Role::Tensormap),
     ];
 }

@@ -13,6 +13,7 @@ pub(crate) mod launch;
 pub(crate) mod layer;
 pub(crate) mod reference;
 pub(crate) mod settings;
+pub(crate) mod slice;
 pub(crate) mod target;
 pub(crate) mod tensormap;
 pub(crate) mod tunable;

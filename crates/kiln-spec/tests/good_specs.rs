@@ -5,8 +5,8 @@
 use kiln_core::{Severity, Use, Value};
 use kiln_device::Arch;
 use kiln_spec::{
-    Callable, CudaCompiler, DimRoom, Dtype, ElementType, Formula, Fuzz, Init, KernelSpec, Origin, Role, SuiteDim,
-    Target, TargetKind, Tolerance, parse,
+    Callable, Compare, CudaCompiler, DimRoom, Dtype, ElementType, Formula, Fuzz, Init, KernelSpec, Origin, Role,
+    SuiteDim, Target, TargetKind, Tolerance, parse,
 };
 
 const ATTENTION: &str = include_str!("good/attention.toml");
@@ -167,6 +167,18 @@ fn every_key_is_read() {
     assert_eq!(texts(&map.box_shape), ["BLOCK", "64"]);
     assert_eq!(texts(map.when.as_slice()), ["N % 8 == 0"]);
     assert_eq!(texts(&argument("map").kind.shape), ["N", "64"]);
+    let weights = argument("weights");
+    assert_eq!((weights.role, weights.symbol.as_deref()), (Role::Constant, Some("filter::weights")));
+    assert_eq!(texts(&weights.kind.shape), ["16", "2"]);
+    let ends = |name: &str| -> Vec<[Option<String>; 2]> {
+        let text = |end: &Option<Formula>| end.as_ref().map(|f| f.expression.text().trim().to_string());
+        argument(name).written.iter().map(|slice| [text(&slice.from), text(&slice.to)]).collect()
+    };
+    assert_eq!(ends("inside"), [[Some("1".into()), Some("N - 1".into())], [None, None]]);
+    assert_eq!((ends("sums"), argument("sums").compare), (vec![[None, Some("STAGES".into())]], Compare::Sum));
+    let defines: Vec<(&str, &str)> =
+        cuda.compile.defines.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    assert_eq!(defines, [("ON", "1"), ("TILE", "(16 * {BLOCK})"), ("WIDTH", "4096")]);
     let scalars: Vec<&str> = ["n", "flag", "alpha"].iter().flat_map(|n| texts(argument(n).value.as_slice())).collect();
     assert_eq!(scalars, ["N", "True", "-1.5"]);
 

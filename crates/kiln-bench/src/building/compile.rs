@@ -13,7 +13,8 @@ pub(crate) fn request(kernel: &Kernel<'_>, config: &Config) -> Result<Request, F
     let target = kernel.selection.target;
     let sources = target.sources.iter().map(|s| kernel.folder.join(s)).collect();
     if target.kind == TargetKind::Cuda && !target.host {
-        return Ok(Request { entries: entries(kernel, config)?, ..plain(kernel, sources, config.clone()) });
+        let (entries, variables) = (entries(kernel, config)?, variables(&kernel.selection));
+        return Ok(Request { entries, variables, ..plain(kernel, sources, config.clone()) });
     }
     request_of(kernel, sources, kernel.entry()?, config.clone())
 }
@@ -43,6 +44,7 @@ fn plain(kernel: &Kernel<'_>, sources: Vec<Utf8PathBuf>, config: Config) -> Requ
         flags.extend(word.map(|word| format!("-D{name}={word}")));
         flags.push(format!("-D{name}_{}=1", dtype.name()));
     }
+    flags.extend(compile.defines.iter().map(|(name, text)| format!("-D{name}={}", config.fill(text))));
     flags.extend(compile.flags.iter().filter_map(|flag| given(flag, &config)));
     Request {
         sources,
@@ -73,6 +75,17 @@ fn given(flag: &str, config: &Config) -> Option<String> {
 fn entries(kernel: &Kernel<'_>, config: &Config) -> Result<Vec<String>, Fault> {
     let fault = |report| Fault::new(format!("naming the kernels of {config}"), report);
     kiln_judge::entries(&kernel.selection, config).map_err(fault)
+}
+
+/// The variables that hold constants.
+fn variables(selection: &Selection<'_>) -> Vec<String> {
+    let constants = selection.spec.arguments.iter().filter(|argument| argument.role == Role::Constant);
+    constants.map(|argument| variable(argument).to_owned()).collect()
+}
+
+/// The variable of a constant.
+pub(crate) fn variable(argument: &Argument) -> &str {
+    argument.symbol.as_deref().unwrap_or(&argument.name)
 }
 
 fn passing(selection: &Selection<'_>, argument: &Argument) -> Result<Passing, Fault> {

@@ -2,6 +2,7 @@
 //! the workload's inputs, the caches. Out: counts, the share of wrong calls they find, and notes for whoever reads the
 //! verdict.
 
+use kiln_spec::{Role, TargetKind};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::Bench;
@@ -71,6 +72,13 @@ pub(crate) fn notes(bench: &Bench<'_>, stage: &Stage<'_>) -> Vec<String> {
         notes.push(format!(
             "{names} {have} the same numbers in every call, as declared: a kernel that ignores them passes"
         ));
+    }
+    let target = bench.kernel.selection.target;
+    let constants: Vec<&str> =
+        signature.slots.iter().filter(|slot| slot.role == Role::Constant).map(|slot| slot.name.as_str()).collect();
+    if !constants.is_empty() && target.kind == TargetKind::Cuda && !target.host {
+        let (names, are) = (constants.join(", "), if constants.len() == 1 { "is" } else { "are" });
+        notes.push(format!("{names} {are} in constant memory: the same in all calls of a round"));
     }
     let functions = signature.slots.iter().any(|slot| slot.is_input() && slot.function.is_some());
     match (functions, bench.kernel.on_gpu()) {

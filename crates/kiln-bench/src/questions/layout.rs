@@ -38,20 +38,21 @@ impl Layout {
         let mut regions = Vec::with_capacity(layout.signature.slots.len());
         let mut holes = vec![(0, page)];
         for slot in &layout.signature.slots {
-            let room = slot.bytes().max(1).next_multiple_of(page);
+            let room = slot.room().max(1).next_multiple_of(page);
             let alignment = slot.alignment.max(ALIGNMENT);
             let start = match edge {
                 Edge::Start => at,
-                Edge::End => at + (room - slot.bytes()) / alignment * alignment,
+                Edge::End => at + (room - slot.room()) / alignment * alignment,
             };
-            regions.push(start..start + slot.bytes());
+            regions.push(start..start + slot.room());
             holes.push((at + room, at + room + page));
             at += room + page;
         }
         for (slot, region) in layout.slots.iter_mut().zip(&regions) {
             slot.offset = region.start;
         }
-        (layout.regions, layout.holes, layout.total) = (regions, holes, at);
+        layout.regions = parts(&layout.signature, &regions);
+        (layout.holes, layout.total) = (holes, at);
         Ok(layout)
     }
 
@@ -61,7 +62,7 @@ impl Layout {
             let fault = Fault::new("laying out the arguments", why);
             return Err(fault.hint(format!("up to {MOST_ALIGNMENT} bytes are possible here")));
         }
-        let wanted: Vec<(usize, usize)> = signature.slots.iter().map(|s| (s.bytes(), s.alignment)).collect();
+        let wanted: Vec<(usize, usize)> = signature.slots.iter().map(|s| (s.room(), s.alignment)).collect();
         let regions = Arena::plan(&wanted);
         let total = Arena::end(&regions);
         let slots = signature.slots.iter().zip(&regions).map(|(slot, region)| MappedSlot {
@@ -69,21 +70,20 @@ impl Layout {
             offset: region.start,
             bytes: region.len(),
             dtype: slot.dtype.name().into(),
-            shape: slot.shape.clone(),
+            shape: slot.whole.as_ref().map_or_else(|| slot.shape.clone(), |whole| whole.shape.clone()),
             role: role_name(slot.role).into(),
-            strides: (!slot.is_packed()).then(|| slot.strides.clone()),
-            tensormap: None,
+            strides: (!slot.lies_packed()).then(|| slot.strides.clone()),
+            part: slot.whole.as_ref().map(|_| (slot.lead(), slot.bytes())),
+            ..MappedSlot::default()
         });
         let slots = slots.collect();
+        let regions = parts(&signature, &regions);
         Ok(Layout { signature, slots, holes: Vec::new(), regions, total })
     }
 
     /// Fresh memory for it.
     pub(crate) fn arena(&self) -> Result<Arena, Fault> {
-        match self.holes.is_empty() {
-            true => Arena::over(&self.regions),
-            false => Arena::over(std::slice::from_ref(&(0..self.total))),
-        }
+        Arena::over(std::slice::from_ref(&(0..self.total)))
     }
 
     /// A question about it; none where the distribution makes no sense.
@@ -147,7 +147,8 @@ impl Layout {
     /// Everything an exam sees but the tensors that are only read, as stretches from a first byte to before a last one.
     pub(crate) fn written(&self) -> Vec<(usize, usize)> {
         let slots = self.signature.slots.iter().zip(self.own());
-        let mut read: Vec<&Range<usize>> = slots.filter(|(slot, _)| slot.role == Role::In).map(|(_, r)| r).collect();
+        let mut read: Vec<&Range<usize>> =
+            slots.filter(|(slot, _)| matches!(slot.role, Role::In | Role::Constant)).map(|(_, r)| r).collect();
         read.sort_by_key(|range| range.start);
         let starts = std::iter::once(0).chain(read.iter().map(|range| range.end));
         let ends = read.iter().map(|range| range.start).chain([self.total]);
@@ -164,7 +165,19 @@ impl Layout {
     }
 }
 
+/// Where what exams look at lies: of an argument that is written in part, that part. What is left of it is between
+/// arguments, where nobody may write.
+fn parts(signature: &Signature, regions: &[Range<usize>]) -> Vec<Range<usize>> {
+    let part = |(slot, region): (&kiln_judge::Slot, &Range<usize>)| {
+        let start = region.start + slot.lead();
+        start..start + slot.bytes()
+    };
+    signature.slots.iter().zip(regions).map(part).collect()
+}
+
+/// What a worker is told. Only kernels that kiln launches itself have constants: to all others they are inputs.
 fn role_name(role: Role) -> &'static str {
+    let role = if role == Role::Constant { Role::In } else { role };
     Role::ALL.iter().find(|(_, r)| *r == role).map_or("in", |(name, _)| name)
 }
 

@@ -58,7 +58,7 @@ impl Oracle {
         if !self.double && precision == Precision::Own {
             return Err(Fault::new(format!("asking {}", self.what), "a kernel has only its own precision"));
         }
-        let mut own = signature.clone();
+        let mut own = Signature { slots: signature.slots.iter().map(kiln_judge::Slot::asked).collect() };
         for slot in own.slots.iter_mut().filter(|s| double && is_float(s.dtype) && s.role != Role::Scalar) {
             slot.dtype = Dtype::F64;
         }
@@ -97,8 +97,8 @@ impl Oracle {
         let outputs = outputs.filter(|(slot, _)| matches!(slot.role, Role::Out | Role::Inout));
         Ok(outputs
             .map(|(slot, place)| {
-                let bytes = &arena.bytes()[place.offset..place.offset + place.bytes];
-                Tensor::read(slot.dtype, &slot.shape, &gather(slot, bytes))
+                let start = place.offset + slot.lead();
+                Tensor::read(slot.dtype, &slot.shape, &gather(slot, &arena.bytes()[start..start + slot.bytes()]))
             })
             .collect())
     }

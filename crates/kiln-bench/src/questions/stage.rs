@@ -4,11 +4,13 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kiln_build::address;
 use kiln_core::{Config, Fault, Gate, Outcome, Refusal, Report, Workload};
 use kiln_judge::{Bound, Distribution, Exam, Geometry, Marks, Rules, Signature, boxes, geometry};
 use kiln_run::{Arena, Launch, MappedSlot, TensorMap};
-use kiln_spec::{Formula, Resolver, Selection};
+use kiln_spec::{Formula, Resolver, Role, Selection};
 
+use crate::building::compile::variable;
 use crate::drawing::derive;
 use crate::kernel::Kernel;
 use crate::questions::exams::{Helpers, exam, exams};
@@ -202,10 +204,19 @@ impl<'a> Stage<'a> {
         seat.map(&self.layout, slots, &self.arena, self.launches(subject)?, (Spot::Same, sets))
     }
 
-    /// The arguments as a worker is told of them, descriptors included.
+    /// The arguments as a worker is told of them, constants and descriptors included.
     pub(crate) fn slots(&self, layout: &Layout, subject: &Subject) -> Result<Vec<MappedSlot>, Fault> {
         let mut slots = layout.slots.clone();
         let selection = &self.kernel.selection;
+        if let Subject::Cubin { symbols, .. } = subject {
+            let constants = slots.iter_mut().zip(&selection.spec.arguments).filter(|(_, a)| a.role == Role::Constant);
+            for (slot, argument) in constants {
+                let wanted = address(variable(argument));
+                let symbol = symbols.iter().find(|(expression, _)| *expression == wanted);
+                slot.role = "constant".into();
+                slot.symbol = symbol.map(|(_, symbol)| symbol.clone());
+            }
+        }
         let Some(described) = selection.spec.arguments.iter().find(|a| a.tensormap.is_some()) else { return Ok(slots) };
         match subject {
             Subject::Cubin { .. } => {}

@@ -64,8 +64,8 @@ impl Tray {
 
     /// The arguments as a worker is told of them: those of the first set.
     pub(crate) fn slots(&self, mut slots: Vec<MappedSlot>) -> Vec<MappedSlot> {
-        for (slot, place) in slots.iter_mut().zip(&self.places) {
-            slot.offset = self.start + place.start;
+        for ((slot, place), own) in slots.iter_mut().zip(&self.places).zip(&self.signature.slots) {
+            slot.offset = self.start + place.start - own.lead();
         }
         slots
     }
@@ -137,11 +137,13 @@ impl Tray {
     /// Puts an answer that lies elsewhere, dense, where a set's output would have been written. Whether it could be read.
     pub(crate) fn adopt(&mut self, set: usize, output: usize, read: impl FnOnce(&mut [u8]) -> bool) -> bool {
         let Some((place, slot)) = self.signature.outputs().nth(output) else { return false };
-        let mut dense = vec![0; slot.elements() * slot.dtype.bytes() as usize];
+        let size = slot.dtype.bytes() as usize;
+        let elements = slot.whole.as_ref().map_or_else(|| slot.elements(), |whole| whole.shape.iter().product());
+        let mut dense = vec![0; elements * size];
         let start = self.start + set * self.stride;
         let range = start + self.places[place].start..start + self.places[place].end;
         let Some(bytes) = self.arena.bytes_mut().get_mut(range).filter(|_| read(&mut dense)) else { return false };
-        scatter(slot, &dense, bytes);
+        scatter(slot, &slot.part_of(&dense), bytes);
         true
     }
 
@@ -224,8 +226,9 @@ fn plan(signature: &Signature) -> (Vec<Range<usize>>, usize) {
         let alignment = slot.alignment.max(ALIGNMENT);
         most = most.max(alignment);
         let start = end.next_multiple_of(alignment);
-        places.push(start..start + slot.bytes());
-        end = start + slot.bytes() + GAP;
+        let part = start + slot.lead();
+        places.push(part..part + slot.bytes());
+        end = start + slot.room() + GAP;
     }
     // An odd number of times the alignment: the same argument of two sets is not aligned to more than was promised.
     let stride = end.next_multiple_of(most);

@@ -70,6 +70,15 @@ fn mangled(entry: &str) -> Option<String> {
     parts.iter().all(|part| sound(part)).then(|| format!("_Z{nested}{joined}{arguments}"))
 }
 
+/// The symbol of a variable: its own name, or `_ZN6filter7weightsE` for `filter::weights`.
+pub(crate) fn mangled_variable(name: &str) -> String {
+    let parts: Vec<&str> = name.trim_start_matches("::").split("::").collect();
+    match parts.as_slice() {
+        [plain] => plain.to_string(),
+        parts => format!("_ZN{}E", parts.iter().map(|part| format!("{}{part}", part.len())).collect::<String>()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +97,12 @@ mod tests {
         assert_eq!(symbol("f<float>"), None, "there are two");
         assert_eq!(symbol("cp"), None);
         assert_eq!(symbol("matmul<float, 4>"), None, "it is in a namespace");
+    }
+
+    #[test]
+    fn variables_have_symbols_of_their_own() {
+        assert_eq!(mangled_variable("d_filter"), "d_filter");
+        assert_eq!(mangled_variable("filter::weights"), "_ZN6filter7weightsE");
     }
 
     #[test]

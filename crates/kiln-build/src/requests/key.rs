@@ -46,6 +46,10 @@ pub(crate) fn key(toolchain: &Toolchain, request: &Request) -> Result<String, Fa
     let set = |name: &&str| Some(format!("{name}={}", std::env::var(name).ok()?));
     list(&ENVIRONMENT.iter().filter_map(set).collect::<Vec<String>>());
     list(&request.entries);
+    // Of most kernels none, whose builds stay known.
+    if !request.variables.is_empty() {
+        list(&request.variables);
+    }
     part(request.arch.as_deref().unwrap_or_default().as_bytes());
     part(&[u8::from(request.host)]);
     part(request.shim.as_bytes());

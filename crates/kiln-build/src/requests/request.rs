@@ -3,6 +3,14 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Fault, Value};
 
+/// The expression under which [`Artifact::symbols`](crate::Artifact) has the symbol of a variable.
+pub fn address(variable: &str) -> String {
+    format!("&{variable}")
+}
+
+/// The file in which several sources are joined.
+const UNIT: &str = "sources.cu";
+
 /// Everything that decides what comes out of the compiler.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -22,6 +30,8 @@ pub struct Request {
     pub arch: Option<String>,
     /// For a cubin: the kernels wanted, by name or as instances of templates such as `matmul<float, 4>`.
     pub entries: Vec<String>,
+    /// For a cubin: variables that are set from outside, such as `d_filter` or `filter::weights`.
+    pub variables: Vec<String>,
     /// For CUDA: a library of host launchers, not a cubin.
     pub host: bool,
 }
@@ -44,6 +54,11 @@ impl Request {
         defines
     }
 
+    /// Everything whose symbol is wanted, as expressions: kernels, and the addresses of variables.
+    pub(crate) fn wanted(&self) -> Vec<String> {
+        self.entries.iter().cloned().chain(self.variables.iter().map(|name| address(name))).collect()
+    }
+
     /// The name of what comes out.
     pub(crate) fn product(&self) -> &'static str {
         if self.arch.is_some() && !self.host { "kernel.cubin" } else { "library.so" }
@@ -56,13 +71,21 @@ impl Request {
             .ok_or_else(|| Fault::new("building", "no architecture was named").hint("say --arch sm_90a"))
     }
 
-    /// The source of a cubin, which is made from one file.
-    pub(crate) fn only_source(&self) -> Result<&Utf8Path, Fault> {
+    /// The file that a cubin is made from: the source, or a generated one in `folder` that includes several in their order.
+    pub(crate) fn unit(&self, folder: &Utf8Path) -> Result<Utf8PathBuf, Fault> {
         match self.sources.as_slice() {
-            [source] => Ok(source),
+            [] => Err(Fault::new("building", "a cubin is made from sources, and there are none")
+                .hint("name one under [target.cuda]: source = \"kernel.cu\"")),
+            [source] => Ok(source.clone()),
             sources => {
-                Err(Fault::new("building", format!("a cubin is made from one source, here are {}", sources.len()))
-                    .hint("name one and let it include the others"))
+                let mut text = String::new();
+                for source in sources {
+                    let path = source.canonicalize_utf8().map_err(|e| Fault::new(format!("reading {source}"), e))?;
+                    text += &format!("#include \"{path}\"\n");
+                }
+                let unit = folder.join(UNIT);
+                fs_err::write(&unit, text).map_err(|e| Fault::new("joining the sources", e))?;
+                Ok(unit)
             }
         }
     }

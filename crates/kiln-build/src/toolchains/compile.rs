@@ -31,7 +31,7 @@ impl Default for BuildLimits {
 }
 
 /// What a kernel file's mistake in naming kernels is answered with.
-const ENTRIES: &str = "an entry is the name of a __global__ function, or an instance of one such as `matmul<float, 4>`";
+const ENTRIES: &str = "an entry is the name of a __global__ function, or an instance of one such as `matmul<float, 4>`; a constant is that of a __constant__ variable";
 
 pub(crate) fn compile(
     toolchain: &Toolchain,
@@ -113,9 +113,16 @@ pub(crate) fn ended(
         measured,
         limit: "a compilation without errors".into(),
         evidence: complaint.message,
-        hint: complaint.of_entries.then(|| ENTRIES.into()),
+        hint: if complaint.of_entries { Some(ENTRIES.into()) } else { host_code(typed, &words) },
     };
     Ok(Some(refusal.by_command(typed)))
+}
+
+/// What to do where NVRTC meets what is for the host: a header of the C++ library, all of CUB.
+fn host_code(typed: &str, words: &str) -> Option<String> {
+    let meets = words.contains("not allowed in JIT mode") || words.contains("cannot open source file");
+    (typed.starts_with("nvrtc ") && meets)
+        .then(|| "NVRTC takes device code only: write compile = { compiler = \"nvcc\" } under [target.cuda]".into())
 }
 
 /// What a compiler wrote, whatever bytes it holds.

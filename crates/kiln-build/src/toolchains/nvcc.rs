@@ -7,8 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Fault, Outcome};
 
 use crate::artifact::{LOG, Symbols};
-use crate::requests::entry::{addressed, is_template, matched, named, resolved};
-use crate::requests::request::Request;
+use crate::requests::entry::{addressed, is_template, mangled_variable, matched, named, resolved};
+use crate::requests::request::{Request, address};
 use crate::toolchains::compile::{ended, typed, words, written_shim};
 use crate::toolchains::process::Watch;
 use crate::toolchains::toolkit::Toolkit;
@@ -88,7 +88,7 @@ impl Nvcc {
     }
 
     fn cubin(&self, request: &Request, folder: &Utf8Path, watch: &Watch<'_>) -> Result<Outcome<Symbols>, Fault> {
-        let source = request.only_source()?;
+        let source = &request.unit(folder)?;
         let mut command = self.command(request, folder)?;
         let templates: Vec<&String> = request.entries.iter().filter(|entry| is_template(entry)).collect();
         let compiled = match templates.is_empty() {
@@ -103,16 +103,19 @@ impl Nvcc {
             return Ok(Outcome::Refused(refusal));
         }
         let kernels: Vec<String> = usage(&words(&log)?).into_iter().map(|kernel| kernel.symbol).collect();
-        match matched(&request.entries, &kernels) {
-            Some(symbols) => Ok(Outcome::Passed(symbols)),
-            None => self.ask_names(request, folder, watch),
-        }
+        let found = match matched(&request.entries, &kernels) {
+            Some(symbols) => Outcome::Passed(symbols),
+            None => self.ask_names(request, folder, watch)?,
+        };
+        // Whether a variable is there is found out when it is set.
+        let variables = request.variables.iter().map(|name| (address(name), mangled_variable(name)));
+        Ok(found.map(|kernels| kernels.into_iter().chain(variables).collect()))
     }
 
     /// Lets the compiler say which symbol each entry has, where the symbols alone do not tell: overloads, several instances
     /// of one template. It costs a second, short compilation, whose product is thrown away.
     fn ask_names(&self, request: &Request, folder: &Utf8Path, watch: &Watch<'_>) -> Result<Outcome<Symbols>, Fault> {
-        let source = write(folder, ENTRIES_FILE, named(request.only_source()?, &request.entries)?)?;
+        let source = write(folder, ENTRIES_FILE, named(&request.unit(folder)?, &request.entries)?)?;
         let assembly = folder.join("names.ptx");
         let log = folder.join("names.log");
         let mut command = self.command(request, folder)?;

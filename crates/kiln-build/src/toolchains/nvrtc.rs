@@ -80,7 +80,7 @@ impl Nvrtc {
         if request.host {
             return Err(Fault::new("building", "NVRTC compiles kernels only, not host launchers").hint("use nvcc"));
         }
-        let source = request.only_source()?;
+        let source = request.unit(folder)?;
         let names = folder.join("names.json");
         let options = self.options(request)?;
         // NVRTC is a library: what it is asked, as the words of a command.
@@ -91,7 +91,7 @@ impl Nvrtc {
             "source": source.as_str(),
             "name": source.as_str(),
             "options": options,
-            "entries": request.entries,
+            "entries": request.wanted(),
             "output": folder.join(request.product()).as_str(),
             "names": names.as_str(),
         });
@@ -115,7 +115,7 @@ impl Nvrtc {
         for file in [path, names] {
             let _ = fs_err::remove_file(file);
         }
-        let pairs = request.entries.iter().map(|entry| Some((entry.clone(), symbols.get(entry)?.clone())));
+        let pairs = request.wanted().into_iter().map(|entry| Some((entry.clone(), symbols.get(&entry)?.clone())));
         let pairs: Option<Symbols> = pairs.collect();
         pairs.map(Outcome::Passed).ok_or_else(|| Fault::new("naming the entries", "NVRTC left one of them out"))
     }
@@ -125,8 +125,14 @@ impl Nvrtc {
             vec![format!("--gpu-architecture={}", request.architecture()?), "--ptxas-options=-v".to_string()];
         options.push(format!("-std={}", request.std.as_deref().unwrap_or("c++17")));
         // The compiler is given the text, and so does not know where it lies.
-        let here = request.only_source()?.parent().filter(|folder| !folder.as_str().is_empty());
-        options.push(format!("-I{}", here.unwrap_or(Utf8Path::new("."))));
+        let mut here: Vec<&str> = Vec::new();
+        for source in &request.sources {
+            let folder = source.parent().map(Utf8Path::as_str).filter(|folder| !folder.is_empty()).unwrap_or(".");
+            if !here.contains(&folder) {
+                here.push(folder);
+            }
+        }
+        options.extend(here.iter().map(|folder| format!("-I{folder}")));
         options.extend(request.includes.iter().map(|folder| format!("-I{folder}")));
         options.extend(self.toolkit.iter().flat_map(Toolkit::includes).map(|folder| format!("-I{folder}")));
         options.extend(request.defines());

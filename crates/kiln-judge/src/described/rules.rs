@@ -104,11 +104,11 @@ fn builtin(selection: &Selection<'_>, name: &str) -> Result<Builtin, Report> {
         let report = report.label("expected attention, matmul, softmax or reduction");
         return Err(report.hint("write it down: [reference] python = \"reference.py:function\""));
     };
-    let count = |wanted: [Role; 2]| {
+    let count = |wanted: &[Role]| {
         let arguments = selection.spec.arguments.iter();
         arguments.filter(|a: &&Argument| wanted.contains(&a.role)).count()
     };
-    let (inputs, outputs) = (count([Role::In, Role::Inout]), count([Role::Out, Role::Inout]));
+    let (inputs, outputs) = (count(&[Role::In, Role::Inout, Role::Constant]), count(&[Role::Out, Role::Inout]));
     let (operation, expected) = builtin.describe();
     if inputs != builtin.arity() || !(1..=builtin.outputs()).contains(&outputs) {
         let found = format!("the kernel has {inputs} inputs and {outputs} outputs");

@@ -3,12 +3,15 @@
 //! file, expressions that fail, sizes below zero or beyond memory, scalars their type cannot hold, and descriptors on a
 //! target that has none.
 
+use std::borrow::Cow;
+
 use kiln_core::{Config, Fault, Report, Workload};
-use kiln_spec::{Argument, Callable, Dtype, ElementType, Init, Role, Selection, TargetKind};
+use kiln_spec::{Argument, Callable, Compare, Dtype, ElementType, Formula, Init, Role, Selection, Slice, TargetKind};
 
 use crate::described::evaluate::Quantities;
-use crate::drawn::element::decode;
+use crate::drawn::element::{decode, is_float};
 use crate::drawn::interval::Interval;
+use crate::marked::strides::gather;
 
 /// One workload's arguments.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +45,21 @@ pub struct Slot {
     pub alignment: usize,
     /// The author's name for its layout.
     pub layout: Option<String>,
+    /// The array of which it is the part that calls write; none when they write all of it.
+    pub whole: Option<Whole>,
+    /// Whether only the sum of its elements is right or wrong.
+    pub summed: bool,
+}
+
+/// An array that is written in part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Whole {
+    /// Its dimensions; distances of neighbours are those of the part.
+    pub shape: Vec<usize>,
+    /// Where the part begins, in elements.
+    pub first: usize,
+    /// Elements from its first to its last, padding included.
+    pub span: usize,
 }
 
 impl Slot {
@@ -49,7 +67,8 @@ impl Slot {
     pub fn packed(name: &str, role: Role, dtype: Dtype, shape: &[usize]) -> Slot {
         let (name, shape, strides) = (name.to_string(), shape.to_vec(), row_major(shape));
         let (init, function, range, scalar, layout) = (Init::Zeros, None, None, None, None);
-        Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment: 64, layout }
+        let (alignment, whole, summed) = (64, None, false);
+        Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment, layout, whole, summed }
     }
 
     /// A scalar of kiln's own making.
@@ -71,14 +90,55 @@ impl Slot {
         (last + 1) * self.dtype.bytes() as usize
     }
 
+    /// The bytes of the whole array of which this is a part, or of this.
+    pub fn room(&self) -> usize {
+        self.whole.as_ref().map_or_else(|| self.bytes(), |whole| whole.span * self.dtype.bytes() as usize)
+    }
+
+    /// Where in that array it begins, in bytes.
+    pub fn lead(&self) -> usize {
+        self.whole.as_ref().map_or(0, |whole| whole.first * self.dtype.bytes() as usize)
+    }
+
+    /// The part of a whole array whose elements lie one after another, or all of what is no part.
+    pub fn part_of<'a>(&self, dense: &'a [u8]) -> Cow<'a, [u8]> {
+        let Some(whole) = &self.whole else { return Cow::Borrowed(dense) };
+        let mut rest = whole.first;
+        let mut first = 0;
+        // Where the part begins was counted in the array's own distances.
+        for (stride, packed) in self.strides.iter().zip(row_major(&whole.shape)) {
+            first += rest / stride.max(&1) * packed;
+            rest %= stride.max(&1);
+        }
+        let size = self.dtype.bytes() as usize;
+        let strided = Slot { strides: row_major(&whole.shape), whole: None, ..self.clone() };
+        let part = dense.get(first * size..).and_then(|from| from.get(..strided.bytes())).unwrap_or_default();
+        Cow::Owned(gather(&strided, part).into_owned())
+    }
+
+    /// What the reference is asked for: of an output of which only the sum counts, that sum.
+    pub fn asked(&self) -> Slot {
+        if !self.summed {
+            return self.clone();
+        }
+        let dtype = if is_float(self.dtype) { self.dtype } else { Dtype::I64 };
+        let alignment = dtype.bytes() as usize;
+        Slot { dtype, shape: vec![1], strides: vec![1], alignment, whole: None, ..self.clone() }
+    }
+
     /// Whether the elements lie one after another, the last dimension varying fastest.
     pub fn is_packed(&self) -> bool {
         self.strides == row_major(&self.shape)
     }
 
+    /// The same of the whole array of which this is a part.
+    pub fn lies_packed(&self) -> bool {
+        self.whole.as_ref().map_or_else(|| self.is_packed(), |whole| self.strides == row_major(&whole.shape))
+    }
+
     /// Whether a call reads what was put there.
     pub fn is_input(&self) -> bool {
-        matches!(self.role, Role::In | Role::Inout)
+        matches!(self.role, Role::In | Role::Inout | Role::Constant)
     }
 
     /// Whether a call leaves an answer there.
@@ -88,7 +148,8 @@ impl Slot {
 }
 
 impl Signature {
-    /// The arguments under a workload. Scratch whose size depends on tunables needs [`Signature::under`].
+    /// The arguments under a workload. Scratch whose size depends on tunables, and outputs of which only the sum counts,
+    /// may need [`Signature::under`].
     pub fn of(selection: &Selection<'_>, workload: Option<&Workload>) -> Result<Signature, Report> {
         Signature::build(&Quantities::new(selection, workload, None))
     }
@@ -152,6 +213,39 @@ impl Signature {
     }
 }
 
+/// The dimensions of the part of an argument that calls write, and the whole it is a part of.
+fn part(
+    quantities: &Quantities<'_>,
+    argument: &Argument,
+    shape: Vec<usize>,
+    strides: &[usize],
+) -> Result<(Vec<usize>, Option<Whole>), Report> {
+    if argument.written.is_empty() {
+        return Ok((shape, None));
+    }
+    let what = format!("the part of {} that is written", argument.name);
+    let (mut first, mut sides) = (0, Vec::with_capacity(shape.len()));
+    for ((size, stride), Slice { from, to }) in shape.iter().zip(strides).zip(&argument.written) {
+        let end = |formula: &Option<Formula>, otherwise: usize| match formula {
+            Some(formula) => Ok(quantities.sizes(std::slice::from_ref(formula), &what)?.first().copied().unwrap_or(0)),
+            None => Ok(otherwise),
+        };
+        let (from_index, to_index) = (end(from, 0)?, end(to, *size)?);
+        if from_index > to_index || to_index > *size {
+            let report = Report::error(format!("{what} goes from {from_index} to {to_index}"));
+            let formulas: Vec<Formula> = to.iter().chain(from).cloned().collect();
+            let report = quantities.at_first(report, &formulas);
+            return Err(report.label(format!("expected a part of a dimension of {size}")));
+        }
+        first += from_index * stride;
+        sides.push(to_index - from_index);
+    }
+    let last: usize = shape.iter().zip(strides).map(|(size, stride)| size.saturating_sub(1) * stride).sum();
+    let span = if shape.contains(&0) { 0 } else { last + 1 };
+    let first = if sides.contains(&0) { 0 } else { first };
+    Ok((sides, Some(Whole { shape, first, span })))
+}
+
 /// Strides of elements that lie one after another.
 pub(crate) fn row_major(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
@@ -189,8 +283,11 @@ fn slot(quantities: &Quantities<'_>, argument: &Argument) -> Result<Slot, Report
     let alignment = argument.alignment.unwrap_or(dtype.bytes()) as usize;
     let (role, init, layout) = (argument.role, argument.init, argument.layout.clone());
     let range = argument.range.as_ref().map(|range| quantities.interval(range, dtype, name)).transpose()?;
+    let (shape, whole) = part(quantities, argument, shape, &strides)?;
     let (name, function) = (name.to_owned(), argument.function.clone());
-    let slot = Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment, layout };
+    let summed = argument.compare == Compare::Sum;
+    let slot =
+        Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment, layout, whole, summed };
     match slot.is_output() && crate::marked::strides::overlap(&slot) {
         true => {
             let report = Report::error(format!("two elements of the output {} lie in the same place", slot.name));

@@ -127,10 +127,11 @@ pub enum Drawn {
 }
 
 impl Drawn {
-    /// For each argument; none for those whose filling is the same for every call or comes from a function.
+    /// For each argument; none for those whose filling is the same for every call or comes from a function, and for
+    /// constants, which all calls of a sample share.
     pub fn of(signature: &Signature, rules: &Rules) -> Vec<Option<Drawn>> {
         let one = |(slot, interval): (&Slot, Option<Interval>)| match (interval, slot.init) {
-            _ if !slot.is_input() || slot.function.is_some() => None,
+            _ if !slot.is_input() || slot.role == Role::Constant || slot.function.is_some() => None,
             (Some(Interval::Real(low, high)), _) => Some(Drawn::Real(low, high)),
             (Some(Interval::Whole(low, high) | Interval::Assumed(low, high)), _) => Some(Drawn::Whole(low, high)),
             (None, Init::Normal) if slot.is_plain() => Some(Drawn::Normal),
@@ -260,6 +261,8 @@ mod tests {
             scalar: None,
             alignment: 4,
             layout: None,
+            whole: None,
+            summed: false,
         }
     }
 
@@ -320,7 +323,9 @@ mod tests {
         assert_eq!(of(slot(Dtype::I32, Init::Arange, &[4])), None);
         let range = Some(Interval::Real(-2.0, 2.0));
         assert_eq!(of(Slot { range, ..slot(Dtype::F32, Init::Normal, &[4]) }), Some(Drawn::Real(-2.0, 2.0)));
-        assert_eq!(of(Slot { role: Role::Out, ..slot(Dtype::F32, Init::Normal, &[4]) }), None);
+        for role in [Role::Out, Role::Constant] {
+            assert_eq!(of(Slot { role, ..slot(Dtype::F32, Init::Normal, &[4]) }), None);
+        }
     }
 
     #[test]

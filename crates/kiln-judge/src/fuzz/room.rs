@@ -105,7 +105,8 @@ fn is_built_for(selection: &Selection<'_>, name: &str) -> bool {
 fn is_side(selection: &Selection<'_>, name: &str) -> bool {
     let has = |argument: &Argument| {
         let names = argument.kind.shape.iter().flat_map(|formula| formula.expression.names());
-        matches!(argument.role, Role::In | Role::Out | Role::Inout) && names.into_iter().any(|(n, _)| &*n == name)
+        matches!(argument.role, Role::In | Role::Out | Role::Inout | Role::Constant)
+            && names.into_iter().any(|(n, _)| &*n == name)
     };
     selection.spec.arguments.iter().any(has)
 }

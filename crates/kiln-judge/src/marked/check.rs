@@ -12,6 +12,7 @@ use crate::drawn::element::{decode, decode_into, encode, is_float, surely_finite
 use crate::drawn::whole;
 use crate::marked::memory::poison;
 use crate::marked::parallel::in_parallel;
+use crate::marked::sum::summed;
 use crate::marked::tally::Tally;
 use crate::right::allowed::Bound;
 use crate::right::answer::RightAnswer;
@@ -48,6 +49,20 @@ pub struct Mark {
 type Output<'a> = (&'a Slot, Cow<'a, [u8]>, &'a RightAnswer);
 
 pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
+    // What is added up must all be there.
+    let parts = outputs.iter().filter(|(slot, _, _)| slot.summed);
+    if let Some(refusal) = parts.clone().find_map(|(slot, bytes, answer)| unwritten(slot, bytes, answer)) {
+        return Outcome::Refused(refusal);
+    }
+    let sums: Vec<(Slot, Vec<u8>)> = parts.map(|(slot, bytes, _)| summed(slot, bytes)).collect();
+    let mut sums = sums.iter();
+    let of_sum = |(slot, bytes, answer)| match sums.next() {
+        Some((slot, bytes)) => (slot, Cow::Borrowed(bytes.as_slice()), answer),
+        None => (slot, bytes, answer),
+    };
+    let mut of_sum = of_sum;
+    let outputs: Vec<Output<'_>> =
+        outputs.into_iter().map(|output| if output.0.summed { of_sum(output) } else { output }).collect();
     let tallies: Vec<Tally> = outputs.iter().map(|(slot, bytes, answer)| tally(slot, bytes, answer)).collect();
     // Unwritten floats are NaN, so that the others need no second look.
     for ((slot, bytes, answer), tally) in outputs.iter().zip(&tallies) {
@@ -325,7 +340,10 @@ fn refuse_with(gate: Gate, slot: &Slot, bytes: &[u8], at: usize, limit: String, 
     Refusal {
         gate,
         rule: slot.name.clone(),
-        measured: format!("{}{:?} is {found}", slot.name, place(&slot.shape, at)),
+        measured: match slot.summed {
+            true => format!("the sum of {} is {found}", slot.name),
+            false => format!("{}{:?} is {found}", slot.name, place(&slot.shape, at)),
+        },
         limit,
         evidence: String::new(),
         hint: None,

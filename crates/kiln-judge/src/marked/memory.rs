@@ -178,7 +178,7 @@ impl Memory {
         }
         let kept = |slot: &Slot| match slot.role {
             Role::Scratch => false,
-            Role::In => look == Look::Everything,
+            Role::In | Role::Constant => look == Look::Everything,
             _ => !slot.is_output(),
         };
         let inputs = self.slots.iter().filter(|(slot, _)| kept(slot));

@@ -81,7 +81,7 @@ mod tests {
     fn slot(shape: Vec<usize>, strides: Vec<usize>) -> Slot {
         let (name, layout) = (String::new(), None);
         let (role, dtype, init, scalar, alignment) = (Role::Out, Dtype::U16, Init::Normal, None, 2);
-        Slot { name, role, dtype, shape, strides, init, function: None, range: None, scalar, alignment, layout }
+        Slot { shape, strides, init, scalar, alignment, layout, ..Slot::packed(&name, role, dtype, &[]) }
     }
 
     proptest! {

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::drawn::element::encode;
     use crate::right::allowed::{Allowed, Source};
-    use kiln_spec::{Dtype, Init, Role};
+    use kiln_spec::{Dtype, Role};
     use proptest::prelude::*;
 
     fn drawn(shape: &[usize], seed: u64) -> Tensor {
@@ -125,10 +125,7 @@ mod tests {
             let job = Builtin::Matmul.job(&[&a, &b], None, Dtype::F64).unwrap();
             let projection = Projection::of(&job, false, seed).unwrap();
             let right = Builtin::Matmul.compute(&[&a, &b], None).unwrap().data;
-            let slot = Slot {
-                name: "c".into(), role: Role::Out, dtype: Dtype::BF16, shape: vec![2, 64, 320], strides: vec![20480, 320, 1],
-                init: Init::Normal, function: None, range: None, scalar: None, alignment: 2, layout: None,
-            };
+            let slot = Slot::packed("c", Role::Out, Dtype::BF16, &[2, 64, 320]);
             let allowed = Allowed { abs: 0.12, rel: 0.0 };
             let bound = Bound { allowed, rel_l2: None, source: Source::Derived };
             let miss = |values: &[f64]| projection.miss(&slot, &encode(Dtype::BF16, values), bound, 30.0);

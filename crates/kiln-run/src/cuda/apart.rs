@@ -12,7 +12,7 @@ use super::memory::Shared;
 use crate::protocol::MappedSlot;
 use crate::serving::apart::place;
 
-/// Arguments, copied.
+/// Arguments, copied; constants have a place of their own already.
 pub(super) struct Apart<'a> {
     slots: &'a [MappedSlot],
     own: Vec<Option<Buffer>>,
@@ -62,12 +62,12 @@ impl<'a> Apart<'a> {
 }
 
 fn by_value(slot: &MappedSlot) -> bool {
-    matches!(slot.role.as_str(), "scalar" | "tensormap")
+    matches!(slot.role.as_str(), "scalar" | "tensormap" | "constant")
 }
 
 /// Whether a call writes all of it before it reads any. Between rows that are padded there is what nobody writes.
 fn is_blank(slot: &MappedSlot) -> bool {
-    slot.role == "scratch" || (slot.role == "out" && slot.strides.is_none())
+    slot.role == "scratch" || (slot.role == "out" && slot.strides.is_none() && slot.part.is_none())
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ enum Argument {
     Scalar(Vec<u128>, usize),
     /// A TMA descriptor, which must lie at a multiple of 64.
     Map(Box<CUtensorMap>),
+    /// A variable of the module: nothing is passed.
+    Constant,
 }
 
 /// The arguments of a call.
@@ -54,6 +56,7 @@ impl Arguments {
                     let made = if none { NO_MAP } else { tensormap::encode(&map, place(tensor))? };
                     Argument::Map(Box::new(made))
                 }
+                "constant" => Argument::Constant,
                 _ => Argument::Tensor(place(slot)),
             });
         }
@@ -77,33 +80,36 @@ impl Arguments {
         Ok(changed)
     }
 
-    /// The bytes of each argument when passed to a kernel.
+    /// The bytes of each argument that is passed to a kernel.
     pub(super) fn sizes(&self) -> impl Iterator<Item = usize> {
-        self.list.iter().map(|argument| match argument {
-            Argument::Tensor(_) => size_of::<CUdeviceptr>(),
-            Argument::Scalar(_, bytes) => *bytes,
-            Argument::Map(_) => size_of::<CUtensorMap>(),
+        self.list.iter().filter_map(|argument| match argument {
+            Argument::Tensor(_) => Some(size_of::<CUdeviceptr>()),
+            Argument::Scalar(_, bytes) => Some(*bytes),
+            Argument::Map(_) => Some(size_of::<CUtensorMap>()),
+            Argument::Constant => None,
         })
     }
 
     /// A pointer to the value of each, as kernels are given them. Good until the arguments change.
     pub(super) fn for_kernel(&mut self) -> Vec<*mut c_void> {
         let pointer = |argument: &mut Argument| match argument {
-            Argument::Tensor(address) => std::ptr::from_mut(address).cast(),
-            Argument::Scalar(words, _) => words.as_mut_ptr().cast(),
-            Argument::Map(map) => std::ptr::from_mut::<CUtensorMap>(map).cast(),
+            Argument::Tensor(address) => Some(std::ptr::from_mut(address).cast()),
+            Argument::Scalar(words, _) => Some(words.as_mut_ptr().cast()),
+            Argument::Map(map) => Some(std::ptr::from_mut::<CUtensorMap>(map).cast()),
+            Argument::Constant => None,
         };
-        self.list.iter_mut().map(pointer).collect()
+        self.list.iter_mut().filter_map(pointer).collect()
     }
 
     /// Tensors' own addresses, and pointers to what is passed by value. Good until the arguments change.
     pub(super) fn for_launcher(&mut self) -> Vec<*mut c_void> {
         let pointer = |argument: &mut Argument| match argument {
-            Argument::Tensor(address) => *address as *mut c_void,
-            Argument::Scalar(words, _) => words.as_mut_ptr().cast(),
-            Argument::Map(map) => std::ptr::from_mut::<CUtensorMap>(map).cast(),
+            Argument::Tensor(address) => Some(*address as *mut c_void),
+            Argument::Scalar(words, _) => Some(words.as_mut_ptr().cast()),
+            Argument::Map(map) => Some(std::ptr::from_mut::<CUtensorMap>(map).cast()),
+            Argument::Constant => None,
         };
-        self.list.iter_mut().map(pointer).collect()
+        self.list.iter_mut().filter_map(pointer).collect()
     }
 }
 
@@ -153,6 +159,18 @@ mod tests {
         assert_eq!((launcher[0] as usize, launcher[2] as usize), (0x7000_0040, 0x7000_1000));
         // SAFETY: points to the scalar's bytes in the arguments, which live on.
         assert_eq!(unsafe { *launcher[1].cast::<i64>() }, 1234);
+    }
+
+    #[test]
+    fn constants_are_not_passed() {
+        let slots = [slot("x", "in", 0, 4), slot("filter", "constant", 64, 36), slot("n", "scalar", 128, 4)];
+        let mut arguments = Arguments::of(&slots, 0x7000_0000, |_| 9_i32.to_ne_bytes().to_vec()).unwrap();
+        assert_eq!(arguments.sizes().collect::<Vec<_>>(), [8, 4]);
+        assert_eq!((arguments.for_kernel().len(), arguments.for_launcher().len()), (2, 2));
+        // SAFETY: points to the scalar's bytes in the arguments, which live on.
+        assert_eq!(unsafe { *arguments.for_kernel()[1].cast::<i32>() }, 9);
+        let ten = |_: &MappedSlot| Ok(10_i32.to_ne_bytes().to_vec());
+        assert_eq!(arguments.set_scalars(&slots, ten), Ok(true));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use cudarc::driver::sys::{CUdeviceptr, CUstream};
 
 use super::arguments::Arguments;
 use super::buffer;
+use super::constants::Constant;
 use super::driver::Trouble;
 use super::launch::Ready;
 use super::module::Module;
@@ -21,6 +22,7 @@ pub(super) struct Bound {
     /// Where each set begins, and its arguments.
     pub(super) sets: Vec<(CUdeviceptr, Arguments)>,
     pub(super) launches: Vec<Ready>,
+    pub(super) constants: Vec<Constant>,
     /// The image whose scalars the arguments have.
     pub(super) laid: Option<u64>,
 }

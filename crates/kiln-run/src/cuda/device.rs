@@ -7,6 +7,7 @@ use super::apart::Apart;
 use super::arguments::Arguments;
 use super::buffer::{self, Buffer};
 use super::call::Bound;
+use super::constants;
 use super::context::Context;
 use super::describe::{self, Health};
 use super::draw::Generator;
@@ -116,7 +117,11 @@ impl Device {
             }
             _ => Vec::new(),
         };
-        self.bound = Some(Bound { slots, sets, launches, laid: None });
+        let constants = match &self.module {
+            Some(Module::Cubin(cubin)) => constants::find(cubin, &slots)?,
+            _ => Vec::new(),
+        };
+        self.bound = Some(Bound { slots, sets, launches, constants, laid: None });
         Ok(())
     }
 
@@ -166,13 +171,17 @@ impl Device {
         self.take_scalars(number)
     }
 
-    /// Makes the scalars those of an image.
+    /// Makes scalars and constants those of an image.
     fn take_scalars(&mut self, number: u64) -> Result<(), Trouble> {
         let image = self.images.get(number, self.arenas.current()?.len())?;
         let Some(bound) = self.bound.as_mut().filter(|bound| bound.laid != Some(number)) else { return Ok(()) };
         let slots = bound.slots.iter().filter(|slot| slot.role == "scalar");
         let read = slots.map(|slot| Ok((slot.offset, buffer::read(image.at(slot.offset), slot.bytes)?)));
         let scalars: Vec<(usize, Vec<u8>)> = read.collect::<Result<_, Trouble>>()?;
+        for constant in &bound.constants {
+            buffer::copy(constant.address, image.at(constant.offset), constant.bytes, self.context.stream)?;
+        }
+        self.context.synchronise()?;
         bound.laid = Some(number);
         self.set_scalars(&scalars)
     }
@@ -256,6 +265,9 @@ impl Device {
         }
         let apart = Apart::new(&bound.slots, shared, blank)?;
         let mut arguments = apart.arguments(shared)?;
+        for constant in &bound.constants {
+            buffer::write(constant.address, &shared.bytes(constant.offset, constant.bytes))?;
+        }
         match module {
             Module::Nothing => {}
             Module::Launcher(launcher) => launcher.call(arguments.for_launcher(), self.context.stream)?,

@@ -123,7 +123,8 @@ fn fits(symbol: &str, parameters: &[usize], slots: &[MappedSlot], sizes: &[usize
     if takes > given {
         return Err(format!("cuModuleGetFunction: `{symbol}` takes {takes} arguments, {given} are given").into());
     }
-    for ((takes, given), slot) in parameters.iter().zip(sizes).zip(slots) {
+    let passed = slots.iter().filter(|slot| slot.role != "constant");
+    for ((takes, given), slot) in parameters.iter().zip(sizes).zip(passed) {
         if takes != given {
             let name = &slot.name;
             let words = format!("`{symbol}` takes {takes} bytes for argument `{name}`, {given} are given");

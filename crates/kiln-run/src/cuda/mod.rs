@@ -9,6 +9,7 @@ mod apart;
 mod arguments;
 mod buffer;
 mod call;
+mod constants;
 mod context;
 mod describe;
 mod device;

@@ -3,7 +3,7 @@
 
 use std::ffi::{CString, c_int, c_void};
 
-use cudarc::driver::sys::{self, CUfunction, CUmodule, CUstream};
+use cudarc::driver::sys::{self, CUdeviceptr, CUfunction, CUmodule, CUstream};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
 use super::driver::{Trouble, check};
@@ -60,6 +60,19 @@ impl Cubin {
             trouble
         })?;
         Ok(function)
+    }
+
+    /// Where a variable lies, and its bytes.
+    pub(super) fn variable(&self, symbol: &str) -> Result<(CUdeviceptr, usize), Trouble> {
+        let name = CString::new(symbol).map_err(|e| format!("cuModuleGetGlobal: `{symbol}`: {e}"))?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded, the name ends with a null byte, an address and a number are filled in.
+        let code = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, self.module, name.as_ptr()) };
+        check("cuModuleGetGlobal", code).map_err(|mut trouble| {
+            trouble.failed.words = format!("{}: `{symbol}`", trouble.failed.words);
+            trouble
+        })?;
+        Ok((address, bytes))
     }
 }
 

@@ -100,8 +100,9 @@ fn writes(graph: &Graph, context: &Context, slots: &[MappedSlot], shared: &Share
     context.synchronise()?;
     let mut heads = Vec::new();
     for slot in slots.iter().filter(|slot| matches!(slot.role.as_str(), "out" | "inout")) {
-        let address = shared.at(0, slot.offset);
-        let held = buffer::read(address, slot.bytes.min(HEAD))?;
+        let (start, bytes) = slot.part.unwrap_or((0, slot.bytes));
+        let address = shared.at(0, slot.offset + start);
+        let held = buffer::read(address, bytes.min(HEAD))?;
         let fresh = slot.role == "out";
         // An output that is only written may hold anything before: the opposite of what it holds is not the answer.
         let before = if fresh { held.iter().map(|byte| !byte).collect() } else { held.clone() };

@@ -1,6 +1,6 @@
 //! Where expressions stand in a file, and what each is for. In: the draft. Out: a [`Site`] for each expression.
 
-use crate::model::{ElementType, Formula, Role, TargetKind};
+use crate::model::{Compare, ElementType, Formula, Role, Slice, TargetKind};
 use crate::names::usage::{Reach, Site, Wants};
 use crate::reading::draft::Draft;
 use crate::tables::argument::ArgumentDraft;
@@ -89,10 +89,13 @@ pub(crate) fn of_problem(draft: &Draft) -> Vec<Site<'_>> {
     sites
 }
 
-/// Shape and strides of an argument whose storage has this reach: only scratch may depend on the configuration.
+/// Shape and strides of an argument whose storage has this reach, and what of it is written. Only scratch may depend on the
+/// configuration, and outputs of which only the sum counts.
 fn storage(argument: &ArgumentDraft, reach: Reach) -> Vec<Site<'_>> {
+    let summed = argument.body.as_ref().is_some_and(|body| body.compare == Compare::Sum);
     let of_role = match argument.role {
         Some(Role::Scratch) => Reach::Configuration,
+        Some(Role::Out) if summed => Reach::Configuration,
         // A tensormap's shape is its tensor's.
         Some(Role::Tensormap) | None => return vec![],
         Some(_) => Reach::Problem,
@@ -100,7 +103,9 @@ fn storage(argument: &ArgumentDraft, reach: Reach) -> Vec<Site<'_>> {
     let Some(body) = argument.body.as_ref().filter(|_| of_role == reach) else { return vec![] };
     let shape = counts(&body.kind.shape, &format!("{}.type", argument.path), reach).collect::<Vec<_>>();
     let strides = counts(&body.strides, &format!("{}.strides", argument.path), reach).collect::<Vec<_>>();
-    shape.into_iter().chain(strides).collect()
+    let ends = body.written.iter().flat_map(|Slice { from, to }| from.iter().chain(to));
+    let written = ends.map(|f| site(f, format!("{}.written", argument.path), reach, Wants::Count));
+    shape.into_iter().chain(strides).chain(written).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use kiln_core::{Report, Span};
 
-use crate::model::{Argument, ArgumentType, Dtype, ElementType, Role};
+use crate::model::{Argument, ArgumentType, Compare, Dtype, ElementType, Role};
 use crate::reading::item::Item;
 use crate::reading::log::{Log, expected_one_of};
 use crate::reading::naming::{check_identifier, refuse_doubles};
@@ -11,9 +11,10 @@ use crate::reading::section::Section;
 use crate::tables::argument_type::{Variables, read_type};
 use crate::tables::filling::{Filling, read_filling};
 use crate::tables::layer::Named;
+use crate::tables::slice::read_slices;
 use crate::tables::tensormap::{TensorMapDraft, read_tensormap};
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 17] = [
     "name",
     "type",
     "role",
@@ -23,6 +24,9 @@ const KEYS: [&str; 14] = [
     "strides",
     "alignment",
     "layout",
+    "symbol",
+    "written",
+    "compare",
     "tensor",
     "box",
     "swizzle",
@@ -34,8 +38,10 @@ const KEYS: [&str; 14] = [
 fn fitting(role: Role) -> &'static [&'static str] {
     match role {
         Role::In | Role::Inout => &["name", "type", "role", "init", "range", "strides", "alignment", "layout"],
-        Role::Out | Role::Scratch => &["name", "type", "role", "strides", "alignment", "layout"],
+        Role::Out => &["name", "type", "role", "strides", "alignment", "layout", "written", "compare"],
+        Role::Scratch => &["name", "type", "role", "strides", "alignment", "layout"],
         Role::Scalar => &["name", "type", "role", "value", "range"],
+        Role::Constant => &["name", "type", "role", "init", "range", "layout", "symbol"],
         Role::Tensormap => &["name", "role", "tensor", "box", "swizzle", "promotion", "when"],
     }
 }
@@ -87,6 +93,7 @@ fn read_argument(item: &Item, variables: &Variables) -> Option<ArgumentDraft> {
     let strides = section.get("strides").filter(|_| role != Role::Scalar);
     let alignment = section.get("alignment").and_then(read_alignment);
     let Filling { init, function, range } = read_filling(&section, role);
+    let (written, compare) = (section.get("written"), section.get("compare"));
     let Some((type_item, kind)) = kind else { return Some(draft) };
     refuse_shape(type_item, role, &kind);
     draft.body = Some(Argument {
@@ -100,9 +107,29 @@ fn read_argument(item: &Item, variables: &Variables) -> Option<ArgumentDraft> {
         alignment,
         layout: section.get("layout").and_then(Item::string).map(str::to_owned),
         tensormap: None,
+        symbol: section.get("symbol").and_then(read_symbol),
+        written: written.map(|item| read_slices(item, kind.shape.len())).unwrap_or_default(),
+        compare: compare.and_then(|item| item.word(&Compare::ALL)).unwrap_or_default(),
         kind,
     });
     Some(draft)
+}
+
+/// A variable, perhaps in namespaces: `filter::weights`.
+fn read_symbol(item: &Item) -> Option<String> {
+    let name = item.string()?;
+    let sound = |part: &str| {
+        let letters = part.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+        letters && part.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+    };
+    if !name.split("::").all(sound) {
+        let report = Report::error(format!("{} is {}", item.path, item.spelling()));
+        item.error(
+            report.label("expected the name of a __constant__ variable").hint("without & and brackets: d_filter"),
+        );
+        return None;
+    }
+    Some(name.to_owned())
 }
 
 fn read_role(item: &Item) -> Option<Role> {
@@ -143,10 +170,18 @@ fn refuse_shape(item: &Item, role: Role, kind: &ArgumentType) {
     let word = word(role);
     if role == Role::Scalar && !kind.shape.is_empty() {
         let report = Report::error(format!("{} has a shape, and its role is scalar", item.path));
-        item.error(report.label(format!("expected {name} alone")).hint("a tensor has role in, out, inout or scratch"));
+        item.error(
+            report
+                .label(format!("expected {name} alone"))
+                .hint("a tensor has role in, out, inout, scratch or constant"),
+        );
     } else if role != Role::Scalar && kind.shape.is_empty() {
         let report = Report::error(format!("{} has no shape, and its role is {word}", item.path));
-        item.error(report.label(format!("expected a shape, as in {name}[N]")).hint("a plain number has role scalar"));
+        let hint = match role {
+            Role::Constant => format!("a variable that is no array has the type {name}[1]"),
+            _ => "a plain number has role scalar".to_owned(),
+        };
+        item.error(report.label(format!("expected a shape, as in {name}[N]")).hint(hint));
     }
 }
 

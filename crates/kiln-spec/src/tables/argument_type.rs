@@ -1,4 +1,4 @@
-//! The type of an argument: `f32`, or `T[B, H, S, D]`. In: the string. Out: element type and shape, every dimension an
+//! The type of an argument: `f32`, `T[B, H, S, D]`, or `f32x2[N]` for elements of two numbers. In: the string. Out: element type and shape, every dimension an
 //! expression that can be pointed at. Refuses unknown dtypes, brackets that do not match, and empty dimensions.
 
 use kiln_core::{Report, Span};
@@ -20,7 +20,8 @@ pub(crate) fn read_type(item: &Item, variables: &Variables) -> Option<ArgumentTy
     let text = Text::of(item)?;
     let content = text.content;
     let open = content.find('[').unwrap_or(content.len());
-    let element = read_element(item, &text, trimmed(content, 0..open), variables);
+    let (name, lanes) = vector(content, trimmed(content, 0..open), variables);
+    let element = read_element(item, &text, name, variables);
     let dimensions = match split(content, open) {
         Ok(dimensions) => dimensions,
         Err((at, message, label)) => {
@@ -28,9 +29,26 @@ pub(crate) fn read_type(item: &Item, variables: &Variables) -> Option<ArgumentTy
             return None;
         }
     };
-    let shape: Vec<_> = dimensions.iter().map(|part| text.formula(part.clone(), item.log)).collect();
+    // Elements of several numbers are a last dimension of that many.
+    let parts = dimensions.iter().cloned().chain(lanes);
+    let shape: Vec<_> = parts.map(|part| text.formula(part, item.log)).collect();
     Some(ArgumentType { element: element?, shape: shape.into_iter().collect::<Option<_>>()? })
 }
+
+/// `f32x4` is `f32` and four of them: the part with the type, and that with the number.
+fn vector(content: &str, name: Span, variables: &Variables) -> (Span, Option<Span>) {
+    let whole = content.get(name.clone()).unwrap_or_default();
+    let known = variables.variants.iter().any(|variant| &*variant.name == whole);
+    let split = whole.rfind('x').filter(|at| !known && *at > 0);
+    let lanes = split.map(|at| (at, &whole[at + 1..])).filter(|(_, lanes)| LANES.contains(lanes));
+    match lanes {
+        Some((at, _)) => (name.start..name.start + at, Some(name.start + at + 1..name.end)),
+        None => (name, None),
+    }
+}
+
+/// How many numbers an element may have.
+const LANES: [&str; 5] = ["2", "3", "4", "8", "16"];
 
 fn read_element(item: &Item, text: &Text, part: Span, variables: &Variables) -> Option<ElementType> {
     let name = text.content.get(part.clone()).unwrap_or_default();

@@ -24,7 +24,7 @@ pub(crate) fn read_filling(section: &Section, role: Role) -> Filling {
     let is_call = |i: &&Item| i.raw().as_str().is_some_and(|text| text.contains([':', '.']));
     let function = item.filter(is_call).and_then(|i| read_callable(i, PYTHON));
     let init = item.filter(|i| !is_call(i)).and_then(|i| i.word(&Init::ALL));
-    let range = section.get("range").filter(|_| matches!(role, Role::In | Role::Inout | Role::Scalar));
+    let range = section.get("range").filter(|_| matches!(role, Role::In | Role::Inout | Role::Constant | Role::Scalar));
     if let (Some(range), Some(item)) = (range, item)
         && (is_call(&item) || !matches!(init, None | Some(Init::Uniform)))
     {

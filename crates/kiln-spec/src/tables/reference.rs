@@ -54,7 +54,8 @@ fn read_expressions(section: &Section, origin: &Origin, arguments: &[ArgumentDra
         let fits = |a: &&ArgumentDraft| a.role.is_some_and(|role| roles.contains(&role));
         arguments.iter().filter(fits).map(|a| a.name.as_str()).collect()
     };
-    let (known, outputs) = (with(&[Role::In, Role::Inout, Role::Scalar]), with(&[Role::Out, Role::Inout]));
+    let (known, outputs) =
+        (with(&[Role::In, Role::Inout, Role::Constant, Role::Scalar]), with(&[Role::Out, Role::Inout]));
     let Some(item) = section.get("expressions") else {
         if elementwise {
             let report = Report::error("elementwise does not say what is computed");

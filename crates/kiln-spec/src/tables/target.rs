@@ -8,18 +8,20 @@ use toml::de::DeValue;
 use crate::model::{Baseline, Compile, CudaCompiler, Dtype, TargetKind};
 use crate::reading::item::Item;
 use crate::reading::log::expected_one_of;
+use crate::reading::naming::check_identifier;
 use crate::reading::section::{Entry, Section};
 use crate::tables::callable::read_baselines;
 use crate::tables::kernel::read_variants;
 use crate::tables::launch::{LaunchDraft, read_launch};
 use crate::tables::layer::{Layer, Named, read_layer};
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "source",
     "entry",
     "host",
     "device",
     "compile",
+    "defines",
     "archs",
     "variants",
     "launches",
@@ -41,6 +43,8 @@ pub(crate) struct TargetDraft {
     pub(crate) on_gpu: bool,
     pub(crate) sources: Vec<String>,
     pub(crate) compile: Compile,
+    /// What is defined besides the tunables: where, and as what text.
+    pub(crate) defines: Vec<Named<String>>,
     pub(crate) archs: Vec<Arch>,
     pub(crate) variants: Vec<Named<Vec<Dtype>>>,
     pub(crate) launches: Vec<LaunchDraft>,
@@ -62,6 +66,7 @@ impl TargetDraft {
             on_gpu: false,
             sources: vec![],
             compile: Compile::default(),
+            defines: vec![],
             archs: vec![],
             variants: vec![],
             launches: vec![],
@@ -130,6 +135,7 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
         on_gpu: *kind == TargetKind::Cuda || section.get("device").is_some_and(read_device),
         sources: section.get("source").map(read_sources).unwrap_or_default(),
         compile: section.get("compile").and_then(|item| read_compile(item, *kind)).unwrap_or_default(),
+        defines: section.get("defines").map(read_defines).unwrap_or_default(),
         archs: section.get("archs").map(read_archs).unwrap_or_default(),
         variants: section.get("variants").and_then(read_variants).unwrap_or_default(),
         baselines: section.get("baselines").map(read_baselines).unwrap_or_default(),
@@ -147,7 +153,9 @@ fn refuse_unfit(section: &Section, kind: TargetKind) {
         (TargetKind::Cpu, "archs" | "launches") => Some("only a cuda target has it"),
         (TargetKind::Cpu, "device") => Some("only a python target has it"),
         (TargetKind::Cpu, "kernels") => Some("a cpu target runs no kernels on a GPU"),
-        (TargetKind::Python, "archs" | "launches" | "compile") => Some("a python function builds and launches itself"),
+        (TargetKind::Python, "archs" | "launches" | "compile" | "defines") => {
+            Some("a python function builds and launches itself")
+        }
         _ => None,
     };
     for (entry, why) in section.entries.iter().filter_map(|e| Some((e, why(e.key)?))) {
@@ -177,11 +185,34 @@ fn read_compile(item: &Item, kind: TargetKind) -> Option<Compile> {
         section.log.add(compiler.key_span.clone(), report.hint("the C compiler is $CC, or cc"));
     }
     Some(Compile {
+        defines: vec![],
         include: section.get("include").map(Item::strings).unwrap_or_default(),
         std: section.get("std").and_then(Item::string).map(str::to_owned),
         flags: section.get("flags").map(Item::strings).unwrap_or_default(),
         compiler: section.get("compiler").and_then(|item| item.word(&CudaCompiler::ALL)),
     })
+}
+
+/// What is defined besides the tunables, as texts.
+fn read_defines(item: &Item) -> Vec<Named<String>> {
+    let mut defines = Vec::new();
+    for entry in Section::free(item).iter().flat_map(|section| &section.entries) {
+        check_identifier(item.log, "define", entry.key, entry.key_span.clone());
+        let text = match entry.item.raw() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Boolean(value) => u8::from(*value).to_string(),
+            DeValue::Integer(_) | DeValue::Float(_) => match entry.item.scalar() {
+                Some(value) => value.to_string(),
+                None => continue,
+            },
+            _ => {
+                entry.item.wrong("a number, a boolean or a text");
+                continue;
+            }
+        };
+        defines.push(Named { name: entry.key.into(), span: entry.key_span.clone(), body: Some(text) });
+    }
+    defines
 }
 
 /// Where a Python function works: on the processor, or on a GPU.

@@ -4,7 +4,7 @@
 
 use kiln_core::{Report, Span};
 
-use crate::model::{Argument, Init, Role, TensorMap};
+use crate::model::{Argument, Compare, Init, Role, TensorMap};
 use crate::reading::item::Item;
 use crate::reading::log::{Log, expected_one_of};
 use crate::reading::section::Section;
@@ -42,6 +42,9 @@ pub(crate) fn resolve_tensormaps(log: &Log, arguments: &mut [ArgumentDraft]) {
             name: arguments[at].name.as_str().into(),
             kind,
             role: Role::Tensormap,
+            symbol: None,
+            written: vec![],
+            compare: Compare::Elements,
             init: Init::default(),
             function: None,
             range: None,
