@@ -136,14 +136,15 @@ impl Nvrtc {
         let failed = |e: std::io::Error| Fault::new("ordering a compilation", e);
         let log = || File::create(folder.join(LOG)).map(Stdio::from).map_err(failed);
         let mut builder = self.builders.take(log()?)?;
-        let is_new = builder.compilations() == 0;
+        let is_new = builder.is_new();
         let mut heard = builder.compile(compilation, watch)?;
         if !is_new && is_doubtful(&heard) {
             drop(builder);
             // Nothing of the first attempt is taken for the second's.
             fs_err::remove_dir_all(folder).and_then(|()| fs_err::create_dir(folder)).map_err(failed)?;
             builder = self.builders.start(log()?)?;
-            heard = builder.compile(compilation, watch)?;
+            // Time that the first one wasted is not taken from the second.
+            heard = builder.compile(compilation, &Watch { started: Instant::now(), ..*watch })?;
         }
         if matches!(heard, Heard::Passed(_) | Heard::Refused { orderly: true }) {
             self.builders.give_back(builder);

@@ -77,9 +77,9 @@ impl Builder {
         &self.place
     }
 
-    /// What it compiled so far.
-    pub(super) fn compilations(&self) -> u64 {
-        self.compilations
+    /// Whether nothing was asked of it yet: whatever becomes of the first order is that order's doing.
+    pub(super) fn is_new(&self) -> bool {
+        self.orders == 0
     }
 
     /// Whether it may be asked again, after so many compilations at most.
