@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and attention_bench, hopper, honest and record, of which the last
+# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, attention_bench, hopper, honest and record, of which the last
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -91,6 +91,11 @@ fi
 if wants edit; then
   step edit 60 "$root/scripts/bench_edit.sh"
   grep '^{' "$out/edit.log" >> "$figures" || true
+fi
+if wants builders; then
+  step builders 120 "$root/scripts/bench_builders.sh" --configurations 300
+  cat "$out/builders.log"
+  grep '^{' "$out/builders.log" >> "$figures" || true
 fi
 # Exit code 4 says that a study did not reach its aim, which is not what is looked at here.
 tune() { printf '"%s" tune "%s" %s || [ $? = 4 ]' "$kiln" "$root/kernels/$1" "$2"; }

@@ -1,8 +1,4 @@
-//! The other end of the pipe, in a process of its own: it calls candidates, or compiles once, and ends with its parent.
-
-use std::path::Path;
-
-use kiln_core::Report;
+//! The other end of the pipe, in a process of its own: it calls candidates, or compiles, and ends with its parent.
 
 use crate::ending::Ending;
 use crate::failure::Failure;
@@ -14,20 +10,16 @@ pub enum WorkerKind {
     Cpu,
     /// Kernels on a GPU.
     Cuda,
-    /// One compilation by NVRTC.
+    /// Compilations by NVRTC.
     Nvrtc,
 }
 
-/// Serves whoever started this process. `order` is the file that tells NVRTC what to compile.
-pub fn worker(kind: WorkerKind, order: Option<&Path>) -> Result<Ending, Failure> {
+/// Serves whoever started this process.
+pub fn worker(kind: WorkerKind) -> Result<Ending, Failure> {
     match kind {
         WorkerKind::Cpu => kiln_run::serve_cpu()?,
         WorkerKind::Cuda => kiln_run::serve_cuda()?,
-        WorkerKind::Nvrtc => {
-            let order =
-                order.ok_or_else(|| Report::error("kiln worker nvrtc needs the file that says what to compile"))?;
-            return Ok(if kiln_run::serve_nvrtc(order)? { Ending::Done } else { Ending::Refused });
-        }
+        WorkerKind::Nvrtc => kiln_run::serve_nvrtc()?,
     }
     Ok(Ending::Done)
 }

@@ -100,13 +100,21 @@ pub(crate) fn ended(
     if status.success() {
         return Ok(None);
     }
+    refused(log, Some(status), typed).map(Some)
+}
+
+/// The refusal a compiler's words stand for; `status` is how it ended, where that says something.
+pub(crate) fn refused(log: &Utf8Path, status: Option<ExitStatus>, typed: &str) -> Result<Refusal, Fault> {
     let words = words(log)?;
     if let Some(fault) = blameless(&words) {
         return Err(fault);
     }
     let complaint = complaint(&words);
     // A compiler that was killed or crashed has no error line of its own.
-    let measured = if complaint.marked { complaint.headline } else { format!("{}, {status}", complaint.headline) };
+    let measured = match status.filter(|_| !complaint.marked) {
+        Some(status) => format!("{}, {status}", complaint.headline),
+        None => complaint.headline,
+    };
     let refusal = Refusal {
         gate: Gate::BuildFailed,
         rule: String::new(),
@@ -115,7 +123,7 @@ pub(crate) fn ended(
         evidence: complaint.message,
         hint: if complaint.of_entries { Some(ENTRIES.into()) } else { host_code(typed, &words) },
     };
-    Ok(Some(refusal.by_command(typed)))
+    Ok(refusal.by_command(typed))
 }
 
 /// What to do where NVRTC meets what is for the host: a header of the C++ library, all of CUB.

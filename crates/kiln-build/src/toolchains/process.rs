@@ -32,26 +32,49 @@ impl Watch<'_> {
         let words = File::create(log).map_err(failed)?;
         command.stdin(Stdio::null()).stdout(words.try_clone().map_err(failed)?).stderr(words);
         let mut child = CommandWrap::from(command).wrap(ProcessGroup::leader()).spawn().map_err(failed)?;
-        let mut alarm = self.started.elapsed() + self.limits.silence;
+        let mut alarm = self.alarm();
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
                 return Ok(Some(status));
             }
-            let elapsed = self.started.elapsed();
             // The group is killed and waited for, so that nothing is left behind.
-            if self.stopped.load(Ordering::Relaxed) {
-                child.kill().map_err(failed)?;
-                return Err(Fault::new("building", "interrupted"));
+            match self.look(&mut alarm) {
+                Ok(true) => std::thread::sleep(GLANCE),
+                Ok(false) => {
+                    child.kill().map_err(failed)?;
+                    return Ok(None);
+                }
+                Err(interrupted) => {
+                    child.kill().map_err(failed)?;
+                    return Err(interrupted);
+                }
             }
-            if elapsed > self.limits.timeout {
-                child.kill().map_err(failed)?;
-                return Ok(None);
-            }
-            if elapsed > alarm {
-                (self.on_silence)(elapsed);
-                alarm += self.limits.silence;
-            }
-            std::thread::sleep(GLANCE);
         }
+    }
+
+    /// When silence is first to be told of, counted from the start of the build.
+    pub(crate) fn alarm(&self) -> Duration {
+        self.started.elapsed() + self.limits.silence
+    }
+
+    /// Time that is left to the build.
+    pub(crate) fn left(&self) -> Duration {
+        self.limits.timeout.saturating_sub(self.started.elapsed())
+    }
+
+    /// Whether a compiler that has not ended yet may go on; false when it took too long, a fault when nobody wants it any more.
+    pub(crate) fn look(&self, alarm: &mut Duration) -> Result<bool, Fault> {
+        let elapsed = self.started.elapsed();
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(Fault::new("building", "interrupted"));
+        }
+        if elapsed > self.limits.timeout {
+            return Ok(false);
+        }
+        if elapsed > *alarm {
+            (self.on_silence)(elapsed);
+            *alarm += self.limits.silence;
+        }
+        Ok(true)
     }
 }

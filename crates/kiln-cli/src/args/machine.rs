@@ -69,8 +69,6 @@ pub(crate) struct WorkerArgs {
     /// What it runs
     #[arg(value_enum)]
     pub(crate) kind: WorkerKind,
-    /// For nvrtc: the file that says what to compile
-    pub(crate) order: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -79,7 +77,7 @@ pub(crate) enum WorkerKind {
     Cpu,
     /// Kernels on a GPU
     Cuda,
-    /// One compilation by NVRTC
+    /// Compilations by NVRTC
     Nvrtc,
 }
 

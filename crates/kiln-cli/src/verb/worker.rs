@@ -5,5 +5,5 @@ use kiln_app::{Ending, Failure, worker};
 use crate::args::WorkerArgs;
 
 pub(crate) fn run(args: &WorkerArgs) -> Result<Ending, Failure> {
-    worker(args.kind.into(), args.order.as_deref())
+    worker(args.kind.into())
 }

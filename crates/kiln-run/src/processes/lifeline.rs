@@ -15,6 +15,17 @@ pub(crate) fn tie_alone() {
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
+/// Ends this process and what it started, at once.
+pub(crate) fn end_group() {
+    // SAFETY: kill takes no memory, and may be called in a handler too. Were this process not the leader of its group, the
+    // group would be somebody else's; then only this process ends.
+    unsafe {
+        let this = libc::getpid();
+        let target = if libc::getpgid(0) == this { 0 } else { this };
+        libc::kill(target, libc::SIGKILL);
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::ffi::c_int;
@@ -27,7 +38,7 @@ mod linux {
         // nothing but one call that is allowed in handlers.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = end_group as extern "C" fn(c_int) as usize;
+            action.sa_sigaction = hung_up as extern "C" fn(c_int) as usize;
             action.sa_flags = libc::SA_RESTART;
             libc::sigaction(HANG_UP, &action, std::ptr::null_mut());
         }
@@ -40,13 +51,7 @@ mod linux {
     }
 
     /// The group is the worker and what its candidate started; the parent gave it one of its own.
-    extern "C" fn end_group(_signal: c_int) {
-        // SAFETY: kill may be called in a handler and takes no memory. Were the worker not the leader of its group, the
-        // group would be somebody else's; then only this process ends.
-        unsafe {
-            let this = libc::getpid();
-            let target = if libc::getpgid(0) == this { 0 } else { this };
-            libc::kill(target, libc::SIGKILL);
-        }
+    extern "C" fn hung_up(_signal: c_int) {
+        super::end_group();
     }
 }

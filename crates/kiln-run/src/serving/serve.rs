@@ -45,7 +45,7 @@ fn confined(rules: &Rules, socket: &UnixStream) -> io::Result<Answer> {
 }
 
 /// Standard input under another number, with nothing in its place: a function that reads it must not swallow questions.
-fn private_stdin() -> io::Result<File> {
+pub(crate) fn private_stdin() -> io::Result<File> {
     let copy = private(0)?;
     replace(0, File::open("/dev/null")?.as_raw_fd())?;
     Ok(copy)
@@ -80,7 +80,7 @@ fn private(number: RawFd) -> io::Result<File> {
     }
 }
 
-fn replace(number: RawFd, by: RawFd) -> io::Result<()> {
+pub(crate) fn replace(number: RawFd, by: RawFd) -> io::Result<()> {
     // SAFETY: both are descriptors of this process; nothing of ours uses the replaced one from here on.
     if unsafe { libc::dup2(by, number) } == number { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

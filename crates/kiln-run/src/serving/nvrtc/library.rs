@@ -11,9 +11,20 @@ type Code = c_int;
 /// NVRTC's `nvrtcProgram`, a pointer of its own.
 type Handle = *mut std::ffi::c_void;
 
-/// Codes of nvrtcCompileProgram that the source or its flags are to blame for: an option it does not know, an error in the
-/// source, and an error of the compiler itself on this source.
-const BLAMED: [Code; 3] = [5, 6, 11];
+/// Codes of nvrtcCompileProgram that the source or its flags are to blame for: an option it does not know, and an error in the
+/// source.
+const BLAMED: [Code; 2] = [5, 6];
+/// An error of the compiler itself on this source.
+const BROKEN: Code = 11;
+
+/// What became of a program.
+pub(super) enum Compiled {
+    Whole,
+    /// The source or its flags are refused; the log says why.
+    Refused,
+    /// The compiler found itself at fault.
+    Broken,
+}
 
 /// The library, loaded.
 pub(super) struct Nvrtc {
@@ -114,8 +125,7 @@ impl Program<'_> {
         self.nvrtc.checked(c"nvrtcAddNameExpression", code)
     }
 
-    /// False when the source or its flags are refused; the log says why.
-    pub(super) fn compile(&self, options: &[String]) -> io::Result<bool> {
+    pub(super) fn compile(&self, options: &[String]) -> io::Result<Compiled> {
         type Compile = unsafe extern "C" fn(Handle, c_int, *const *const c_char) -> Code;
         let options: Vec<CString> = options.iter().map(|o| CString::new(o.as_str())).collect::<Result<_, _>>()?;
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
@@ -124,10 +134,11 @@ impl Program<'_> {
         // outlive the call.
         let code =
             unsafe { self.nvrtc.function::<Compile>(c"nvrtcCompileProgram")?(self.handle, count, pointers.as_ptr()) };
-        if BLAMED.contains(&code) {
-            return Ok(false);
+        match code {
+            BROKEN => Ok(Compiled::Broken),
+            code if BLAMED.contains(&code) => Ok(Compiled::Refused),
+            code => self.nvrtc.checked(c"nvrtcCompileProgram", code).map(|()| Compiled::Whole),
         }
-        self.nvrtc.checked(c"nvrtcCompileProgram", code).map(|()| true)
     }
 
     /// What the compiler said.

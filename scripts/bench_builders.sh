@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# What it gains that processes keep NVRTC loaded: configurations of the float matmul built a second from an empty cache, against
+# a process for each compilation (KILN_NVRTC_COMPILATIONS=1). Both take turns, so that whatever else the machine does meets both.
+# Processor time says the same on a busy machine. Needs NVRTC, no GPU.
+# Usage: scripts/bench_builders.sh [--configurations N] [--rounds N]; KILN_BIN names the binary, KILN_BIN_BEFORE one to compare with.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+count=100 rounds=3
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --configurations) count="$2"; shift 2 ;;
+    --rounds) rounds="$2"; shift 2 ;;
+    *) echo "usage: scripts/bench_builders.sh [--configurations N] [--rounds N]" >&2; exit 2 ;;
+  esac
+done
+[ -n "${KILN_BIN:-}" ] || cargo build --release --quiet
+kiln="$(realpath "${KILN_BIN:-${CARGO_TARGET_DIR:-target}/release/kiln}")"
+before="${KILN_BIN_BEFORE:+$(realpath "$KILN_BIN_BEFORE")}"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+python3 - "$kiln" "$before" "$PWD/kernels/matmul_float" "$work" "$count" "$rounds" <<'PY'
+import json, os, resource, statistics, subprocess, sys, time
+kiln, before, kernel, work, count, rounds = *sys.argv[1:5], int(sys.argv[5]), int(sys.argv[6])
+def build(program, place, **extra):
+    """Seconds and processor seconds of a configuration."""
+    os.makedirs(place)
+    command = [program, "tune", kernel, "--target", "cuda", "--arch", "sm_90a", "--until", "build", "--strategy", "random",
+               "--trials", str(count), "--seed", "1", "--json"]
+    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    start, cpu = time.perf_counter(), used()
+    ran = subprocess.run(command, cwd=place, env={**os.environ, **extra}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    wall, cpu = time.perf_counter() - start, used() - cpu
+    built = json.loads(ran.stdout)["built"]
+    assert built == count, f"{built} of {count} were built"
+    return wall / built, cpu / built
+kinds = {"processes that stay": (kiln, {}), "a process each": (kiln, {"KILN_NVRTC_COMPILATIONS": "1"})}
+if before:
+    kinds["the binary before"] = (before, {})
+taken = {kind: [] for kind in kinds}
+for turn in range(rounds):
+    for kind, (program, extra) in list(kinds.items())[::-1 if turn % 2 else 1]:
+        taken[kind].append(build(program, f"{work}/{turn}.{kind}", **extra))
+stay, figures = taken["processes that stay"], []
+print(f"{count} configurations of matmul_float for sm_90a, {rounds} rounds, {os.cpu_count()} processors, medians")
+print(f"{'':22}{'a second':>10}{'ratio':>8}{'processor ms each':>20}{'ratio':>8}")
+for kind, values in taken.items():
+    rate, cpu = 1 / statistics.median(v[0] for v in values), 1e3 * statistics.median(v[1] for v in values)
+    ratios = [statistics.median(v[i] / s[i] for v, s in zip(values, stay)) for i in (0, 1)]
+    print(f"{kind:22}{rate:10.1f}{ratios[0]:8.2f}{cpu:20.1f}{ratios[1]:8.2f}")
+    name = f"matmul_float configurations built a second, {kind}"
+    figures.append(json.dumps({"name": name, "value": round(rate, 2), "bound": "reported", "pass": True}))
+print("ratio: how much longer a configuration takes than with processes that stay, round by round")
+print("\n".join(figures))
+PY
