@@ -2,6 +2,8 @@
 each dimension's size and each type variable's dtype. A side that is a plain name gives that dimension; any other
 expression is only compared. Refuses, as `Mismatch`, a call that does not fit."""
 
+from functools import lru_cache
+
 from kiln.errors import Mismatch
 from kiln.expressions import BYTES, Unknown, evaluate
 
@@ -40,7 +42,12 @@ def split(sides):
 
 def dtype_of(array):
     """kiln's name for an array's element type, or the array's own."""
-    name = str(array.dtype).rpartition(".")[2]
+    return dtype_name(array.dtype)
+
+
+@lru_cache(maxsize=64)
+def dtype_name(dtype):
+    name = str(dtype).rpartition(".")[2]
     return NAMES.get(name, name)
 
 
