@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Mapping
 
 from kiln.errors import BadTable, Mismatch, Stale, StaleWarning
-from kiln.shapes import is_array, solve
-from kiln.staleness import architecture, changed_sources, changed_versions
+from kiln.shapes import solve
+from kiln.staleness import architecture, changed_sources, changed_versions, source_file
 from kiln.table import Table
 
 WAYS = ("error", "warn", "default")
@@ -34,7 +34,7 @@ def tuned(path, *, stale="error", dims=None, arch=None):
 
         @functools.wraps(function)
         def call(*args, **kwargs):
-            if not chooser.given(kwargs):
+            if not chooser.given(args, kwargs):
                 kwargs = chooser.fill(args, kwargs)
             return function(*args, **kwargs)
 
@@ -51,20 +51,26 @@ class Chooser:
         self.table, self.chosen, self.checked, self.warned = None, {}, {}, set()
         try:
             self.signature = inspect.signature(function)
-            parameters = self.signature.parameters.values()
+            parameters = list(self.signature.parameters.values())
         except (TypeError, ValueError):
             self.signature, parameters = None, ()
-        only = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
-        self.keyword_only = {p.name for p in only}
+        open_ended = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+        self.keyword_only = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+        self.parameters = None if open_ended or not parameters else len(parameters)
         self.own_defaults = {p.name for p in parameters if p.default is not p.empty}
 
-    def given(self, kwargs):
-        """Whether the caller chose every tunable itself, as kiln does while it tunes: then no table is needed."""
-        names = self.keyword_only if self.table is None else self.tunables
-        return bool(names) and names <= kwargs.keys()
+    def given(self, args, kwargs):
+        """Whether the caller chose every tunable itself, as kiln does while it tunes: then no table is needed, and none that
+        an older version of the function has left is in the way."""
+        if self.keyword_only:
+            if self.keyword_only <= kwargs.keys():
+                return True
+        elif kwargs and len(args) + len(kwargs) == self.parameters:
+            return True
+        return self.table is not None and self.tunables <= kwargs.keys()
 
     def fill(self, args, kwargs):
-        key = kind(args), kind(tuple(sorted(kwargs.items())))
+        key = tuple([kind(value) for value in args]), kind(kwargs)
         try:
             chosen = self.chosen.get(key)
         except TypeError:
@@ -174,10 +180,7 @@ class Chooser:
 def beside(function, path):
     """A relative path is meant from the function's file, wherever the program was started."""
     path = os.fspath(path)
-    try:
-        own = inspect.getsourcefile(inspect.unwrap(function))
-    except TypeError:
-        own = None
+    own = source_file(function)
     return path if os.path.isabs(path) or not own else os.path.join(os.path.dirname(own), path)
 
 
@@ -187,10 +190,11 @@ def words(dims):
 
 def kind(value):
     """What the choice depends on: shapes, dtypes and devices of arrays, and everything else as it is."""
-    if is_array(value):
-        return tuple(value.shape), value.dtype, getattr(value, "device", None)
-    if isinstance(value, Mapping):
-        return tuple((name, kind(part)) for name, part in value.items())
+    if type(value) is dict:
+        return tuple([(name, kind(part)) for name, part in value.items()])
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return shape, getattr(value, "dtype", None), getattr(value, "device", None)
     if isinstance(value, (tuple, list)):
-        return tuple(kind(part) for part in value)
+        return tuple([kind(part) for part in value])
     return type(value), value

@@ -25,11 +25,19 @@ def changed_sources(entry, table, function):
 
 def beside(name, table, function):
     """A source's path: the file the function is in where that has its name, else relative to the table."""
-    own = inspect.getsourcefile(inspect.unwrap(function)) if callable(function) else None
+    own = source_file(function)
     if own and os.path.basename(own) == os.path.basename(name):
         return own
     path = os.path.join(table.folder, name)
     return path if os.path.isfile(path) else None
+
+
+def source_file(function):
+    """The file a function is in; none for one that is built in."""
+    try:
+        return inspect.getsourcefile(inspect.unwrap(function))
+    except TypeError:
+        return None
 
 
 def changed_versions(entry):

@@ -1,6 +1,7 @@
 """`kiln.tuned`: which winner a call gets, and when there is none. The source files and tables are real; arrays are stand-ins
 with a shape and a dtype, so that nothing needs to be installed."""
 
+import functools
 import hashlib
 import importlib.util
 import json
@@ -98,6 +99,14 @@ class Tuned(unittest.TestCase):
         os.remove(os.path.join(self.folder, "tuned.json"))
         # As kiln calls it before there is a table.
         self.assertEqual(self.called(self.load_again(), 64, 128, BLOCK=5, WAY="mine"), (5, "mine"))
+
+    def test_a_table_of_older_tunables_is_not_in_kilns_way(self):
+        module = self.load()
+        self.called(module, 64, 128)
+        source = "import kiln\n@kiln.tuned('tuned.json')\ndef rows(inputs, scalars, outputs, BLOCK):\n    return BLOCK\n"
+        self.assertEqual(self.called(self.load(source=source), 64, 128, BLOCK=3), 3)
+        partial = functools.partial(lambda x, BLOCK, WAY: BLOCK, WAY=1)
+        self.assertEqual(kiln.tuned(os.path.join(self.folder, "tuned.json"))(partial)(Array(64, 128)), 8)
 
     def load_again(self, stale="error"):
         module = self.load(stale)

@@ -50,6 +50,8 @@ def main(words=None):
         # Read before the program runs, not after an hour of it.
         kernel = KernelFile(asked.into) if asked.into else None
         program = Program(program)
+        if asked.values and not importlib.util.find_spec("numpy"):
+            raise BadOperation("--values %s: saving arrays needs NumPy, which %s does not have" % (asked.values, sys.executable))
         values = Values(asked.values, int(asked.values_limit * 2**20)) if asked.values else None
         recorder = Recorder(values)
         began = perf_counter()

@@ -7,6 +7,8 @@ from kiln.shapes import dtype_of, is_array, shown
 
 # Beyond so many kinds a scalar is taken to differ with each call, and is not told apart any more.
 MOST_KINDS = 256
+# A longer text is data, no mode.
+LONGEST = 40
 
 
 class Array:
@@ -54,7 +56,7 @@ def flat(named):
             yield from flat({str(key): part for key, part in value.items()})
         elif isinstance(value, (list, tuple)):
             yield from flat({"%s_%d" % (name, i): part for i, part in enumerate(value)})
-        elif is_array(value) or isinstance(value, (bool, int, float, str)):
+        elif is_array(value) or isinstance(value, (bool, int, float)) or isinstance(value, str) and len(value) <= LONGEST:
             yield name, value
 
 
