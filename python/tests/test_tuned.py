@@ -77,6 +77,7 @@ class Tuned(unittest.TestCase):
         for word in words:
             self.assertIn(word, str(caught.exception))
         self.assertIn("hint: tune again: kiln tune rows --target python --adopt", str(caught.exception))
+        self.assertEqual(type(caught.exception).__module__, "kiln")
         return caught.exception
 
     def test_a_call_gets_the_winner_for_its_shape_or_the_nearest(self):
