@@ -120,7 +120,7 @@ class Capture(unittest.TestCase):
         # 3 calls of 8 ms and one of 32 ms, however busy the machine is.
         self.assertGreater(weights[16, 64], weights[1, 64])
         self.assertIn('name = "x_0-16_x_1-64"', text)
-        self.assertIn("[[workloads]]  # %.3g %% of its time, 1 calls; f32\n" % weights[16, 64], text)
+        self.assertIn("[[workloads]]  # %.3g %% of its time, 1 call; f32\n" % weights[16, 64], text)
 
     def test_a_call_inside_another_is_counted_once(self):
         _, error = self.run_it("--op", "model:twice", "--", "train.py")
@@ -170,7 +170,7 @@ class Capture(unittest.TestCase):
             ("f32[ROWS, COLS]", "f16[ROWS, COLS]", "x is f32, expected f16"),
             ("COLS = 64", "COLS = 64, MASK = 0", "the calls do not give MASK\nhint: state it: --dim MASK=VALUE"),
             ('name = "x"', 'name = "q"\ntype = "f32[ROWS]"\nrole = "in"\n[[arguments]]\nname = "k"',
-             r"a call has 1 arrays \(x\), the kernel file has 2 inputs \(q, k\)"),
+             r"a call has 1 array \(x\), the kernel file has 2 inputs \(q, k\)"),
         ]:
             self.write("kernel.toml", KERNEL.replace(old, new))
             _, error = self.run_it("--op", "model:rows", "--into", "kernel.toml", "--write", "--", "train.py", code=2)

@@ -6,6 +6,7 @@ import json
 import re
 
 from kiln.capture.kinds import Array
+from kiln.capture.report import count
 from kiln.errors import Mismatch
 from kiln.shapes import solve
 
@@ -30,7 +31,7 @@ class Workload:
         return float("%.3g" % max(100.0 * self.seconds / whole, 0.01)) if whole and self.seconds else None
 
     def remark(self):
-        return "%s calls; %s" % (format(self.count, ","), "; ".join(self.about))
+        return "%s; %s" % (count(self.count, "call"), "; ".join(self.about))
 
 
 def workloads(operation, dims_of):
@@ -89,8 +90,9 @@ def matched(arguments, kind):
                        if not argument.is_tensor and argument.name in call}
             return dict(scalars, **{argument.name: part for argument, (_, part) in zip(taken, arrays)})
     shown = lambda names: ", ".join(names) or "none"
-    raise Mismatch("a call has %d arrays (%s), the kernel file has %d inputs (%s)" % (
-        len(arrays), shown(name for name, _ in arrays), len(inputs), shown(argument.name for argument in inputs)))
+    raise Mismatch("a call has %s (%s), the kernel file has %s (%s)" % (
+        count(len(arrays), "array"), shown(name for name, _ in arrays),
+        count(len(inputs), "input"), shown(argument.name for argument in inputs)))
 
 
 def block(workload, name, whole):
