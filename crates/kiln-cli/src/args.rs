@@ -1,5 +1,6 @@
 //! What can be typed: the verbs here, their flags in files by kind.
 
+mod capture;
 mod ci;
 mod claims;
 mod compare;
@@ -16,6 +17,7 @@ mod tune;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use capture::CaptureArgs;
 pub(crate) use ci::{CiArgs, MAX_SAMPLES, WIDTH};
 pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat, IMPROVEMENT, PrintingArgs, REGRESSION, ThresholdsArgs};
@@ -104,6 +106,8 @@ pub(crate) enum Verb {
     Sanitize(SanitizeArgs),
     /// Run the smallest failing case of a debug build once and show what the kernel printed or asserted
     Debug(DebugArgs),
+    /// Run a Python program and turn its calls of a kernel or operation into workloads, weighted by time
+    Capture(CaptureArgs),
     /// List past studies and benchmarks, newest first
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark
@@ -186,7 +190,12 @@ impl Verb {
             Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
-            Verb::Init(_) | Verb::Studies(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => false,
+            Verb::Capture(_)
+            | Verb::Init(_)
+            | Verb::Studies(_)
+            | Verb::Completions(_)
+            | Verb::Man(_)
+            | Verb::Worker(_) => false,
         }
     }
 }

@@ -17,6 +17,7 @@ pub(crate) fn stop(verb: &Verb) -> Stop {
     let heed = match verb {
         Verb::Simulate(_) => heed_simulating,
         Verb::Profile(_) => heed_profiling,
+        Verb::Capture(_) => heed_capturing,
         _ => heed_saving,
     };
     Stop::new(&STOPPED, heed)
@@ -31,6 +32,10 @@ fn heed_saving() {
 
 fn heed_simulating() {
     heed("stopping: searches under way come to their end, nothing is written", None);
+}
+
+fn heed_capturing() {
+    heed("the program stops; what was captured is written", None);
 }
 
 fn heed_profiling() {

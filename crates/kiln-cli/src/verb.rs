@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod capture;
 mod check;
 mod ci;
 mod claims;
@@ -50,6 +51,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Profile(args) => profile::run(project, args),
         Verb::Sanitize(args) => sanitize::run(project, args),
         Verb::Debug(args) => debug::run(project, args),
+        Verb::Capture(args) => capture::run(project, args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
         Verb::Studies(args) => studies::run(project, args),

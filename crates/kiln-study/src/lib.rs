@@ -29,5 +29,6 @@ pub use tune::{OnSlow, tune};
 pub use winners::adopt::{adopt, table};
 pub use winners::best::{Best, Destination, Written, check_best, is_of, write_best};
 pub use winners::earlier::{Conditions, Stays, Unlike};
+pub use winners::python::Ran;
 pub use winners::read::best_config;
 pub use winners::write::write_whole;

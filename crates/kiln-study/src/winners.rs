@@ -5,5 +5,6 @@ pub(crate) mod best;
 pub(crate) mod document;
 pub(crate) mod earlier;
 pub(crate) mod header;
+pub(crate) mod python;
 pub(crate) mod read;
 pub(crate) mod write;

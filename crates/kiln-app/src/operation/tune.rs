@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use kiln_core::{Config, Fault};
 use kiln_store::{State, Store, Study};
-use kiln_study::{Bench, Budget, Kernel, Record, Settings, Summary, Trouble, adopt, check_best, peaks, table};
+use kiln_study::{Bench, Budget, Kernel, Ran, Record, Settings, Summary, Trouble, adopt, check_best, peaks, table};
 
 use crate::event::{Count, What};
 use crate::failure::Failure;
@@ -204,8 +204,13 @@ fn end(
     }
     if live {
         if request.adopt {
-            match adopt(bench.kernel, &summary, bench.hardware()) {
-                Ok(table) => files.extend(table),
+            let ran = Ran {
+                device: bench.hardware(),
+                capability: bench.gpu.as_ref().map(|gpu| gpu.capability),
+                triton: bench.python.as_ref().ok().and_then(|python| python.triton.as_deref()),
+            };
+            match adopt(bench.kernel, &summary, &ran) {
+                Ok(written) => files.extend(written),
                 Err(trouble) => unwritten = unwritten.or(Some(trouble.into())),
             }
         }

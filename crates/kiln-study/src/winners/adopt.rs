@@ -5,21 +5,23 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_bench::Kernel;
 use kiln_core::{Config, Fault};
+use kiln_spec::TargetKind;
 use kiln_stats::Verdict;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table};
 
 use crate::recording::summary::{Ablated, Confirmed, Summary};
 use crate::winners::best::compared;
 use crate::winners::document::{inline, parse, rounded, value};
+use crate::winners::python::{self, Ran};
 use crate::winners::write::write_whole;
 
 /// Above the first entry of a new table.
 const PREFACE: &str = "# Winners by architecture, variant and shape, written by `kiln tune --adopt`. kiln begins with the one for the nearest\n\
                        # shape instead of [default]. `why`: how much slower it is with one value set back to the default.\n";
 
-/// Writes the winners of a study into the kernel's table; none without a winner that was confirmed. Refuses a kernel file
-/// that names no table.
-pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, device: &str) -> Result<Option<Utf8PathBuf>, Fault> {
+/// Writes the winners of a study into the kernel's table, and for a Python target into `tuned.json` beside it, which programs
+/// read at run time; nothing without a winner that was confirmed. Refuses a kernel file that names no table.
+pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, ran: &Ran<'_>) -> Result<Vec<Utf8PathBuf>, Fault> {
     let table = table(kernel)?;
     let tuned: Vec<(&Confirmed, &Config)> = summary
         .workloads
@@ -29,7 +31,7 @@ pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, device: &str) -> Result<Opt
         .filter_map(|w| Some((w, w.config.as_ref().or(summary.config.as_ref())?)))
         .collect();
     if tuned.is_empty() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let fault = |e: std::io::Error| Fault::new(format!("writing the winner into {table}"), e);
     let mut text = match fs_err::read_to_string(&table) {
@@ -37,8 +39,8 @@ pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, device: &str) -> Result<Opt
         read => read.map_err(fault)?,
     };
     let mut document = parse(table.as_str(), &text)?;
-    for (confirmed, config) in tuned {
-        let new = entry(kernel, summary, (confirmed, config), device);
+    for (confirmed, config) in &tuned {
+        let new = entry(kernel, summary, (confirmed, config), ran.device);
         put(&mut document, new).map_err(|why| {
             Fault::new(format!("writing the winner into {table}"), why)
                 .hint("write its entries under [[tuned]] headings")
@@ -51,7 +53,11 @@ pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, device: &str) -> Result<Opt
         Fault::new(format!("writing the winner into {table}"), why).hint("write its entries under [[tuned]] headings")
     })?;
     write_whole(&table, text.as_bytes())?;
-    Ok(Some(table))
+    let mut files = vec![table];
+    if kernel.selection.target.kind == TargetKind::Python {
+        files.push(python::write(kernel, summary, &tuned, ran, &files[0])?);
+    }
+    Ok(files)
 }
 
 /// Where the kernel's winners are kept. Refuses a place that cannot be written to.
@@ -68,6 +74,9 @@ pub fn table(kernel: &Kernel<'_>) -> Result<Utf8PathBuf, Fault> {
         .and_then(|()| fs_err::write(&trial, ""))
         .and_then(|()| fs_err::remove_file(&trial));
     written.map_err(|e| Fault::new(format!("making sure that winners can be written into {table}"), e))?;
+    if target.kind == TargetKind::Python {
+        python::check(&table)?;
+    }
     Ok(table)
 }
 
