@@ -13,7 +13,8 @@ use crate::tables::filling::{Filling, read_filling};
 use crate::tables::layer::Named;
 use crate::tables::tensormap::{TensorMapDraft, read_tensormap};
 
-const KEYS: [&str; 14] = [
+/// What an argument may hold, of whatever role.
+pub(crate) const KEYS: [&str; 14] = [
     "name",
     "type",
     "role",
@@ -31,7 +32,7 @@ const KEYS: [&str; 14] = [
 ];
 
 /// The keys that mean something for a role.
-fn fitting(role: Role) -> &'static [&'static str] {
+pub(crate) fn fitting(role: Role) -> &'static [&'static str] {
     match role {
         Role::In | Role::Inout => &["name", "type", "role", "init", "range", "strides", "alignment", "layout"],
         Role::Out | Role::Scratch => &["name", "type", "role", "strides", "alignment", "layout"],
