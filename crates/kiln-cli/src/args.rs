@@ -22,7 +22,9 @@ pub(crate) use compare::{CompareArgs, CompareFormat, IMPROVEMENT, PrintingArgs, 
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
-pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
+pub(crate) use machine::{
+    CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, SchemaArgs, WorkerArgs,
+};
 pub(crate) use profile::ProfileArgs;
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
@@ -114,8 +116,10 @@ pub(crate) enum Verb {
     Simulate(SimulateArgs),
     /// Examine this machine (compilers, Python, disk, memory, load, GPUs) and suggest fixes
     Doctor(DoctorArgs),
-    /// Write a commented kernel.toml with a small working kernel
+    /// Write a commented kernel.toml: with a small working kernel, or from a kernel you have (--from)
     Init(InitArgs),
+    /// Print the JSON Schema of kernel.toml, for completion and checks in editors
+    Schema(SchemaArgs),
     /// Show what the build cache holds, or clear it
     Cache(CacheArgs),
     /// Explain a gate, a verdict or a cause: what it means, its usual causes, what to do
@@ -158,7 +162,7 @@ impl Verb {
             Verb::Claims(args) => args.format != ClaimsFormat::Text,
             Verb::Profile(args) => args.out.is_some(),
             Verb::Compare(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
-            Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
+            Verb::Schema(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
         };
         !machines && !self.json()
@@ -186,7 +190,8 @@ impl Verb {
             Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
-            Verb::Init(_) | Verb::Studies(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => false,
+            Verb::Init(args) => args.json,
+            Verb::Schema(_) | Verb::Studies(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => false,
         }
     }
 }
