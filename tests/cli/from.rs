@@ -231,7 +231,7 @@ fn a_kernel_tuner_script_gives_tunables_constraints_and_the_grid() {
         "restriction_2 = \"tile < 4\"",
         "grid = [\"ceildiv(SIZE_X, block_size_x * tile)\", \"ceildiv(SIZE_Y, block_size_y)\"]",
         "block = [\"block_size_x\", \"block_size_y\"]",
-        "name = \"result\"\ntype = \"f32[SIZE_X, SIZE_X]\"\nrole = \"out\"",
+        "name = \"result\"\ntype = \"f32[SIZE_Y, SIZE_X]\"\nrole = \"out\"",
         "value = \"SIZE_X\"",
         "dims = { SIZE_X = 4096, SIZE_Y = 4096 }",
         "source = \"blur.cu\"",

@@ -74,10 +74,16 @@ fn occurrence(body: &[Token], at: usize, uses: &mut Uses) {
     // `*(x + i)`, `reinterpret_cast<float4 *>(x)[i]`: what counts stands behind the bracket.
     if let Some(open) = enclosing(body, at) {
         let before = open.checked_sub(1).and_then(|i| body.get(i));
-        let cast = before.is_some_and(|t| t.is(">"));
-        if before.is_some_and(|t| t.is("*")) || cast {
+        let template = before.filter(|t| t.is(">")).and_then(|_| template_word(body, open - 1));
+        let cast = template.is_some_and(|word| word.ends_with("_cast"));
+        // `((float4 *)x)[i]`: brackets around, and behind them an index.
+        let grouped = before.is_none_or(|t| t.kind == Kind::Punctuation && !t.is(">")) && is(closing(body, open), "[");
+        if before.is_some_and(|t| t.is("*")) || cast || (grouped && !through) {
             end = closing(body, open);
             through = true;
+        } else if template.is_some() && !through {
+            uses.passed = true;
+            return;
         } else if let Some(function) = before.filter(|t| t.kind == Kind::Word) {
             if !["if", "while", "for", "return", "switch", "sizeof"].contains(&&*function.text) && !through {
                 called(&function.text, body, open, at, uses);
@@ -124,6 +130,24 @@ fn called(function: &str, body: &[Token], open: usize, at: usize, uses: &mut Use
     } else {
         uses.passed = true;
     }
+}
+
+/// The word before the `<` that the `>` at `close` closes.
+fn template_word(body: &[Token], close: usize) -> Option<&str> {
+    let mut depth = 0usize;
+    for at in (0..=close).rev() {
+        if body[at].is(">") {
+            depth += 1;
+        } else if body[at].is("<") {
+            depth -= 1;
+            if depth == 0 {
+                return body.get(at.checked_sub(1)?).filter(|t| t.kind == Kind::Word).map(|t| t.text.as_str());
+            }
+        } else if body[at].is(";") {
+            return None;
+        }
+    }
+    None
 }
 
 /// The round bracket around a token, if there is one in the same statement.
@@ -186,6 +210,9 @@ mod tests {
             assert_eq!(of(body), (true, true, false), "{body}");
         }
         assert_eq!(of("helper(x, n);"), (false, false, true));
+        assert_eq!(of("tiled<double, 2>(x, n);"), (false, false, true));
+        assert_eq!(of("((float4 *)x)[i] = v;"), (false, true, false));
+        assert_eq!(of("v = ((const float4 *)x)[i];"), (true, false, false));
         assert_eq!(of("p.x = 1; q->x[2] = 3;"), (false, false, false));
     }
 }

@@ -85,7 +85,8 @@ fn opened(tokens: &[Token], at: usize) -> Option<(Scope, usize)> {
     if is(at, "extern") && tokens.get(at + 1).is_some_and(|t| t.text == "\"C\"") && is(at + 2, "{") {
         return Some((Scope::ExternC, at + 3));
     }
-    if !is(at, "namespace") && !(is(at, "inline") && is(at + 1, "namespace")) {
+    let namespace = is(at, "namespace") || (is(at, "inline") && is(at + 1, "namespace"));
+    if !namespace {
         return None;
     }
     let brace = (at..tokens.len()).find(|i| is(*i, "{") || is(*i, ";") || is(*i, "="))?;

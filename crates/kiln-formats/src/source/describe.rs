@@ -84,6 +84,7 @@ pub fn describe_c(kernel: &CKernel<'_>, target: FoundTarget) -> Result<Found, Re
         target,
         sources: kernel.sources.clone(),
         flags,
+        compiler: None,
         arguments,
         tunables,
         fixed,

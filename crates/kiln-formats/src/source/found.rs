@@ -30,6 +30,8 @@ pub struct Found {
     pub sources: Vec<String>,
     /// Compiler flags.
     pub flags: Vec<String>,
+    /// The CUDA compiler, where only one of them can compile it.
+    pub compiler: Option<&'static str>,
     /// The arguments in order.
     pub arguments: Vec<FoundArgument>,
     /// What may be tuned.

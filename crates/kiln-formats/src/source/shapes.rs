@@ -113,7 +113,13 @@ fn tensor(
         (_, _, true, true) => "inout",
         (_, _, true, false) => "out",
         (_, _, false, true) => "in",
-        (_, _, false, false) => "out",
+        // Handed on or not used: an output if the kernel would have none without it.
+        (_, _, false, false) if !found.passed => "in",
+        (_, _, false, false) => {
+            let writes = |p: &Parameter| p.pointer && p.name != *name && uses(&p.name, &function.body).written;
+            let last = parameters.iter().rfind(|p| p.pointer && !p.constant).is_some_and(|p| p.name == *name);
+            if !parameters.iter().any(writes) && last { "out" } else { "in" }
+        }
     };
     if !parameter.constant && answered != Some(true) {
         if found.passed && !found.written {
@@ -128,7 +134,7 @@ fn tensor(
     }
     let lanes = kind.map_or(1, |k| k.lanes);
     let shape = match given.and_then(|a| a.shape.as_ref()) {
-        Some(shape) => shape.iter().map(|size| named_size(*size, dims)).collect::<Vec<_>>(),
+        Some(shape) => named_shape(shape, dims),
         None => {
             let mut shape = guessed_shape(name, parameters, dims);
             if lanes > 1 {
@@ -139,6 +145,14 @@ fn tensor(
         }
     };
     FoundArgument { name: name.clone(), dtype: dtype.into(), shape, role, value: String::new(), questions }
+}
+
+/// A shape in the terms of dimensions: rows are along y.
+fn named_shape(shape: &[i64], dims: &Dims) -> Vec<String> {
+    match (shape, dims.as_slice()) {
+        ([rows, cols], [(x, across), (y, down), ..]) if rows == down && cols == across => vec![y.clone(), x.clone()],
+        _ => shape.iter().map(|size| named_size(*size, dims)).collect(),
+    }
 }
 
 /// A size in the terms of dimensions, where it is one of them, their product or a multiple of one.

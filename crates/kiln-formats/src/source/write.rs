@@ -132,11 +132,12 @@ fn target(found: &Found, text: &mut Text) {
     if found.target == FoundTarget::Cuda {
         text.line("archs = [\"sm_80\", \"sm_89\", \"sm_90a\"]");
     }
-    if !found.flags.is_empty() {
-        text.line(format!(
-            "compile = {{ flags = [{}] }}",
-            found.flags.iter().map(|f| quoted(f)).collect::<Vec<_>>().join(", ")
-        ));
+    let flags = found.flags.iter().map(|f| quoted(f)).collect::<Vec<_>>().join(", ");
+    let flags = (!found.flags.is_empty()).then(|| format!("flags = [{flags}]"));
+    let settings: Vec<String> =
+        flags.into_iter().chain(found.compiler.map(|c| format!("compiler = {}", quoted(c)))).collect();
+    if !settings.is_empty() {
+        text.line(format!("compile = {{ {} }}", settings.join(", ")));
     }
     let Some(launch) = &found.launch else { return };
     text.line("");

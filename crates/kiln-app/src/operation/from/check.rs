@@ -40,13 +40,30 @@ pub(crate) struct Stage {
 /// What the compiler prints where it has another signature.
 const WRONG: &str = "kiln read another signature";
 
-/// Checks what was found. Gives it a default that keeps its constraints, and a question where it does not compile.
+/// Checks what was found. Gives it a default that keeps its constraints, the compiler that can compile it, and a question where
+/// none can.
 pub(crate) fn check(project: &Project, found: &mut Found, stage: Option<Stage>) -> Result<Compiled, Failure> {
+    let first = attempt(project, found, stage.as_ref())?;
+    // NVRTC compiles device code only; nvcc also what comes with headers for the host.
+    if matches!(first, Compiled::No(_)) && found.target == FoundTarget::Cuda && !found.host {
+        let mut other = Found { compiler: Some("nvcc"), ..found.clone() };
+        if let Compiled::Yes(compiler) = attempt(project, &mut other, stage.as_ref())? {
+            *found = other;
+            return Ok(Compiled::Yes(compiler));
+        }
+    }
+    if let Compiled::No(why) = &first {
+        found.questions.insert(0, format!("It does not compile yet: {why}"));
+    }
+    Ok(first)
+}
+
+fn attempt(project: &Project, found: &mut Found, stage: Option<&Stage>) -> Result<Compiled, Failure> {
     let folder = tempfile::tempdir()?;
     let folder = Utf8Path::from_path(folder.path())
         .ok_or_else(|| Report::error("the folder for temporary files is not UTF-8"))?;
     let mut copy = found.clone();
-    if let Some(stage) = &stage {
+    if let Some(stage) = stage {
         copy.sources = vec![staged(folder, stage, found.target)?];
     }
     let file = folder.join("kernel.toml");
@@ -56,7 +73,9 @@ pub(crate) fn check(project: &Project, found: &mut Found, stage: Option<Stage>) 
     let kernel = compiled(&read, &selecting).map_err(unwritable)?;
     let default =
         kernel.default_config().or_else(|| kernel.space.iter().next().map(|point| kernel.space.config(&point)));
-    let Some(config) = default else { return Ok(Compiled::Unknown("no configuration keeps every constraint".into())) };
+    let Some(config) = default else {
+        return Ok(Compiled::Unknown("no configuration keeps every constraint".into()));
+    };
     for (name, value) in config.iter() {
         found.tunables.iter_mut().filter(|t| t.name == **name).for_each(|t| t.default = value.clone());
     }
@@ -66,22 +85,18 @@ pub(crate) fn check(project: &Project, found: &mut Found, stage: Option<Stage>) 
         Err(fault) => return Ok(Compiled::Unknown(fault.to_string())),
     };
     let title = toolchain.title();
-    match one(project, &kernel, toolchain, &config)?.outcome {
-        Outcome::Passed(_) => Ok(Compiled::Yes(title)),
-        Outcome::Refused(refusal) => {
-            let said = format!("{}\n{}", refusal.measured, refusal.evidence);
-            if said.contains(WRONG) || said.contains("conflicting types for") {
-                let types = stage.types.unwrap_or_default();
-                return Err(Report::error(format!("the signature of {} was not read right", stage.instance))
-                    .label(format!("kiln read ({types}), and the compiler has another"))
-                    .hint("write the types out where the kernel is defined; nothing was written")
-                    .into());
-            }
-            let why = refusal.measured.replace(folder.as_str(), "").trim().to_owned();
-            found.questions.insert(0, format!("It does not compile yet: {why}"));
-            Ok(Compiled::No(why))
-        }
+    let Outcome::Refused(refusal) = one(project, &kernel, toolchain, &config)?.outcome else {
+        return Ok(Compiled::Yes(title));
+    };
+    let said = format!("{}\n{}", refusal.measured, refusal.evidence);
+    if said.contains(WRONG) || said.contains("conflicting types for") {
+        let types = stage.types.as_deref().unwrap_or_default();
+        return Err(Report::error(format!("the signature of {} was not read right", stage.instance))
+            .label(format!("kiln read ({types}), and the compiler has another"))
+            .hint("write the types out where the kernel is defined; nothing was written")
+            .into());
     }
+    Ok(Compiled::No(refusal.measured.replace(folder.as_str(), "").trim().to_owned()))
 }
 
 /// Not the user's mistake: what kiln wrote is not what kiln reads.

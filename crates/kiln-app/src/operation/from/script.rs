@@ -27,7 +27,13 @@ pub(crate) fn read(
         call.questions
             .push(format!("The script tunes this kernel {same} times: these are the tunables of line {}.", call.line));
     }
-    let wanted = entry.or(call.kernel.as_deref());
+    if entry.is_some_and(|entry| call.kernel.as_deref() != Some(entry)) {
+        let tuned = call.kernel.as_deref().unwrap_or("another kernel");
+        call.questions.push(format!("The script's arguments are those of {tuned}: which ones does this kernel get?"));
+        (call.arguments, call.answers) = (None, None);
+    }
+    let tuned = call.kernel.clone();
+    let wanted = entry.or(tuned.as_deref());
     let sources = sources(file, &call)?;
     let mut tried = Vec::new();
     for (path, source, inline) in &sources {
