@@ -471,7 +471,10 @@ class Reader:
         call["tunables"] = []
         if isinstance(params, dict):
             for name, values in params.items():
-                call["tunables"].append({"name": name, "values": listed(values)})
+                if isinstance(name, str) and name.isidentifier():
+                    call["tunables"].append({"name": name, "values": listed(values)})
+                else:
+                    call["questions"].append(f"The tunable {str(name)[:40]!r} has no name that kiln can use.")
         elif function == "tune_kernel":
             call["questions"].append("The tunables of tune_kernel could not be read.")
         for axis in "xyz":
@@ -688,7 +691,8 @@ def pointer_uses(node):
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
             has_load = any(isinstance(c, ast.Call) and last(name_of(c.func)) in ("load", "dot") for c in ast.walk(statement.value))
             if not has_load:
-                origin[statement.targets[0].id] = origin.get(statement.targets[0].id, set()) | origins(statement.value)
+                found = first_origin(statement.value, origin) or origins(statement.value)
+                origin[statement.targets[0].id] = origin.get(statement.targets[0].id, set()) | found
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and call.args:
             word = last(name_of(call.func))
@@ -706,8 +710,10 @@ def first_origin(expression, origin):
     """The pointer of `x + offsets`: the leftmost name; offsets made from sizes are not pointers."""
     while isinstance(expression, ast.BinOp):
         expression = expression.left
-    if isinstance(expression, ast.Call) and expression.args:
-        return first_origin(expression.args[0], origin)
+    if isinstance(expression, ast.Call):
+        # A block pointer or a descriptor is made from its base.
+        made = expression.args[0] if expression.args else next((k.value for k in expression.keywords if k.arg == "base"), None)
+        return first_origin(made, origin) if made is not None else set()
     names = origin.get(expression.id, set()) if isinstance(expression, ast.Name) else set()
     return set(names)
 

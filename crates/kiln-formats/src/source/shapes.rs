@@ -49,7 +49,12 @@ pub(crate) fn arguments(
         let shared = shared.iter().find(|(i, _)| *i == at).map(|(_, name)| name.as_str());
         match parameter.pointer {
             true => tensor(function, parameter, parameters, given(at), written(at), &dims),
-            false => scalar(parameter, given(at), shared),
+            false => {
+                let mut found = scalar(parameter, given(at), shared);
+                let stated = given(at).and_then(|a| a.value.as_ref()).and_then(serde_json::Value::as_i64);
+                found.questions.extend(ambiguous(&parameter.name, stated.as_slice(), &dims));
+                found
+            }
         }
     };
     (parameters.iter().enumerate().map(argument).collect(), dims.clone())
@@ -134,7 +139,17 @@ fn tensor(
     }
     let lanes = kind.map_or(1, |k| k.lanes);
     let shape = match given.and_then(|a| a.shape.as_ref()) {
-        Some(shape) => named_shape(shape, dims),
+        Some(shape) => {
+            let named = named_shape(shape, dims);
+            for (size, named) in shape.iter().zip(&named).filter(|(_, named)| !dims.iter().any(|(n, _)| n == *named)) {
+                questions.push(match named.parse::<i64>() {
+                    Ok(_) => format!("Does the {size} of {name} depend on a dimension?"),
+                    Err(_) => format!("The script has {size} for {name}: is that {named}?"),
+                });
+            }
+            questions.extend(ambiguous(name, shape, dims));
+            named
+        }
         None => {
             let mut shape = guessed_shape(name, parameters, dims);
             if lanes > 1 {
@@ -144,7 +159,17 @@ fn tensor(
             shape
         }
     };
+    if role.starts_with("in") && dtype.starts_with(['i', 'u']) {
+        questions.push(format!("Which integers does {name} hold? Add range = [lowest, highest] or init = \"file.py:function\"; without, all of {dtype}."));
+    }
     FoundArgument { name: name.clone(), dtype: dtype.into(), shape, role, value: String::new(), questions }
+}
+
+/// A question where several dimensions have the same value.
+fn ambiguous(name: &str, sizes: &[i64], dims: &Dims) -> Option<String> {
+    let same = |size: &i64| dims.iter().filter(|(_, value)| value == size).map(|(n, _)| n.as_str()).collect::<Vec<_>>();
+    let found = sizes.iter().map(same).find(|names| names.len() > 1)?;
+    Some(format!("{} are equal in the script: which of them does {name} have?", found.join(" and ")))
 }
 
 /// A shape in the terms of dimensions: rows are along y.
