@@ -134,6 +134,8 @@ fn the_json_reference_names_every_key() {
         ("history", "kiln history --json"),
         ("show", "kiln show last --json"),
         ("simulate", "kiln simulate last --strategy random --repeats 2 --json"),
+        ("init", "kiln init another --json"),
+        ("init --from", "kiln init --from sample/naive.c from_naive --json"),
         ("doctor", "kiln doctor --json"),
         ("cache", "kiln cache --json"),
         ("explain", "kiln explain spills --json"),

@@ -8,7 +8,9 @@ mod diagnose;
 mod fuzz;
 mod kernel;
 mod machine;
+
 mod profile;
+mod properties;
 mod sanitize;
 mod selecting;
 mod simulate;
@@ -24,7 +26,9 @@ pub(crate) use compare::{CompareArgs, CompareFormat, IMPROVEMENT, PrintingArgs, 
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
-pub(crate) use machine::{CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, WorkerArgs};
+pub(crate) use machine::{
+    CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, SchemaArgs, WorkerArgs,
+};
 pub(crate) use profile::ProfileArgs;
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
@@ -118,8 +122,10 @@ pub(crate) enum Verb {
     Simulate(SimulateArgs),
     /// Examine this machine (compilers, Python, disk, memory, load, GPUs) and suggest fixes
     Doctor(DoctorArgs),
-    /// Write a commented kernel.toml with a small working kernel
+    /// Write a commented kernel.toml: with a small working kernel, or from a kernel you have (--from)
     Init(InitArgs),
+    /// Print the JSON Schema of kernel.toml, for completion and checks in editors
+    Schema(SchemaArgs),
     /// Show what the build cache holds, or clear it
     Cache(CacheArgs),
     /// Explain a gate, a verdict or a cause: what it means, its usual causes, what to do
@@ -131,71 +137,4 @@ pub(crate) enum Verb {
     /// Run candidates for another kiln process
     #[command(hide = true)]
     Worker(WorkerArgs),
-}
-
-impl Verb {
-    /// Seconds a build may take, for verbs that build.
-    pub(crate) fn build_limit(&self) -> Option<f64> {
-        match self {
-            Verb::Gate(args) => args.building.build_limit,
-            Verb::Check(args) => args.building.build_limit,
-            Verb::Fuzz(args) => args.building.build_limit,
-            Verb::Bench(args) => args.building.build_limit,
-            Verb::Ci(args) => args.building.build_limit,
-            Verb::Claims(args) => args.building.build_limit,
-            Verb::Reproduce(args) => args.building.build_limit,
-            Verb::Tune(args) => args.building.build_limit,
-            Verb::Profile(args) => args.building.build_limit,
-            Verb::Sanitize(args) => args.building.build_limit,
-            Verb::Debug(args) => args.building.build_limit,
-            _ => None,
-        }
-    }
-
-    /// Whether what it prints is for people: everything but JSON, tables for spreadsheets, lists and scripts.
-    pub(crate) fn for_people(&self) -> bool {
-        let machines = match self {
-            Verb::Space(args) => args.list,
-            Verb::History(args) => args.export.is_some(),
-            Verb::Show(args) => args.csv,
-            Verb::Ci(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
-            Verb::Claims(args) => args.format != ClaimsFormat::Text,
-            Verb::Profile(args) => args.out.is_some(),
-            Verb::Compare(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
-            Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
-            _ => false,
-        };
-        !machines && !self.json()
-    }
-
-    pub(crate) fn json(&self) -> bool {
-        match self {
-            Verb::Space(args) => args.json,
-            Verb::Gate(args) => args.json,
-            Verb::Cache(args) => args.json,
-            Verb::Tune(args) => args.json,
-            Verb::Check(args) => args.json,
-            Verb::Fuzz(args) => args.json,
-            Verb::Bench(args) => args.json,
-            Verb::Diagnose(args) => args.json,
-            Verb::Profile(args) => args.json,
-            Verb::Sanitize(args) => args.json,
-            Verb::Debug(args) => args.json,
-            Verb::Claims(args) => args.json || args.format == ClaimsFormat::Json,
-            Verb::Reproduce(args) => args.json,
-            Verb::Ci(args) => args.printing.format() == CompareFormat::Json,
-            Verb::Compare(args) => args.printing.format() == CompareFormat::Json,
-            Verb::History(args) => args.json,
-            Verb::Show(args) => args.json,
-            Verb::Simulate(args) => args.json,
-            Verb::Doctor(args) => args.json,
-            Verb::Explain(args) => args.json,
-            Verb::Capture(_)
-            | Verb::Init(_)
-            | Verb::Studies(_)
-            | Verb::Completions(_)
-            | Verb::Man(_)
-            | Verb::Worker(_) => false,
-        }
-    }
 }

@@ -21,6 +21,7 @@ mod man;
 mod profile;
 mod reproduce;
 mod sanitize;
+mod schema;
 mod show;
 mod simulate;
 mod space;
@@ -57,7 +58,8 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Studies(args) => studies::run(project, args),
         Verb::Simulate(args) => simulate::run(project, args),
         Verb::Doctor(args) => doctor::run(project, args),
-        Verb::Init(args) => init::run(args),
+        Verb::Init(args) => init::run(project, args),
+        Verb::Schema(_) => schema::run(),
         Verb::Cache(args) => cache::run(project, args),
         Verb::Explain(args) => explain::run(args),
         Verb::Completions(args) => completions::run(args),

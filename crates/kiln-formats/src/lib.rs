@@ -16,6 +16,7 @@ mod reports;
 mod rows;
 mod runs;
 mod scan;
+pub mod source;
 mod t1;
 mod t4;
 

@@ -13,6 +13,7 @@ mod words;
 pub use event::{event_line, remark};
 pub use picture::ProfilePictures;
 pub use progress::Progress;
+pub use results::begun::BegunView;
 pub use results::bench::BenchView;
 pub use results::calibration::CalibrationView;
 pub use results::check::CheckView;

@@ -1,5 +1,6 @@
 //! Results of single commands, in words and as JSON.
 
+pub(crate) mod begun;
 pub(crate) mod bench;
 pub(crate) mod calibration;
 pub(crate) mod check;

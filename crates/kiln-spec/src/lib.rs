@@ -9,6 +9,7 @@ mod names;
 mod parse;
 mod reading;
 mod required;
+mod schema;
 mod select;
 mod tables;
 
@@ -20,6 +21,7 @@ pub use names::resolver::Resolver;
 pub use parse::parse;
 pub use reading::file::{LARGEST_FILE, too_large};
 pub use required::instance;
+pub use schema::schema;
 pub use select::{Choice, Selection};
 pub use tables::environment::{Part, Requirement, VersionRange};
 pub use tables::fuzz::{DimRoom, Fuzz, FuzzSuite, SuiteDim};

@@ -17,12 +17,30 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  kiln init row_softmax && kiln space row_softmax")]
+#[command(
+    after_help = "With --from, kiln reads a kernel you have and writes a kernel.toml with what it found: the signature, what may be tuned, the launch. What only you know is a line that begins with `# ?`; all of them are listed at the end. The file compiles and `kiln space` works while questions are open. kiln runs none of your code: C and CUDA are read and then checked by the compiler, Python is read by its own parser.\n\nExamples:\n  kiln init row_softmax && kiln space row_softmax\n  kiln init --from stencil.cu\n  kiln init --from gemm.cu tuned/gemm --entry gemm_tiled\n  kiln init --from softmax_triton.py\n  kiln init --from kernel_tuner_script.py"
+)]
 pub(crate) struct InitArgs {
-    /// Name of the kernel and of the folder it is written to
-    #[arg(default_value = "my_kernel")]
-    pub(crate) name: String,
+    /// Name of the kernel and of the folder it is written to; with --from the folder [default: my_kernel; with --from beside
+    /// FILE]
+    pub(crate) name: Option<String>,
+    /// Begin with this kernel instead of a sample: a .cu, .cpp, .c or .py file (Triton or a plain function), or a script of
+    /// Kernel Tuner
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<kiln_app::Utf8PathBuf>,
+    /// The kernel in FILE, if it has several
+    #[arg(long, value_name = "NAME", requires = "from")]
+    pub(crate) entry: Option<String>,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
 }
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  kiln schema > kernel.schema.json\nThen, in a kernel.toml, for editors with Taplo (Even Better TOML):\n  #:schema ./kernel.schema.json"
+)]
+pub(crate) struct SchemaArgs {}
 
 #[derive(Debug, Args)]
 #[command(after_help = "The cache is in .kiln/cache under the current folder.")]

@@ -20,7 +20,8 @@ use crate::tables::target::{TargetDraft, read_targets};
 use crate::tables::tensormap::resolve_tensormaps;
 use crate::tables::workload::{WorkloadDraft, read_workloads};
 
-const TABLES: [&str; 15] = [
+/// What a file may hold.
+pub(crate) const TABLES: [&str; 15] = [
     "kernel",
     "tunables",
     "default",

@@ -9,7 +9,7 @@ use kiln_expr::Function;
 use crate::reading::log::Log;
 
 /// Python's own words cannot be names in an expression or in a Python kernel; `true` and `false` are TOML's.
-const RESERVED: [&str; 38] = [
+pub(crate) const RESERVED: [&str; 38] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "true", "false", "device",

@@ -14,7 +14,8 @@ use crate::tables::layer::Named;
 use crate::tables::slice::read_slices;
 use crate::tables::tensormap::{TensorMapDraft, read_tensormap};
 
-const KEYS: [&str; 17] = [
+/// What an argument may hold, of whatever role.
+pub(crate) const KEYS: [&str; 17] = [
     "name",
     "type",
     "role",
@@ -35,7 +36,7 @@ const KEYS: [&str; 17] = [
 ];
 
 /// The keys that mean something for a role.
-fn fitting(role: Role) -> &'static [&'static str] {
+pub(crate) fn fitting(role: Role) -> &'static [&'static str] {
     match role {
         Role::In | Role::Inout => &["name", "type", "role", "init", "range", "strides", "alignment", "layout"],
         Role::Out => &["name", "type", "role", "strides", "alignment", "layout", "written", "compare"],

@@ -11,7 +11,7 @@ use crate::reading::naming::{check_label, is_identifier};
 use crate::reading::section::Section;
 
 pub(crate) const PYTHON: &[&str] = &["py"];
-const BASELINE: &[&str] = &["py", "c", "cu", "cpp", "so"];
+pub(crate) const BASELINE: &[&str] = &["py", "c", "cu", "cpp", "so"];
 
 /// A callable in a file with one of these extensions.
 pub(crate) fn read_callable(item: &Item, extensions: &[&str]) -> Option<Callable> {

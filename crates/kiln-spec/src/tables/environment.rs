@@ -108,8 +108,10 @@ fn compare(a: &[u64], b: &[u64]) -> Ordering {
     pairs.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
+/// What the table may hold.
+pub(crate) const KEYS: [&str; 6] = ["python", "numpy", "torch", "triton", "driver", "compiler"];
+
 pub(crate) fn read_environment(root: &Section) -> Vec<Requirement> {
-    const KEYS: [&str; 6] = ["python", "numpy", "torch", "triton", "driver", "compiler"];
     let Some(section) = root.get("environment").and_then(|item| Section::open(item, &KEYS)) else { return Vec::new() };
     let known = |key: &str| Part::ALL.iter().find(|(name, _)| *name == key).map(|(_, part)| *part);
     let entries = section.entries.iter();

@@ -13,6 +13,11 @@ use crate::reading::log::expected_one_of;
 use crate::reading::naming::check_label;
 use crate::reading::section::{Entry, Section};
 
+/// What the table may hold, a dimension's values, and a suite.
+pub(crate) const KEYS: [&str; 3] = ["dims", "valid", "suites"];
+pub(crate) const ROOM_KEYS: [&str; 1] = ["values"];
+pub(crate) const SUITE_KEYS: [&str; 1] = ["shapes"];
+
 /// What `kiln fuzz` may ask about.
 #[derive(Debug, Clone, Default)]
 pub struct Fuzz {
@@ -52,7 +57,7 @@ pub enum SuiteDim {
 }
 
 pub(crate) fn read_fuzz(item: &Item, dims: &[&str]) -> Fuzz {
-    let Some(section) = Section::open(item, &["dims", "valid", "suites"]) else { return Fuzz::default() };
+    let Some(section) = Section::open(item, &KEYS) else { return Fuzz::default() };
     let rooms = section.get("dims").and_then(Section::free);
     let suites = section.get("suites").and_then(Section::free);
     Fuzz {
@@ -89,7 +94,7 @@ fn room(item: &Item) -> Option<DimRoom> {
     match item.raw() {
         DeValue::Array(_) => range(item),
         DeValue::Table(_) => {
-            let section = Section::open(item, &["values"])?;
+            let section = Section::open(item, &ROOM_KEYS)?;
             let values = section.require("values", "values = [64, 128]")?;
             each(values).map(DimRoom::Values)
         }
@@ -133,7 +138,7 @@ fn each(item: &Item) -> Option<Vec<Value>> {
 
 fn suite(entry: &Entry, dims: &[&str]) -> Option<FuzzSuite> {
     check_label(entry.item.log, "suite", entry.key, entry.key_span.clone());
-    let section = Section::open(&entry.item, &["shapes"])?;
+    let section = Section::open(&entry.item, &SUITE_KEYS)?;
     let list = section.require("shapes", "shapes = [{ S = [64, 65] }]")?;
     let tables = list.list()?;
     if tables.is_empty() {

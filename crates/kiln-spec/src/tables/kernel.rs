@@ -9,6 +9,9 @@ use crate::reading::section::Section;
 use crate::tables::dtype::{dtype, unknown_dtype};
 use crate::tables::layer::Named;
 
+/// What the table may hold.
+pub(crate) const KEYS: [&str; 5] = ["name", "entry", "host", "variants", "description"];
+
 /// The table as read.
 #[derive(Default)]
 pub(crate) struct Kernel {
@@ -29,7 +32,7 @@ pub(crate) fn read_kernel(root: &Section) -> Kernel {
         }
         return Kernel { incomplete: root.misspells("kernel"), ..Kernel::default() };
     };
-    let Some(section) = Section::open(item, &["name", "entry", "host", "variants", "description"]) else {
+    let Some(section) = Section::open(item, &KEYS) else {
         return Kernel { incomplete: true, ..Kernel::default() };
     };
     let text = |key| section.get(key).and_then(Item::string).map(str::to_owned);

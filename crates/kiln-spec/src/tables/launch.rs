@@ -6,6 +6,9 @@ use crate::model::Launch;
 use crate::reading::item::Item;
 use crate::reading::section::Section;
 
+/// What a launch may hold.
+pub(crate) const KEYS: [&str; 7] = ["grid", "block", "shared", "cluster", "cooperative", "entry", "zero"];
+
 /// A launch as read: the names under `zero` still have to be found among the arguments.
 pub(crate) struct LaunchDraft {
     pub(crate) launch: Launch,
@@ -13,7 +16,7 @@ pub(crate) struct LaunchDraft {
 }
 
 pub(crate) fn read_launch(item: &Item) -> Option<LaunchDraft> {
-    let section = Section::open(item, &["grid", "block", "shared", "cluster", "cooperative", "entry", "zero"])?;
+    let section = Section::open(item, &KEYS)?;
     let extent = |item: Option<&Item>| item.map(|i| i.formulas(1, 3)).unwrap_or_default();
     let mut zero = Vec::new();
     for item in section.get("zero").and_then(Item::list).unwrap_or_default() {

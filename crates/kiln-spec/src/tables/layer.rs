@@ -12,6 +12,9 @@ use crate::reading::naming::{check_label, check_variable};
 use crate::reading::section::Section;
 use crate::tables::tunable::ValueReader;
 
+/// What a constraint with a hint holds.
+pub(crate) const RULE_KEYS: [&str; 2] = ["expr", "hint"];
+
 /// Something under a name; without a body when that could not be read.
 #[derive(Debug, Clone)]
 pub(crate) struct Named<T> {
@@ -90,7 +93,7 @@ fn read_rule(item: &Item) -> Option<Rule> {
     if !item.raw().is_table() {
         return Some(Rule { formula: item.formula()?, hint: None });
     }
-    let section = Section::open(item, &["expr", "hint"])?;
+    let section = Section::open(item, &RULE_KEYS)?;
     let hint = section.get("hint").and_then(Item::string).map(str::to_owned);
     let formula = section.require("expr", "expr = \"...\"")?.formula()?;
     Some(Rule { formula, hint })

@@ -14,12 +14,19 @@ use crate::tables::callable::{PYTHON, read_callable};
 /// The operations kiln knows itself.
 pub const BUILTINS: [&str; 5] = ["attention", "matmul", "softmax", "reduction", "elementwise"];
 
+/// What the table may hold.
+pub(crate) const KEYS: [&str; 6] = ["builtin", "python", "kernel", "expressions", "tolerance", "deterministic"];
+/// Where correct answers come from: exactly one of them.
+pub(crate) const ORIGINS: [&str; 3] = ["builtin", "python", "kernel"];
+/// What a tolerance may hold.
+pub(crate) const TOLERANCE_KEYS: [&str; 2] = ["abs", "rel"];
+
 pub(crate) fn read_reference(item: &Item, arguments: &[ArgumentDraft]) -> Option<Reference> {
-    let section = Section::open(item, &["builtin", "python", "kernel", "expressions", "tolerance", "deterministic"])?;
+    let section = Section::open(item, &KEYS)?;
     let deterministic = section.get("deterministic").and_then(Item::boolean).unwrap_or(true);
     let tolerance = section.get("tolerance").map(|i| read_tolerances(i, arguments)).unwrap_or_default();
-    let origins: Vec<_> = section.entries.iter().filter(|e| ["builtin", "python", "kernel"].contains(&e.key)).collect();
-    let misspelt = ["builtin", "python", "kernel"].iter().any(|key| section.misspells(key));
+    let origins: Vec<_> = section.entries.iter().filter(|e| ORIGINS.contains(&e.key)).collect();
+    let misspelt = ORIGINS.iter().any(|key| section.misspells(key));
     match origins.as_slice() {
         [] if misspelt => None,
         [] => {
@@ -120,7 +127,7 @@ fn read_tolerances(item: &Item, arguments: &[ArgumentDraft]) -> Vec<(String, Tol
 }
 
 fn read_tolerance(item: &Item) -> Option<Tolerance> {
-    let section = Section::open(item, &["abs", "rel"])?;
+    let section = Section::open(item, &TOLERANCE_KEYS)?;
     if section.entries.is_empty() {
         item.error(Report::error(format!("{} says nothing", item.path)).label("expected abs, rel or both"));
     }

@@ -9,14 +9,22 @@ use crate::reading::item::Item;
 use crate::reading::section::Section;
 use crate::tables::workload::read_positive;
 
+/// What the tables may hold.
+pub(crate) const COST_KEYS: [&str; 2] = ["flops", "bytes"];
+pub(crate) const OBJECTIVE_KEYS: [&str; 2] = ["per_workload", "target_speedup"];
+pub(crate) const GATES_KEYS: [&str; 2] = ["spills", "occupancy"];
+pub(crate) const OCCUPANCY_KEYS: [&str; 2] = ["least", "gate"];
+/// Whether a soft gate refuses.
+pub(crate) const SOFT: [(&str, bool); 2] = [("warn", false), ("refuse", true)];
+
 pub(crate) fn read_cost(root: &Section) -> Cost {
-    let section = root.get("cost").and_then(|i| Section::open(i, &["flops", "bytes"]));
+    let section = root.get("cost").and_then(|i| Section::open(i, &COST_KEYS));
     let formula = |key| section.as_ref().and_then(|s| s.get(key)).and_then(Item::formula);
     Cost { flops: formula("flops"), bytes: formula("bytes") }
 }
 
 pub(crate) fn read_objective(root: &Section) -> Objective {
-    let section = root.get("objective").and_then(|i| Section::open(i, &["per_workload", "target_speedup"]));
+    let section = root.get("objective").and_then(|i| Section::open(i, &OBJECTIVE_KEYS));
     let get = |key| section.as_ref().and_then(|s| s.get(key));
     Objective {
         per_workload: get("per_workload").and_then(Item::boolean).unwrap_or(false),
@@ -25,10 +33,10 @@ pub(crate) fn read_objective(root: &Section) -> Objective {
 }
 
 pub(crate) fn read_gates(root: &Section) -> SoftGates {
-    let section = root.get("gates").and_then(|i| Section::open(i, &["spills", "occupancy"]));
+    let section = root.get("gates").and_then(|i| Section::open(i, &GATES_KEYS));
     let get = |key| section.as_ref().and_then(|s| s.get(key));
     SoftGates {
-        spills: get("spills").and_then(|i| i.word(&[("warn", false), ("refuse", true)])).unwrap_or(false),
+        spills: get("spills").and_then(|i| i.word(&SOFT)).unwrap_or(false),
         occupancy: get("occupancy").and_then(read_occupancy),
     }
 }
@@ -38,8 +46,8 @@ fn read_occupancy(item: &Item) -> Option<LeastOccupancy> {
     match item.raw() {
         DeValue::String(text) if text == "warn" => None,
         DeValue::Table(_) => {
-            let section = Section::open(item, &["least", "gate"])?;
-            let refuses = section.get("gate").and_then(|i| i.word(&[("warn", false), ("refuse", true)]));
+            let section = Section::open(item, &OCCUPANCY_KEYS)?;
+            let refuses = section.get("gate").and_then(|i| i.word(&SOFT));
             let Some(least) = section.get("least") else {
                 item.error(Report::error(format!("{} has no `least`", item.path)).label("expected { least = 0.25 }"));
                 return None;

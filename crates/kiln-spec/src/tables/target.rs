@@ -15,7 +15,8 @@ use crate::tables::kernel::read_variants;
 use crate::tables::launch::{LaunchDraft, read_launch};
 use crate::tables::layer::{Layer, Named, read_layer};
 
-const KEYS: [&str; 16] = [
+/// What a target may hold, of whatever kind.
+pub(crate) const KEYS: [&str; 16] = [
     "source",
     "entry",
     "host",
@@ -33,6 +34,11 @@ const KEYS: [&str; 16] = [
     "derived",
     "baselines",
 ];
+
+/// What `compile` may hold.
+pub(crate) const COMPILE_KEYS: [&str; 4] = ["include", "std", "flags", "compiler"];
+/// Where a Python function works: on the processor, or on a GPU.
+pub(crate) const DEVICES: [(&str, bool); 2] = [("cpu", false), ("cuda", true)];
 
 /// A target as read, before it is merged with what the file says for all targets.
 pub(crate) struct TargetDraft {
@@ -146,9 +152,9 @@ fn read_target(entry: &Entry) -> Option<TargetDraft> {
     })
 }
 
-/// A key that would be read and then never used is a mistake worth a word.
-fn refuse_unfit(section: &Section, kind: TargetKind) {
-    let why = |key: &str| match (kind, key) {
+/// Why a key means nothing for a kind of target, if it does not.
+pub(crate) fn unfit(kind: TargetKind, key: &str) -> Option<&'static str> {
+    match (kind, key) {
         (TargetKind::Cuda, "device") => Some("a cuda target is always on a GPU"),
         (TargetKind::Cpu, "archs" | "launches") => Some("only a cuda target has it"),
         (TargetKind::Cpu, "device") => Some("only a python target has it"),
@@ -157,8 +163,12 @@ fn refuse_unfit(section: &Section, kind: TargetKind) {
             Some("a python function builds and launches itself")
         }
         _ => None,
-    };
-    for (entry, why) in section.entries.iter().filter_map(|e| Some((e, why(e.key)?))) {
+    }
+}
+
+/// A key that would be read and then never used is a mistake worth a word.
+fn refuse_unfit(section: &Section, kind: TargetKind) {
+    for (entry, why) in section.entries.iter().filter_map(|e| Some((e, unfit(kind, e.key)?))) {
         let report = Report::error(format!("{} does not fit a {} target", entry.key, kind.name())).label(why);
         let elsewhere =
             "write it under [target.python] with device = \"cuda\", or under [target.cuda] with host = true";
@@ -179,7 +189,7 @@ fn read_sources(item: &Item) -> Vec<String> {
 }
 
 fn read_compile(item: &Item, kind: TargetKind) -> Option<Compile> {
-    let section = Section::open(item, &["include", "std", "flags", "compiler"])?;
+    let section = Section::open(item, &COMPILE_KEYS)?;
     if let (TargetKind::Cpu, Some(compiler)) = (kind, section.entries.iter().find(|e| e.key == "compiler")) {
         let report = Report::error("compiler does not fit a cpu target").label("only a cuda target has it");
         section.log.add(compiler.key_span.clone(), report.hint("the C compiler is $CC, or cc"));
@@ -215,9 +225,8 @@ fn read_defines(item: &Item) -> Vec<Named<String>> {
     defines
 }
 
-/// Where a Python function works: on the processor, or on a GPU.
 fn read_device(item: &Item) -> bool {
-    item.word(&[("cpu", false), ("cuda", true)]).unwrap_or(false)
+    item.word(&DEVICES).unwrap_or(false)
 }
 
 /// Kernels that every sample must run, each by a part of its name.

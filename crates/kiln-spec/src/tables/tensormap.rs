@@ -10,10 +10,10 @@ use crate::reading::log::{Log, expected_one_of};
 use crate::reading::section::Section;
 use crate::tables::argument::{ArgumentDraft, word};
 
-const SWIZZLES: [(&str, &str); 4] = [("none", "none"), ("32B", "32B"), ("64B", "64B"), ("128B", "128B")];
-const PROMOTIONS: [(&str, &str); 4] = [("none", "none"), ("64B", "64B"), ("128B", "128B"), ("256B", "256B")];
+pub(crate) const SWIZZLES: [(&str, &str); 4] = [("none", "none"), ("32B", "32B"), ("64B", "64B"), ("128B", "128B")];
+pub(crate) const PROMOTIONS: [(&str, &str); 4] = [("none", "none"), ("64B", "64B"), ("128B", "128B"), ("256B", "256B")];
 /// What the hardware can describe.
-const MOST_DIMENSIONS: usize = 5;
+pub(crate) const MOST_DIMENSIONS: usize = 5;
 
 /// A descriptor as read: its tensor still has to be found.
 pub(crate) struct TensorMapDraft {

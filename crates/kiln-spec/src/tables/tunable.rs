@@ -15,6 +15,9 @@ const MOST_VALUES: i128 = 100_000;
 /// What all tunables of a table may have together: a short file can ask for more values than fit in memory.
 const MOST_IN_ALL: i128 = 1_000_000;
 
+/// What a range may hold.
+pub(crate) const RANGE_KEYS: [&str; 4] = ["from", "to", "step", "times"];
+
 /// Reads the tunables of one table and counts their values.
 #[derive(Default)]
 pub(crate) struct ValueReader {
@@ -72,7 +75,7 @@ impl ValueReader {
 
     /// `{ from, to, step }` counts, `{ from, to, times }` multiplies; both ends belong to it.
     fn range(&self, item: &Item) -> Option<Vec<Value>> {
-        let section = Section::open(item, &["from", "to", "step", "times"])?;
+        let section = Section::open(item, &RANGE_KEYS)?;
         let ends = (section.require("from", "from = ..."), section.require("to", "to = ..."));
         let integer = |key| section.get(key).map(Item::integer);
         let (step, times) = (integer("step"), integer("times"));

@@ -11,7 +11,10 @@ use crate::reading::naming::{check_label, check_variable, refuse_doubles};
 use crate::reading::section::Section;
 
 /// What users type to select every workload, so that none can be called so.
-const EVERY: &str = "all";
+pub(crate) const EVERY: &str = "all";
+
+/// What a workload may hold.
+pub(crate) const KEYS: [&str; 5] = ["name", "dims", "use", "weight", "targets"];
 
 /// A workload as read.
 pub(crate) struct WorkloadDraft {
@@ -33,7 +36,7 @@ pub(crate) fn read_workloads(item: &Item) -> Vec<WorkloadDraft> {
 }
 
 fn read_workload(item: &Item) -> Option<WorkloadDraft> {
-    let section = Section::open(item, &["name", "dims", "use", "weight", "targets"])?;
+    let section = Section::open(item, &KEYS)?;
     let name_item = section.require("name", "name = \"...\"");
     let name = name_item.and_then(Item::string).unwrap_or_default();
     let name_span = name_item.map_or(section.span.clone(), Item::span);

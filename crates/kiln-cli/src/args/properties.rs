@@ -1,0 +1,71 @@
+//! What each verb answers about itself: how long its builds may take, and whether it prints for people or for machines.
+
+use super::{ClaimsFormat, CompareFormat, Verb};
+
+impl Verb {
+    /// Seconds a build may take, for verbs that build.
+    pub(crate) fn build_limit(&self) -> Option<f64> {
+        match self {
+            Verb::Gate(args) => args.building.build_limit,
+            Verb::Check(args) => args.building.build_limit,
+            Verb::Fuzz(args) => args.building.build_limit,
+            Verb::Bench(args) => args.building.build_limit,
+            Verb::Ci(args) => args.building.build_limit,
+            Verb::Claims(args) => args.building.build_limit,
+            Verb::Reproduce(args) => args.building.build_limit,
+            Verb::Tune(args) => args.building.build_limit,
+            Verb::Profile(args) => args.building.build_limit,
+            Verb::Sanitize(args) => args.building.build_limit,
+            Verb::Debug(args) => args.building.build_limit,
+            _ => None,
+        }
+    }
+
+    /// Whether what it prints is for people: everything but JSON, tables for spreadsheets, lists and scripts.
+    pub(crate) fn for_people(&self) -> bool {
+        let machines = match self {
+            Verb::Space(args) => args.list,
+            Verb::History(args) => args.export.is_some(),
+            Verb::Show(args) => args.csv,
+            Verb::Ci(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
+            Verb::Claims(args) => args.format != ClaimsFormat::Text,
+            Verb::Profile(args) => args.out.is_some(),
+            Verb::Compare(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
+            Verb::Schema(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
+            _ => false,
+        };
+        !machines && !self.json()
+    }
+
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Verb::Space(args) => args.json,
+            Verb::Gate(args) => args.json,
+            Verb::Cache(args) => args.json,
+            Verb::Tune(args) => args.json,
+            Verb::Check(args) => args.json,
+            Verb::Fuzz(args) => args.json,
+            Verb::Bench(args) => args.json,
+            Verb::Diagnose(args) => args.json,
+            Verb::Profile(args) => args.json,
+            Verb::Sanitize(args) => args.json,
+            Verb::Debug(args) => args.json,
+            Verb::Claims(args) => args.json || args.format == ClaimsFormat::Json,
+            Verb::Reproduce(args) => args.json,
+            Verb::Ci(args) => args.printing.format() == CompareFormat::Json,
+            Verb::Compare(args) => args.printing.format() == CompareFormat::Json,
+            Verb::History(args) => args.json,
+            Verb::Show(args) => args.json,
+            Verb::Simulate(args) => args.json,
+            Verb::Doctor(args) => args.json,
+            Verb::Explain(args) => args.json,
+            Verb::Init(args) => args.json,
+            Verb::Capture(_)
+            | Verb::Schema(_)
+            | Verb::Studies(_)
+            | Verb::Completions(_)
+            | Verb::Man(_)
+            | Verb::Worker(_) => false,
+        }
+    }
+}
