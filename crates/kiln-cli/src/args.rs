@@ -8,7 +8,6 @@ mod diagnose;
 mod fuzz;
 mod kernel;
 mod machine;
-
 mod profile;
 mod properties;
 mod sanitize;
