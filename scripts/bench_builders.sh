@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What it gains that processes keep NVRTC loaded: configurations of the float matmul built a second from an empty cache, against
 # a process for each compilation (KILN_NVRTC_COMPILATIONS=1). Both take turns, so that whatever else the machine does meets both.
-# Processor time says the same on a busy machine. Needs NVRTC, no GPU.
+# On a busy machine only processor time counts: there a new process gets more than its share of a processor, one that stays does
+# not. Needs NVRTC, no GPU.
 # Usage: scripts/bench_builders.sh [--configurations N] [--rounds N]; KILN_BIN names the binary, KILN_BIN_BEFORE one to compare with.
 set -euo pipefail
 cd "$(dirname "$0")/.."
