@@ -167,7 +167,7 @@ fn mutated(value: &Value, wrap: &dyn Fn(Value) -> Value, path: &str, found: &mut
 }
 
 /// What a schema cannot see, in kiln's own messages: names, and what one key says about another.
-const CROSS: [&str; 13] = [
+const CROSS: [&str; 14] = [
     " is not defined",
     " is not an argument",
     " is not a tunable",
@@ -179,6 +179,8 @@ const CROSS: [&str; 13] = [
     "the box has rank ",
     "arguments.x.strides has 1 value",
     " does not fit this ",
+    // What of an output is compared decides what its size may depend on.
+    " depends on STAGES, a tunable",
     // The kind of value that an argument's dtype or shape needs.
     "value is a ",
     "type is a ",

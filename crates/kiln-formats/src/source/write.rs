@@ -101,11 +101,11 @@ pub fn kernel_toml(found: &Found, from: &str) -> String {
     text.0
 }
 
-/// Arrays in constant memory are only asked about: no argument fills them yet.
+/// Constant memory is asked about: what fills it is not in the source.
 fn constants(found: &Found, text: &mut Text) {
     for constant in &found.constants {
         text.ask(&[format!(
-            "`{}` in line {} is constant memory, which the program around the kernel fills. kiln leaves it zero: make it an argument.",
+            "`{}` in line {} is constant memory, which the program around the kernel fills: add an argument with role = \"constant\" for it, or it stays zero.",
             constant.declaration, constant.line
         )]);
     }

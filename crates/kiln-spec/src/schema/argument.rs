@@ -60,7 +60,7 @@ fn key(key: &str) -> Value {
         "written" => {
             let slice = json!({ "type": "string", "pattern": "^[^:]*:[^:]*$" });
             described(
-                json!({ "anyOf": [slice, { "type": "array", "items": slice }] }),
+                json!({ "anyOf": [slice, { "type": "array", "items": slice, "minItems": 1 }] }),
                 "The part of an output that calls write, one slice for each dimension: [\"1 : H - 1\", \":\"]; all by default.",
             )
         }
