@@ -90,8 +90,10 @@ class Capture(unittest.TestCase):
     def start(self, *words):
         command = [sys.executable, "-B", "-m", "kiln.capture", *words]
         environment = dict(os.environ, PYTHONPATH=ROOT)
+        # Whoever runs the tests in the background has interrupts ignored, which would be inherited.
         return subprocess.Popen(command, cwd=self.folder, env=environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     def run_it(self, *words, code=0):
         process = self.start(*words)
