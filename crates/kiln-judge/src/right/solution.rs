@@ -14,6 +14,7 @@ use crate::drawn::inputs::Inputs;
 use crate::exam::Outside;
 use crate::marked::check::{Marks, check};
 use crate::marked::strides::gather;
+use crate::marked::sum::summed;
 use crate::right::allowed::Bound;
 use crate::right::answer::{RightAnswer, answers};
 use crate::right::tensor::Tensor;
@@ -64,6 +65,9 @@ pub fn agree(slot: &Slot, bound: &Bound, one: &[u8], other: &[u8]) -> bool {
         // Two that both left a float unwritten agree on nothing.
         return !is_float(slot.dtype) || finite_or_infinite(slot, one);
     }
+    if slot.summed {
+        return same_sum(slot, bound, one, other);
+    }
     if !is_float(slot.dtype) && bound.allowed.at(1.0) == 0.0 {
         return false;
     }
@@ -76,7 +80,37 @@ pub fn agree(slot: &Slot, bound: &Bound, one: &[u8], other: &[u8]) -> bool {
     one.iter().zip(&other).all(near)
 }
 
+/// Whether the sums of two outputs agree; how many numbers share each is no matter.
+fn same_sum(slot: &Slot, bound: &Bound, one: &[u8], other: &[u8]) -> bool {
+    let sum = |bytes: &[u8]| {
+        let (slot, sum) = summed(slot, bytes);
+        decode(slot.dtype, &sum).pop().unwrap_or(f64::NAN)
+    };
+    let (a, b) = (sum(one), sum(other));
+    a == b || (a - b).abs() <= 2.0 * bound.allowed.at(a).max(bound.allowed.at(b))
+}
+
 fn finite_or_infinite(slot: &Slot, bytes: &[u8]) -> bool {
     crate::drawn::element::surely_finite(slot.dtype, bytes)
         || decode(slot.dtype, &gather(slot, bytes)).iter().all(|value| !value.is_nan())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drawn::element::encode;
+    use crate::right::allowed::{Allowed, Source};
+    use kiln_spec::{Dtype, Role};
+
+    #[test]
+    fn sums_agree_however_they_are_shared() {
+        let slot = Slot { summed: true, ..Slot::packed("sums", Role::Out, Dtype::F32, &[4]) };
+        let bound = Bound { allowed: Allowed { abs: 1e-3, rel: 0.0 }, rel_l2: None, source: Source::Derived };
+        let bytes = |values: &[f64]| encode(Dtype::F32, values);
+        let four = bytes(&[1.0, 2.0, 3.0, 4.0]);
+        assert!(agree(&slot, &bound, &four, &bytes(&[6.0, 4.0])));
+        assert!(agree(&slot, &bound, &four, &four));
+        assert!(!agree(&slot, &bound, &four, &bytes(&[6.0, 4.01])));
+        assert!(!agree(&slot, &bound, &four, &bytes(&[10.0, f64::NAN])));
+    }
 }
