@@ -56,13 +56,12 @@ pub(crate) fn check(outputs: Vec<Output<'_>>) -> Outcome<Marks> {
     }
     let sums: Vec<(Slot, Vec<u8>)> = parts.map(|(slot, bytes, _)| summed(slot, bytes)).collect();
     let mut sums = sums.iter();
-    let of_sum = |(slot, bytes, answer)| match sums.next() {
-        Some((slot, bytes)) => (slot, Cow::Borrowed(bytes.as_slice()), answer),
-        None => (slot, bytes, answer),
-    };
-    let mut of_sum = of_sum;
-    let outputs: Vec<Output<'_>> =
-        outputs.into_iter().map(|output| if output.0.summed { of_sum(output) } else { output }).collect();
+    let mut outputs = outputs;
+    for output in outputs.iter_mut().filter(|(slot, _, _)| slot.summed) {
+        if let Some((slot, bytes)) = sums.next() {
+            (output.0, output.1) = (slot, Cow::Borrowed(bytes.as_slice()));
+        }
+    }
     let tallies: Vec<Tally> = outputs.iter().map(|(slot, bytes, answer)| tally(slot, bytes, answer)).collect();
     // Unwritten floats are NaN, so that the others need no second look.
     for ((slot, bytes, answer), tally) in outputs.iter().zip(&tallies) {
