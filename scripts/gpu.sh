@@ -65,7 +65,16 @@ print("mean ms: waiting for the build %.1f, check %.1f, measure %.1f, all %.1f" 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 
 if wants tests; then
-  step tests 240 "$bin/tests" --test-threads 1 --skip sanitize::
+  # one after another, each with its time
+  step tests 400 bash -c '
+"$0" --list --skip sanitize:: $1 | sed -n "s/: test\$//p" | while read -r test; do
+  begun=$(date +%s%N)
+  "$0" --exact "$test" > one.log 2>&1 && state=ok || state="failed"
+  printf "%-90s %s, %d ms\n" "$test" "$state" "$((($(date +%s%N) - begun) / 1000000))"
+  [ "$state" = ok ] || { cat one.log; touch failed; }
+done
+[ ! -e failed ]' "$bin/tests" "${TESTS:-}"
+  grep -c ' ok, ' "$out/tests.log" || true
   figure "GPU tests that failed" "$failed" 0 "$([ "$failed" = 0 ] && echo true || echo false)"
 fi
 if wants sanitize; then
