@@ -31,7 +31,8 @@ fn occupancy_is_blamed_where_more_warps_would_fill_the_waiting() {
 
 #[test]
 fn two_resources_that_allow_the_same_are_both_named() {
-    let tie = with("09_window", &[("launch__occupancy_limit_registers", 2.0)]);
+    let all = ("launch__shared_mem_config_size", 233_472.0);
+    let tie = with("09_window", &[("launch__occupancy_limit_registers", 2.0), all]);
     let found = diagnose(&tie);
     assert_eq!(found.cause, Some(Bottleneck::OccupancySharedMem));
     assert!(found.explanation.contains("registers per thread allow no more"), "{}", found.explanation);
@@ -41,6 +42,15 @@ fn two_resources_that_allow_the_same_are_both_named() {
         found.evidence
     );
     assert!(!claims(&found, "occupancy_registers"));
+}
+
+/// The driver sets aside as much shared memory as blocks can use that registers leave room for.
+#[test]
+fn shared_memory_that_follows_registers_is_not_blamed() {
+    let some = ("launch__shared_mem_config_size", 65_536.0);
+    let found = diagnose(&with("09_window", &[("launch__occupancy_limit_registers", 2.0), some]));
+    assert_eq!(found.cause, Some(Bottleneck::OccupancyRegisters), "{found:?}");
+    assert!(!claims(&found, "occupancy_shared_mem"));
 }
 
 #[test]

@@ -26,6 +26,8 @@ const READ: &[Metric] = &[
     m::SMS,
     m::REGISTERS,
     m::SHARED_BYTES,
+    m::SHARED_SET_ASIDE,
+    m::SHARED_MOST,
     m::LIMIT_BLOCKS,
     m::LIMIT_REGISTERS,
     m::LIMIT_SHARED,

@@ -84,6 +84,9 @@ pub(crate) const BLOCK: Metric = &["launch__block_size"];
 pub(crate) const SMS: Metric = &["launch__sm_count", "device__attribute_multiprocessor_count"];
 pub(crate) const REGISTERS: Metric = &["launch__registers_per_thread"];
 pub(crate) const SHARED_BYTES: Metric = &["launch__shared_mem_per_block", "launch__shared_mem_per_block_dynamic"];
+/// What an SM sets aside for shared memory, and the most that it could.
+pub(crate) const SHARED_SET_ASIDE: Metric = &["launch__shared_mem_config_size"];
+pub(crate) const SHARED_MOST: Metric = &["device__attribute_max_shared_memory_per_multiprocessor"];
 pub(crate) const LIMIT_BLOCKS: Metric = &["launch__occupancy_limit_blocks"];
 pub(crate) const LIMIT_REGISTERS: Metric = &["launch__occupancy_limit_registers"];
 pub(crate) const LIMIT_SHARED: Metric = &["launch__occupancy_limit_shared_mem"];

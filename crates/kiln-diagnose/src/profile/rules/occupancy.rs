@@ -39,12 +39,27 @@ pub(super) fn conditions(subject: &Subject, limit: m::Metric) -> Vec<Condition> 
 
 /// Whether registers and shared memory allow the same number of blocks. The claim is then made for shared memory.
 pub(super) fn is_tie(subject: &Subject) -> bool {
+    alike(subject) && !follows(subject)
+}
+
+fn alike(subject: &Subject) -> bool {
     subject.value(m::LIMIT_SHARED) == subject.value(m::LIMIT_REGISTERS)
+}
+
+/// Whether shared memory allows no more blocks than registers only because the driver set no more of it aside: it gives the rest to
+/// the L1 cache where registers leave no room for more blocks.
+fn follows(subject: &Subject) -> bool {
+    let bytes = |metric| subject.reading(metric).map(|reading| reading.value);
+    let more = bytes(m::SHARED_SET_ASIDE).zip(bytes(m::SHARED_MOST)).is_some_and(|(aside, most)| aside < most);
+    alike(subject) && more
 }
 
 /// The least of the other limits; in a tie, of those that are not in it.
 fn next(subject: &Subject, limit: m::Metric) -> f64 {
-    let tied = |other: m::Metric| limit == m::LIMIT_SHARED && other == m::LIMIT_REGISTERS && is_tie(subject);
+    let tied = |other: m::Metric| match limit == m::LIMIT_SHARED {
+        true => other == m::LIMIT_REGISTERS && is_tie(subject),
+        false => other == m::LIMIT_SHARED && follows(subject),
+    };
     let others = [m::LIMIT_BLOCKS, m::LIMIT_REGISTERS, m::LIMIT_SHARED, m::LIMIT_WARPS].into_iter();
     others
         .filter(|other| *other != limit && !tied(other))
