@@ -597,8 +597,7 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
         at_v.next();
     };
     auto release_q = [&] {
-        __syncwarp(); /* every lane has read its item, and its queries where they come into registers */
-        if (speaks) arrive(shared + L::Q_EMPTY);
+        arrive(shared + L::Q_EMPTY); /* each lane for itself: it has read its item, and its queries where they are in registers */
     };
     auto turn_begin = [&] {
         if (PINGPONG && CONSUMERS > 1) turn_wait(1 + group);
@@ -792,7 +791,7 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     }
     if (threadIdx.x == 0) {
         init_barrier(shared + L::Q_FULL, 1);
-        init_barrier(shared + L::Q_EMPTY, 4 * CONSUMERS);
+        init_barrier(shared + L::Q_EMPTY, GROUP * CONSUMERS);
 #pragma unroll
         for (int stage = 0; stage < STAGES; stage++) {
             init_barrier(shared + L::K_FULL + 8 * stage, 1);
