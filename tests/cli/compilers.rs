@@ -36,9 +36,10 @@ fn every_error_of_a_c_compiler_is_shown_and_its_command_on_request() {
 #[test]
 fn quiet_leaves_warnings_and_results() {
     let folder = tiny("quiet");
-    let ran = tune(&folder, &["--seed", "3"]);
+    let short = ["--seed", "3", "--trials", "2", "--samples", "25", "--max-samples", "25", "--no-ablation"];
+    let ran = tune(&folder, &short);
     assert!(ran.err.contains("default    1/1"), "there is no progress to leave out: {}", ran.err);
-    let calm = tune(&folder, &["--seed", "3", "-q"]);
+    let calm = tune(&folder, &[&short[..], &["-q"]].concat());
     assert!(matches!(calm.code, 0 | 4), "{}", calm.err);
     assert!(calm.err.lines().all(|line| !line.starts_with("note:") && !line.contains("1/1")), "{}", calm.err);
     assert!(calm.out.contains("configurations tried"), "{}", calm.out);
