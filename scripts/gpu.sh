@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, attention_bench, hopper, honest and record, of which the last
+# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, attention_bench, hopper, honest, kernel_tuner and record, of which the last
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -24,6 +24,8 @@ for line in sys.stdin:
   cp "$built/examples/gpu" "$bin/probe"
   cp "$tests" "$bin/tests"
   strip "$bin/kiln" "$bin/probe" "$bin/tests"
+  # For the item kernel_tuner: Kernel Tuner for the Python there, and its examples.
+  if [ -n "${KILN_KERNEL_TUNER_EXAMPLES:-}" ]; then scripts/peers/kernel_tuner_wheels.sh "$bin" "${KILN_GPU_PYTHON:-3.12}"; fi
   ls -l "$bin"
   exit 0
 fi
@@ -243,6 +245,14 @@ if wants honest; then
   timeout -s INT -k 120 "${HONEST_SECONDS:-400}" env KILN_BIN="$kiln" scripts/corpus.sh --gpu --must accepted --runs 20 --resume --jobs 8 --apart > "$out/honest.log" 2>&1 || true
   tail -n 4 "$out/honest.log"
   cp tests/corpus/results/gpu-quiet.md "$out/"
+fi
+# Kernel Tuner's examples tuned by kiln and by Kernel Tuner, for KERNEL_TUNER_SECONDS.
+if wants kernel_tuner; then
+  seconds="${KERNEL_TUNER_SECONDS:-440}"
+  step kernel_tuner "$((seconds + 20))" python3 "$root/scripts/bench_kernel_tuner.py" --kiln "$kiln" --sources "$bin/kernel_tuner_examples" \
+    --modules "$bin/kernel_tuner" --seconds "$seconds" --work "$work/kernel_tuner" --out "$out/kernel_tuner"
+  grep '^{' "$out/kernel_tuner.log" >> "$figures" || true
+  cat "$out/kernel_tuner/kernel_tuner.md" || true
 fi
 # Every valid configuration of attention at one workload.
 if wants record; then
