@@ -7,6 +7,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Mapping
+from numbers import Number
 
 from kiln.errors import BadTable, Mismatch, Stale, StaleWarning
 from kiln.shapes import solve
@@ -16,6 +17,8 @@ from kiln.table import Table
 WAYS = ("error", "warn", "default")
 # Kinds of calls that are remembered: a number that changes with each call must not fill the memory.
 REMEMBERED = 4096
+# What is remembered as it is.
+PLAIN = (int, float, str, bytes, type(None), Number)
 
 
 def tuned(path, *, stale="error", dims=None, arch=None):
@@ -57,6 +60,7 @@ class Chooser:
         open_ended = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
         self.keyword_only = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
         self.parameters = None if open_ended or not parameters else len(parameters)
+        self.in_order = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         self.own_defaults = {p.name for p in parameters if p.default is not p.empty}
 
     def given(self, args, kwargs):
@@ -71,12 +75,17 @@ class Chooser:
 
     def fill(self, args, kwargs):
         key = tuple([kind(value) for value in args]), kind(kwargs)
+        known = self.stated(args, kwargs) if self.find_dims else {}
+        if known:
+            key += kind(known),
         try:
             chosen = self.chosen.get(key)
         except TypeError:
             key = chosen = None
         if chosen is None:
-            chosen = self.choose(args, kwargs)
+            chosen = self.choose(args, kwargs, known)
+            # What the caller gives by position cannot be given again by name.
+            chosen = {name: value for name, value in chosen.items() if name not in self.in_order[:len(args)]}
             if key is not None:
                 if len(self.chosen) >= REMEMBERED:
                     self.chosen.clear()
@@ -87,8 +96,13 @@ class Chooser:
     def tunables(self):
         return set(self.table.tunables)
 
-    def choose(self, args, kwargs):
-        """The tunables for a call; those the caller gives are among them."""
+    def stated(self, args, kwargs):
+        """What `dims=` gives for a call. It may depend on anything, such as an attribute or what an array holds, so that it is
+        asked each time."""
+        return self.find_dims(*args, **self.without_tunables(kwargs)) if self.load() else {}
+
+    def load(self):
+        """Whether there is a table."""
         if self.table is None:
             try:
                 self.table = Table(self.path)
@@ -96,12 +110,19 @@ class Chooser:
                 if self.stale == "error":
                     raise
                 self.warn(str(error))
-                return {}
-        kwargs = {name: value for name, value in kwargs.items() if name not in self.tunables}
-        values = self.values(args, kwargs)
+        return self.table is not None
+
+    def without_tunables(self, kwargs):
+        return {name: value for name, value in kwargs.items() if name not in self.tunables}
+
+    def choose(self, args, kwargs, known):
+        """The tunables for a call; those the caller gives are among them."""
+        if not self.load():
+            return {}
+        values = self.values(args, self.without_tunables(kwargs))
         dims = {}
         try:
-            dims, variant = self.solve(args, kwargs, values)
+            dims, variant = self.solve(values, known)
             arch = self.arch or architecture(values.values())
             found = self.table.serving(arch, variant, dims)
             if not found:
@@ -126,8 +147,7 @@ class Chooser:
             values.update(value if isinstance(value, Mapping) else {name: value})
         return values
 
-    def solve(self, args, kwargs, values):
-        known = self.find_dims(*args, **kwargs) if self.find_dims else {}
+    def solve(self, values, known):
         if not isinstance(known, Mapping):
             raise Mismatch("dims= returned %s, expected a dict of dimensions" % type(known).__name__)
         dims, variant = solve(self.table.arguments, values, known)
@@ -189,12 +209,16 @@ def words(dims):
 
 
 def kind(value):
-    """What the choice depends on: shapes, dtypes and devices of arrays, and everything else as it is."""
-    if type(value) is dict:
-        return tuple([(name, kind(part)) for name, part in value.items()])
+    """What the choice depends on: shapes, dtypes and devices of arrays, numbers and texts as they are, and the types of other
+    objects, which are not kept."""
     shape = getattr(value, "shape", None)
-    if shape is not None:
+    # NumPy's numbers have a shape, too.
+    if shape is not None and not (shape == () and isinstance(value, Number)):
         return shape, getattr(value, "dtype", None), getattr(value, "device", None)
+    if isinstance(value, PLAIN):
+        return type(value), value
+    if isinstance(value, Mapping):
+        return tuple([(name, kind(part)) for name, part in value.items()])
     if isinstance(value, (tuple, list)):
         return tuple([kind(part) for part in value])
-    return type(value), value
+    return type(value)

@@ -3,6 +3,7 @@ each dimension's size and each type variable's dtype. A side that is a plain nam
 expression is only compared. Refuses, as `Mismatch`, a call that does not fit."""
 
 from functools import lru_cache
+from numbers import Number
 
 from kiln.errors import Mismatch
 from kiln.expressions import BYTES, Unknown, evaluate
@@ -52,7 +53,13 @@ def dtype_name(dtype):
 
 
 def is_array(value):
-    return hasattr(value, "shape") and hasattr(value, "dtype")
+    """Whether a value is an array; NumPy's numbers have a shape, too, and are none."""
+    return hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, Number)
+
+
+def plain(number):
+    """Python's own number in place of NumPy's."""
+    return number.item() if isinstance(number, Number) and hasattr(number, "item") else number
 
 
 def shown(sides):
@@ -78,7 +85,7 @@ def solve(arguments, values, known=None):
                 put("%s.shape[%d]" % (argument.name, axis), side, size, dims, later)
         elif argument.role == "scalar" and argument.value is not None and not is_array(found):
             if str(argument.value).isidentifier():
-                put(argument.name, str(argument.value), found, dims, later)
+                put(argument.name, str(argument.value), plain(found), dims, later)
     names = dict(variant, **dims)
     for where, side, size in later:
         try:

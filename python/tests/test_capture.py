@@ -124,6 +124,29 @@ class Capture(unittest.TestCase):
         self.assertIn('name = "x_0-16_x_1-64"', text)
         self.assertIn("[[workloads]]  # %.3g %% of its time, 1 call; f32\n" % weights[16, 64], text)
 
+    def test_a_file_that_is_not_from_a_capture_stays(self):
+        self.write("workloads.toml", "# mine\n")
+        _, error = self.run_it("--op", "model:rows", "--", "train.py")
+        self.assertIn("wrote workloads.1.toml; workloads.toml is not from kiln capture, and stays", error)
+        self.assertEqual(self.read("workloads.toml"), "# mine\n")
+        _, error = self.run_it("--op", "model:rows", "--out", "workloads.1.toml", "--", "train.py")
+        self.assertIn("wrote workloads.1.toml\n", error, "one from a capture is written again")
+
+    def test_files_lie_where_it_was_started_wherever_the_program_goes(self):
+        self.write("leaves.py", "import os, runpy\nos.mkdir('away')\nos.chdir('away')\nrunpy.run_path('../train.py')\n")
+        self.run_it("--op", "model:rows", "--", "leaves.py")
+        self.assertTrue(os.path.exists(self.path("workloads.toml")))
+        self.assertEqual(os.listdir(self.path("away")), [])
+
+    @NEEDS_TOML
+    def test_a_kernel_file_that_is_edited_meanwhile_keeps_the_edit(self):
+        edit = "open('kernel.toml', 'a').write('\\n# edited\\n')\n"
+        self.write("edits.py", edit + "import runpy\nrunpy.run_path('train.py')\n")
+        self.run_it("--op", "model:rows", "--into", "kernel.toml", "--write", "--", "edits.py")
+        text = self.read("kernel.toml")
+        self.assertIn("# edited\n", text)
+        self.assertIn("ROWS = 16", text)
+
     def test_a_call_inside_another_is_counted_once(self):
         _, error = self.run_it("--op", "model:twice", "--", "train.py")
         self.assertIn("model:twice (function): 1 call, 1 kind; ", error)

@@ -2,6 +2,7 @@
 with a shape and a dtype, so that nothing needs to be installed."""
 
 import functools
+import gc
 import hashlib
 import importlib.util
 import json
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import unittest
 import warnings
+import weakref
 
 import kiln
 from kiln.staleness import processor
@@ -32,6 +34,15 @@ def plain(x, *, BLOCK=1, WAY="own"):
 class Array:
     def __init__(self, *shape, dtype="float32"):
         self.shape, self.dtype = shape, dtype
+
+
+class Scalar(int):
+    """A number as NumPy has them."""
+
+    shape, dtype = (), "int64"
+
+    def item(self):
+        return int(self)
 
 
 def entry(workload, rows, cols, block, way="a", **more):
@@ -197,6 +208,50 @@ class Tuned(unittest.TestCase):
         self.assertEqual(flat(Array(64 * 4096)), 32)
         with self.assertRaisesRegex(kiln.Stale, r"x.shape\[0\] is 100, expected ROWS \* COLS = 64"):
             flat(Array(100))
+
+    def test_dimensions_of_the_caller_count_as_they_are_in_each_call(self):
+        self.table["arguments"] = [{"name": "x", "role": "in", "type": "f32[ROWS]"}]
+        self.load()
+        table = os.path.join(self.folder, "tuned.json")
+
+        class Layer:
+            cols = 128
+
+            @kiln.tuned(table, dims=lambda self, x, **_: {"COLS": self.cols})
+            def forward(self, x, *, BLOCK, WAY):
+                return BLOCK
+
+        @kiln.tuned(table, dims=lambda x, cols: {"COLS": int(cols)})
+        def given(x, cols, *, BLOCK, WAY):
+            return BLOCK
+
+        layer = Layer()
+        self.assertEqual(layer.forward(Array(64)), 8)
+        layer.cols = 4096
+        self.assertEqual(layer.forward(Array(64)), 32)
+        self.assertEqual([given(Array(64), Scalar(128)), given(Array(64), Scalar(4096))], [8, 32])
+        kept = weakref.ref(layer)
+        del layer
+        gc.collect()
+        self.assertIsNone(kept(), "what is remembered keeps no object alive")
+
+    def test_numbers_of_numpy_are_numbers(self):
+        self.table["arguments"].append({"name": "cols", "role": "scalar", "type": "i64", "value": "COLS"})
+        self.table["arguments"][:2] = [{"name": "x", "role": "in", "type": "f32[ROWS]"}]
+        module = self.load()
+        called = lambda cols: module.rows({"x": Array(64)}, {"cols": Scalar(cols)}, {})
+        self.assertEqual([called(128), called(4096)], [(8, "a"), (32, "b")])
+
+    def test_tunables_that_the_caller_gives_by_position_win(self):
+        self.load()
+
+        @kiln.tuned(os.path.join(self.folder, "tuned.json"))
+        def placed(x, BLOCK=0, WAY=0):
+            return BLOCK, WAY
+
+        self.assertEqual(placed(Array(64, 128), 5), (5, "a"))
+        self.assertEqual(placed(Array(64, 128), 5, "mine"), (5, "mine"))
+        self.assertEqual(placed(Array(64, 128)), (8, "a"))
 
     def test_scalars_give_dimensions_and_everything_must_agree(self):
         self.table["arguments"].append({"name": "cols", "role": "scalar", "type": "i64", "value": "COLS"})

@@ -38,5 +38,5 @@ pub use right::dependence::ignored;
 pub use right::expected::Expected;
 pub use right::null::Null;
 pub use right::reference::{Builtin, Heads, Scalars, Unfit};
-pub use right::solution::{Solution, agree};
+pub use right::solution::{Solution, Written, agree};
 pub use right::tensor::Tensor;

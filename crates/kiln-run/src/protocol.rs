@@ -276,6 +276,9 @@ pub struct MappedSlot {
     /// Of an output that calls write in part: where that part begins, and its bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<(usize, usize)>,
+    /// The same as indices: from where to where along each dimension.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<(usize, usize)>,
     /// The variable of a `constant`, which is set before calls and is no parameter of the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,

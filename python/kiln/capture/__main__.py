@@ -4,6 +4,7 @@ the arguments, and with 1 if nothing was captured."""
 import argparse
 import contextlib
 import importlib.util
+import os
 import sys
 from time import perf_counter
 
@@ -52,7 +53,7 @@ def main(words=None):
         program = Program(program)
         if asked.values and not importlib.util.find_spec("numpy"):
             raise BadOperation("--values %s: saving arrays needs NumPy, which %s does not have" % (asked.values, sys.executable))
-        values = Values(asked.values, int(asked.values_limit * 2**20)) if asked.values else None
+        values = Values(os.path.abspath(asked.values), int(asked.values_limit * 2**20)) if asked.values else None
         recorder = Recorder(values)
         began = perf_counter()
         code, mark, modes, seen = prepare(recorder, program, asked.op)
@@ -60,12 +61,15 @@ def main(words=None):
     except BadOperation as error:
         say("error: %s" % error)
         return BAD_INPUT
+    here = os.getcwd()
     with contextlib.ExitStack() as stack:
         for mode in modes:
             stack.enter_context(mode)
         ended, seconds = program.run(code, mark)
     recorder.read()
     try:
+        # Paths are meant from where kiln was started, wherever the program went.
+        os.chdir(here)
         written = tell(recorder, asked, kernel, given, prepared + seconds, seen, ended)
     except (BadOperation, Mismatch, OSError) as error:
         say("error: %s" % error)

@@ -109,9 +109,10 @@ pub fn init_from(project: &Project, request: &FromRequest) -> Result<Begun, Fail
     Ok(Begun { folder, files: places, kernel: found.name, tunables, questions: open, compiled })
 }
 
-/// A source's text; what is not UTF-8 in its comments does not matter.
+/// A source's text; what is not UTF-8 in its comments does not matter, nor does the mark that some editors begin a file with.
 pub(crate) fn read_source(file: &Utf8Path) -> Result<String, Failure> {
-    Ok(String::from_utf8_lossy(&read_bounded(file, LARGEST)?).into_owned())
+    let bytes = read_bounded(file, LARGEST)?;
+    Ok(String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).into_owned())
 }
 
 /// A file as it is named from a folder.
@@ -141,6 +142,14 @@ pub(crate) fn relative(file: &Utf8Path, folder: &Utf8Path) -> Result<String, Fai
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mark_of_an_editor_is_no_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Utf8Path::from_path(folder.path()).unwrap().join("k.c");
+        fs_err::write(&file, b"\xef\xbb\xbf#ifndef A\r\n// \xf6").unwrap();
+        assert_eq!(read_source(&file).unwrap(), "#ifndef A\r\n// \u{fffd}");
+    }
 
     #[test]
     fn files_are_named_from_the_folder() {

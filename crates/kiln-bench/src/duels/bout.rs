@@ -6,7 +6,7 @@
 //! reference decides. An empty function is timed in the same way, to know what everything around the calls costs.
 
 use kiln_core::{Fault, Outcome, Refusal};
-use kiln_judge::{Fresh, Solution, agree};
+use kiln_judge::{Fresh, Solution, Written, agree};
 use kiln_stats::median;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
@@ -285,14 +285,13 @@ impl Round<'_> {
             Some(sides[place].tray.outputs(&taken[place], *sides[place].spots.get(made)?))
         };
         let bounds = self.stage.bounds();
-        let slots: Vec<_> = self.stage.layout.signature.outputs().map(|(_, slot)| slot).collect();
-        let differ = |one: &[&[u8]], other: &[&[u8]]| {
-            let each = slots.iter().zip(&bounds).zip(one.iter().zip(other));
-            each.into_iter().any(|((slot, bound), (one, other))| !agree(slot, bound, one, other))
+        let differ = |one: &[Written<'_>], other: &[Written<'_>]| {
+            let each = bounds.iter().zip(one.iter().zip(other));
+            each.into_iter().any(|(bound, (one, other))| !agree(bound, *one, *other))
         };
         let mut disputes = 0;
         for (call, fresh) in calls.iter().enumerate() {
-            let present: Vec<(usize, Vec<&[u8]>)> =
+            let present: Vec<(usize, Vec<Written<'_>>)> =
                 (0..sides.len()).filter_map(|place| Some((place, outputs(place, call)?))).collect();
             let disputed = present.windows(2).any(|pair| differ(&pair[0].1, &pair[1].1));
             // Places are in order: whose call it is not is not in front.
@@ -333,7 +332,7 @@ fn some_of(all: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
 }
 
 /// Why what a timed call wrote is refused.
-pub(crate) fn wrong(solution: &Solution, written: &[&[u8]]) -> Option<Refusal> {
+pub(crate) fn wrong(solution: &Solution, written: &[Written<'_>]) -> Option<Refusal> {
     match solution.judge(written) {
         Outcome::Passed(_) => None,
         Outcome::Refused(mut refusal) => {

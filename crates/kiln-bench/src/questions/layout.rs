@@ -74,6 +74,7 @@ impl Layout {
             role: role_name(slot.role).into(),
             strides: (!slot.lies_packed()).then(|| slot.strides.clone()),
             part: slot.whole.as_ref().map(|_| (slot.lead(), slot.bytes())),
+            written: slot.written(),
             ..MappedSlot::default()
         });
         let slots = slots.collect();

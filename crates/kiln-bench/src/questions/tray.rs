@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use kiln_core::{Fault, Gate, Outcome, Refusal};
-use kiln_judge::{Fresh, Signature, padding, poison, scatter};
+use kiln_judge::{Fresh, Signature, Written, padding, poison, scatter};
 use kiln_run::{ALIGNMENT, Arena, MappedSlot, flush_lines};
 use kiln_spec::Role;
 use rand_chacha::ChaCha8Rng;
@@ -192,10 +192,11 @@ impl Tray {
     }
 
     /// The outputs of one call, padding included.
-    pub(crate) fn outputs<'t>(&self, taken: &'t Taken, set: usize) -> Vec<&'t [u8]> {
+    pub(crate) fn outputs<'t>(&'t self, taken: &'t Taken, set: usize) -> Vec<Written<'t>> {
         let base = set * self.stride;
-        let outputs = self.signature.outputs().map(|(place, _)| &self.places[place]);
-        outputs.filter_map(|place| taken.bytes.get(base + place.start..base + place.end)).collect()
+        let outputs = self.signature.outputs().map(|(place, slot)| (slot, &self.places[place]));
+        let read = |place: &Range<usize>| taken.bytes.get(base + place.start..base + place.end);
+        outputs.filter_map(|(slot, place)| Some((slot, read(place)?))).collect()
     }
 
     fn refusal(&self, at: usize) -> Refusal {

@@ -158,6 +158,9 @@ fn function(definition: &Definition, aliases: &Aliases) -> Option<CFunction> {
         head.push(token.clone());
         at += 1;
     }
+    while let Some(end) = macro_call(&head) {
+        head.drain(..end);
+    }
     let open = head.iter().position(|t| t.is("("))?;
     let name = head.get(open.checked_sub(1)?).filter(|t| t.kind == Kind::Word)?;
     let mut path: Vec<&str> = definition.scope.iter().map(String::as_str).collect();
@@ -171,7 +174,8 @@ fn function(definition: &Definition, aliases: &Aliases) -> Option<CFunction> {
         name: path.join("::"),
         line: name.line,
         global: head.iter().any(|t| t.is("__global__")),
-        hidden: head.iter().any(|t| t.is("static")),
+        // `float x[static 4]` is a parameter's.
+        hidden: head[..open].iter().any(|t| t.is("static")),
         extern_c: definition.extern_c,
         returns: joined(&returns),
         template,
@@ -179,6 +183,14 @@ fn function(definition: &Definition, aliases: &Aliases) -> Option<CFunction> {
         parameters: parameters.map(|p| p.into_iter().flatten().collect()),
         body: definition.body.clone(),
     })
+}
+
+/// Where a macro's call ends that stands before a function, without a semicolon: `REGISTER(x) void f() {`.
+fn macro_call(head: &[Token]) -> Option<usize> {
+    let called = head.first().is_some_and(|t| t.kind == Kind::Word) && head.get(1).is_some_and(|t| t.is("("));
+    let end = if called { closing(head, 1) } else { return None };
+    let goes_on = head.get(end).is_some_and(|t| t.kind == Kind::Word);
+    (goes_on && head[end..].iter().any(|t| t.is("("))).then_some(end)
 }
 
 fn template_parameters(tokens: &[Token]) -> Vec<TemplateParameter> {

@@ -54,6 +54,23 @@ fn a_plain_kernel() {
 }
 
 #[test]
+fn calls_of_macros_and_arrays_with_a_least_size_hide_no_function() {
+    let text = "REGISTER(a, float)\nREGISTER(b, double)\n__global__ void go(float *y, int n) { y[0] = n; }\n\
+        LAST(c)\nvoid rows(int n, float y[static 4]) { y[0] = n; }\nstatic void own(float *y) { y[0] = 1; }\n";
+    let file = read_c(text, &BTreeMap::new());
+    let found: Vec<_> = file.functions.iter().map(|f| (f.name.as_str(), f.line, f.hidden)).collect();
+    assert_eq!(found, [("go", 3, false), ("rows", 5, false), ("own", 6, true)]);
+    assert_eq!(read(text).arguments.len(), 2);
+}
+
+#[test]
+fn a_kernel_that_writes_nothing_is_asked_about() {
+    let toml = toml_of("__global__ void k(const float *x, int n) { if (x[0] > n) __trap(); }\n").unwrap();
+    assert!(toml.contains("# ? Which argument does it write its answer to?"), "{toml}");
+    assert!(!toml.contains("correct ?"), "{toml}");
+}
+
+#[test]
 fn templates_namespaces_and_types_of_the_file() {
     let text = "typedef float real;\nusing index = unsigned long long;\nnamespace gemm { namespace {\n\
         template <typename T, int TILE = 16, bool FAST = false>\n__global__ void tile(T *C, const T *A, const real *B, index M, index N, index K) {\n\

@@ -91,9 +91,15 @@ pub fn kernel_toml(found: &Found, from: &str) -> String {
     }
     let outputs: Vec<&str> =
         found.arguments.iter().filter(|a| a.role.contains("out")).map(|a| a.name.as_str()).collect();
-    text.line(format!(
-        "\n{QUESTION} What is the correct {}? A builtin operation, or a function in Python that computes it plainly.",
+    let outputs = if outputs.is_empty() {
+        text.line(format!("\n{QUESTION} Which argument does it write its answer to? kiln found none; what a function returns is not compared."));
+        "answer".into()
+    } else {
+        text.line("");
         outputs.join(", ")
+    };
+    text.line(format!(
+        "{QUESTION} What is the correct {outputs}? A builtin operation, or a function in Python that computes it plainly."
     ));
     text.line("# [reference]\n# python = \"reference.py:reference\"");
     text.line(format!("\n{QUESTION} What is there to beat?"));

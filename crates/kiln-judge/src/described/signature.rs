@@ -12,6 +12,7 @@ use crate::described::evaluate::Quantities;
 use crate::drawn::element::{decode, is_float};
 use crate::drawn::interval::Interval;
 use crate::marked::strides::gather;
+use crate::right::tensor::place;
 
 /// One workload's arguments.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +57,8 @@ pub struct Slot {
 pub struct Whole {
     /// Its dimensions; distances of neighbours are those of the part.
     pub shape: Vec<usize>,
+    /// Where along each of them the part begins.
+    pub from: Vec<usize>,
     /// Where the part begins, in elements.
     pub first: usize,
     /// Elements from its first to its last, padding included.
@@ -103,17 +106,26 @@ impl Slot {
     /// The part of a whole array whose elements lie one after another, or all of what is no part.
     pub fn part_of<'a>(&self, dense: &'a [u8]) -> Cow<'a, [u8]> {
         let Some(whole) = &self.whole else { return Cow::Borrowed(dense) };
-        let mut rest = whole.first;
-        let mut first = 0;
-        // Where the part begins was counted in the array's own distances.
-        for (stride, packed) in self.strides.iter().zip(row_major(&whole.shape)) {
-            first += rest / stride.max(&1) * packed;
-            rest %= stride.max(&1);
-        }
+        let first: usize = whole.from.iter().zip(row_major(&whole.shape)).map(|(from, stride)| from * stride).sum();
         let size = self.dtype.bytes() as usize;
         let strided = Slot { strides: row_major(&whole.shape), whole: None, ..self.clone() };
         let part = dense.get(first * size..).and_then(|from| from.get(..strided.bytes())).unwrap_or_default();
         Cow::Owned(gather(&strided, part).into_owned())
+    }
+
+    /// From where to where calls write along each dimension of the whole array; empty where they write all of it.
+    pub fn written(&self) -> Vec<(usize, usize)> {
+        let Some(whole) = &self.whole else { return Vec::new() };
+        whole.from.iter().zip(&self.shape).map(|(from, size)| (*from, from + size)).collect()
+    }
+
+    /// The place of an element in the whole array, from its number among the elements of the part.
+    pub(crate) fn index(&self, element: usize) -> Vec<usize> {
+        let at = place(&self.shape, element);
+        match &self.whole {
+            Some(whole) => at.iter().zip(&whole.from).map(|(at, from)| at + from).collect(),
+            None => at,
+        }
     }
 
     /// What the reference is asked for: of an output of which only the sum counts, that sum.
@@ -224,7 +236,7 @@ fn part(
         return Ok((shape, None));
     }
     let what = format!("the part of {} that is written", argument.name);
-    let (mut first, mut sides) = (0, Vec::with_capacity(shape.len()));
+    let (mut first, mut begins, mut sides) = (0, Vec::with_capacity(shape.len()), Vec::with_capacity(shape.len()));
     for ((size, stride), Slice { from, to }) in shape.iter().zip(strides).zip(&argument.written) {
         let end = |formula: &Option<Formula>, otherwise: usize| match formula {
             Some(formula) => Ok(quantities.sizes(std::slice::from_ref(formula), &what)?.first().copied().unwrap_or(0)),
@@ -238,12 +250,13 @@ fn part(
             return Err(report.label(format!("expected a part of a dimension of {size}")));
         }
         first += from_index * stride;
+        begins.push(from_index);
         sides.push(to_index - from_index);
     }
     let last: usize = shape.iter().zip(strides).map(|(size, stride)| size.saturating_sub(1) * stride).sum();
     let span = if shape.contains(&0) { 0 } else { last + 1 };
     let first = if sides.contains(&0) { 0 } else { first };
-    Ok((sides, Some(Whole { shape, first, span })))
+    Ok((sides, Some(Whole { shape, from: begins, first, span })))
 }
 
 /// Strides of elements that lie one after another.

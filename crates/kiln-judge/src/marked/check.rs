@@ -171,7 +171,9 @@ fn unwritten(slot: &Slot, bytes: &[u8], answer: &RightAnswer) -> Option<Refusal>
     let size = slot.dtype.bytes() as usize;
     let pattern = poison(slot.dtype);
     let by_right = |at: usize, element: &[u8]| {
+        // Of the elements of a sum nobody knows what is right.
         let right = || match integer(answer, at) {
+            _ if slot.summed => None,
             Some(right) => Some(whole::write(slot.dtype, &[right])),
             None => known(answer, at).map(|right| encode(slot.dtype, &[right])),
         };
@@ -181,7 +183,7 @@ fn unwritten(slot: &Slot, bytes: &[u8], answer: &RightAnswer) -> Option<Refusal>
         |(at, element): &(usize, &[u8])| element.iter().all(|b| *b == pattern) && !by_right(*at, element);
     let mut found = bytes.chunks_exact(size).enumerate().filter(is_unwritten).map(|(at, _)| at);
     let first = found.next()?;
-    let (count, at) = (1 + found.count(), place(&slot.shape, first));
+    let (count, at) = (1 + found.count(), slot.index(first));
     Some(Refusal {
         gate: Gate::UnwrittenOutput,
         rule: slot.name.clone(),
@@ -202,7 +204,7 @@ fn no_bool(slot: &Slot, bytes: &[u8]) -> Option<Refusal> {
     Some(Refusal {
         gate: Gate::Numerics,
         rule: slot.name.clone(),
-        measured: format!("{}{:?} is the byte {}", slot.name, place(&slot.shape, at), bytes[at]),
+        measured: format!("{}{:?} is the byte {}", slot.name, slot.index(at), bytes[at]),
         limit: "a bool is the byte 0 or 1".into(),
         evidence: format!("{count} of {} elements are neither", slot.elements()),
         hint: Some("write 1 for true: a mask or a count is no bool".into()),
@@ -341,7 +343,7 @@ fn refuse_with(gate: Gate, slot: &Slot, bytes: &[u8], at: usize, limit: String, 
         rule: slot.name.clone(),
         measured: match slot.summed {
             true => format!("the sum of {} is {found}", slot.name),
-            false => format!("{}{:?} is {found}", slot.name, place(&slot.shape, at)),
+            false => format!("{}{:?} is {found}", slot.name, slot.index(at)),
         },
         limit,
         evidence: String::new(),
@@ -352,6 +354,26 @@ fn refuse_with(gate: Gate, slot: &Slot, bytes: &[u8], at: usize, limit: String, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_of_a_sum_may_be_the_byte_it_was_filled_with() {
+        let slot = Slot { summed: true, ..Slot::packed("counts", Role::Out, Dtype::U8, &[3]) };
+        let allowed = crate::right::allowed::Allowed { abs: 0.0, rel: 0.0 };
+        let sum = crate::right::tensor::Tensor::new(&[1], vec![200.0]);
+        let mut expected = crate::right::expected::Expected::whole(sum);
+        expected.exact = Some(vec![200]);
+        let source = crate::right::allowed::Source::Assumed;
+        let bound = Bound { allowed, rel_l2: None, source };
+        let answer = RightAnswer { name: "counts".into(), expected, bound, outside: true, projection: None };
+        let judge = |bytes: Vec<u8>| check(vec![(&slot, Cow::Owned(bytes), &answer)]);
+        assert!(matches!(judge(vec![0xA5, 30, 5]), Outcome::Passed(_)));
+        assert!(matches!(judge(vec![0xA5, 30, 6]), Outcome::Refused(_)));
+        // Four bytes that are all so are no number that anybody counted.
+        let wide = Slot { summed: true, ..Slot::packed("counts", Role::Out, Dtype::I32, &[2]) };
+        let bytes = [[0xA5; 4], 200i32.to_le_bytes()].concat();
+        let Outcome::Refused(refusal) = check(vec![(&wide, Cow::Owned(bytes), &answer)]) else { panic!("accepted") };
+        assert_eq!(refusal.gate, Gate::UnwrittenOutput);
+    }
 
     #[test]
     fn numbers_are_shown_with_digits_enough_to_see_the_difference() {

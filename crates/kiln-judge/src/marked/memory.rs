@@ -197,6 +197,20 @@ impl Memory {
     fn words(&self, at: usize) -> String {
         let distance = |r: &Range<usize>| if at < r.start { r.start - at } else { (at + 1).saturating_sub(r.end) };
         let named = self.slots.iter().filter(|(_, range)| !range.is_empty());
+        // The array goes on where the part that calls write ends.
+        let array = |slot: &Slot, r: &Range<usize>| {
+            r.start.saturating_sub(slot.lead())..r.start - slot.lead().min(r.start) + slot.room()
+        };
+        let partly = named.clone().filter(|(slot, _)| slot.whole.is_some());
+        if let Some((slot, array)) =
+            partly.map(|(slot, r)| (slot, array(slot, r))).find(|(_, array)| array.contains(&at))
+        {
+            return format!(
+                "a write to byte {} of {}, outside the part that is to be written",
+                at - array.start,
+                slot.name
+            );
+        }
         match named.min_by_key(|(_, range)| distance(range)) {
             Some((slot, r)) if at < r.start => format!("a write {} before {}", bytes(r.start - at), slot.name),
             Some((slot, r)) if at < r.end => {

@@ -12,7 +12,7 @@ use crate::drawn::element::is_float;
 use crate::drawn::inputs::Inputs;
 use crate::drawn::whole::is_wide;
 use crate::marked::parallel::compute_in_parallel;
-use crate::right::tensor::{Tensor, place};
+use crate::right::tensor::Tensor;
 
 /// Elements one processor computes at a time.
 const PART: usize = 4096;
@@ -27,7 +27,8 @@ pub(crate) fn elementwise(
         let found = expressions.iter().find(|(name, _)| *name == slot.name);
         let missing =
             || Fault::new("computing the correct answer", format!("there is no expression for {}", slot.name));
-        output(signature, inputs, slot, &found.ok_or_else(missing)?.1)
+        let expression = &found.ok_or_else(missing)?.1;
+        if slot.summed { sum(signature, inputs, slot, expression) } else { output(signature, inputs, slot, expression) }
     };
     signature.outputs().map(one).collect()
 }
@@ -47,7 +48,7 @@ struct Operand<'a> {
 pub(crate) struct Elements<'a> {
     operands: Vec<Operand<'a>>,
     scalars: Vec<(&'a str, Value)>,
-    shape: &'a [usize],
+    slot: &'a Slot,
 }
 
 impl<'a> Elements<'a> {
@@ -59,9 +60,11 @@ impl<'a> Elements<'a> {
     ) -> Result<Elements<'a>, Fault> {
         let used = |name: &str| expression.names().iter().any(|(used, _)| &**used == name);
         let mut operands = Vec::new();
+        // Of an output that is written in part, inputs match the whole.
+        let shape = slot.whole.as_ref().map_or(&slot.shape, |whole| &whole.shape);
         for (name, tensor) in inputs.tensors().filter(|(name, _)| used(name)) {
-            let steps = steps(&tensor.shape, &slot.shape).ok_or_else(|| {
-                let shapes = format!("{name} has shape {:?}, {} has {:?}", tensor.shape, slot.name, slot.shape);
+            let steps = steps(&tensor.shape, shape).ok_or_else(|| {
+                let shapes = format!("{name} has shape {:?}, {} has {shape:?}", tensor.shape, slot.name);
                 let fault = Fault::new(format!("computing the correct {}", slot.name), shapes);
                 fault.hint("sizes must be equal, counted from the last dimension, or 1")
             })?;
@@ -73,12 +76,12 @@ impl<'a> Elements<'a> {
             let dtype = signature.slots.iter().find(|s| s.name == name).map_or(Dtype::F64, |s| s.dtype);
             (name, number(value, is_float(dtype)))
         });
-        Ok(Elements { operands, scalars: scalars.collect(), shape: &slot.shape })
+        Ok(Elements { operands, scalars: scalars.collect(), slot })
     }
 
     /// What an expression gives for one element, with plain inputs times a factor; none where it has no number.
     pub(crate) fn at(&self, expression: &Expression, index: usize, factor: f64) -> Option<Value> {
-        expression.eval(&|name: &str| self.value(&place(self.shape, index), name, factor)).ok()
+        expression.eval(&|name: &str| self.value(&self.slot.index(index), name, factor)).ok()
     }
 
     /// What a name stands for at a place.
@@ -101,7 +104,7 @@ fn output(signature: &Signature, inputs: &Inputs, slot: &Slot, expression: &Expr
     let fault = |why: String| Fault::new(format!("computing the correct {}", slot.name), why);
     let elements = Elements::new(signature, inputs, slot, expression)?;
     let compute = |index: usize| {
-        let at = place(&slot.shape, index);
+        let at = slot.index(index);
         match expression.eval(&|name: &str| elements.value(&at, name, 1.0)) {
             Ok(Value::Int(v)) => Ok((v as f64, i128::from(v))),
             Ok(Value::Float(v)) => Ok((v, v as i128)),
@@ -134,6 +137,23 @@ fn output(signature: &Signature, inputs: &Inputs, slot: &Slot, expression: &Expr
     Ok(match is_wide(slot.dtype) {
         true => Tensor::of_integers(&slot.shape, values.into_iter().map(|(_, exact)| exact).collect()),
         false => Tensor::new(&slot.shape, values.into_iter().map(|(value, _)| value).collect()),
+    })
+}
+
+/// The sum of what an expression gives for every element of its inputs.
+fn sum(signature: &Signature, inputs: &Inputs, slot: &Slot, expression: &Expression) -> Result<Tensor, Fault> {
+    let used = |name: &str| expression.names().iter().any(|(used, _)| &**used == name);
+    let mut shape = vec![1];
+    for (_, tensor) in inputs.tensors().filter(|(name, _)| used(name)) {
+        let missing = tensor.shape.len().saturating_sub(shape.len());
+        shape.splice(0..0, vec![1; missing]);
+        shape.iter_mut().rev().zip(tensor.shape.iter().rev()).for_each(|(all, size)| *all = (*all).max(*size));
+    }
+    let asked = slot.asked();
+    let every = output(signature, inputs, &Slot::packed(&slot.name, slot.role, asked.dtype, &shape), expression)?;
+    Ok(match &every.exact {
+        Some(exact) => Tensor::of_integers(&asked.shape, vec![exact.iter().sum()]),
+        None => Tensor::new(&asked.shape, vec![every.data.iter().sum()]),
     })
 }
 

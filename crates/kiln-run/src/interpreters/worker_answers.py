@@ -17,7 +17,8 @@ class Answers:
             names = list(outputs) if result is not None else []
             for name, value in self.returned(result, outputs):
                 output = outputs[name]
-                spot = self.device.lie(value) if is_as(value, output) and output.is_contiguous() else None
+                whole = name not in self.written and is_as(value, output) and output.is_contiguous()
+                spot = self.device.lie(value) if whole else None
                 if spot is None or spot in seen or not holds(value):
                     return None
                 seen.add(spot)
@@ -34,7 +35,7 @@ class Answers:
             if self.device is not None and not is_plain(result, outputs):
                 raise Failed("the function returned %s, which need not hold its elements; hint: return a plain tensor, or "
                              "write the outputs in place" % kind(result))
-            pairs += [(outputs[name], value) for name, value in self.returned(result, outputs)]
+            pairs += [self.pair(name, outputs, value) for name, value in self.returned(result, outputs)]
         if self.device is not None:
             self.device.copy(pairs)
         else:
@@ -52,7 +53,7 @@ class Answers:
                 if not copy and is_as(value, outputs[name]):
                     found.append((names.index(name), address(value)))
                 else:
-                    copy_to(outputs[name], value)
+                    copy_to(*self.pair(name, outputs, value))
                     copied = True
             if any(spot in seen for spot in found):
                 raise Failed("the function returned the same array again, for another call of the same sample; hint: return "
@@ -74,7 +75,12 @@ class Answers:
         """Copies what a function returned to the outputs."""
         outputs = self.outputs if outputs is None else outputs
         for name, value in self.returned(result, outputs):
-            copy_to(outputs[name], value)
+            copy_to(*self.pair(name, outputs, value))
+
+    def pair(self, name, outputs, value):
+        """An output and what was returned for it: of one that is written in part, that part of both."""
+        part = self.written.get(name)
+        return (outputs[name][part], value[part]) if part else (outputs[name], value)
 
     def returned(self, result, outputs):
         """Names of outputs, and what a function returned for each; None says that it wrote them in place."""

@@ -31,7 +31,7 @@ class Backend(Answers):
         self.path = ""
         self.config = {}
         self.slots, self.sets, self.stride = [], 1, 0
-        self.inputs, self.outputs = {}, {}
+        self.inputs, self.outputs, self.written = {}, {}, {}
         # Arguments of every set, once they are needed, and whether calls return what must be copied on the clock.
         self.bound, self.copies, self.prepared, self.has_scalars = [], None, None, False
         # A sample that is ready to run again, and for what; and what the last one returned.
@@ -207,6 +207,7 @@ class Backend(Answers):
         self.slots, self.sets, self.stride = slots, sets, stride
         self.inputs, self.outputs, self.armed, self.left, self.prepared = {}, {}, None, None, None
         self.said = set()
+        self.written = {slot["name"]: tuple(slice(*ends) for ends in slot["written"]) for slot in slots if slot.get("written")}
         self.has_scalars = any(slot["role"] == "scalar" for slot in slots)
         if self.module is not None and memory is not None:
             self.bind()
@@ -274,7 +275,7 @@ class Backend(Answers):
         copies, wait = {}, self.device.wait if self.device is not None else lambda: None
         for name, array in list(self.inputs.items()) + list(self.outputs.items()):
             if name not in copies:
-                copies[name] = apart(array, blank and name not in self.inputs)
+                copies[name] = apart(array, blank and name not in self.inputs and name not in self.written)
         inputs = {name: copies[name] for name in self.inputs}
         outputs = {name: copies[name] for name in self.outputs}
         call = self.ready((inputs, outputs))
