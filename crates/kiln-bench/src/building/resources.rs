@@ -96,10 +96,11 @@ fn judge_ahead(kernel: &Kernel<'_>, config: &Config, ahead: &Ahead) -> Result<Ou
     Ok(Outcome::Passed(found))
 }
 
-/// Keeps of launches of one kernel the one that leaves most of a multiprocessor idle.
+/// Keeps of launches of one kernel the one that spills most, or leaves most of a multiprocessor idle.
 fn keep_worst(found: &mut Vec<Resources>, resources: Resources) {
+    let demand = |r: &Resources| (r.spilled_bytes as f64, -r.occupancy, r.shared_bytes as f64);
     match found.iter_mut().find(|r| r.kernel == resources.kernel) {
-        Some(known) if known.occupancy <= resources.occupancy => {}
+        Some(known) if demand(known) >= demand(&resources) => {}
         Some(known) => *known = resources,
         None => found.push(resources),
     }

@@ -90,6 +90,9 @@ class Ahead:
         self.mode = fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
         self.settle_torch(torch.cuda)
         self.logs, self.kernels, self.refused, self.unable, self.compiling = {}, {}, None, None, 0
+        # Files that were run since: what is compiled may depend on them.
+        self.files = set()
+        sys.addaudithook(self.notice)
         # Triton prints what its assembler says of registers and spills, where its version can.
         knobs = getattr(triton, "knobs", None)
         if hasattr(getattr(knobs, "nvidia", None), "dump_ptxas_log"):
@@ -192,7 +195,11 @@ class Ahead:
             raise Unable("without a GPU it raises %s" % describe(error, backend.path))
         if self.unable:
             raise Unable(self.unable)
-        return {"kernels": list(self.kernels.values()), "files": files_beside(backend.path)}
+        return {"kernels": list(self.kernels.values()), "files": sorted(filter(is_own, self.files))}
+
+    def notice(self, event, arguments):
+        if event == "exec":
+            self.files.add(getattr(arguments[0], "co_filename", ""))
 
     def arguments(self, slots):
         import torch
@@ -295,8 +302,7 @@ def refusal(error, path):
     return {"headline": "%s: %s" % (type(error).__name__, last), "words": words}
 
 
-def files_beside(path):
-    """Files that the function's module imported from its own folder: what was compiled may depend on them."""
-    folder = os.path.dirname(path) + os.sep
-    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    return sorted(file for file in files if isinstance(file, str) and file.startswith(folder) and file.endswith(".py"))
+def is_own(path):
+    """Whether a file is one of the user's, and not of a package that is installed."""
+    installed = tuple(prefix + os.sep for prefix in (sys.prefix, sys.base_prefix))
+    return path.endswith(".py") and os.path.isfile(path) and not path.startswith(installed)

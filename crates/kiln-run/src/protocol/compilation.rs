@@ -46,7 +46,7 @@ pub struct AheadSlot {
 pub struct Compiled {
     /// Every kernel that was compiled, each specialisation by itself.
     pub kernels: Vec<AheadKernel>,
-    /// Files beside the function's that it has imported, and its own.
+    /// The function's file, and those it has imported that are no installed packages.
     pub files: Vec<String>,
     /// What the compiler does not like.
     pub refused: Option<AheadRefusal>,

@@ -24,7 +24,7 @@ const MOST: u32 = 200;
 
 /// Where builders run.
 #[derive(Debug, Clone, Default)]
-pub struct Place {
+pub(crate) struct Place {
     /// Processors; anywhere when empty.
     pub(crate) cpus: Vec<usize>,
     /// Whether everybody else goes first.
