@@ -38,6 +38,7 @@ mod simulate;
 mod space;
 mod store;
 mod studies;
+mod triton;
 mod twice;
 mod unseen;
 mod variants;

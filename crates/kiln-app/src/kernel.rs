@@ -14,5 +14,5 @@ pub(crate) use devices::{lock, others, split};
 pub use load::KernelFile;
 pub(crate) use load::read_bounded;
 pub(crate) use open::{Opened, folder, kernel, packages, surroundings};
-pub(crate) use runnable::{for_this_gpu, runnable, this_card};
+pub(crate) use runnable::{for_this_gpu, runnable, this_arch, this_card};
 pub use selecting::{Measuring, Selecting};

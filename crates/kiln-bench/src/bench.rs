@@ -1,8 +1,8 @@
 //! The workbench: compiler, cache, interpreter, workloads set up, limits. In: a kernel and settings. Out: everything
 //! candidates are tried with; `builder` builds there, `ladder` tries them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -14,6 +14,7 @@ use kiln_search::Prior;
 use kiln_spec::TargetKind;
 
 use crate::building::toolchain::cuda_toolchain;
+use crate::building::triton::Builders;
 use crate::drawing::derive;
 use crate::duels::measure::Sets;
 use crate::event::{Event, Listener};
@@ -66,6 +67,8 @@ pub struct Bench<'a> {
     pub(crate) stopped: &'a AtomicBool,
     pub(crate) build_limit: Option<Duration>,
     pub(crate) pool: Option<Pool>,
+    /// What compiles Triton kernels ahead, once it was looked for.
+    pub(crate) builders: OnceLock<Option<Arc<Builders>>>,
     pub(crate) seating: Seating,
     pub(crate) others: Vec<Station<'a>>,
     /// Somebody was right on integers from the whole range of their type.
@@ -147,6 +150,7 @@ impl<'a> Bench<'a> {
             oracle: None,
             stopped: around.stopped,
             pool: None,
+            builders: OnceLock::new(),
             seating,
             others: Vec::new(),
             answered: false,

@@ -6,3 +6,4 @@ pub(crate) mod compilers;
 pub(crate) mod forge;
 pub(crate) mod resources;
 pub(crate) mod toolchain;
+pub(crate) mod triton;

@@ -41,6 +41,7 @@ pub use building::builder::Build;
 pub use building::forge::{Forged, forge, toolchain};
 pub use building::resources::{Resources, judge_resources};
 pub use building::toolchain::cuda_toolchain;
+pub use building::triton::{Ahead, AheadUse, triton_toolchain};
 pub use drawing::derive;
 pub use duels::duel::{Duel, Fought, LEAST_ROUNDS, Lost, Rounds, SETS, Turns, believed, duel, limits};
 pub use duels::scrutiny::{Checked, Scrutiny};

@@ -42,6 +42,12 @@ pub struct CacheState {
     pub bytes: u64,
 }
 
+/// Whether an entry still is what would be built: some compilers keep part of what they make elsewhere.
+fn stands(toolchain: &Toolchain, artifact: &Artifact) -> bool {
+    let Toolchain::Foreign(foreign) = toolchain else { return true };
+    fs_err::read(&artifact.library).is_ok_and(|product| foreign.compiler().stands_by(&product))
+}
+
 impl Cache {
     /// A cache in this folder, which is made when something is built.
     pub fn at(root: impl Into<Utf8PathBuf>) -> Cache {
@@ -88,11 +94,11 @@ impl Cache {
         if entry.join(product).is_file() {
             // One that cannot be read, or that is not what was put there, is built again.
             match Artifact::read(&entry, product, &key, None) {
-                Ok(artifact) => {
+                Ok(artifact) if stands(&toolchain, &artifact) => {
                     touch(&entry);
                     return Ok(Outcome::Passed(artifact));
                 }
-                Err(_) => self.discard(&entry, &key),
+                _ => self.discard(&entry, &key),
             }
         }
         let fault = |e: io::Error| Fault::new(format!("writing to the build cache {}", self.root), e);

@@ -3,6 +3,7 @@
 pub(crate) mod compile;
 pub(crate) mod compiler;
 pub(crate) mod compilers;
+pub(crate) mod foreign;
 pub(crate) mod nvcc;
 pub(crate) mod nvrtc;
 pub(crate) mod process;

@@ -23,7 +23,7 @@ pub use cards::visible::visible;
 pub use confine::{Confined, Confinement, Rules};
 pub use cuda::serve_cuda;
 pub use interpreters::fork_server::ForkServer;
-pub use interpreters::python::{Python, find_python, python_command};
+pub use interpreters::python::{Python, find_python, python_command, worker_source};
 pub use memory::arena::{ALIGNMENT, Arena, MOST_ALIGNMENT, Region, page};
 pub use memory::handle::Handle;
 pub use memory::lines::flush_lines;
@@ -31,8 +31,8 @@ pub use memory::pad::Pad;
 pub use memory::prefault::prefault;
 pub use processes::pin::{pin_thread, step_back, work_on};
 pub use protocol::{
-    About, Answer, Ask, Drawing, Failed, Fill, Gpu, GpuState, Launch, Lent, Lies, Lying, MappedSlot, Numbers, PROTOCOL,
-    TensorMap, Timing,
+    About, AheadKernel, AheadRefusal, AheadSlot, Answer, Ask, Compilation, Compiled, Drawing, Failed, Fill, Gpu,
+    GpuState, Launch, Lent, Lies, Lying, MappedSlot, Numbers, PROTOCOL, TensorMap, Timing,
 };
 pub use serving::cpu::serve_cpu;
 pub use serving::nvrtc::serve_nvrtc;

@@ -11,6 +11,7 @@
 //! What foreign code works with on a device is kept by another process, a keeper: that has the mirrors and images, draws and
 //! fetches, and lends the mirrors (`Lend`) to the worker that calls, which maps nothing else.
 
+mod compilation;
 mod gpu;
 
 use std::fs::File;
@@ -21,10 +22,11 @@ use serde::{Deserialize, Serialize};
 use crate::confine::{Confined, Rules};
 use crate::memory::arena::Arena;
 use crate::memory::handle::Handle;
+pub use compilation::{AheadKernel, AheadRefusal, AheadSlot, Compilation, Compiled};
 pub use gpu::{Gpu, GpuState};
 
 /// The version both sides must speak.
-pub const PROTOCOL: u32 = 11;
+pub const PROTOCOL: u32 = 12;
 
 /// What the parent asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,6 +131,8 @@ pub enum Ask {
     Cool,
     /// Say what the device is and how it feels.
     Describe,
+    /// Python only: compile the Triton kernels that a function launches, without a device and without a call.
+    Compile(Box<Compilation>),
     /// Call the function once, and wait until everything it began has ended.
     Call,
     /// Call the function once with every argument in an allocation of its own, of exactly its size, so that a tool around the
@@ -389,6 +393,8 @@ pub enum Answer {
     Confined(Confined),
     /// Where the mirror is.
     Lent(Lent),
+    /// What became of a compilation.
+    Compiled(Box<Compiled>),
     /// It could not be done; the worker is still there.
     Failed(Failed),
 }

@@ -1,6 +1,8 @@
 //! The parent's side: starts a worker, asks, waits, and knows when to stop waiting. In: questions. Out: answers, or a
 //! refusal after which the worker is gone. A worker that cannot be started is a fault.
 
+mod building;
+
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -133,7 +135,7 @@ impl Worker {
             places,
             numbers,
         };
-        match worker.wait(0, within)? {
+        match worker.wait(0, within, &|| true)? {
             Outcome::Passed(Answer::Ready(PROTOCOL)) => Ok(worker),
             Outcome::Passed(other) => Err(fault(format!("it greeted with {other:?}"))),
             Outcome::Refused(refusal) if refusal.evidence.is_empty() => Err(fault(refusal.measured)),
@@ -178,7 +180,7 @@ impl Worker {
         let (describes, lends) = (ask == Ask::Describe, ask == Ask::Lend);
         let confines = if let Ask::Confine(rules) = &ask { Some(rules.is_first()) } else { None };
         let started = Instant::now();
-        let outcome = self.put(ask, time)?;
+        let outcome = self.put(ask, time, &|| true)?;
         let wrong = match (&outcome, asked) {
             (Outcome::Refused(_) | Outcome::Passed(Answer::Failed(_)), _) => None,
             (Outcome::Passed(Answer::Done), None) if !describes && confines.is_none() && !lends => None,
@@ -341,8 +343,8 @@ impl Worker {
         if self.process.is_over() { None } else { peak(self.process.id()) }
     }
 
-    /// One question, one answer.
-    fn put(&mut self, ask: Ask, time: Duration) -> Result<Outcome<Answer>, Fault> {
+    /// One question, one answer, as long as somebody wants it.
+    fn put(&mut self, ask: Ask, time: Duration, wanted: &dyn Fn() -> bool) -> Result<Outcome<Answer>, Fault> {
         if self.process.is_over() {
             return Ok(self.refuse(Gate::RuntimeFailed, "the worker is gone".into(), "an answer", None));
         }
@@ -358,7 +360,7 @@ impl Worker {
         let mut line = serde_json::to_vec(&Question { id, ask }).map_err(|e| Fault::new("asking a worker", e))?;
         line.push(b'\n');
         self.pipes.send(&line, beside);
-        self.wait(id, time)
+        self.wait(id, time, wanted)
     }
 
     /// How long something may take, where everything must be over at some time.
@@ -375,7 +377,7 @@ impl Worker {
         }
     }
 
-    fn wait(&mut self, id: u64, within: Duration) -> Result<Outcome<Answer>, Fault> {
+    fn wait(&mut self, id: u64, within: Duration, wanted: &dyn Fn() -> bool) -> Result<Outcome<Answer>, Fault> {
         let started = Instant::now();
         let within = self.left(within);
         let mut glanced = started;
@@ -398,6 +400,10 @@ impl Worker {
                 continue;
             }
             glanced = Instant::now();
+            if !wanted() {
+                self.process.end();
+                return Err(Fault::new("waiting for a worker", "interrupted"));
+            }
             if let Some(bytes) = resident(self.process.id()).filter(|b| *b > self.limits.memory) {
                 let (measured, limit) = (mebibytes(bytes), mebibytes(self.limits.memory));
                 return Ok(self.refuse(Gate::HostOom, format!("{measured} resident"), &limit, None));

@@ -111,13 +111,13 @@ fn pick_variant(target: &Target, asked: Option<&str>) -> Result<Vec<(Arc<str>, D
 
 fn pick_arch(target: &Target, asked: Option<&str>) -> Result<(Option<Arch>, bool), Report> {
     match (target.kind, asked) {
-        (TargetKind::Cuda, Some(name)) => match Arch::parse(name) {
+        (_, Some(name)) if target.on_gpu => match Arch::parse(name) {
             Ok(arch) => Ok((Some(arch), false)),
             Err(e) => Err(Report::error(e.to_string())),
         },
         (TargetKind::Cuda, None) => Ok((Some(target.archs.first().copied().unwrap_or(ASSUMED_ARCH)), true)),
         (kind, Some(name)) => Err(Report::error(format!("--arch {name} with target {}", kind.name()))
-            .label("only CUDA targets have an architecture")
+            .label("only targets on a GPU have an architecture")
             .hint("omit --arch, or choose --target cuda")),
         (_, None) => Ok((None, false)),
     }

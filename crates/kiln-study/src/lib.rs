@@ -19,7 +19,7 @@ pub use kiln_bench::{
     Extent, Figures, Forged, Instrument, Kernel, Listener, Lost, Machine, Measured, Peaks, Placed, Probe, Probed,
     Resources, Rival, Scrutiny, Settings, Stage, Standing, Stands, Subject, Surroundings, ToBeat, Tried, Trouble,
     Unmeasured, Versus, board_rate, cost, cuda_toolchain, environment, every_workload, examine, forge, judge_resources,
-    missing, peaks, standing, tool_workloads, toolchain, versus,
+    missing, peaks, standing, tool_workloads, toolchain, triton_toolchain, versus,
 };
 pub use recording::archive::Archive;
 pub use recording::record::Record;

@@ -69,6 +69,12 @@ pub(crate) fn this_card(selecting: &Selecting) -> Option<Card> {
     card(selecting).ok()
 }
 
+/// The architecture of that GPU.
+pub(crate) fn this_arch(selecting: &Selecting) -> Option<Arch> {
+    let (major, minor) = this_card(selecting)?.capability;
+    Arch::of_capability(major, minor)
+}
+
 /// The same selection with the architecture of the GPU that is here, where none is asked for and a cuda target is meant.
 pub(crate) fn for_this_gpu(file: &KernelFile, selecting: &Selecting) -> Selecting {
     let mut selecting = selecting.clone();

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use kiln_build::{BuildLimits, Toolchain};
 use kiln_core::{Config, Gate, Outcome, Report};
-use kiln_study::{Forged, Kernel, toolchain};
+use kiln_spec::TargetKind;
+use kiln_study::{Forged, Kernel, toolchain, triton_toolchain};
 
 use crate::ending::{Ending, Ends};
 use crate::event::What;
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Selecting, kernel};
+use crate::kernel::{KernelFile, Selecting, kernel, this_arch};
 use crate::project::{Project, program};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
@@ -71,7 +72,7 @@ fn run<'a>(
     let kernel = compiled(file, &request.selecting)?;
     let seed = seed(request.seed)?;
     let configs = chosen(&kernel, request.trials.unwrap_or(TRIALS), seed);
-    let toolchain = toolchain(&kernel, &program()?)?;
+    let toolchain = compiler(project, &kernel)?;
     let (compiler, planned) = (toolchain.title(), configs.len());
     let mut forged: Vec<Forged> = Vec::with_capacity(planned);
     teller.tell(What::Phase { phase: PHASE.into(), planned });
@@ -90,7 +91,27 @@ fn run<'a>(
 
 /// The kernel for a target that is only compiled: the one asked for, else the file's first.
 pub(crate) fn compiled<'a>(file: &'a KernelFile, selecting: &Selecting) -> Result<Kernel<'a>, Failure> {
-    kernel(file.select(selecting)?, &selecting.path)
+    let selection = file.select(selecting)?;
+    // Triton compiles for the GPU that is here where none is named.
+    let arch = match selection.target.kind {
+        TargetKind::Python if selection.target.on_gpu && selecting.arch.is_none() => this_arch(selecting),
+        _ => None,
+    };
+    match arch {
+        Some(arch) => {
+            let selecting = Selecting { arch: Some(arch.name().into()), ..selecting.clone() };
+            kernel(file.select(&selecting)?, &selecting.path)
+        }
+        None => kernel(selection, &selecting.path),
+    }
+}
+
+/// What a kernel is compiled with.
+pub(crate) fn compiler(project: &Project, kernel: &Kernel<'_>) -> Result<Toolchain, Failure> {
+    Ok(match kernel.selection.target.kind {
+        TargetKind::Python => triton_toolchain(kernel, &project.cache())?,
+        _ => toolchain(kernel, &program()?)?,
+    })
 }
 
 /// Every configuration where there are no more than wanted, else the default and a spread.

@@ -6,7 +6,7 @@ mod everywhere;
 use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_space::{Judgement, Problem, Rule};
 use kiln_spec::{Selection, TargetKind};
-use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, missing, peaks, toolchain};
+use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, missing, peaks};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use crate::kernel::{
     surroundings,
 };
 use crate::operation::forge;
-use crate::project::{Project, program};
+use crate::project::Project;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use everywhere::{GatedEverywhere, gate_everywhere};
@@ -161,9 +161,11 @@ fn climb(
     }
     let build = |note: Option<String>| -> Result<Way, Failure> {
         let kernel = forge::compiled(file, &for_this_gpu(file, &request.selecting))?;
-        let toolchain = match (toolchain(&kernel, &program()?), &note) {
+        let toolchain = match (forge::compiler(project, &kernel), &note) {
+            // Most of Python is not compiled.
+            (Err(_), Some(note)) if kind == TargetKind::Python => return Ok(Way::Static(Some(note.clone()))),
             // Nobody asked for a build: without a compiler the rules are what there is.
-            (Err(fault), Some(note)) => {
+            (Err(Failure::Fault(fault)), Some(note)) => {
                 return Ok(Way::Static(Some(format!("{note}, and no compiler: {}", fault.why))));
             }
             (found, _) => found?,
@@ -186,7 +188,7 @@ fn climb(
         Ok(found) => found,
         Err(_) if selection.target.on_gpu => {
             let note = Some("the ladder ends here: there is no GPU for this code to run on".to_string());
-            return if kind == TargetKind::Cuda { build(note) } else { Ok(Way::Static(note)) };
+            return build(note);
         }
         Err(failure) => return Err(failure),
     };

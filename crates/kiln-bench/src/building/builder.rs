@@ -1,15 +1,17 @@
 //! Builds: candidates ahead of need, on processors that do not measure; everything else at once. In: a configuration. Out: a
 //! [`Subject`], or the compiler's refusal. Ctrl-C ends compilers too.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kiln_build::{Artifact, BuildLimits, Pool, Request, Ticket, Toolchain};
+use kiln_build::{Artifact, BuildLimits, Foreign, Pool, Request, Ticket, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 use kiln_spec::TargetKind;
 
 use crate::bench::{Bench, interrupted};
 use crate::building::compile::request;
+use crate::building::triton::{self, Builders};
 use crate::event::{Event, Listener};
 use crate::kernel::Kernel;
 use crate::workers::subject::Subject;
@@ -21,16 +23,25 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub enum Build {
     /// On its way, with its configuration.
     Asked(Ticket, Config),
+    /// A Python function whose kernels are compiled ahead.
+    Ahead(Ticket, Subject, Arc<Builders>),
     /// Nothing to wait for.
     Ready(Subject),
 }
 
-/// A configuration of a kernel in Python, where nothing is built.
+/// A configuration of a kernel in Python as it is, with nothing compiled ahead.
 pub(crate) fn python_subject(bench: &Bench<'_>, kernel: &Kernel<'_>, config: &Config) -> Result<Subject, Fault> {
     let python = bench.python.as_ref().map_err(Clone::clone)?;
     let (file, function) = kernel.python_entry()?;
     let device = kernel.on_gpu();
-    Ok(Subject::Python { interpreter: python.interpreter.clone(), file, function, config: config.clone(), device })
+    Ok(Subject::Python {
+        interpreter: python.interpreter.clone(),
+        file,
+        function,
+        config: config.clone(),
+        device,
+        ahead: None,
+    })
 }
 
 /// What was built, as something to call.
@@ -62,15 +73,30 @@ pub(crate) struct Awaiting<'w> {
 impl Awaiting<'_> {
     /// Waits for a build, and says so when that takes long.
     pub(crate) fn built(&self, build: Build) -> Result<Outcome<Subject>, Fault> {
-        let (ticket, config) = match build {
-            Build::Ready(subject) => return Ok(Outcome::Passed(subject)),
-            Build::Asked(ticket, config) => (ticket, config),
-        };
+        match build {
+            Build::Ready(subject) => Ok(Outcome::Passed(subject)),
+            Build::Asked(ticket, config) => {
+                let host = self.kernel.selection.target.host;
+                let built = self.awaited(&ticket, &config)?;
+                Ok(built.map(|artifact| subject_of(self.kernel, host, artifact, config)))
+            }
+            Build::Ahead(ticket, subject, builders) => {
+                let built = self.awaited(&ticket, subject.config())?.map(|artifact| subject.built_ahead(&artifact));
+                if let Outcome::Passed(subject) = &built
+                    && let Some(text) = subject.unable().and_then(|why| builders.note(why))
+                {
+                    (self.listener)(&Event::Note { text });
+                }
+                Ok(built)
+            }
+        }
+    }
+
+    fn awaited(&self, ticket: &Ticket, config: &Config) -> Result<Outcome<Artifact>, Fault> {
         let (started, mut alarm) = (Instant::now(), self.silence);
         loop {
             if let Some(built) = ticket.wait_for(GLANCE) {
-                let host = self.kernel.selection.target.host;
-                return Ok(built?.map(|artifact| subject_of(self.kernel, host, artifact, config)));
+                return built;
             }
             if self.stopped.load(Ordering::Relaxed) {
                 return Err(interrupted());
@@ -100,11 +126,21 @@ impl<'a> Bench<'a> {
     pub fn build(&mut self, config: &Config) -> Result<Build, Fault> {
         let target = self.kernel.selection.target;
         if target.kind == TargetKind::Python {
-            return Ok(Build::Ready(python_subject(self, self.kernel, config)?));
+            let subject = python_subject(self, self.kernel, config)?;
+            let (Some(builders), Some(arch)) = (self.builders(), self.arch()) else { return Ok(Build::Ready(subject)) };
+            let request = triton::request(self.kernel, config, arch, self.gpu.as_ref())?;
+            let pool = self.pool(|_| Ok(Toolchain::Foreign(Foreign::of(Arc::clone(&builders) as _))))?;
+            return Ok(Build::Ahead(pool.ask(request), subject, builders));
         }
         let request = request(self.kernel, config)?;
-        let toolchain = self.toolchain()?;
+        let pool = self.pool(Bench::toolchain)?;
+        Ok(Build::Asked(pool.ask(request), config.clone()))
+    }
+
+    /// The pool of builders, started where there is none yet.
+    fn pool(&mut self, toolchain: impl FnOnce(&Self) -> Result<Toolchain, Fault>) -> Result<&Pool, Fault> {
         if self.pool.is_none() {
+            let toolchain = toolchain(self)?;
             let on_gpu = self.kernel.on_gpu();
             let measuring = if on_gpu { self.machine.beside_a_gpu() } else { self.settings.threads };
             let cpus = if self.settings.pin { self.machine.building(measuring) } else { Vec::new() };
@@ -119,10 +155,7 @@ impl<'a> Bench<'a> {
             };
             self.pool = Some(Pool::new(threads, toolchain, self.cache.clone(), self.build_limits(), start));
         }
-        match &self.pool {
-            Some(pool) => Ok(Build::Asked(pool.ask(request), config.clone())),
-            None => Err(Fault::new("building", "there is no builder")),
-        }
+        self.pool.as_ref().ok_or_else(|| Fault::new("building", "there is no builder"))
     }
 
     /// Keeps the build cache within its bound.
@@ -161,7 +194,7 @@ impl<'a> Bench<'a> {
     /// Builds a configuration at once, on this thread.
     pub(crate) fn subject_now(&self, config: &Config) -> Result<Outcome<Subject>, Fault> {
         if self.kernel.selection.target.kind == TargetKind::Python {
-            return python_subject(self, self.kernel, config).map(Outcome::Passed);
+            return self.python_now(config);
         }
         let (toolchain, request) = (self.toolchain()?, request(self.kernel, config)?);
         let doing = &format!("compiling {config}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use kiln_build::{BuildLimits, Cache, Pool, Ticket, Toolchain};
+use kiln_build::{Artifact, BuildLimits, Cache, Pool, Ticket, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 use kiln_spec::TargetKind;
 
@@ -14,8 +14,10 @@ use crate::building::builder::subject_of;
 use crate::building::compile::request;
 use crate::building::resources::{Resources, judge_resources};
 use crate::building::toolchain::cuda_toolchain;
+use crate::building::triton;
 use crate::kernel::Kernel;
 use crate::surroundings::machine::Machine;
+use crate::workers::subject::Subject;
 
 /// How often somebody who waits for a build looks up.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -40,9 +42,17 @@ pub fn toolchain(kernel: &Kernel<'_>, program: &Utf8Path) -> Result<Toolchain, F
         TargetKind::Cpu => kiln_build::Compiler::find().map(Toolchain::C),
         TargetKind::Python => {
             let why = "a python target is not compiled by kiln";
-            Err(Fault::new("looking for a compiler", why).hint("leave --until build away"))
+            Err(Fault::new("looking for a compiler", why).hint("omit --until build"))
         }
     }
+}
+
+/// A Python function whose kernels were compiled, and that nobody calls.
+fn forged_python(kernel: &Kernel<'_>, artifact: &Artifact, config: &Config) -> Result<Subject, Fault> {
+    let (file, function) = kernel.python_entry()?;
+    let (interpreter, config) = (String::new(), config.clone());
+    let subject = Subject::Python { interpreter, file, function, config, device: kernel.on_gpu(), ahead: None };
+    Ok(subject.built_ahead(artifact))
 }
 
 /// Builds configurations on all processors and tells of each as it is ready, in order.
@@ -59,7 +69,10 @@ pub fn forge(
     let pool = Pool::new(threads, toolchain, cache.clone(), limits, || ());
     let mut asked: Vec<(Config, Ticket)> = Vec::with_capacity(configs.len());
     for config in configs {
-        let request = request(kernel, &config)?;
+        let request = match (kernel.selection.target.kind, kernel.selection.arch) {
+            (TargetKind::Python, Some(arch)) => triton::request(kernel, &config, arch, None)?,
+            _ => request(kernel, &config)?,
+        };
         asked.push((config, pool.ask(request)));
     }
     for (config, ticket) in asked {
@@ -74,7 +87,11 @@ pub fn forge(
         heard(match built {
             Outcome::Passed(artifact) => {
                 let (seconds, mut warnings) = (artifact.built_in.map(|d| d.as_secs_f64()), artifact.warnings.clone());
-                let subject = subject_of(kernel, kernel.selection.target.host, artifact, config.clone());
+                let subject = match kernel.selection.target.kind {
+                    TargetKind::Python => forged_python(kernel, &artifact, &config)?,
+                    _ => subject_of(kernel, kernel.selection.target.host, artifact, config.clone()),
+                };
+                warnings.extend(subject.unable().map(|why| format!("nothing was compiled without a GPU: {why}")));
                 let outcome = judge_resources(kernel, &subject)?;
                 if let Outcome::Passed(resources) = &outcome {
                     warnings.extend(resources.iter().filter_map(|r| r.warning.clone()));

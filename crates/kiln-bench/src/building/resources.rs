@@ -3,12 +3,14 @@
 //! refuse only where the kernel file says so: good kernels often run at an eighth of the warps.
 
 use kiln_build::Usage;
-use kiln_core::{Fault, Gate, Outcome, Refusal};
+use kiln_core::{Config, Fault, Gate, Outcome, Refusal};
 use kiln_device::{Arch, Demand};
 use kiln_judge::{Geometry, geometry, least_occupancy};
 use kiln_run::Gpu;
+use kiln_spec::TargetKind;
 use serde::Serialize;
 
+use crate::building::triton::Ahead;
 use crate::kernel::Kernel;
 use crate::workers::subject::Subject;
 
@@ -40,6 +42,9 @@ pub struct Resources {
 
 /// What a subject takes, under the workload where it takes most.
 pub fn judge_resources(kernel: &Kernel<'_>, subject: &Subject) -> Result<Outcome<Vec<Resources>>, Fault> {
+    if let Subject::Python { config, ahead: Some(ahead), .. } = subject {
+        return judge_ahead(kernel, config, ahead);
+    }
     let (Subject::Cubin { config, symbols, usage, .. }, Some(arch)) = (subject, kernel.selection.arch) else {
         return Ok(Outcome::Passed(Vec::new()));
     };
@@ -56,15 +61,49 @@ pub fn judge_resources(kernel: &Kernel<'_>, subject: &Subject) -> Result<Outcome
         for launch in launches {
             let symbol = symbols.iter().find(|(entry, _)| *entry == launch.entry).map(|(_, symbol)| symbol);
             let Some(usage) = usage.iter().find(|u| Some(&u.symbol) == symbol) else { continue };
-            let resources = passed!(judge(kernel, arch, &launch, usage, least));
-            match found.iter_mut().find(|r| r.kernel == resources.kernel) {
-                Some(known) if known.occupancy <= resources.occupancy => {}
-                Some(known) => *known = resources,
-                None => found.push(resources),
+            keep_worst(&mut found, passed!(judge(kernel, arch, &launch, usage, least)));
+        }
+    }
+    Ok(Outcome::Passed(found))
+}
+
+/// The same for kernels that were compiled ahead: threads and shared memory are what the compiler says a launch has.
+fn judge_ahead(kernel: &Kernel<'_>, config: &Config, ahead: &Ahead) -> Result<Outcome<Vec<Resources>>, Fault> {
+    let Ok(arch) = Arch::parse(&ahead.arch) else { return Ok(Outcome::Passed(Vec::new())) };
+    let workload = kernel.selection.workloads.first().copied();
+    let least = least_occupancy(&kernel.selection, workload, config)
+        .map_err(|report| Fault::new(format!("judging the occupancy of {config}"), report))?;
+    let mut found: Vec<Resources> = Vec::new();
+    for own in &ahead.kernels {
+        let launch = Geometry {
+            entry: own.name.clone(),
+            grid: [1; 3],
+            block: [own.threads, 1, 1],
+            shared: own.shared,
+            cluster: None,
+            cooperative: false,
+            zero: Vec::new(),
+        };
+        match &own.usage {
+            Some(usage) => keep_worst(&mut found, passed!(judge(kernel, arch, &launch, usage, least))),
+            // Registers are not known; shared memory is.
+            None => {
+                let unknown = Usage { symbol: own.name.clone(), ..Usage::default() };
+                passed!(judge(kernel, arch, &launch, &unknown, None));
             }
         }
     }
     Ok(Outcome::Passed(found))
+}
+
+/// Keeps of launches of one kernel the one that spills most, or leaves most of a multiprocessor idle.
+fn keep_worst(found: &mut Vec<Resources>, resources: Resources) {
+    let demand = |r: &Resources| (r.spilled_bytes as f64, -r.occupancy, r.shared_bytes as f64);
+    match found.iter_mut().find(|r| r.kernel == resources.kernel) {
+        Some(known) if demand(known) >= demand(&resources) => {}
+        Some(known) => *known = resources,
+        None => found.push(resources),
+    }
 }
 
 /// Refuses memory that the GPU does not have: the arguments' mirror, and each question beside it.
@@ -99,12 +138,11 @@ fn judge(kernel: &Kernel<'_>, arch: Arch, launch: &Geometry, usage: &Usage, leas
     if occupancy.blocks_per_sm == 0 {
         let measured = format!("{} threads of {} registers", launch.threads(), usage.registers);
         let limit = format!("one block on a multiprocessor; {} run out", occupancy.limiter);
-        return refuse(
-            Gate::LaunchLimits,
-            measured,
-            limit,
-            "__launch_bounds__ tells the compiler how many threads there are",
-        );
+        let hint = match kernel.selection.target.kind {
+            TargetKind::Python => "fewer warps or smaller blocks need fewer registers",
+            _ => "__launch_bounds__ tells the compiler how many threads there are",
+        };
+        return refuse(Gate::LaunchLimits, measured, limit, hint);
     }
     let gates = &kernel.selection.spec.gates;
     let spilled = usage.spill_stores + usage.spill_loads;

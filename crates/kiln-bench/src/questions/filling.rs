@@ -51,7 +51,8 @@ pub(crate) fn filled(bench: &Bench<'_>, slot: &Slot, workload: Option<&Workload>
     let text = format!("REQUEST = {}\n{CALLER}", serde_json::Value::String(request.to_string()));
     fs_err::write(&file, text).map_err(|e| Fault::new(&what, e))?;
     let (interpreter, function) = (python.interpreter.clone(), "fill".to_owned());
-    let subject = Subject::Python { interpreter, file, function, config: Config::default(), device: false };
+    let subject =
+        Subject::Python { interpreter, file, function, config: Config::default(), device: false, ahead: None };
 
     // Floats in double precision, as functions make them; they are rounded here.
     let dtype = if is_float(slot.dtype) { Dtype::F64 } else { slot.dtype };

@@ -177,7 +177,7 @@ fn parts(signature: &Signature, regions: &[Range<usize>]) -> Vec<Range<usize>> {
 }
 
 /// What a worker is told. Only kernels that kiln launches itself have constants: to all others they are inputs.
-fn role_name(role: Role) -> &'static str {
+pub(crate) fn role_name(role: Role) -> &'static str {
     let role = if role == Role::Constant { Role::In } else { role };
     Role::ALL.iter().find(|(_, r)| *r == role).map_or("in", |(name, _)| name)
 }

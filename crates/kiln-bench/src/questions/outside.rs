@@ -35,7 +35,7 @@ impl Oracle {
                 let what = format!("the reference {}:{}", callable.file, callable.function);
                 let interpreter = python.interpreter.clone();
                 let (function, config) = (callable.function.clone(), Config::default());
-                let subject = Subject::Python { interpreter, file, function, config, device: false };
+                let subject = Subject::Python { interpreter, file, function, config, device: false, ahead: None };
                 Ok(Some(Oracle { subject, double: true, what }))
             }
             Some(Origin::Kernel(path)) => {

@@ -79,6 +79,7 @@ fn ready(bench: &Bench<'_>, file: &str, function: &str) -> Result<Outcome<Subjec
             function: function.into(),
             config: Config::default(),
             device: bench.kernel.on_gpu() && on_device(&source),
+            ahead: None,
         }));
     }
     let library = Utf8Path::new(file).extension() == Some("so");

@@ -181,6 +181,7 @@ mod tests {
             function: "f".into(),
             config: Default::default(),
             device: true,
+            ahead: None,
         };
         let named = |name: &str, subject: Subject| (name.to_string(), subject);
         let subjects = [

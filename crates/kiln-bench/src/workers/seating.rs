@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 use camino::Utf8PathBuf;
 use kiln_build::Cache;
 use kiln_core::{Fault, Outcome};
-use kiln_run::{Answer, Ask, Confinement, Gpu, Worker, WorkerLimits, python_command};
+use kiln_run::{Answer, Ask, Confinement, ForkServer, Gpu, Worker, WorkerLimits, python_command};
 
 use crate::building::compilers::{compile_alone, keep_in};
 use crate::settings::{CacheState, Settings};
@@ -112,7 +112,7 @@ impl Seating {
             keep_in(&mut command, folder);
         }
         compile_alone(&mut command);
-        let mut worker = match self.forks.server(interpreter, || self.server(interpreter)) {
+        let mut worker = match self.fork_server(interpreter) {
             Some(server) => server.worker(command, self.limits)?,
             None => Worker::start(command, self.limits)?,
         };
@@ -124,7 +124,12 @@ impl Seating {
 
     /// Makes ready for Python on a device.
     pub(crate) fn expect_python(&self, interpreter: &str) {
-        self.forks.server(interpreter, || self.server(interpreter));
+        self.fork_server(interpreter);
+    }
+
+    /// Where workers of an interpreter are forked.
+    pub(crate) fn fork_server(&self, interpreter: &str) -> Option<Arc<ForkServer>> {
+        self.forks.server(interpreter, || self.server(interpreter))
     }
 
     /// The command of a fork server: what libraries read while they are imported is as in its workers, but none of them may
@@ -247,7 +252,7 @@ fn home(subject: &Subject, searching: bool) -> Option<String> {
         Subject::Launcher { .. } if searching => Some("launcher".into()),
         Subject::Launcher { path, .. } => Some(format!("launcher {path}")),
         Subject::Python { interpreter, file, device: true, .. } if searching => Some(format!("{interpreter} {file}")),
-        Subject::Python { interpreter, file, function, config, device: true } => {
+        Subject::Python { interpreter, file, function, config, device: true, .. } => {
             Some(format!("{interpreter} {file}:{function} {config}"))
         }
         Subject::Empty { interpreter, device: true } => {
@@ -313,8 +318,14 @@ mod tests {
             let text = "import os\ndef f(inputs, scalars, outputs): raise ValueError(os.environ['TRITON_CACHE_DIR'])\n";
             std::fs::write(&file, text).unwrap();
             let (interpreter, config) = (interpreter.clone(), config.clone());
-            let subject =
-                Subject::Python { interpreter, file: file.clone(), function: "f".into(), config, device: true };
+            let subject = Subject::Python {
+                interpreter,
+                file: file.clone(),
+                function: "f".into(),
+                config,
+                device: true,
+                ahead: None,
+            };
             let mut worker = seating.start(&subject).unwrap();
             let load = Ask::Load { library: file.to_string(), symbol: "f".into(), config: None, device: false };
             let (arena, _) = kiln_run::Arena::new(&[8]).unwrap();
@@ -336,6 +347,7 @@ mod tests {
             function: "f".into(),
             config: kiln_core::Config::parse(config).unwrap(),
             device: true,
+            ahead: None,
         };
         assert_ne!(home(&python("a.py", "B=1"), false), home(&python("a.py", "B=2"), false));
         assert_ne!(home(&python("a.py", "B=1"), false), home(&python("a.py", "B=1"), true));

@@ -3,9 +3,11 @@
 use std::sync::{Arc, LazyLock};
 
 use camino::Utf8PathBuf;
-use kiln_build::{Usage, code_hash};
+use kiln_build::{Artifact, Usage, code_hash};
 use kiln_core::Config;
 use kiln_judge::Geometry;
+
+use crate::building::triton::Ahead;
 
 /// Launches by the name of the workload.
 pub type Laid = Arc<Vec<(String, Vec<Geometry>)>>;
@@ -58,6 +60,8 @@ pub enum Subject {
         config: Config,
         /// Whether it works on the GPU.
         device: bool,
+        /// What was compiled ahead of its first call; none where nothing was tried.
+        ahead: Option<Arc<Ahead>>,
     },
     /// A function that does nothing, in the worker's own program: it tells what everything around a call costs.
     Empty {
@@ -90,7 +94,10 @@ impl Subject {
     pub fn key(&self) -> Option<&str> {
         match self {
             Subject::Library { key, .. } | Subject::Cubin { key, .. } | Subject::Launcher { key, .. } => Some(key),
-            Subject::Python { .. } | Subject::Empty { .. } => None,
+            Subject::Python { ahead, .. } => {
+                ahead.as_ref().filter(|ahead| ahead.unable.is_none()).map(|ahead| ahead.key.as_str())
+            }
+            Subject::Empty { .. } => None,
         }
     }
 
@@ -102,6 +109,20 @@ impl Subject {
             }
             Subject::Python { .. } | Subject::Empty { .. } => None,
         }
+    }
+
+    /// A Python function whose kernels were compiled ahead, as the artifact says.
+    pub(crate) fn built_ahead(mut self, artifact: &Artifact) -> Subject {
+        if let Subject::Python { ahead, .. } = &mut self {
+            *ahead = Ahead::of(artifact).map(Arc::new);
+        }
+        self
+    }
+
+    /// Why nothing could be compiled ahead, where that was tried.
+    pub(crate) fn unable(&self) -> Option<&str> {
+        let Subject::Python { ahead: Some(ahead), .. } = self else { return None };
+        ahead.unable.as_deref()
     }
 
     /// The hash of the file of a Python function; none for what is built, or where it cannot be read.

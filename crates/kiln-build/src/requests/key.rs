@@ -50,6 +50,9 @@ pub(crate) fn key(toolchain: &Toolchain, request: &Request) -> Result<String, Fa
     if !request.variables.is_empty() {
         list(&request.variables);
     }
+    if !request.order.is_empty() {
+        list(std::slice::from_ref(&request.order));
+    }
     part(request.arch.as_deref().unwrap_or_default().as_bytes());
     part(&[u8::from(request.host)]);
     part(request.shim.as_bytes());

@@ -34,6 +34,8 @@ pub struct Request {
     pub variables: Vec<String>,
     /// For CUDA: a library of host launchers, not a cubin.
     pub host: bool,
+    /// For a compiler of somebody else's: what it is asked, in its own words; empty for all others.
+    pub order: String,
 }
 
 impl Request {
@@ -61,7 +63,11 @@ impl Request {
 
     /// The name of what comes out.
     pub(crate) fn product(&self) -> &'static str {
-        if self.arch.is_some() && !self.host { "kernel.cubin" } else { "library.so" }
+        match self.arch {
+            _ if !self.order.is_empty() => "kernels.json",
+            Some(_) if !self.host => "kernel.cubin",
+            _ => "library.so",
+        }
     }
 
     /// The architecture, which CUDA cannot do without.

@@ -43,6 +43,7 @@ pub(crate) fn compile(
         Toolchain::C(compiler) => c_library(compiler, request, folder, watch),
         Toolchain::Nvcc(nvcc) => nvcc.compile(request, folder, watch),
         Toolchain::Nvrtc(nvrtc) => nvrtc.compile(request, folder, watch),
+        Toolchain::Foreign(foreign) => foreign.compile(request, folder, watch),
     }
 }
 
@@ -152,7 +153,7 @@ fn blameless(words: &str) -> Option<Fault> {
     unknown.map(|line| Fault::new("compiling for the architecture", line).hint("use a CUDA toolkit that knows it"))
 }
 
-fn too_long(timeout: Duration) -> Refusal {
+pub(crate) fn too_long(timeout: Duration) -> Refusal {
     Refusal {
         gate: Gate::BuildTimeout,
         rule: String::new(),

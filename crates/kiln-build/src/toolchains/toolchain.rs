@@ -1,6 +1,7 @@
-//! Whatever compiles: the system's C compiler, nvcc, or NVRTC.
+//! Whatever compiles: the system's C compiler, nvcc, NVRTC, or a compiler of somebody else's.
 
 use crate::toolchains::compiler::Compiler;
+use crate::toolchains::foreign::Foreign;
 use crate::toolchains::nvcc::Nvcc;
 use crate::toolchains::nvrtc::Nvrtc;
 
@@ -13,6 +14,8 @@ pub enum Toolchain {
     Nvcc(Nvcc),
     /// CUDA to a cubin, without a host compiler.
     Nvrtc(Nvrtc),
+    /// What kiln-build does not know.
+    Foreign(Foreign),
 }
 
 impl Toolchain {
@@ -22,6 +25,7 @@ impl Toolchain {
             Toolchain::C(compiler) => compiler.version(),
             Toolchain::Nvcc(nvcc) => nvcc.version(),
             Toolchain::Nvrtc(nvrtc) => nvrtc.version(),
+            Toolchain::Foreign(foreign) => foreign.compiler().version(),
         }
     }
 
@@ -32,6 +36,7 @@ impl Toolchain {
             Toolchain::C(compiler) => compiler.version().to_string(),
             Toolchain::Nvcc(nvcc) => format!("nvcc {}", nvcc.version()),
             Toolchain::Nvrtc(nvrtc) => format!("NVRTC {}", nvrtc.version()),
+            Toolchain::Foreign(foreign) => foreign.compiler().title(),
         }
     }
 
@@ -41,6 +46,7 @@ impl Toolchain {
             Toolchain::C(compiler) => compiler.words().to_vec(),
             Toolchain::Nvcc(nvcc) => nvcc.identity(),
             Toolchain::Nvrtc(nvrtc) => nvrtc.identity(),
+            Toolchain::Foreign(foreign) => foreign.compiler().identity(),
         };
         words.push(self.version().to_string());
         words
@@ -74,5 +80,11 @@ impl From<Nvcc> for Toolchain {
 impl From<Nvrtc> for Toolchain {
     fn from(nvrtc: Nvrtc) -> Self {
         Toolchain::Nvrtc(nvrtc)
+    }
+}
+
+impl From<Foreign> for Toolchain {
+    fn from(foreign: Foreign) -> Self {
+        Toolchain::Foreign(foreign)
     }
 }

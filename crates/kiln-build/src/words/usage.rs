@@ -26,7 +26,7 @@ pub struct Usage {
 type Frame = (u64, u64, u64);
 
 /// The kernels of a log, in its order.
-pub(crate) fn usage(log: &str) -> Vec<Usage> {
+pub fn usage(log: &str) -> Vec<Usage> {
     let mut kernels: Vec<Usage> = Vec::new();
     let mut serialized: Vec<&str> = Vec::new();
     let mut called: Vec<Frame> = Vec::new();

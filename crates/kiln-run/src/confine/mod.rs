@@ -52,6 +52,8 @@ pub enum Confinement {
     /// tightened; then it has what `Device` has. Files are as with `Device`, and folders that the worker was given for
     /// compilers can be written too.
     Compiler,
+    /// Python that compiles ahead: as `Compiler`, but it opens no device and is never tightened.
+    Builder,
 }
 
 /// What the parent sends.
@@ -87,14 +89,15 @@ impl Rules {
         if confinement == Confinement::None {
             return Rules::default();
         }
-        let compilers = confinement == Confinement::Compiler;
+        let builds = confinement == Confinement::Builder;
+        let compilers = builds || confinement == Confinement::Compiler;
         let mut writable: Vec<String> = folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
         writable.push("/dev/null".into());
-        if confinement != Confinement::Processor {
+        if confinement != Confinement::Processor && !builds {
             writable.extend(driver_files());
         }
         let writable = Some(writable);
-        let mut rules = Rules { writable, programs: compilers, device: compilers, ..Rules::default() };
+        let mut rules = Rules { writable, programs: compilers, device: compilers && !builds, ..Rules::default() };
         #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
         filter::fill(&mut rules, compilers, worker);
         let _ = worker;

@@ -90,6 +90,7 @@ impl Backend {
             Ask::CallApart { blank } => device.call_apart(blank),
             Ask::CallWatched => device.call_watched(),
             Ask::Describe => return device.describe().map(|gpu| Answer::Device(Box::new(gpu))),
+            Ask::Compile(_) => return Err(Trouble::from("nothing is compiled here".to_string())),
             Ask::Prepare { .. } | Ask::Go { .. } => {
                 return Err(Trouble::from("calls on a device are not made ready".to_string()));
             }

@@ -21,6 +21,8 @@ const SOURCE: &str = concat!(
     "\n\n",
     include_str!("worker_backend.py"),
     "\n\n",
+    include_str!("worker_ahead.py"),
+    "\n\n",
     include_str!("worker_forks.py"),
     "\n\n",
     include_str!("worker.py"),
@@ -97,6 +99,11 @@ pub fn python_command(interpreter: &str) -> Command {
     // No compiled files beside the user's sources.
     command.args(["-B", "-c", SOURCE]);
     command
+}
+
+/// The worker's side, for whoever must know when it changes.
+pub fn worker_source() -> &'static str {
+    SOURCE
 }
 
 /// The interpreter that `$KILN_PYTHON` names, else that of the activated environment (`$VIRTUAL_ENV`), else that of

@@ -1,4 +1,4 @@
-"""The worker's side of the Python backend, the last of eight pieces, which begin with worker_tensors.py: the process itself.
+"""The worker's side of the Python backend, the last of nine pieces, which begin with worker_tensors.py: the process itself.
 
 Answers questions on standard input, a socket, one JSON object a line, until it is closed. Nothing but the standard library
 is needed to start; NumPy or PyTorch when tensors are mapped.
@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-PROTOCOL = 11
+PROTOCOL = 12
 
 
 def pin(cpus):

@@ -41,6 +41,8 @@ class Backend(Answers):
         self.rows, self.said = 0, set()
         # What is loaded, to be known again.
         self.loaded = None
+        # What it takes to compile ahead, in a process that does nothing else.
+        self.ahead = None
 
     def answer(self, ask):
         if self.broken:
@@ -64,6 +66,8 @@ class Backend(Answers):
             return {"times": self.time_there(batches, calls)}
         if do == "go":
             return {"times": self.go(ask.get("returned", False), ask.get("copy", False))}
+        if do == "compile":
+            return {"compiled": compile_ahead(self, ask)}
         if do == "describe":
             self.opened = self.opened or self.open(self.torch())
             return {"device": self.opened.describe()}

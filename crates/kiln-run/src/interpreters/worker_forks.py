@@ -1,4 +1,4 @@
-"""The worker's seventh piece: a server that imports what takes seconds, once, and forks a worker whenever it is asked.
+"""The worker's eighth piece: a server that imports what takes seconds, once, and forks a worker whenever it is asked.
 
 The server never loads a function's file and never opens a device, so that every worker begins as a new interpreter would,
 with PyTorch and Triton imported. It forks twice: the worker's parent ends at once, and kiln adopts the worker. Refuses to

@@ -2,7 +2,7 @@
 
 Refuses slots that lie outside the memory, have unknown types or need a package that is missing.
 
-The pieces worker_tensors, worker_device, worker_cuda, worker_confine, worker_answers, worker_backend, worker_forks and worker are joined in this order and run as one
+The pieces worker_tensors, worker_device, worker_cuda, worker_confine, worker_answers, worker_backend, worker_ahead, worker_forks and worker are joined in this order and run as one
 program; each uses names of those before it. They are no modules: a module of ours would stand in for one of that name
 beside the user's file.
 """

@@ -36,9 +36,15 @@ pub fn work_on<T>(cpu: usize, work: impl FnOnce() -> T) -> T {
 
 /// Lets everybody else go first: threads and processes the calling thread starts later inherit it.
 pub fn step_back() {
+    // To the system, 0 is whoever asks.
+    step_back_process(0);
+}
+
+/// The same of another process, which has one thread.
+pub(crate) fn step_back_process(process: u32) {
     const NICE: i32 = 19;
-    // SAFETY: takes three numbers; 0 is the calling thread. Where it is not allowed, nothing changes.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+    // SAFETY: takes three numbers. Where it is not allowed, nothing changes.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, process, NICE) };
 }
 
 fn words(cpus: &[usize], why: &dyn std::fmt::Display) -> String {

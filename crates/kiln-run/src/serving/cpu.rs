@@ -78,6 +78,7 @@ impl Backend {
             | Ask::Scalars { .. }
             | Ask::Cool
             | Ask::Describe => failed("no device here".into()),
+            Ask::Compile(_) => failed("nothing is compiled here".into()),
         }
     }
 

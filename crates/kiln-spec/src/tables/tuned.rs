@@ -9,7 +9,7 @@ use std::sync::Arc;
 use kiln_core::{Report, Value, Workload};
 use kiln_device::Arch;
 
-use crate::model::{Dtype, Source, Target};
+use crate::model::{Dtype, Source, Target, TargetKind};
 use crate::reading::file::read_text;
 use crate::reading::item::Item;
 use crate::reading::log::Log;
@@ -138,7 +138,8 @@ impl<'a> Selection<'a> {
             let sizes = |variant: &[(Arc<str>, Dtype)]| -> Vec<_> {
                 variant.iter().map(|(name, dtype)| (name.clone(), dtype.bytes())).collect()
             };
-            entry.arch == self.arch
+            // What a Python target was tuned for is not written into its table.
+            (entry.arch == self.arch || (entry.arch.is_none() && self.target.kind == TargetKind::Python))
                 && sizes(&entry.variant) == sizes(&self.variant)
                 && self.instance_dims().iter().all(same)
         };
