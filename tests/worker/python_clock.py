@@ -82,6 +82,28 @@ def test_views_are_copied_on_the_clock():
         assert times["untimed_nanoseconds"] == 0, (result, times)
 
 
+def test_an_empty_function_copies_no_more_than_its_subject_however_outputs_lie():
+    columns = {"shape": [4, 4], "strides": [1, 4]}
+    for lies, copied in (({}, 0), (columns, 0), (dict(columns, dtype="f64", bytes=8 * N), SETS * COPY)):
+        found = {}
+        for empty in (True, False):
+            with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as shared:
+                shared.truncate(SETS * STRIDE)
+                path = os.path.join(folder, "subject.py")
+                shape = lies.get("shape", [N])
+                pathlib.Path(path).write_text("import numpy\ndef f(inputs, scalars, outputs):\n"
+                                              "    return numpy.ones(%r, 'f4')\n" % shape)
+                backend = worker.Backend()
+                backend.answer({"do": "load", "library": "" if empty else path, "symbol": "" if empty else "f"})
+                slots = [slot("x", "in", 0), dict(slot("y", "out", 1024), **lies)]
+                backend.answer({"do": "map", "arena": shared.fileno(), "slots": slots, "sets": SETS, "stride": STRIDE})
+                backend.answer({"do": "prepare", "order": list(range(SETS))})
+                found[empty] = backend.answer({"do": "go", "returned": True})["times"]
+        assert found[False]["nanoseconds"] == [copied], (lies, found)
+        assert found[True]["nanoseconds"] == [0], (lies, found)
+        assert len(found[True]["returned"]) == SETS, (lies, found)
+
+
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()

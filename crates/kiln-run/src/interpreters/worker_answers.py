@@ -50,7 +50,9 @@ class Answers:
             outputs, found = self.bound[place][1], []
             names = list(outputs) if result is not None else []
             for name, value in self.returned(result, outputs):
-                if not copy and is_as(value, outputs[name]):
+                # What an empty function takes is taken off its subject's time: strides of the output cost it no copy.
+                free = self.function is nothing and max(value.shape, default=1) > 1
+                if not copy and (free or is_as(value, outputs[name])):
                     found.append((names.index(name), address(value)))
                 else:
                     copy_to(*self.pair(name, outputs, value))
