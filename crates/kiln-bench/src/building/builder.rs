@@ -11,7 +11,7 @@ use kiln_spec::TargetKind;
 
 use crate::bench::{Bench, interrupted};
 use crate::building::compile::request;
-use crate::building::triton::{self, Builders};
+use crate::building::triton::Builders;
 use crate::event::{Event, Listener};
 use crate::kernel::Kernel;
 use crate::workers::subject::Subject;
@@ -127,8 +127,7 @@ impl<'a> Bench<'a> {
         let target = self.kernel.selection.target;
         if target.kind == TargetKind::Python {
             let subject = python_subject(self, self.kernel, config)?;
-            let (Some(builders), Some(arch)) = (self.builders(), self.arch()) else { return Ok(Build::Ready(subject)) };
-            let request = triton::request(self.kernel, config, arch, self.gpu.as_ref())?;
+            let Some((builders, request)) = self.ahead(config) else { return Ok(Build::Ready(subject)) };
             let pool = self.pool(|_| Ok(Toolchain::Foreign(Foreign::of(Arc::clone(&builders) as _))))?;
             return Ok(Build::Ahead(pool.ask(request), subject, builders));
         }

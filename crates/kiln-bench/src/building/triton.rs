@@ -10,8 +10,8 @@ mod product;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use kiln_build::{Cache, Foreign, Toolchain};
-use kiln_core::{Fault, Outcome};
+use kiln_build::{Cache, Foreign, Request, Toolchain};
+use kiln_core::{Config, Fault, Outcome};
 use kiln_device::Arch;
 use kiln_run::{ForkServer, Python, find_python, python_command};
 use kiln_spec::TargetKind;
@@ -20,6 +20,7 @@ use crate::bench::Bench;
 use crate::building::builder::python_subject;
 use crate::building::compilers::compile_alone;
 use crate::kernel::Kernel;
+use crate::rivals::baseline::imports;
 use crate::workers::subject::Subject;
 pub(crate) use builders::{Builders, Place};
 pub(crate) use order::request;
@@ -34,7 +35,7 @@ fn file(kernel: &Kernel<'_>) -> Option<Utf8PathBuf> {
         return None;
     }
     let (file, _) = kernel.python_entry().ok()?;
-    fs_err::read_to_string(&file).ok()?.contains("triton").then_some(file)
+    imports(&fs_err::read_to_string(&file).ok()?, "triton").then_some(file)
 }
 
 /// Triton as a compiler, for a machine without a GPU.
@@ -61,7 +62,7 @@ pub fn triton_toolchain(kernel: &Kernel<'_>, cache: &Cache) -> Result<Toolchain,
 
 impl Bench<'_> {
     /// What compiles this kernel ahead; none where nothing is.
-    pub(crate) fn builders(&self) -> Option<Arc<Builders>> {
+    fn builders(&self) -> Option<Arc<Builders>> {
         let found = || {
             let asked = std::env::var(VARIABLE).map_or(true, |value| value != "0");
             let python: &Python = self.python.as_ref().ok().filter(|python| asked && python.triton.is_some())?;
@@ -78,16 +79,21 @@ impl Bench<'_> {
     }
 
     /// The architecture that is compiled for.
-    pub(crate) fn arch(&self) -> Option<Arch> {
+    fn arch(&self) -> Option<Arch> {
         let own = || self.gpu.as_ref().and_then(|gpu| Arch::of_capability(gpu.capability.0, gpu.capability.1));
         self.kernel.selection.arch.or_else(own)
     }
 
+    /// What compiles a configuration ahead, and what it is asked; none where nothing is compiled ahead.
+    pub(crate) fn ahead(&self, config: &Config) -> Option<(Arc<Builders>, Request)> {
+        let (builders, arch) = (self.builders()?, self.arch()?);
+        Some((builders, request(self.kernel, config, arch, self.gpu.as_ref()).ok()?))
+    }
+
     /// A configuration compiled ahead at once, on this thread; as it is where nothing is compiled ahead.
-    pub(crate) fn python_now(&self, config: &kiln_core::Config) -> Result<Outcome<Subject>, Fault> {
+    pub(crate) fn python_now(&self, config: &Config) -> Result<Outcome<Subject>, Fault> {
         let subject = python_subject(self, self.kernel, config)?;
-        let (Some(builders), Some(arch)) = (self.builders(), self.arch()) else { return Ok(Outcome::Passed(subject)) };
-        let request = request(self.kernel, config, arch, self.gpu.as_ref())?;
+        let Some((builders, request)) = self.ahead(config) else { return Ok(Outcome::Passed(subject)) };
         let toolchain = Toolchain::Foreign(Foreign::of(Arc::clone(&builders) as _));
         let built = self.cache.build_until(toolchain, &request, self.build_limits(), &|_| {}, self.stopped)?;
         Ok(built.map(|artifact| subject.built_ahead(&artifact)))

@@ -123,7 +123,7 @@ pub(crate) fn on_device(source: &str) -> bool {
 }
 
 /// Whether a Python source imports a module.
-fn imports(source: &str, module: &str) -> bool {
+pub(crate) fn imports(source: &str, module: &str) -> bool {
     source.lines().map(str::trim_start).any(|line| {
         let rest = line.strip_prefix("import ").or_else(|| line.strip_prefix("from "));
         rest.is_some_and(|rest| {

@@ -86,7 +86,12 @@ class Ahead:
         triton.runtime.driver.set_active(self.driver)
         # A tensor of this kind has no elements; Triton looks at where they would lie.
         fake_tensor.FakeTensor.data_ptr = lambda one: SOMEWHERE + one.storage_offset() * one.element_size()
-        fake_tensor.init_gpu_context = lambda *_device: None
+        for name in ("init_gpu_context", "init_cuda_context"):
+            if hasattr(fake_tensor, name):
+                setattr(fake_tensor, name, lambda *_device: None)
+        # With no GPU to be seen, switching to one is nothing; PyTorch does this itself unless it is told that there is one.
+        if hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
+            torch._C._ensureCUDADeviceGuardSet()
         self.mode = fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
         self.settle_torch(torch.cuda)
         self.logs, self.kernels, self.refused, self.unable, self.compiling = {}, {}, None, None, 0
@@ -192,7 +197,9 @@ class Ahead:
         except BaseException as error:
             if error is self.refused and not isinstance(error, STRANGE):
                 return {"refused": refusal(error, backend.path)}
-            raise Unable("without a GPU it raises %s" % describe(error, backend.path))
+            reads = type(error).__name__.startswith(("DataDependent", "DynamicOutputShape"))
+            what = "it reads elements of a tensor" if reads else "without a GPU it raises"
+            raise Unable("%s: %s" % (what, describe(error, backend.path)))
         if self.unable:
             raise Unable(self.unable)
         return {"kernels": list(self.kernels.values()), "files": sorted(filter(is_own, self.files))}
@@ -255,7 +262,7 @@ def compile_ahead(backend, ask):
     except Unable as why:
         return {"unable": str(why)}
     except BaseException as error:
-        return {"unable": "without a GPU it raises %s" % describe(error, backend.path)}
+        return {"unable": "without a GPU it raises: %s" % describe(error, backend.path)}
 
 
 def alarm(seconds):
@@ -304,5 +311,6 @@ def refusal(error, path):
 
 def is_own(path):
     """Whether a file is one of the user's, and not of a package that is installed."""
-    installed = tuple(prefix + os.sep for prefix in (sys.prefix, sys.base_prefix))
+    packages = [os.path.dirname(sys.modules[name].__file__) for name in ("torch", "triton")]
+    installed = tuple(folder + os.sep for folder in [sys.prefix, sys.base_prefix] + packages)
     return path.endswith(".py") and os.path.isfile(path) and not path.startswith(installed)

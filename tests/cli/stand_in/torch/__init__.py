@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from ._subclasses.fake_tensor import FakeTensor
 
-float32, cuda, frombuffer = "float32", SimpleNamespace(), None
+float32, cuda, frombuffer, _C = "float32", SimpleNamespace(), None, SimpleNamespace()
 
 
 def empty(shape, dtype, device):

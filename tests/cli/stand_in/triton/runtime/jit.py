@@ -23,7 +23,7 @@ class JITFunction:
         folder = get_cache_manager(name).cache_dir
         if not os.path.isdir(folder):
             time.sleep(SECONDS)
-            os.makedirs(folder)
+            os.makedirs(folder, exist_ok=True)
             with open(os.path.join(os.environ["TRITON_CACHE_DIR"], "processes"), "a") as file:
                 file.write("%d\n" % os.getpid())
             if triton.knobs.nvidia.dump_ptxas_log:
