@@ -29,7 +29,8 @@ const NEEDS: &[&[m::Metric]] = &[
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     // These make warps wait for memory, too, and say why.
-    if [atomic_contention::RULE, narrow_loads::RULE, register_spill_local::RULE].iter().any(|rule| rule.holds(subject))
+    if narrow_loads::is_narrow(subject)
+        || [atomic_contention::RULE, register_spill_local::RULE].iter().any(|rule| rule.holds(subject))
     {
         return Vec::new();
     }
