@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use kiln_diagnose::profile::{Bottleneck, Pages, Subject, diagnose};
+use kiln_diagnose::profile::{Bottleneck, Pages, Subject, applied, diagnose};
 
 const DRAM: &str = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
 const L2: &str = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
@@ -95,4 +95,38 @@ fn members_that_are_all_used_leave_a_roofline_a_roofline() {
     subject.launch.set(SECTORS_IDEAL, ideal / 4.0);
     subject.launch.set(SECTORS, ideal);
     assert_ne!(cause(&subject), Some("at_roofline_dram"));
+}
+
+/// Lanes that all work make instructions fewer; they give no work to SMs that have no block.
+#[test]
+fn divergence_in_a_few_blocks_is_a_small_grid_first() {
+    let mut subject = recorded("by_kind");
+    let elapsed = subject.launch.get("sm__cycles_elapsed.max").unwrap();
+    for (metric, value) in [
+        ("launch__grid_size", 16.0),
+        ("sm__cycles_active.avg", 0.12 * elapsed),
+        ("sm__inst_issued.avg.pct_of_peak_sustained_elapsed", 11.0),
+        ("sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", 9.0),
+        ("sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", 3.0),
+    ] {
+        subject.launch.set(metric, value);
+    }
+    assert_eq!(cause(&subject), Some("small_grid"));
+}
+
+/// Blocks of very different length whose warps wait for memory: most SMs are empty for half of the time.
+#[test]
+fn empty_sms_come_before_loads_that_wait() {
+    let mut subject = recorded("row_norms");
+    let elapsed = subject.launch.get("sm__cycles_elapsed.max").unwrap();
+    subject.launch.set("sm__cycles_active.avg", 0.5 * elapsed);
+    assert_eq!(cause(&subject), Some("tail_effect"));
+}
+
+/// A cause that is not there is neither explained nor promised.
+#[test]
+fn rules_that_do_not_hold_say_nothing() {
+    for rule in applied(&recorded("tile_turn")).iter().filter(|rule| !rule.holds) {
+        assert_eq!((rule.explanation.as_str(), rule.expected_speedup), ("", 1.0), "{:?}", rule.cause);
+    }
 }
