@@ -2,6 +2,8 @@
 //! matrices. In: a source and a kernel's name. Out: hints. They choose between causes that counters show alike, and never name one
 //! alone, because a source may hold several variants.
 
+mod product;
+
 use super::ptxas::base_name;
 
 /// Hints from the source.
@@ -22,20 +24,56 @@ pub fn hints(source: &str, kernel: &str) -> Option<Hints> {
     let pointers = pointers(body, base_name(kernel));
     let taken = |at: usize| array_of(&body[..at]).is_some_and(|array| pointers.contains(&array));
     let members =
-        body.match_indices("].").any(|(at, _)| body[at + 2..].starts_with(|c: char| c.is_alphabetic()) && taken(at));
+        body.match_indices("].").any(|(at, _)| body[at + 2..].starts_with(|c: char| c.is_alphabetic()) && taken(at))
+            || takes_structures(&source, body, base_name(kernel));
     let half = ["half", "bfloat16"].iter().any(|name| body.contains(name));
-    let product = body.contains("for") && statements(body).any(|one| is_product(one, body));
+    let product = ["for", "while"].iter().any(|word| body.contains(word)) && product::is_in(body);
     Some(Hints { members, product, half })
 }
 
 /// The names of the pointers among a kernel's parameters, of every definition.
 fn pointers<'a>(body: &'a str, name: &str) -> Vec<&'a str> {
-    let lists = body.match_indices(name).filter_map(|(at, _)| {
+    parameters(body, name).filter_map(last_word).collect()
+}
+
+/// The pointers among a kernel's parameters, of every definition.
+fn parameters<'a>(body: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let lists = body.match_indices(name).filter_map(move |(at, _)| {
         let rest = body[at + name.len()..].trim_start().strip_prefix('(')?;
         split_closed(rest)
     });
-    let all = lists.flat_map(|list| list.split(',')).filter(|parameter| parameter.contains(['*', '[']));
-    all.filter_map(last_word).collect()
+    lists.flat_map(|list| list.split(',')).filter(|parameter| parameter.contains(['*', '[']))
+}
+
+/// Whether a kernel is given an array of a structure that the source defines, however its members are then reached: by a reference, a pointer, a
+/// copy or a function. One with a single member is no structure to speak of.
+fn takes_structures(source: &str, body: &str, name: &str) -> bool {
+    let of_structure = |parameter: &str| {
+        let words = parameter.split(['*', '[']).next().unwrap_or_default();
+        words.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| has_members(source, word))
+    };
+    parameters(body, name).any(of_structure)
+}
+
+/// Whether the source defines a structure of this name with several members.
+fn has_members(source: &str, name: &str) -> bool {
+    let defined = |(at, _): (usize, &str)| {
+        let (before, after) = (&source[..at], &source[at + name.len()..]);
+        let letter = |c: char| c.is_alphanumeric() || c == '_';
+        let whole = !before.ends_with(letter) && !after.starts_with(letter);
+        let head = before.rsplit([';', '{', '}']).next().unwrap_or_default();
+        let of_structure = head.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "struct");
+        let members = match after.trim_start().strip_prefix('{') {
+            Some(rest) if of_structure => rest.split('}').next(),
+            // typedef struct { ... } name;
+            _ if after.trim_start().starts_with(';') && before.trim_end().ends_with('}') => {
+                before.rfind("struct").and_then(|open| before[open..].split_once('{')).map(|(_, members)| members)
+            }
+            _ => None,
+        };
+        whole && members.is_some_and(|members| members.matches([';', ',']).count() > 1)
+    };
+    !name.is_empty() && source.match_indices(name).any(defined)
 }
 
 /// The name of a parameter.
@@ -98,72 +136,6 @@ fn body<'a>(source: &'a str, name: &str) -> Option<&'a str> {
     source.get(from?..to)
 }
 
-fn statements(body: &str) -> impl Iterator<Item = &str> {
-    body.split([';', '{', '}'])
-}
-
-/// Whether a statement adds the product of two elements of different arrays to what it assigns.
-fn is_product(statement: &str, body: &str) -> bool {
-    let factors = match (statement.split_once("+="), statement.split_once("fma")) {
-        (Some((_, sum)), _) => split_outside(sum, '*'),
-        (None, Some((to, call))) => call.split_once('(').and_then(|(_, rest)| accumulated(to, rest)),
-        _ => None,
-    };
-    let Some((left, right)) = factors else { return false };
-    // A matrix that a thread holds alone and multiplies by itself is no work for tensor cores.
-    match (element(left, body), element(right, body)) {
-        (Some(left), Some(right)) => left.1 != right.1 && left.0 != right.0 && !gathers(left.1) && !gathers(right.1),
-        _ => false,
-    }
-}
-
-/// Whether an index is read from an array itself: a sparse product.
-fn gathers(indices: &str) -> bool {
-    let opens = indices.match_indices('[').map(|(at, _)| indices[..at].chars().next_back());
-    opens.into_iter().any(|before| before != Some(']'))
-}
-
-/// The factors of `to = fma(x, y, to)`; none if it is added to something else.
-fn accumulated<'a>(to: &str, arguments: &'a str) -> Option<(&'a str, &'a str)> {
-    let (left, rest) = split_outside(arguments, ',')?;
-    let (right, addend) = split_outside(rest, ',')?;
-    let addend = addend.rsplit_once(')').map_or(addend, |(addend, _)| addend);
-    let to = to.rsplit_once('=')?.0.trim_end();
-    let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    plain(to).ends_with(&plain(addend)).then_some((left, right)).filter(|_| !addend.trim().is_empty())
-}
-
-/// A text at the first of a letter outside of brackets.
-fn split_outside(text: &str, letter: char) -> Option<(&str, &str)> {
-    let mut depth = 0i32;
-    let (at, _) = text.char_indices().find(|(_, c)| {
-        depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
-        *c == letter && depth == 0
-    })?;
-    Some((text.get(..at)?, text.get(at + letter.len_utf8()..)?))
-}
-
-/// The array and the indices of a factor; of a variable those of the element that it was given.
-fn element<'a>(factor: &'a str, body: &'a str) -> Option<(&'a str, &'a str)> {
-    let name = factor.trim();
-    if !name.starts_with(|c: char| c.is_alphabetic()) || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-        return indexed(factor);
-    }
-    let given = |statement: &'a str| {
-        let (left, right) = statement.split_once('=')?;
-        left.trim_end().strip_suffix(name)?.chars().next_back().filter(|c| !c.is_alphanumeric() && *c != '_')?;
-        indexed(right)
-    };
-    statements(body).flat_map(|statement| statement.split(',')).find_map(given)
-}
-
-/// The name before a text's outermost brackets, and what stands between them.
-fn indexed(text: &str) -> Option<(&str, &str)> {
-    let (open, close) = (text.find('[')?, text.rfind(']')?);
-    let name = text.get(..open)?.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?;
-    Some((name, text.get(open + 1..close)?.trim()))
-}
-
 fn without_comments(source: &str) -> String {
     let lines = source.lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
@@ -200,6 +172,31 @@ mod tests {
         }
     }
 
+    /// The counters show the same whichever way members are reached.
+    #[test]
+    fn members_of_a_structure_that_the_source_defines() {
+        let all = |structure: &str, body: &str| {
+            let source =
+                format!("{structure}\n__global__ void k(const P* __restrict__ p, float* y, int n) {{ {body} }}");
+            hints(&source, "k(const P *, float *, int)").unwrap().members
+        };
+        let structure = "struct P { float x, vx; int id; };";
+        for body in [
+            "const P& q = p[i]; y[i] = q.x;",
+            "auto q = p[i]; y[i] = q.x;",
+            "const P* q = p + i; y[i] = q->x;",
+            "y[i] = (p + i)->x;",
+            "y[i] = speed(p, i);",
+        ] {
+            assert!(all(structure, body), "{body}");
+            assert!(all("typedef struct { float x; float vx; } P;", body), "{body}");
+            assert!(all("struct alignas(16) P\n{\n  float x;\n  float vx;\n};", body), "{body}");
+            assert!(!all("struct P { float x; };", body), "one member");
+            assert!(!all("using P = float;", body), "no structure");
+            assert!(!all("struct Pair { float x, vx; };", body), "another structure");
+        }
+    }
+
     #[test]
     fn a_source_without_the_kernel_says_nothing() {
         assert_eq!(hints("__global__ void other(P *p) { p[0].x = 1; }", "k(int)"), None);
@@ -215,6 +212,12 @@ mod tests {
             "for (;;) s = fmaf(A[r * n + k], B[k * n + c], s);",
             "for (;;) { float a = A[r * n + k], b = B[k * n + c]; s += a * b; }",
             "for (;;) acc[i][j] += q[ty + 16 * i][d] * k[tx + 16 * j][d];",
+            "for (;;) s = s + A[r * n + k] * B[k * n + c];",
+            "for (;;) acc[i][j] = A[r * n + k] * B[k * n + c] + acc[i][j];",
+            "int k = 0; while (k < n) { s += A[r][k] * B[k][c]; k++; }",
+            "for (;;) { float2 a = A[r][k], b = B[k][c]; s += a.x * b.x + a.y * b.y; }",
+            "for (;;) { float t = A[r][k] * B[k][c]; s += t; }",
+            "for (;;) s += *(A + r * n + k) * *(B + k * n + c);",
         ] {
             assert!(of(yes).product, "{yes}");
         }
@@ -226,6 +229,9 @@ mod tests {
             "for (;;) s += val[at] * x[col[at]];",
             "float a = x[i] * 0.1f; for (k = 0; k < 8; k++) v[k] = fmaf(v[k], a, b);",
             "for (;;) t = fmaf(a[r * 8 + k], a[k * 8 + c], t);",
+            "for (;;) float acc = a[r][k] * b[k][c] + c;",
+            "for (;;) y[i] = a * x[i] + b[j];",
+            "for (;;) { float2 a = A[i], b = B[i]; s += a.x * b.x + a.y * b.y; }",
         ] {
             assert!(!of(no).product, "{no}");
         }

@@ -96,9 +96,9 @@ pub struct Applied {
     pub conditions: Vec<Condition>,
     /// Metrics that it rests on and the page does not have: with any, nothing is claimed.
     pub not_collected: Vec<&'static str>,
-    /// The speedup, were the cause removed.
+    /// The speedup when the cause is removed; 1 where it does not hold.
     pub expected_speedup: f64,
-    /// What it says.
+    /// What it says; empty where it does not hold.
     pub explanation: String,
 }
 
@@ -172,19 +172,14 @@ fn promise(subject: &Subject, rule: &Rule) -> f64 {
 pub fn applied(subject: &Subject) -> Vec<Applied> {
     let apply = |rule: &Rule| {
         let (not_collected, holds) = (names(rule.missing(subject)), rule.holds(subject));
-        // Without its metrics a rule has no figures to speak of.
-        let known = not_collected.is_empty();
         Applied {
             cause: rule.cause,
             holds,
             conditions: (rule.conditions)(subject),
             not_collected,
-            expected_speedup: match (known, holds) {
-                (true, true) => rounded(promise(subject, rule)),
-                (true, false) => rounded((rule.gain)(subject)),
-                (false, _) => 1.0,
-            },
-            explanation: if known { (rule.explain)(subject) } else { String::new() },
+            // A cause that is not there explains nothing, and its removal gives nothing.
+            expected_speedup: if holds { rounded(promise(subject, rule)) } else { 1.0 },
+            explanation: if holds { (rule.explain)(subject) } else { String::new() },
         }
     };
     rules::ALL.iter().map(apply).collect()

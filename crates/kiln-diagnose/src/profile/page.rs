@@ -62,6 +62,8 @@ pub struct Kernel {
     pub total_ns: f64,
     /// The longest launch. Empty where there are very many kernels and this one took little time.
     pub longest: Launch,
+    /// Whether only a details page spoke of it so far.
+    described: bool,
 }
 
 /// One launch.

@@ -40,17 +40,27 @@ impl Kernels {
     /// Counts a launch. Its metrics are read only where it is the longest so far.
     pub(super) fn count(&mut self, name: &str, duration: f64, launch: impl FnOnce() -> Launch) {
         if let Some(kernel) = self.by_name.get(name).and_then(|index| self.all.get_mut(*index)) {
+            // A details page before the raw one is of the same launches.
+            let described = std::mem::take(&mut kernel.described);
+            (kernel.launches, kernel.total_ns) = if described { (0, 0.0) } else { (kernel.launches, kernel.total_ns) };
             kernel.launches += 1;
             kernel.total_ns += duration;
-            if kernel.longest.is_empty() || duration > kernel.longest.duration() {
+            if described || kernel.longest.is_empty() || duration > kernel.longest.duration() {
                 self.rows += usize::from(kernel.longest.is_empty());
-                kernel.longest = launch();
+                let before = std::mem::replace(&mut kernel.longest, launch());
+                before.more.iter().filter(|_| described).for_each(|(name, value)| kernel.longest.fill(name, *value));
             }
         } else if self.all.len() < MOST_NAMES && self.bytes + name.len() <= MOST_BYTES {
             self.bytes += name.len();
             self.rows += 1;
             self.by_name.insert(name.into(), self.all.len());
-            self.all.push(Kernel { name: name.into(), launches: 1, total_ns: duration, longest: launch() });
+            self.all.push(Kernel {
+                name: name.into(),
+                launches: 1,
+                total_ns: duration,
+                longest: launch(),
+                described: false,
+            });
         } else {
             self.beyond.launches += 1;
             self.beyond.total_ns += duration;
@@ -70,6 +80,7 @@ impl Kernels {
             });
         }
         let Some(kernel) = self.get(name) else { return };
+        kernel.described |= kernel.longest.values.is_empty() && !kernel.longest.more.is_empty();
         kernel.longest.fill(metric, value);
         if metric == DURATION && kernel.total_ns == 0.0 {
             kernel.total_ns = value;

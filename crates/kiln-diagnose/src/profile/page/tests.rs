@@ -309,3 +309,22 @@ fn pages_with_the_same_header_share_it() {
     let [one, other] = pages.kernels.as_slice() else { panic!("two kernels") };
     assert!(Arc::ptr_eq(&one.longest.names, &other.longest.names));
 }
+
+/// The details page rounds: its time may be longer than that of the raw page.
+#[test]
+fn a_raw_page_after_a_details_page_is_of_the_same_launch() {
+    let details = "\"ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n\
+        \"0\",\"k\",\"GPU Speed Of Light Throughput\",\"Duration\",\"us\",\"1.40\"\n\
+        \"0\",\"k\",\"Launch Statistics\",\"Block Size\",\"\",\"64\"\n";
+    let raw = "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"launch__grid_size\"\n\"\",\"\",\"ns\",\"\"\n\"0\",\"k\",\"1395\",\"7\"\n";
+    for text in [format!("{details}{raw}"), format!("{raw}{details}")] {
+        let pages = read(&text);
+        let own = pages.dominant().unwrap();
+        assert_eq!((own.launches, own.total_ns), (1, 1395.0), "{text}");
+        let all =
+            ["gpu__time_duration.sum", "launch__grid_size", "launch__block_size"].map(|name| own.longest.get(name));
+        assert_eq!(all, [Some(1395.0), Some(7.0), Some(64.0)], "{text}");
+    }
+    let alone = read(details);
+    assert_eq!(alone.kernels.iter().map(|own| (own.launches, own.total_ns)).collect::<Vec<_>>(), [(1, 1400.0)]);
+}

@@ -19,9 +19,20 @@ pub(super) const RULE: Rule = Rule {
 fn conditions(subject: &Subject) -> Vec<Condition> {
     let mut all = vec![above(subject, m::DRAM, 80.0)];
     if by_accesses(subject) {
-        all.push(below(subject, m::SECTORS, EXCESS * subject.value(m::SECTORS_IDEAL)).context());
+        let sectors = below(subject, m::SECTORS, EXCESS * subject.value(m::SECTORS_IDEAL)).context();
+        let read = below(subject, m::READ_BYTES, readable(subject)).context();
+        all.push(if !sectors.holds() && read.holds() { read } else { sectors });
     }
     all
+}
+
+/// DRAM may move this many times the bytes that accesses use: more is wasted.
+const USED: f64 = 1.25;
+
+/// How many bytes DRAM may read where every byte is used in the end: members of structures that several loads take one by one touch the same
+/// sectors, which caches keep.
+fn readable(subject: &Subject) -> f64 {
+    USED * 32.0 * subject.value(m::SECTORS_IDEAL) - subject.value(m::WRITE_BYTES)
 }
 
 /// Whether ordinary loads and stores account for a tenth of the traffic. A kernel that copies by other paths touches next to none.
@@ -36,11 +47,14 @@ fn gain(subject: &Subject) -> f64 {
 }
 
 fn explain(subject: &Subject) -> String {
+    let excess = subject.ratio(m::SECTORS, m::SECTORS_IDEAL);
     let touched = match by_accesses(subject) {
-        true => format!(
-            "the accesses touch {:.2} times the sectors that they need",
-            subject.ratio(m::SECTORS, m::SECTORS_IDEAL)
+        true if excess >= EXCESS => format!(
+            "the accesses touch {excess:.2} times the sectors that they need, but caches keep them: DRAM moves {:.2} times the bytes that are used",
+            (subject.value(m::READ_BYTES) + subject.value(m::WRITE_BYTES))
+                / (32.0 * subject.value(m::SECTORS_IDEAL)).max(1.0)
         ),
+        true => format!("the accesses touch {excess:.2} times the sectors that they need"),
         // Bulk copies and textures are not counted there.
         false => "hardly any of it comes from ordinary loads and stores".into(),
     };

@@ -15,6 +15,9 @@ pub(super) const RULE: Rule =
 /// Loads that were overlapped by hand rarely gain more than this.
 const MOST: f64 = 4.0;
 
+/// SMs have work for at least this share of the time. Below, most warps are gone while the last blocks run, and nobody hides what those wait for.
+const WORKING: f64 = 2.0 / 3.0;
+
 /// What the claim rests on: also what shows that no neighbouring cause applies.
 const NEEDS: &[&[m::Metric]] = &[
     m::WAITS,
@@ -29,7 +32,8 @@ const NEEDS: &[&[m::Metric]] = &[
 
 fn conditions(subject: &Subject) -> Vec<Condition> {
     // These make warps wait for memory, too, and say why.
-    if [atomic_contention::RULE, narrow_loads::RULE, register_spill_local::RULE].iter().any(|rule| rule.holds(subject))
+    if narrow_loads::is_narrow(subject)
+        || [atomic_contention::RULE, register_spill_local::RULE].iter().any(|rule| rule.holds(subject))
     {
         return Vec::new();
     }
@@ -45,6 +49,7 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
         above(subject, m::THEORETICAL, 49.9).context(),
         above(subject, m::GRID, subject.sms() - 1.0).context(),
         above(subject, m::DURATION, SHORT_NS).context(),
+        above(subject, m::CYCLES_ACTIVE, WORKING * subject.value(m::CYCLES_ELAPSED)).context(),
     ]
 }
 

@@ -67,8 +67,10 @@ fn peak(subject: &Subject) -> f64 {
     128.0 * subject.sms()
 }
 
+/// Whether the elements have two bytes: by the instructions, the source, or the types that the kernel's name has.
 fn of_halves(subject: &Subject) -> bool {
-    operations(subject) == m::HFMA || subject.hints.is_some_and(|hints| hints.half)
+    let named = ["__half", "__nv_bfloat16"].iter().any(|word| subject.kernel.contains(word));
+    operations(subject) == m::HFMA || named || subject.hints.is_some_and(|hints| hints.half)
 }
 
 fn gain(subject: &Subject) -> f64 {

@@ -27,10 +27,12 @@ fn conditions(subject: &Subject) -> Vec<Condition> {
     vec![below(subject, m::LANES, LANES), above(subject, m::ISSUE, 40.0 * subject.active()).context()]
 }
 
+/// With every lane at work there are as many times fewer instructions, and the time falls by no more. SMs without work stay without it.
 fn gain(subject: &Subject) -> f64 {
-    let (load, used) = (Load::of(subject), (subject.value(m::LANES) / 32.0).clamp(0.03, 1.0));
+    let used = (subject.value(m::LANES) / 32.0).clamp(0.03, 1.0);
+    let load = Load::of(subject).times(1.0 / subject.active());
     let Load { dram, l2, l1, tensor, .. } = load;
-    Load { dram, l2, l1, tensor, ..load.times(used) }.gain(subject)
+    Load { dram, l2, l1, tensor, ..load.times(used) }.gain(subject).min(1.0 / used)
 }
 
 fn explain(subject: &Subject) -> String {
