@@ -21,6 +21,7 @@ use crate::building::builder::python_subject;
 use crate::building::compilers::compile_alone;
 use crate::kernel::Kernel;
 use crate::rivals::baseline::imports;
+use crate::workers::forks::ON_DEVICE;
 use crate::workers::subject::Subject;
 pub(crate) use builders::{Builders, Place};
 pub(crate) use order::request;
@@ -55,7 +56,7 @@ pub fn triton_toolchain(kernel: &Kernel<'_>, cache: &Cache) -> Result<Toolchain,
     }
     let mut server = python_command(&python.interpreter);
     compile_alone(&mut server);
-    let server = Arc::new(ForkServer::start(server));
+    let server = Arc::new(ForkServer::start(server, ON_DEVICE));
     let builders = Builders::new(&python, cache.compilers(&file)?, Some(server), Place::default());
     Ok(Toolchain::Foreign(Foreign::of(Arc::new(builders))))
 }

@@ -60,7 +60,7 @@ pub(crate) fn filled(bench: &Bench<'_>, slot: &Slot, workload: Option<&Workload>
     let layout = Layout::new(Signature { slots: vec![own.clone()] })?;
     let arena = layout.arena()?;
     let failed = |refusal: Refusal| Fault::new(&what, refusal.measured);
-    let mut seat = match bench.seating().take(&subject)? {
+    let mut seat = match bench.seating().take_to_ask(&subject)? {
         Outcome::Passed(seat) => seat,
         Outcome::Refused(refusal) => return Err(failed(refusal)),
     };

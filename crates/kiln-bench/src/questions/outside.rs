@@ -80,7 +80,7 @@ impl Oracle {
                 None => fault.hint(r.evidence),
             }
         };
-        let mut seat = match bench.seating().take(&self.subject)? {
+        let mut seat = match bench.seating().take_to_ask(&self.subject)? {
             Outcome::Passed(seat) => seat,
             Outcome::Refused(refusal) => return Err(failed(refusal)),
         };

@@ -1,6 +1,6 @@
-//! Fork servers of a study, one for each interpreter. In: the command of a Python worker for a GPU. Out: such a worker, within
-//! milliseconds once its server has imported PyTorch. Servers are started as soon as a study is known to need them, so that
-//! importing overlaps with other work.
+//! Fork servers of a study, by interpreter and by what they import. In: the command of a Python worker. Out: such a worker, within
+//! milliseconds once its server has imported PyTorch, or NumPy. Servers with PyTorch are started as soon as a study is known to
+//! need them, so that importing overlaps with other work.
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -13,18 +13,30 @@ use kiln_spec::TargetKind;
 use crate::bench::Bench;
 use crate::rivals::baseline::on_device;
 
-/// Servers by their interpreters. They end when the last copy goes.
+/// For functions on a GPU.
+pub(crate) const ON_DEVICE: &[&str] = &["torch", "triton"];
+/// For functions that are asked and never timed: references, and those that make inputs.
+pub(crate) const ASKED: &[&str] = &["numpy"];
+
+/// Servers by their interpreters and what they import. They end when the last copy goes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Forks {
-    servers: Arc<Mutex<HashMap<String, Arc<ForkServer>>>>,
+    servers: Arc<Mutex<HashMap<(String, Modules), Arc<ForkServer>>>>,
 }
+
+type Modules = &'static [&'static str];
 
 impl Forks {
     /// The server of an interpreter, started by this command where there is none yet.
-    pub(crate) fn server(&self, interpreter: &str, command: impl FnOnce() -> Command) -> Option<Arc<ForkServer>> {
+    pub(crate) fn server(
+        &self,
+        interpreter: &str,
+        modules: Modules,
+        command: impl FnOnce() -> Command,
+    ) -> Option<Arc<ForkServer>> {
         let mut servers = self.servers.lock().ok()?;
-        let server = servers.entry(interpreter.into()).or_insert_with(|| Arc::new(ForkServer::start(command())));
-        Some(Arc::clone(server))
+        let start = || Arc::new(ForkServer::start(command(), modules));
+        Some(Arc::clone(servers.entry((interpreter.into(), modules)).or_insert_with(start)))
     }
 }
 

@@ -4,7 +4,8 @@
 //! Workers for the processor are fresh for every subject. One with a device is used again after kernels that did no harm:
 //! making a context takes longer than everything else, and a kernel on the device has no hold on its process. Python and
 //! host launchers have, so theirs serves the same file again while searching, and otherwise nobody but the same subject.
-//! Workers for Python on a device are forked from a server that has PyTorch imported.
+//! Workers for Python on a device are forked from a server that has PyTorch imported, those for references and functions that make
+//! inputs from one that has NumPy.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use kiln_run::{Answer, Ask, Confinement, ForkServer, Gpu, Worker, WorkerLimits, 
 use crate::building::compilers::{compile_alone, keep_in};
 use crate::settings::{CacheState, Settings};
 use crate::surroundings::caches::Caches;
-use crate::workers::forks::Forks;
+use crate::workers::forks::{ASKED, Forks, ON_DEVICE};
 use crate::workers::idle::{Idle, KERNELS, Rested};
 use crate::workers::keeper::{KEEPERS, Keeper};
 use crate::workers::seat::{FIRST, Seat};
@@ -44,7 +45,7 @@ pub(crate) struct Seating {
     pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
     idle: Idle,
-    /// Where those for Python on a device come from.
+    /// Where those for Python come from, unless they are timed on the processor.
     forks: Forks,
     /// Where compilers in workers keep what they made.
     pub(super) builds: Cache,
@@ -129,7 +130,7 @@ impl Seating {
 
     /// Where workers of an interpreter are forked.
     pub(crate) fn fork_server(&self, interpreter: &str) -> Option<Arc<ForkServer>> {
-        self.forks.server(interpreter, || self.server(interpreter))
+        self.forks.server(interpreter, ON_DEVICE, || self.server(interpreter))
     }
 
     /// The command of a fork server: what libraries read while they are imported is as in its workers, but none of them may
@@ -166,6 +167,17 @@ impl Seating {
     /// Starts a worker, or takes one that waits, and loads the subject there.
     pub(crate) fn take(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
         self.seat(subject, home(subject, false), subject.is_foreign())
+    }
+
+    /// The same for functions that are asked and never timed, such as references: questions are many, and starting an
+    /// interpreter with NumPy takes longer than most answers.
+    pub(crate) fn take_to_ask(&self, subject: &Subject) -> Result<Outcome<Seat>, Fault> {
+        let Subject::Python { interpreter, device: false, .. } = subject else { return self.take(subject) };
+        let Some(server) = self.forks.server(interpreter, ASKED, || self.server(interpreter)) else {
+            return self.take(subject);
+        };
+        let worker = server.worker(self.command(subject), self.limits)?;
+        self.seated(subject, Rested::new(worker), (None, true), false)
     }
 
     /// The same beside others whose memory another process keeps, so that the same is done for all of them.
@@ -212,6 +224,17 @@ impl Seating {
             Some(rested) => rested,
             None => Rested::new(self.start(subject)?),
         };
+        self.seated(subject, rested, (kind, fresh), kept)
+    }
+
+    /// Loads the subject in a worker, which nobody used before when it is fresh.
+    fn seated(
+        &self,
+        subject: &Subject,
+        rested: Rested,
+        (kind, fresh): (Option<String>, bool),
+        kept: bool,
+    ) -> Result<Outcome<Seat>, Fault> {
         let home = kind.map(|kind| (kind, self.idle.clone()));
         let keeper = if kept { Some(self.keeper()?) } else { None };
         let mut seat =
@@ -334,7 +357,9 @@ mod tests {
             }
             let Outcome::Passed(Answer::Failed(failed)) = worker.ask(Ask::Call).unwrap() else { panic!() };
             assert!(failed.words.ends_with(cache.compilers(&file).unwrap().join("triton").as_str()), "{failed:?}");
-            parents.push(seating.forks.server(&python.interpreter, || panic!("one server is enough")).unwrap().pid());
+            parents.push(
+                seating.forks.server(&python.interpreter, ON_DEVICE, || panic!("one server is enough")).unwrap().pid(),
+            );
         }
         assert!(parents[0].is_some() && parents[0] == parents[1]);
     }

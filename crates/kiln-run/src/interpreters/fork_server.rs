@@ -1,5 +1,5 @@
-//! A fork server: one Python process that has imported PyTorch and Triton, which takes seconds, and forks a worker whenever
-//! it is asked, which takes milliseconds. In: the command that would start a worker. Out: the same worker, forked; or
+//! A fork server: one Python process that has imported what takes long, such as PyTorch, and forks a worker whenever it is
+//! asked, which takes milliseconds. In: the command that would start a worker. Out: the same worker, forked; or
 //! started by that command where there is no server, or no more. The server's side is `worker_forks.py`.
 //!
 //! The server loads no candidate and opens no device, so that a forked worker is as new as a started one, but for what is
@@ -63,9 +63,9 @@ enum Said {
 
 impl ForkServer {
     /// Starts a server by the command of a Python worker, and does not wait for it. Its environment is what workers begin
-    /// with.
-    pub fn start(command: Command) -> ForkServer {
-        ForkServer { server: Mutex::new(Server::start(command).ok()) }
+    /// with, and it imports these modules, where they are installed.
+    pub fn start(command: Command, modules: &[&str]) -> ForkServer {
+        ForkServer { server: Mutex::new(Server::start(command, modules).ok()) }
     }
 
     /// A worker as `command` would start it, of the same interpreter as the server's.
@@ -122,12 +122,12 @@ fn request<'c>(command: &'c Command, scratch: &'c str) -> Option<Request<'c>> {
 }
 
 impl Server {
-    fn start(mut command: Command) -> io::Result<Server> {
+    fn start(mut command: Command, modules: &[&str]) -> io::Result<Server> {
         if !adopt() {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (channel, theirs) = UnixStream::pair()?;
-        command.arg(ARGUMENT).stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        command.arg(ARGUMENT).args(modules).stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Server { channel: BufReader::new(channel), ready: false, process: Process::start(command)? })
     }
 

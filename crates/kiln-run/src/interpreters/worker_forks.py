@@ -1,17 +1,15 @@
 """The worker's eighth piece: a server that imports what takes seconds, once, and forks a worker whenever it is asked.
 
 The server never loads a function's file and never opens a device, so that every worker begins as a new interpreter would,
-with PyTorch and Triton imported. It forks twice: the worker's parent ends at once, and kiln adopts the worker. Refuses to
+with those modules imported. It forks twice: the worker's parent ends at once, and kiln adopts the worker. Refuses to
 serve when an import fails, or leaves threads or an open device behind: neither survives a fork.
 """
 
 import os
 import sys
 
-# The argument that makes a server of this program.
+# The argument that makes a server of this program; names of modules follow, which are imported where they are installed.
 FORK_SERVER = "fork-server"
-# What is imported ahead, where it is installed.
-IMPORTED = ("torch", "triton")
 
 
 def fork_workers():
@@ -30,7 +28,7 @@ def fork_workers():
         channel.sendall(json.dumps(answer).encode() + b"\n")
 
     try:
-        import_ahead()
+        import_ahead(sys.argv[sys.argv.index(FORK_SERVER) + 1 :])
     except BaseException as error:
         say({"failed": "%s: %s" % (type(error).__name__, error)})
         os._exit(1)
@@ -52,11 +50,11 @@ def fork_workers():
         say({"failed": "it cannot fork"} if worker is None else {"pid": worker})
 
 
-def import_ahead():
+def import_ahead(names):
     from importlib import import_module
     from importlib.util import find_spec
 
-    for name in IMPORTED:
+    for name in names:
         if find_spec(name) is not None:
             import_module(name)
     threads = len(os.listdir("/proc/self/task"))

@@ -10,6 +10,7 @@ use crate::functions::{comes, command, interpreter, known, limits, load, says};
 use crate::processes::orphans::{Known, bury, children};
 use crate::{Answer, Ask};
 
+const MODULES: &[&str] = &["torch", "triton"];
 /// Names the interpreter that [`stand_in`] starts.
 const VARIABLE: &str = "KILN_TEST_FORKS";
 
@@ -21,7 +22,7 @@ fn parent(pid: u32) -> u32 {
 #[test]
 fn forked_workers_are_like_started_ones() {
     let Some(interpreter) = interpreter() else { return };
-    let server = ForkServer::start(command(&interpreter));
+    let server = ForkServer::start(command(&interpreter), MODULES);
     let there = server.pid().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let start = |value: &str| {
@@ -55,7 +56,7 @@ fn forked_workers_are_like_started_ones() {
 #[test]
 fn nothing_is_left_of_workers_and_server() {
     let Some(interpreter) = interpreter() else { return };
-    let server = ForkServer::start(command(&interpreter));
+    let server = ForkServer::start(command(&interpreter), MODULES);
     let mut worker = server.worker(command(&interpreter), limits()).unwrap();
     let body = "import subprocess; p = [subprocess.Popen(['sleep', '1000'], start_new_session=apart) for apart in (False, True)]
     raise ValueError(' '.join(str(i.pid) for i in p))";
@@ -77,7 +78,7 @@ fn nothing_is_left_of_workers_and_server() {
 #[test]
 fn a_dead_worker_is_refused_with_its_signal() {
     let Some(interpreter) = interpreter() else { return };
-    let server = ForkServer::start(command(&interpreter));
+    let server = ForkServer::start(command(&interpreter), MODULES);
     let mut worker = server.worker(command(&interpreter), limits()).unwrap();
     let _folder = load(&mut worker, "os.abort()");
     let Outcome::Refused(refusal) = worker.ask(Ask::Call).unwrap() else { panic!() };
@@ -92,7 +93,7 @@ fn a_dead_worker_is_refused_with_its_signal() {
 #[test]
 fn without_a_server_workers_are_started() {
     let Some(interpreter) = interpreter() else { return };
-    let server = ForkServer::start(command(&interpreter));
+    let server = ForkServer::start(command(&interpreter), MODULES);
     drop(server.worker(command(&interpreter), limits()).unwrap());
     let pid = i32::try_from(server.pid().unwrap()).unwrap();
     // SAFETY: takes no memory; the server has not been waited for, so that the number is its own.
@@ -110,12 +111,12 @@ fn without_a_server_workers_are_started() {
         std::fs::write(folder.path().join("torch/__init__.py"), text).unwrap();
         let mut broken = command(&interpreter);
         broken.env("PYTHONPATH", folder.path());
-        let server = ForkServer::start(broken);
+        let server = ForkServer::start(broken, MODULES);
         let mut worker = server.worker(command(&interpreter), limits()).unwrap();
         assert_eq!(says(&mut worker, "1"), "1");
         assert_eq!(server.pid(), None, "{text}");
     }
-    let server = ForkServer::start(Command::new("/nowhere/python3"));
+    let server = ForkServer::start(Command::new("/nowhere/python3"), MODULES);
     assert!(server.pid().is_none() && server.worker(command(&interpreter), limits()).is_ok());
 }
 
@@ -127,7 +128,7 @@ fn a_package_is_imported_once() {
     std::fs::write(folder.path().join("torch/__init__.py"), "import os\nby = os.getpid()\n").unwrap();
     let mut like_torch = command(&interpreter);
     like_torch.env("PYTHONPATH", folder.path());
-    let server = ForkServer::start(like_torch);
+    let server = ForkServer::start(like_torch, MODULES);
     let mut worker = server.worker(command(&interpreter), limits()).unwrap();
     assert_eq!(says(&mut worker, "__import__('torch').by"), server.pid().unwrap().to_string());
 }
@@ -136,7 +137,7 @@ fn a_package_is_imported_once() {
 #[test]
 fn stand_in() {
     let Ok(interpreter) = std::env::var(VARIABLE) else { return };
-    let server = ForkServer::start(command(&interpreter));
+    let server = ForkServer::start(command(&interpreter), MODULES);
     let start = || server.worker(command(&interpreter), limits()).unwrap();
     let (mut busy, stopped, waiting) = (start(), start(), start());
     let _folder = load(&mut busy, "while True: pass");
