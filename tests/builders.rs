@@ -246,6 +246,13 @@ fn a_killed_process_is_replaced_once_for_a_compilation() {
     assert!(refusal.gate == Gate::BuildFailed && refusal.measured.contains("signal: 9"), "{refusal:?}");
     bench.passes(&nvrtc, 3);
     assert_eq!(bench.started().len(), 5);
+    // The file that joins several sources is there for the second attempt, too.
+    kill(bench.started()[4]);
+    let mut several = bench.request(SIMPLE, 4);
+    several.sources.insert(0, bench.root.join("first.cu"));
+    std::fs::write(&several.sources[0], "static __device__ int first() { return 1; }\n").unwrap();
+    assert!(matches!(bench.built(&nvrtc, &several), Outcome::Passed(_)));
+    assert_eq!(bench.started().len(), 6);
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn every_error_of_a_c_compiler_is_shown_and_its_command_on_request() {
 #[test]
 fn quiet_leaves_warnings_and_results() {
     let folder = tiny("quiet");
-    let short = ["--seed", "3", "--trials", "2", "--samples", "25", "--max-samples", "25", "--no-ablation"];
+    let short = ["--seed", "3", "--max-samples", "25"];
     let ran = tune(&folder, &short);
     assert!(ran.err.contains("default    1/1"), "there is no progress to leave out: {}", ran.err);
     let calm = tune(&folder, &[&short[..], &["-q"]].concat());

@@ -131,13 +131,13 @@ fn parts_sums_pairs_and_defines_are_right_on_every_configuration() {
 fn timed_calls_write_their_part_and_nothing_else() {
     const TIMED: &str = "[kernel]\nname = \"shifted\"\nentry = \"shifted\"\n[target.cpu]\nsource = \"shifted.c\"\n\
         [tunables]\nWAY = [1]\n[default]\nWAY = 1\n[[arguments]]\nname = \"y\"\ntype = \"f32[N]\"\nrole = \"out\"\n\
-        written = \"3 : N - 2\"\n[[arguments]]\nname = \"x\"\ntype = \"f32[N - 5]\"\nrole = \"in\"\n\
+        written = \"3 : N - 2\"\n[[arguments]]\nname = \"x\"\ntype = \"f32[N]\"\nrole = \"in\"\n\
         [[arguments]]\nname = \"n\"\ntype = \"i64\"\nrole = \"scalar\"\nvalue = \"N\"\n\
         [[workloads]]\nname = \"only\"\ndims = { N = 1003 }\n\
         [reference]\nbuiltin = \"elementwise\"\nexpressions = { y = \"2 * x\" }\n\
         [baselines]\nplain = \"plain.c:shifted\"\n";
     const RIGHT: &str = "#include <stdint.h>\nvoid shifted(float *y, const float *x, int64_t n) {\n\
-        static int calls; ++calls;\nfor (int64_t i = 3; i < n - 2; ++i) y[i] = 2 * x[i - 3];\n}\n";
+        static int calls; ++calls;\nfor (int64_t i = 3; i < n - 2; ++i) y[i] = 2 * x[i];\n}\n";
     // Right in checks, and wrong once it is called often.
     let late = RIGHT.replace("++calls;", "if (++calls > 200) y[n - 1] = 0;");
     for (name, source, code) in [("parts-timed", RIGHT, 0), ("parts-late", &*late, 3)] {
@@ -157,7 +157,7 @@ fn what_is_wrong_in_a_part_or_a_sum_is_refused_at_its_gate() {
         return;
     }
     for (name, from, to, gate, words) in [
-        ("edge", "for (int64_t r = 1;", "for (int64_t r = 0;", "out_of_bounds", "before y"),
+        ("edge", "for (int64_t r = 1;", "for (int64_t r = 0;", "out_of_bounds", "outside the part"),
         ("left-out", "r < h - 1", "r < h - 2", "unwritten_output", "elements of y were never written"),
         ("wrong", "/ NEIGHBOURS", "/ 4", "numerics", "y["),
         ("sum", "sums[b] = sum;", "sums[b] = b ? sum : 0;", "numerics", "the sum of sums is "),

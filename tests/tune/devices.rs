@@ -3,6 +3,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use camino::Utf8PathBuf;
 use kiln_build::Cache;
@@ -40,9 +41,15 @@ fn devices_share_the_trials_of_a_study_and_refuse_the_same() {
     let mut bench = Bench::new(&kernel, &settings, around).unwrap();
     bench.add_device(None).unwrap();
     bench.add_device(None).unwrap();
-    let summary =
-        tune(&mut bench, &Record::nowhere("three", CacheState::Warm), &Budget::new(None), "three", 0.0, &mut |_, _| ())
-            .unwrap();
+    let summary = tune(
+        &mut bench,
+        &Record::nowhere("three", CacheState::Warm),
+        &Budget::since(Instant::now(), None),
+        "three",
+        0.0,
+        &mut |_, _| (),
+    )
+    .unwrap();
     let refused: Value = serde_json::to_value(&summary.refused).unwrap();
     assert_eq!(refused, expected["refused"]);
     assert_eq!(serde_json::to_value(&summary.config).unwrap(), expected["config"]);

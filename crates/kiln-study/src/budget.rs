@@ -20,11 +20,6 @@ impl Budget {
         Budget { started, whole }
     }
 
-    /// From now on.
-    pub fn new(minutes: Option<f64>) -> Budget {
-        Budget::since(Instant::now(), minutes)
-    }
-
     /// The limit of the first `parts` of `all` equal parts of the work: those that come later get their share too.
     pub(crate) fn of(&self, parts: usize, all: usize) -> Budget {
         Budget { started: self.started, whole: self.whole.map(|w| w.mul_f64(parts as f64 / all.max(1) as f64)) }

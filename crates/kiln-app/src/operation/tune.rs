@@ -77,6 +77,8 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     let card = opened.card.as_ref().filter(|_| live);
     let others = others(&beside, card)?;
     let _held = lock(card.into_iter().chain(&others), project, teller)?;
+    // Waiting for others is nobody's time; right answers and baselines are the study's.
+    let started = Instant::now();
     let mut bench = Bench::new(kernel, &settings, surroundings(project, &said, live, card)?)?;
     bench.priors = priors;
     for card in &others {
@@ -104,7 +106,14 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     };
     teller.belongs_to(&study.id);
     teller.tell(begins(kernel, &settings, record.len()));
-    let budget = Budget::new(settings::minutes(request));
+    let budget = Budget::since(started, settings::minutes(request));
+    if let Some(left) = budget.left(Instant::now()).filter(|left| *left < budget.elapsed(Instant::now())) {
+        teller.note(format!(
+            "right answers and baselines took {:.1} s of the time, {:.1} s are left",
+            budget.elapsed(Instant::now()).as_secs_f64(),
+            left.as_secs_f64()
+        ));
+    }
     let of = limits::For { project, path: &request.selecting.path, study: &study.id };
     let mut slow = |bench: &mut Bench<'_>, config: &Config| {
         if request.profile {

@@ -111,7 +111,7 @@ impl Nvrtc {
             // What a compiler that is killed leaves behind goes with the folder.
             "temporary": folder.as_str(),
         });
-        let symbols = match self.heard(&compilation, folder, watch)? {
+        let symbols = match self.heard(request, &compilation, (folder, watch))? {
             Heard::Passed(symbols) => symbols,
             Heard::Refused { .. } => return Ok(Outcome::Refused(refused(&log, None, &typed)?)),
             Heard::Version(_) => return Err(Fault::new("compiling with NVRTC", "it was asked for something else")),
@@ -132,7 +132,12 @@ impl Nvrtc {
     }
 
     /// What came of a compilation, of a second one in a new process where the first says nothing about the source.
-    fn heard(&self, compilation: &Value, folder: &Utf8Path, watch: &Watch<'_>) -> Result<Heard, Fault> {
+    fn heard(
+        &self,
+        request: &Request,
+        compilation: &Value,
+        (folder, watch): (&Utf8Path, &Watch<'_>),
+    ) -> Result<Heard, Fault> {
         let failed = |e: std::io::Error| Fault::new("ordering a compilation", e);
         let log = || File::create(folder.join(LOG)).map(Stdio::from).map_err(failed);
         let mut builder = self.builders.take(log()?)?;
@@ -142,6 +147,7 @@ impl Nvrtc {
             drop(builder);
             // Nothing of the first attempt is taken for the second's.
             fs_err::remove_dir_all(folder).and_then(|()| fs_err::create_dir(folder)).map_err(failed)?;
+            request.unit(folder)?;
             builder = self.builders.start(log()?)?;
             // Time that the first one wasted is not taken from the second.
             heard = builder.compile(compilation, &Watch { started: Instant::now(), ..*watch })?;
