@@ -21,10 +21,11 @@ pub(crate) const ASKED: &[&str] = &["numpy"];
 /// Servers by their interpreters and what they import. They end when the last copy goes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Forks {
-    servers: Arc<Mutex<HashMap<(String, Modules), Arc<ForkServer>>>>,
+    servers: Arc<Mutex<Servers>>,
 }
 
 type Modules = &'static [&'static str];
+type Servers = HashMap<(String, Modules), Arc<ForkServer>>;
 
 impl Forks {
     /// The server of an interpreter, started by this command where there is none yet.
