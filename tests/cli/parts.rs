@@ -162,7 +162,7 @@ fn what_is_wrong_in_a_part_or_a_sum_is_refused_at_its_gate() {
         ("wrong", "/ NEIGHBOURS", "/ 4", "numerics", "y["),
         ("sum", "sums[b] = sum;", "sums[b] = b ? sum : 0;", "numerics", "the sum of sums is "),
         ("unwritten", "sums[b] = sum;", "if (b) sums[b] = sum;", "unwritten_output", "1 of 4 elements of sums"),
-        ("one-more", "/ BLOCK; ++b", "/ BLOCK + 1; ++b", "out_of_bounds", "beyond the end of sums"),
+        ("one-more", "/ BLOCK; ++b", "/ BLOCK + 1; ++b", "out_of_bounds", "outside the part"),
     ] {
         // Two rows more would be read before the first.
         let source = SOURCE
