@@ -221,6 +221,29 @@ fn a_reference_that_gives_nothing_is_told_so() {
     assert_eq!(function("outputs['y'][:] = 2 * inputs['x']").code, 0);
 }
 
+/// A reference that takes longer than the study may: what is left of the time is none, and the default alone is proven.
+#[test]
+fn right_answers_take_of_the_time_that_is_given() {
+    if !crate::filled::has_numpy() {
+        return;
+    }
+    let folder = twice::folder("slow_answers");
+    twice::rewrite(&folder, "kernel.toml", "WAY = [1, 2]", "WAY = { from = 1, to = 40 }");
+    twice::rewrite(
+        &folder,
+        "kernel.toml",
+        "builtin = \"elementwise\"\nexpressions = { y = \"2 * x\" }",
+        "python = \"right.py:right\"",
+    );
+    let text = "import time\ndef right(inputs, scalars, outputs):\n    time.sleep(0.25)\n    return 2 * inputs['x']\n";
+    std::fs::write(folder.join("twice/right.py"), text).unwrap();
+    let ran = twice::tune(&folder, "twice", &["--minutes", "0.02", "--variant", "T=f32", "--json"]);
+    let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert!(summary["seconds"].as_f64().unwrap() >= 2.0, "{summary:#}");
+    assert_eq!((&summary["trials"], &summary["config"]["WAY"]), (&1.into(), &1.into()), "{}", ran.err);
+    assert!(ran.err.contains("right answers and baselines took "), "{}", ran.err);
+}
+
 #[test]
 fn a_file_where_the_cache_should_be_is_named() {
     let folder = crate::history::tiny("faults_cache_file");

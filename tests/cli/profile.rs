@@ -223,7 +223,8 @@ fn a_study_that_stops_says_what_limits_its_best() {
     let words = ["tune", path, "--target", "cpu", "--workload", "square256", "--baseline", "naive", "--trials", "6"];
     let ran = kiln_in(&folder, &[&words[..], &["--seed", "1"]].concat());
     assert_eq!(ran.code, 4, "{}{}", ran.out, ran.err);
-    assert!(ran.err.contains("the default is limited by scalar_loop, at most "), "{}", ran.err);
+    assert!(ran.out.contains("the default configuration runs at 0."), "{}", ran.out);
+    assert!(ran.out.contains("1 configuration tried") && !ran.err.contains("\nseed "), "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("what limits it on square256: scalar_loop, at most "), "{}", ran.out);
     assert!(
         ran.out.contains("\nnext\n  ") && ran.out.contains(" profile ") && !ran.out.contains("--no-stop"),
@@ -232,6 +233,10 @@ fn a_study_that_stops_says_what_limits_its_best() {
     );
     let shown = kiln_in(&folder, &["show", "last"]).out;
     assert!(shown.contains("what limits it on square256: scalar_loop"), "{shown}");
+    let on =
+        kiln_in(&folder, &[&words[..], &["--seed", "1", "--no-stop", "--no-ablation", "--samples", "25"]].concat());
+    assert!(on.err.contains("the default is limited by scalar_loop, at most "), "{}", on.err);
+    assert!(on.err.contains("\nseed ") && on.out.contains("configurations tried"), "{}{}", on.out, on.err);
     let off = kiln_in(&folder, &[&words[..], &["--seed", "1", "--no-profile"]].concat());
     assert!(
         off.code == 4 && !off.out.contains("what limits it on") && !off.err.contains("is limited by"),

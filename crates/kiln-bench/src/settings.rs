@@ -53,7 +53,7 @@ pub struct Settings {
     pub workload: Option<String>,
     /// The baseline's name; the file's first when none.
     pub baseline: Option<String>,
-    /// Stop after the seed phase when the best is under half the baseline's speed.
+    /// Stop when the default, or else the best of the seed phase, is under half the baseline's speed.
     pub stop_rule: bool,
     /// Whether caches are warm or cold.
     pub cache: CacheState,

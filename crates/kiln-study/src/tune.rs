@@ -20,7 +20,7 @@ use crate::promise::promise;
 use crate::recording::record::Record;
 use crate::recording::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
 
-/// Below this share of the baseline's speed, after the seed phase, searching on is not worth the time.
+/// Below this share of the baseline's speed a profile shows more than a search.
 const HOPELESS_SHARE: f64 = 0.5;
 
 /// What one campaign (all workloads, or one of them) came to.
@@ -42,7 +42,7 @@ impl Campaign {
     }
 }
 
-/// What is done about a default that is far too slow, before the seed phase.
+/// What is done about a default that is far too slow where the study goes on all the same.
 pub type OnSlow<'s, A> = &'s mut dyn FnMut(&mut A, &Config);
 
 /// Runs a study from wherever its record ends.
@@ -184,10 +184,23 @@ fn campaign<A: Apparatus>(
             bench.note(format!("the default configuration is refused by {}: {}", refusal.gate, refusal.measured));
         } else {
             sound = Some(default);
-            if let (Some(baseline), false) = (baseline, recorded) {
-                let ratio = first_look(bench, &baseline.name, paces, &evaluation);
-                if ratio.is_some_and(|ratio| ratio < HOPELESS_SHARE) {
+            if let Some(baseline) = baseline {
+                let ratio = first_look(bench, &baseline.name, paces, &evaluation, !recorded);
+                let far = ratio.is_some_and(|ratio| ratio < HOPELESS_SHARE);
+                let phase = named("standing");
+                // What was decided once stays so, and what has searched already goes on.
+                let asked = record.has(&phase) || far && !record.has(&named("seed"));
+                let reason = match asked {
+                    true => half_speed(bench, record, baseline, ("the default configuration", default), &phase)?,
+                    false => None,
+                };
+                // A study of one campaign says at its end what limits what it came to.
+                if far && !recorded && (reason.is_none() || course.workload.is_some()) {
                     slow(bench, default);
+                }
+                if let Some(reason) = reason {
+                    let config = Some(default.clone());
+                    return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
                 }
             }
         }
@@ -225,9 +238,12 @@ fn campaign<A: Apparatus>(
         );
         return Ok(Campaign::without_figures(TuneVerdict::NoValidCandidate, reason, None, attempts));
     }
-    if let Some(reason) = half_speed(bench, record, baseline, &attempts, &course.phase("rule"))? {
-        let config = attempts.best().map(|t| t.config.clone());
-        return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
+    if let (Some(baseline), Some(best)) = (baseline, attempts.best()) {
+        let of = ("after the seed phase the best configuration", &best.config);
+        if let Some(reason) = half_speed(bench, record, baseline, of, &named("rule"))? {
+            let config = Some(best.config.clone());
+            return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
+        }
     }
 
     run(bench, record, budget, &mut line, 1, &mut search, &mut attempts)?;
@@ -268,11 +284,19 @@ fn warned_of<A: Apparatus>(bench: &A, attempts: &Attempts) {
 }
 
 /// The default beside the baseline on the smallest workload, for whoever waits. Both have few samples, and not in turns.
-fn first_look<A: Apparatus>(bench: &A, baseline: &str, paces: &Paces, evaluation: &Evaluation) -> Option<f64> {
+fn first_look<A: Apparatus>(
+    bench: &A,
+    baseline: &str,
+    paces: &Paces,
+    evaluation: &Evaluation,
+    told: bool,
+) -> Option<f64> {
     let ours = evaluation.measured().first()?;
     let (workload, theirs) = paces.iter().find(|(workload, _)| *workload == ours.workload)?;
     let ratio = Some(theirs / ours.median()).filter(|ratio| ratio.is_finite())?;
-    bench.tell(&Event::FirstLook { baseline, workload, ratio });
+    if told {
+        bench.tell(&Event::FirstLook { baseline, workload, ratio });
+    }
     Some(ratio)
 }
 
@@ -293,32 +317,32 @@ fn own_default<A: Apparatus>(
     })
 }
 
-/// The rule after the seed phase: under half the baseline's speed on the smallest workload, stop and say so.
+/// The rule after the default, and again after the seed phase: under half the baseline's speed on the smallest workload, stop
+/// and say why.
 fn half_speed<A: Apparatus>(
     bench: &mut A,
     record: &Record<'_>,
-    baseline: Option<&Baseline<A::Subject>>,
-    attempts: &Attempts,
+    baseline: &Baseline<A::Subject>,
+    (what, config): (&str, &Config),
     phase: &str,
 ) -> Result<Option<String>, Fault> {
-    let (Some(baseline), Some(best), true) = (baseline, attempts.best(), bench.settings().stop_rule) else {
+    if !bench.settings().stop_rule {
         return Ok(None);
-    };
+    }
     // Measured next to each other, once: a decision to stop must not rest on two different moments.
-    let Some((theirs, ours)) = crate::phases::confirm::glance(bench, record, &best.config, baseline, phase)? else {
+    let Some((theirs, ours)) = crate::phases::confirm::glance(bench, record, config, baseline, phase)? else {
         return Ok(None);
     };
     let share = theirs / ours;
     let digits = if share < 0.1 { 4 } else { 2 };
     if share >= HOPELESS_SHARE {
         if share < 1.0 {
-            bench.note(format!("after the seed phase the best runs at {share:.2}x of {}", baseline.name));
+            bench.note(format!("{what} runs at {share:.2}x of {}", baseline.name));
         }
         return Ok(None);
     }
     Ok(Some(format!(
-        "after the seed phase the best configuration runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: remove what \
-         limits it before searching on",
+        "{what} runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: remove what limits it before searching on",
         baseline.name
     )))
 }

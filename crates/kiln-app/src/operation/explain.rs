@@ -203,8 +203,8 @@ fn of_study(verdict: &TuneVerdict) -> (&'static str, &'static str) {
              to add values.",
         ),
         TuneVerdict::Stopped => (
-            "ended early: the best configuration has less than half of the baseline's speed",
-            "Exit code 4. Below 0.5x a profile shows more than a search: the study shows what limits the best configuration, and `kiln profile` shows \
+            "ended early: the default, or the best configuration of the seed phase, has less than half of the baseline's speed",
+            "Exit code 4. Below 0.5x a profile shows more than a search: the study shows what limits that configuration, and `kiln profile` shows \
              more. --no-stop searches anyway.",
         ),
         TuneVerdict::NoValidCandidate => (

@@ -45,7 +45,8 @@ pub(crate) struct TuneArgs {
     /// Ignore earlier studies
     #[arg(long)]
     pub(crate) no_prior: bool,
-    /// Continue even if the best of the seed phase is below half the baseline's speed, or all configurations fail alike
+    /// Continue even if the default (or else the best of the seed phase) is below half the baseline's speed, or all
+    /// configurations fail alike
     #[arg(long)]
     pub(crate) no_stop: bool,
     /// Skip the ablation phase

@@ -32,7 +32,7 @@ pub struct Options {
     pub workload: Option<String>,
     /// The baseline asked for.
     pub baseline: Option<String>,
-    /// Whether a hopeless search stopped after the seed phase.
+    /// Whether a study stopped that was far behind its baseline.
     pub stop_rule: Option<bool>,
     /// `warm` or `cold`.
     pub cache: Option<String>,

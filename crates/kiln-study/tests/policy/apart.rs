@@ -92,3 +92,15 @@ fn each_goes_on_where_it_was() {
         );
     }
 }
+
+#[test]
+fn one_that_is_far_behind_stops_and_the_other_goes_on() {
+    // The default takes 2.25 ms on the small workload and 2 ms on the large one.
+    let mut script = apart();
+    script.baseline = Some(1.1e-3);
+    let played = script.play();
+    assert_eq!(played.summary().verdict, TuneVerdict::Stopped);
+    assert!(played.heard("slow"), "told at once: the summary has no configuration to profile");
+    assert_eq!((played.count("duel small/standing"), played.count("duel large/standing")), (1, 0));
+    assert!(!played.heard("phase small/seed") && played.heard("phase large/confirm"));
+}

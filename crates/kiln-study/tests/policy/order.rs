@@ -83,6 +83,7 @@ fn a_winner_that_is_not_faster_reaches_nothing() {
     for (baseline, verdict) in [(1e-3, "same"), (0.8e-3, "slower")] {
         let mut script = Script::new("");
         (script.baseline, script.settings.search_trials) = (Some(baseline), 120);
+        script.settings.stop_rule = false;
         let played = script.play();
         let summary = played.summary();
         assert_eq!(summary.verdict, TuneVerdict::NotReached);

@@ -36,7 +36,7 @@ enum Workload {
     Largest,
 }
 
-/// Says what limits a default that is far too slow, before anything is searched.
+/// Says what limits a default that is far too slow, before a study searches all the same.
 pub(super) fn slow<'a>(of: For<'_>, bench: &mut Bench<'a>, config: &Config, teller: &Teller<'_>) {
     let wanted = Profile { which: Workload::Smallest, level: ProfileLevel::Quick, limit: ALL };
     if let Some((found, _)) = told(of, bench, config, wanted, teller) {

@@ -32,7 +32,7 @@ pub struct TuneRequest {
     pub prior: Vec<String>,
     /// Start from nothing.
     pub no_prior: bool,
-    /// Stop when the best of the seed phase is under half the baseline's speed.
+    /// Stop when the default, or else the best of the seed phase, is under half the baseline's speed.
     pub stop_rule: bool,
     /// Find out what each choice of the winner is worth.
     pub ablation: bool,
