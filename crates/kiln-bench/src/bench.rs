@@ -126,12 +126,13 @@ impl<'a> Bench<'a> {
         let memory = memory(settings, &machine);
         let limits = WorkerLimits { time: Duration::from_secs(60), memory };
         let cuda = match kernel.selection.target.kind {
-            TargetKind::Cuda if around.live => cuda_toolchain(kernel.selection.target, &around.program),
+            TargetKind::Cuda if around.live => cuda_toolchain(&kernel.selection, &around.program),
             _ => Err(Fault::new("looking for a CUDA compiler", "it was not needed")),
         };
         let mut seating = Seating::new(around.program, cpus, settings, limits, around.cache.clone());
         seating.gpu = around.gpu;
-        seating.required = kernel.selection.target.kernels.clone().into();
+        let required = kernel.selection.target.implementations.iter();
+        seating.required = required.map(|one| (one.name.clone(), one.kernels.clone().into())).collect();
         let mut bench = Bench {
             kernel,
             settings,

@@ -32,7 +32,7 @@ pub enum Build {
 /// A configuration of a kernel in Python as it is, with nothing compiled ahead.
 pub(crate) fn python_subject(bench: &Bench<'_>, kernel: &Kernel<'_>, config: &Config) -> Result<Subject, Fault> {
     let python = bench.python.as_ref().map_err(Clone::clone)?;
-    let (file, function) = kernel.python_entry()?;
+    let (file, function) = kernel.python_entry(config)?;
     let device = kernel.on_gpu();
     Ok(Subject::Python {
         interpreter: python.interpreter.clone(),
@@ -76,7 +76,7 @@ impl Awaiting<'_> {
         match build {
             Build::Ready(subject) => Ok(Outcome::Passed(subject)),
             Build::Asked(ticket, config) => {
-                let host = self.kernel.selection.target.host;
+                let host = self.kernel.host(&config);
                 let built = self.awaited(&ticket, &config)?;
                 Ok(built.map(|artifact| subject_of(self.kernel, host, artifact, config)))
             }
@@ -199,7 +199,7 @@ impl<'a> Bench<'a> {
         let doing = &format!("compiling {config}");
         let silent = |time: Duration| (self.listener)(&Event::Silence { doing, seconds: time.as_secs_f64() });
         let built = self.cache.build_until(&toolchain, &request, self.build_limits(), &silent, self.stopped)?;
-        let host = self.kernel.selection.target.host;
+        let host = self.kernel.host(config);
         Ok(built.map(|artifact| subject_of(self.kernel, host, artifact, config.clone())))
     }
 

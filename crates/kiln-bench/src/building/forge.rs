@@ -38,7 +38,7 @@ pub struct Forged {
 /// What a kernel is compiled with.
 pub fn toolchain(kernel: &Kernel<'_>, program: &Utf8Path) -> Result<Toolchain, Fault> {
     match kernel.selection.target.kind {
-        TargetKind::Cuda => cuda_toolchain(kernel.selection.target, program),
+        TargetKind::Cuda => cuda_toolchain(&kernel.selection, program),
         TargetKind::Cpu => kiln_build::Compiler::find().map(Toolchain::C),
         TargetKind::Python => {
             let why = "a python target is not compiled by kiln";
@@ -49,7 +49,7 @@ pub fn toolchain(kernel: &Kernel<'_>, program: &Utf8Path) -> Result<Toolchain, F
 
 /// A Python function whose kernels were compiled, and that nobody calls.
 fn forged_python(kernel: &Kernel<'_>, artifact: &Artifact, config: &Config) -> Result<Subject, Fault> {
-    let (file, function) = kernel.python_entry()?;
+    let (file, function) = kernel.python_entry(config)?;
     let (interpreter, config) = (String::new(), config.clone());
     let subject = Subject::Python { interpreter, file, function, config, device: kernel.on_gpu(), ahead: None };
     Ok(subject.built_ahead(artifact))
@@ -89,7 +89,7 @@ pub fn forge(
                 let (seconds, mut warnings) = (artifact.built_in.map(|d| d.as_secs_f64()), artifact.warnings.clone());
                 let subject = match kernel.selection.target.kind {
                     TargetKind::Python => forged_python(kernel, &artifact, &config)?,
-                    _ => subject_of(kernel, kernel.selection.target.host, artifact, config.clone()),
+                    _ => subject_of(kernel, kernel.host(&config), artifact, config.clone()),
                 };
                 warnings.extend(subject.unable().map(|why| format!("nothing was compiled without a GPU: {why}")));
                 let outcome = judge_resources(kernel, &subject)?;

@@ -40,7 +40,7 @@ pub(crate) struct Seating {
     /// The caches of a processor that measures.
     pub(crate) caches: Caches,
     /// Kernels that every sample of a candidate must run, by parts of their names.
-    pub(crate) required: Arc<[String]>,
+    pub(crate) required: Arc<[(Option<Arc<str>>, Arc<[String]>)]>,
     /// Samples taken again because something disturbed them.
     pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
@@ -61,7 +61,7 @@ impl Seating {
     ) -> Seating {
         let (threads, cache) = (settings.threads, settings.cache);
         let caches = Caches::of(cpus.last().copied().unwrap_or(0));
-        let (required, retaken) = (Arc::default(), Arc::default());
+        let (required, retaken): (Arc<[_]>, _) = (Arc::new([]), Arc::default());
         let (gpu, idle, forks) = (None, Idle::default(), Forks::default());
         Seating { program, cpus, threads, limits, cache, gpu, caches, required, retaken, idle, forks, builds }
     }
@@ -227,6 +227,13 @@ impl Seating {
         self.seated(subject, rested, (kind, fresh), kept)
     }
 
+    /// The kernels that a subject's implementation must run.
+    pub(crate) fn required_of(&self, subject: &Subject) -> Arc<[String]> {
+        let name = subject.config().implementation();
+        let named = self.required.iter().find(|(own, _)| own.is_none() || own.as_deref() == name);
+        named.or(self.required.first()).map_or_else(Arc::default, |(_, kernels)| Arc::clone(kernels))
+    }
+
     /// Loads the subject in a worker, which nobody used before when it is fresh.
     fn seated(
         &self,
@@ -242,7 +249,7 @@ impl Seating {
         seat.used = !fresh;
         // Baselines have no tunables, and run what they like.
         if subject.is_foreign() && !subject.config().is_empty() {
-            seat.required = Arc::clone(&self.required);
+            seat.required = self.required_of(subject);
         }
         seat.threaded = self.threads > 1;
         if matches!(

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use kiln_core::{Report, Span};
+use kiln_core::{IMPLEMENTATION, Report, Span};
 use kiln_expr::Function;
 
 use crate::reading::log::Log;
@@ -29,6 +29,8 @@ pub(crate) fn check_variable(log: &Log, what: &str, name: &str, span: Span) {
         "is a reserved word"
     } else if Function::named(name).is_some() {
         "is a function"
+    } else if name == IMPLEMENTATION {
+        "is what configurations call one of [target.KIND.implementation.NAME]"
     } else {
         return;
     };
