@@ -66,6 +66,15 @@ impl<'a> Kernel<'a> {
         self.selection.default_for(workloads, &|config| self.allows(config))
     }
 
+    /// What each implementation that competes begins with on some of the workloads, in file order, where the file says so and
+    /// the rules allow it.
+    pub fn openings(&self, workloads: &[Option<&Workload>]) -> Vec<Config> {
+        let own = |one: &&'a Implementation| {
+            self.selection.only(one).default_for(workloads, &|config| self.allows(config))
+        };
+        self.selection.implementations.iter().filter_map(own).collect()
+    }
+
     /// A configuration as it was written down; none when it is not one of this kernel's.
     pub fn read_config(&self, text: &str) -> Option<Config> {
         self.selection.recorded_config(text)
@@ -123,7 +132,8 @@ impl<'a> Kernel<'a> {
         self.python_entry_of(self.selection.implementation(config))
     }
 
-    pub(crate) fn python_entry_of(&self, implementation: &Implementation) -> Result<(Utf8PathBuf, String), Fault> {
+    /// The same of one implementation.
+    pub fn python_entry_of(&self, implementation: &Implementation) -> Result<(Utf8PathBuf, String), Fault> {
         let entry = implementation.entry.as_ref().or(self.selection.spec.entry.as_ref());
         let entry = entry.ok_or_else(|| {
             no_entry(&format!(r#"add entry = "file.py:function" to [{}]"#, self.place(implementation)))

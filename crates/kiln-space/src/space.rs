@@ -190,6 +190,11 @@ impl Space {
         &self.parts
     }
 
+    /// How many configurations each implementation has, where several compete; those without any are not among them.
+    pub fn implementations(&self) -> Vec<(&str, u128)> {
+        self.parts.iter().map(|part| (&*part.name, part.space.len())).collect()
+    }
+
     /// The tunables that have a choice where a point lies: those of its implementation.
     pub fn free(&self, point: &[u32]) -> Vec<usize> {
         let choice = |dimensions: &[Dimension], at: usize| dimensions[at].values.len() > 1;

@@ -36,7 +36,7 @@ pub use records::note::Note;
 pub use records::options::Options;
 pub use records::phase::PhaseId;
 pub use records::study::{Filter, State, Study};
-pub use records::summary::{Ablated, Confirmed, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
+pub use records::summary::{Ablated, Confirmed, Contender, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
 pub use records::trial::{Trial, TrialState};
 pub use run::{Run, RunSide};
 pub use store::Store;

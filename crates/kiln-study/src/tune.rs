@@ -14,11 +14,13 @@ use crate::budget::Budget;
 use crate::course::Course;
 use crate::phases::attempts::{Attempts, Tried};
 use crate::phases::confirm::Opponent;
+use crate::phases::contenders::contenders;
+use crate::phases::opening::{called, openings, try_openings};
 use crate::phases::proof::{Proven, prove, together};
-use crate::phases::proposals::{Line, Phase, Source, run, trial};
+use crate::phases::proposals::{Line, Phase, Source, run};
 use crate::promise::promise;
 use crate::recording::record::Record;
-use crate::recording::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
+use crate::recording::summary::{Ablated, Confirmed, Contender, Late, Summary, TuneVerdict};
 
 /// Below this share of the baseline's speed a profile shows more than a search.
 const HOPELESS_SHARE: f64 = 0.5;
@@ -33,12 +35,15 @@ struct Campaign {
     attempts: Attempts,
     /// Refusals of finalists and of the confirmation.
     late: Vec<Late>,
+    /// How each implementation did, where several compete.
+    implementations: Vec<Contender>,
 }
 
 impl Campaign {
     /// One that ended before anything was confirmed.
     fn without_figures(verdict: TuneVerdict, reason: String, config: Option<Config>, attempts: Attempts) -> Campaign {
-        Campaign { verdict, reason, config, workloads: vec![], ablation: vec![], attempts, late: vec![] }
+        let (workloads, ablation, late, implementations) = (vec![], vec![], vec![], vec![]);
+        Campaign { verdict, reason, config, workloads, ablation, attempts, late, implementations }
     }
 }
 
@@ -173,38 +178,29 @@ fn campaign<A: Apparatus>(
         });
         bench.note(format!("the default configuration {stated} is not tried{why}"));
     }
-    let mut sound = None;
-    if let Some(default) = &default {
-        bench.tell(&Event::Phase { phase: &named("default"), planned: 1 });
-        let (evaluation, recorded) = trial(bench, record, &named("default"), 0, default, None, None)?;
-        let best = attempts.add(Tried { config: default.clone(), evaluation: evaluation.clone() });
-        let (phase, number, config) = (&*named("default"), 0, default);
-        bench.tell(&Event::Trial { phase, number, config, evaluation: &evaluation, best, recorded });
-        if let Some(refusal) = evaluation.refusal() {
-            bench.note(format!("the default configuration is refused by {}: {}", refusal.gate, refusal.measured));
-        } else {
-            sound = Some(default);
-            if let Some(baseline) = baseline {
-                let ratio = first_look(bench, &baseline.name, paces, &evaluation, !recorded);
-                let far = ratio.is_some_and(|ratio| ratio < HOPELESS_SHARE);
-                let phase = named("standing");
-                // What was decided once stays so, and what has searched already goes on.
-                let asked = record.has(&phase) || far && !record.has(&named("seed"));
-                let reason = match asked {
-                    true => half_speed(bench, record, baseline, ("the default configuration", default), &phase)?,
-                    false => None,
-                };
-                // A study of one campaign says at its end what limits what it came to.
-                if far && !recorded && (reason.is_none() || course.workload.is_some()) {
-                    slow(bench, default);
-                }
-                if let Some(reason) = reason {
-                    let config = Some(default.clone());
-                    return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
-                }
-            }
+    let openings = openings(bench, course, default.as_ref(), &workloads);
+    let sound = try_openings(bench, course, &openings, &mut attempts)?;
+    if let (Some(baseline), Some((best, recorded))) = (baseline, &sound.best) {
+        let ratio = first_look(bench, &baseline.name, paces, &best.evaluation, !recorded);
+        let far = ratio.is_some_and(|ratio| ratio < HOPELESS_SHARE);
+        let phase = named("standing");
+        // What was decided once stays so, and what has searched already goes on.
+        let asked = record.has(&phase) || far && !record.has(&named("seed"));
+        let what = called(&best.config, openings.len());
+        let reason = match asked {
+            true => half_speed(bench, record, baseline, (&what, &best.config), &phase)?,
+            false => None,
+        };
+        // A study of one campaign says at its end what limits what it came to.
+        if far && !recorded && (reason.is_none() || course.workload.is_some()) {
+            slow(bench, &best.config);
+        }
+        if let Some(reason) = reason {
+            let config = Some(best.config.clone());
+            return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
         }
     }
+    let sound = sound.first;
     let space = Arc::clone(&bench.kernel().space);
     let first = default.as_ref().and_then(|d| space.locate(d));
     let kind = Kind::parse(&bench.settings().strategy).map_err(|e| Fault::new("choosing a search strategy", e))?;
@@ -221,8 +217,9 @@ fn campaign<A: Apparatus>(
             search.told(&point, &tried.evaluation);
         }
     }
-    // No more than there are, so that what is left is told right. The default was tried already.
-    let most = usize::try_from(space.len()).unwrap_or(usize::MAX).saturating_sub(usize::from(first.is_some()));
+    // No more than there are, so that what is left is told right. The defaults were tried already.
+    let begun = openings.iter().filter(|config| space.locate(config).is_some()).count();
+    let most = usize::try_from(space.len()).unwrap_or(usize::MAX).saturating_sub(begun);
     let seed = Phase { name: named("seed"), planned: bench.settings().seed_trials.min(most), may_end: false };
     let left = most.saturating_sub(seed.planned);
     let rest = Phase { name: named("search"), planned: bench.settings().search_trials.min(left), may_end: true };
@@ -255,20 +252,23 @@ fn campaign<A: Apparatus>(
         (Some(baseline), _) => Some(Opponent { name: baseline.name.clone(), subject: baseline.subject.clone() }),
         (None, Some(default)) => {
             bench.note("no baseline can be run: the default configuration takes its place".into());
-            own_default(bench, record, default)?
+            own_default(bench, record, &default)?
         }
         (None, None) => None,
     };
-    let Proven { winner, unopposed, ablation, late } = prove(bench, course, &attempts, opponent.as_ref())?;
+    let Proven { winner, unopposed, ablation, late, ranks } = prove(bench, course, &attempts, opponent.as_ref())?;
+    let won = winner.as_ref().map(|(config, _)| config).or(unopposed.as_ref());
+    let implementations = contenders(bench.kernel(), course, &attempts, &late, won, &ranks);
     let Some((config, workloads)) = winner else {
         let (verdict, reason) = match (&unopposed, &opponent) {
             (Some(_), None) => (TuneVerdict::NotReached, "there is nothing to measure the winner against".to_string()),
             _ => (TuneVerdict::NoValidCandidate, refusals_in_words(&attempts, &late)),
         };
-        return Ok(Campaign { verdict, reason, config: unopposed, workloads: vec![], ablation, attempts, late });
+        let workloads = vec![];
+        return Ok(Campaign { verdict, reason, config: unopposed, workloads, ablation, attempts, late, implementations });
     };
     let (verdict, reason) = judge(&workloads, target);
-    Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late })
+    Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late, implementations })
 }
 
 /// What the file asks to be warned of, once, with a count.
@@ -390,9 +390,10 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         worst.map_or((TuneVerdict::NoValidCandidate, String::new()), |c| (c.verdict, c.reason.clone()));
     let config = if apart { None } else { campaigns.first().and_then(|c| c.config.clone()) };
     let mut workloads: Vec<Confirmed> = Vec::new();
-    let (mut ablation, mut late) = (Vec::new(), Vec::new());
+    let (mut ablation, mut late, mut implementations) = (Vec::new(), Vec::new(), Vec::new());
     for campaign in campaigns {
         late.extend(campaign.late);
+        implementations.extend(campaign.implementations);
         for mut confirmed in campaign.workloads {
             confirmed.config = if apart { campaign.config.clone() } else { None };
             workloads.push(confirmed);
@@ -415,6 +416,7 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         late,
         sanitized: Vec::new(),
         limit: None,
+        implementations,
         ablation,
         seed: 0,
         seconds: 0.0,

@@ -34,6 +34,7 @@ impl<'a> Opened<'a> {
         let opened = Opened::unexamined(file, selecting)?;
         preflight(project, &opened.kernel.selection, selecting, teller)?;
         packages(&opened.kernel.selection, teller)?;
+        opened.kernel.selection.remarks().into_iter().for_each(|remark| teller.note(remark));
         environment::refuse(&opened.kernel, opened.card.as_ref())?;
         Ok(opened)
     }

@@ -122,6 +122,7 @@ fn run<'a>(
     let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
     let (config, defaulted) = complete(&selection, &problem, &request.config)?;
     teller.warn(&absent(&selection, &request.selecting));
+    selection.remarks().into_iter().for_each(|remark| teller.note(remark));
     let way = match holds(&problem, &config) {
         true => climb(project, file, request, &selection, &config, teller)?,
         false => Way::Static(None),
@@ -155,7 +156,7 @@ fn climb(
 ) -> Result<Way, Failure> {
     let kind = selection.target.kind;
     // A kernel in Python may name its file in the entry.
-    let without_source = selection.target.sources.is_empty() && kind != TargetKind::Python;
+    let without_source = selection.implementation(config).sources.is_empty() && kind != TargetKind::Python;
     if request.only_rules || without_source {
         return Ok(Way::Static(None));
     }

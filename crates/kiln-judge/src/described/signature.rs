@@ -272,10 +272,10 @@ pub(crate) fn row_major(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// An argument that no kernel at hand takes: scratch of no size, a descriptor of nothing, else what it is for others.
+/// An argument that no kernel at hand takes: scratch of one byte, a descriptor of nothing, else what it is for others.
 fn idle(quantities: &Quantities<'_>, argument: &Argument) -> Result<Slot, Report> {
     match argument.role {
-        Role::Scratch | Role::Tensormap => Ok(Slot::packed(&argument.name, argument.role, Dtype::U8, &[0])),
+        Role::Scratch | Role::Tensormap => Ok(Slot::packed(&argument.name, argument.role, Dtype::U8, &[1])),
         _ => slot(quantities, argument),
     }
 }
