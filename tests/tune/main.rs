@@ -16,6 +16,7 @@ mod best;
 mod change;
 mod devices;
 mod events;
+mod implementations;
 mod layout;
 mod scrutiny;
 mod shapes;

@@ -69,9 +69,8 @@ impl<'a> Kernel<'a> {
     /// What each implementation that competes begins with on some of the workloads, in file order, where the file says so and
     /// the rules allow it.
     pub fn openings(&self, workloads: &[Option<&Workload>]) -> Vec<Config> {
-        let own = |one: &&'a Implementation| {
-            self.selection.only(one).default_for(workloads, &|config| self.allows(config))
-        };
+        let own =
+            |one: &&'a Implementation| self.selection.only(one).default_for(workloads, &|config| self.allows(config));
         self.selection.implementations.iter().filter_map(own).collect()
     }
 

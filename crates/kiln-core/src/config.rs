@@ -38,7 +38,8 @@ impl Config {
 
     /// The values a kernel is built with: all but the implementation, which says what is built.
     pub fn tunables(&self) -> Config {
-        let kept = self.entries.iter().filter(|(name, value)| !(&**name == IMPLEMENTATION && matches!(value, Value::Str(_))));
+        let kept =
+            self.entries.iter().filter(|(name, value)| !(&**name == IMPLEMENTATION && matches!(value, Value::Str(_))));
         Config { entries: kept.cloned().collect() }
     }
 

@@ -360,7 +360,8 @@ mod tests {
             conditions.join(", ")
         );
         let imported = read("k", text.as_bytes()).unwrap();
-        let names: Vec<&str> = imported.spec.targets[0].implementations[0].constraints.iter().map(|c| &*c.name).collect();
+        let names: Vec<&str> =
+            imported.spec.targets[0].implementations[0].constraints.iter().map(|c| &*c.name).collect();
         let wanted: Vec<String> = (1..=101).map(|i| format!("condition_{i}")).collect();
         assert_eq!(names, wanted);
     }

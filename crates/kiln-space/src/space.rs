@@ -33,7 +33,8 @@ impl Space {
             return Space::unite(problem);
         }
         let mut clauses = Clauses::new(problem)?;
-        let mut space = Space { dimensions: problem.dimensions.clone(), factors: Vec::new(), parts: Vec::new(), count: 0 };
+        let mut space =
+            Space { dimensions: problem.dimensions.clone(), factors: Vec::new(), parts: Vec::new(), count: 0 };
         if clauses.empty {
             return Ok(space);
         }
@@ -199,7 +200,9 @@ impl Space {
     pub fn free(&self, point: &[u32]) -> Vec<usize> {
         let choice = |dimensions: &[Dimension], at: usize| dimensions[at].values.len() > 1;
         match self.part(point) {
-            Some(part) => part.columns().filter(|(own, _)| choice(part.space.dimensions(), *own)).map(|(_, at)| at).collect(),
+            Some(part) => {
+                part.columns().filter(|(own, _)| choice(part.space.dimensions(), *own)).map(|(_, at)| at).collect()
+            }
             None => (0..self.dimensions.len()).filter(|at| choice(&self.dimensions, *at)).collect(),
         }
     }
@@ -219,7 +222,9 @@ impl Space {
             return vec![self.sample(count, seed)];
         }
         let share = count.div_ceil(self.parts.len());
-        let lifted = |part: &Part| part.space.sample(share, seed).iter().map(|own| part.lifted(own, self.dimensions.len())).collect();
+        let lifted = |part: &Part| {
+            part.space.sample(share, seed).iter().map(|own| part.lifted(own, self.dimensions.len())).collect()
+        };
         self.parts.iter().map(lifted).collect()
     }
 

@@ -33,10 +33,13 @@ fn nowhere(target: &Target, left_out: &[&Implementation], arch: Arch) -> Report 
     let place = |one: &&Implementation| format!("{} runs on {}", one.name.as_deref().unwrap_or_default(), one.places());
     let places: Vec<String> = left_out.iter().map(place).collect();
     let what = match left_out {
-        [only] => format!("implementation {} of target.{}", only.name.as_deref().unwrap_or_default(), target.kind.name()),
+        [only] => {
+            format!("implementation {} of target.{}", only.name.as_deref().unwrap_or_default(), target.kind.name())
+        }
         _ => format!("no implementation of target.{}", target.kind.name()),
     };
-    let message = if left_out.len() == 1 { format!("{what} does not run on {arch}") } else { format!("{what} runs on {arch}") };
+    let message =
+        if left_out.len() == 1 { format!("{what} does not run on {arch}") } else { format!("{what} runs on {arch}") };
     let other = target.implementations.iter().find(|one| one.runs_on(Some(arch))).and_then(|one| one.name.as_deref());
     let hint = match other {
         Some(other) => format!("--implementation {other} runs there"),

@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use kiln_core::{Report, Value};
 
-use crate::model::{
-    Baseline, Compile, Constraint, Derived, Dtype, Implementation, Target, TargetKind, Tunable,
-};
+use crate::model::{Baseline, Compile, Constraint, Derived, Dtype, Implementation, Target, TargetKind, Tunable};
 use crate::names::check::Checked;
 use crate::names::namespace::{layers, merged_tunables};
 use crate::reading::draft::Draft;
@@ -88,9 +86,10 @@ fn refuse_other_kinds(log: &Log, others: &[Implementation], one: &Implementation
         let found = others.iter().find_map(|other| Some((other, other.tunable(&tunable.name)?)));
         let Some((other, known)) = found.filter(|(_, known)| kind(known) != kind(tunable)) else { continue };
         let (name, first) = (other.name.as_deref().unwrap_or_default(), log.line(known.span.start));
-        let report = Report::error(format!("{} has {} here and {} in {name}", tunable.name, kind(tunable), kind(known)))
-            .label(format!("expected {}, as in line {first}", kind(known)))
-            .hint("tunables of one name have values of one kind in all implementations: rename one");
+        let report =
+            Report::error(format!("{} has {} here and {} in {name}", tunable.name, kind(tunable), kind(known)))
+                .label(format!("expected {}, as in line {first}", kind(known)))
+                .hint("tunables of one name have values of one kind in all implementations: rename one");
         log.add(tunable.span.clone(), report);
     }
 }

@@ -258,14 +258,23 @@ fn campaign<A: Apparatus>(
     };
     let Proven { winner, unopposed, ablation, late, ranks } = prove(bench, course, &attempts, opponent.as_ref())?;
     let won = winner.as_ref().map(|(config, _)| config).or(unopposed.as_ref());
-    let implementations = contenders(bench.kernel(), course, &attempts, &late, won, &ranks);
+    let implementations = contenders(bench.kernel(), course, &attempts, &late, won, (&ranks, &ablation));
     let Some((config, workloads)) = winner else {
         let (verdict, reason) = match (&unopposed, &opponent) {
             (Some(_), None) => (TuneVerdict::NotReached, "there is nothing to measure the winner against".to_string()),
             _ => (TuneVerdict::NoValidCandidate, refusals_in_words(&attempts, &late)),
         };
         let workloads = vec![];
-        return Ok(Campaign { verdict, reason, config: unopposed, workloads, ablation, attempts, late, implementations });
+        return Ok(Campaign {
+            verdict,
+            reason,
+            config: unopposed,
+            workloads,
+            ablation,
+            attempts,
+            late,
+            implementations,
+        });
     };
     let (verdict, reason) = judge(&workloads, target);
     Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late, implementations })

@@ -64,7 +64,7 @@ pub(crate) fn complete(
     if wrong.is_empty() { Ok((Config::new(entries), defaulted)) } else { Err(wrong.into()) }
 }
 
-/// The implementation that is typed, else that of what a study would begin with.
+/// The implementation that is typed, else that of what a study would begin with, else one that has all tunables typed.
 fn implementation<'a>(
     selection: &Selection<'a>,
     given: &Config,
@@ -72,7 +72,11 @@ fn implementation<'a>(
 ) -> Result<&'a Implementation, Failure> {
     let Some(typed) = given.get(IMPLEMENTATION).filter(|_| selection.competing()) else {
         let begin = selection.default_config(allows);
-        return Ok(begin.map_or_else(|| selection.first(), |config| selection.implementation(&config)));
+        let begin = begin.map_or_else(|| selection.first(), |config| selection.implementation(&config));
+        // Where it lacks a tunable that is typed, one that has them all is meant.
+        let has = |one: &&&'a Implementation| given.iter().all(|(name, _)| one.tunable(name).is_some());
+        let others = || selection.implementations.iter().find(has).copied();
+        return Ok(if has(&&begin) { begin } else { others().unwrap_or(begin) });
     };
     let typed = typed.to_string();
     let find = |all: &[&'a Implementation]| all.iter().find(|one| one.name.as_deref() == Some(&*typed)).copied();

@@ -181,7 +181,11 @@ impl fmt::Display for SpaceView<'_> {
         }
         if self.selection.competing() {
             let rows: Vec<Vec<String>> = self.implementations().map(|one| one.row()).collect();
-            write!(f, "\nimplementations, and the valid configurations of each\n{}", lines(&rows, &[Align::Left, Align::Right, Align::Left]))?;
+            write!(
+                f,
+                "\nimplementations, and the valid configurations of each\n{}",
+                lines(&rows, &[Align::Left, Align::Right, Align::Left])
+            )?;
         }
         let rows: Vec<Vec<String>> = self
             .space

@@ -42,7 +42,10 @@ pub fn warnings(selection: &Selection<'_>, problem: &Problem, space: &Space, rem
 /// judged whole.
 fn refused_defaults(selection: &Selection<'_>, problem: &Problem) -> Vec<Report> {
     let stated = selection.implementations.iter().filter(|one| !one.default.is_empty());
-    stated.filter_map(|one| Some((*one, one.stated_default()?))).filter_map(|(one, c)| refused(one, problem, &c)).collect()
+    stated
+        .filter_map(|one| Some((*one, one.stated_default()?)))
+        .filter_map(|(one, c)| refused(one, problem, &c))
+        .collect()
 }
 
 fn refused(one: &Implementation, problem: &Problem, config: &Config) -> Option<Report> {

@@ -104,10 +104,13 @@ mod tests {
     #[test]
     fn a_range_has_what_is_newer_and_a_name_only_itself() {
         let range = |from, newer| ArchRange { from, newer };
-        let on = |archs: &[ArchRange], arch| Implementation { archs: archs.to_vec(), ..Default::default() }.runs_on(arch);
+        let on =
+            |archs: &[ArchRange], arch| Implementation { archs: archs.to_vec(), ..Default::default() }.runs_on(arch);
         let (ampere, hopper) = ([range(Arch::SM_80, true)], [range(Arch::SM_90A, false)]);
         assert!(on(&ampere, Some(Arch::SM_80)) && on(&ampere, Some(Arch::SM_90A)) && !on(&ampere, Some(Arch::SM_75)));
-        assert!(on(&hopper, Some(Arch::SM_90A)) && !on(&hopper, Some(Arch::SM_90)) && !on(&hopper, Some(Arch::SM_100A)));
+        assert!(
+            on(&hopper, Some(Arch::SM_90A)) && !on(&hopper, Some(Arch::SM_90)) && !on(&hopper, Some(Arch::SM_100A))
+        );
         assert!(on(&hopper, None) && on(&[], Some(Arch::SM_75)));
         assert_eq!(range(Arch::SM_80, true).to_string(), "sm_80+");
     }

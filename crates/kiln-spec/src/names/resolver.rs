@@ -57,7 +57,9 @@ impl<'a> Resolver<'a> {
 
     /// Whether a formula reads tunables, or what may be derived from them.
     fn is_tuned(&self, formula: &Formula) -> bool {
-        let of = |one: &Implementation, name: &str| one.tunable(name).is_some() || one.derived.iter().any(|d| &*d.name == name);
+        let of = |one: &Implementation, name: &str| {
+            one.tunable(name).is_some() || one.derived.iter().any(|d| &*d.name == name)
+        };
         let tuned = |name: &str| self.selection.implementations.iter().any(|one| of(one, name));
         formula.expression.names().iter().any(|(name, _)| tuned(name))
     }

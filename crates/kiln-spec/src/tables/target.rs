@@ -105,7 +105,9 @@ impl TargetDraft {
     /// What messages call it: `target.cuda`, `target.cuda.implementation.hopper`.
     pub(crate) fn path(&self) -> String {
         let kind = self.kind.name();
-        self.name.as_ref().map_or_else(|| format!("target.{kind}"), |name| format!("target.{kind}.implementation.{name}"))
+        self.name
+            .as_ref()
+            .map_or_else(|| format!("target.{kind}"), |name| format!("target.{kind}.implementation.{name}"))
     }
 
     /// Whether it takes an argument of the file.
@@ -226,11 +228,7 @@ fn refuse_unfit(section: &Section, kind: TargetKind) {
 }
 
 /// The same by another rule.
-pub(crate) fn refuse_where(
-    section: &Section,
-    kind: TargetKind,
-    unfit: fn(TargetKind, &str) -> Option<&'static str>,
-) {
+pub(crate) fn refuse_where(section: &Section, kind: TargetKind, unfit: fn(TargetKind, &str) -> Option<&'static str>) {
     for (entry, why) in section.entries.iter().filter_map(|e| Some((e, unfit(kind, e.key)?))) {
         let report = Report::error(format!("{} does not fit a {} target", entry.key, kind.name())).label(why);
         let elsewhere =

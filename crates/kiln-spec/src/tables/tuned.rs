@@ -126,7 +126,9 @@ fn read_entry(item: &Item, target: &Target) -> Option<Tuned> {
         };
         config.push((tunable.name.clone(), value));
     }
-    let known = |name: &str| implementation.tunable(name).is_some() || (name == IMPLEMENTATION && implementation.name.is_some());
+    let known = |name: &str| {
+        implementation.tunable(name).is_some() || (name == IMPLEMENTATION && implementation.name.is_some())
+    };
     if let Some(other) = values.entries.iter().find(|e| !known(e.key)) {
         stale(&other.item, format!("{} is not a tunable", other.key));
         return None;

@@ -237,7 +237,7 @@ pub struct Contender {
     pub config: Option<Config>,
     /// The time of that over the winner's; 1 for the winner's own implementation.
     pub ratio: Option<f64>,
-    /// Where that was measured: in the `run-off`, side by side, or in the `search`.
+    /// Where that was measured: side by side in the `run-off` or the `ablation`, or in the `search`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_in: Option<String>,
     /// Where it runs, when it was left out because that is not here.

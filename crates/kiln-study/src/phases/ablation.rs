@@ -64,7 +64,8 @@ pub(crate) fn ablation<A: Apparatus>(
             // Another implementation has other tunables: its best stands for it.
             true => best_of(attempts, &to),
             false => {
-                let set = |(n, v): (&Arc<str>, &Value)| (n.clone(), if **n == *tunable { to.clone() } else { v.clone() });
+                let set =
+                    |(n, v): (&Arc<str>, &Value)| (n.clone(), if **n == *tunable { to.clone() } else { v.clone() });
                 Some(Config::new(winner.iter().map(set).collect()))
             }
         };

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use kiln_bench::Kernel;
-use kiln_core::Config;
+use kiln_core::{Config, IMPLEMENTATION};
 use kiln_spec::Implementation;
 
 use crate::course::Course;
 use crate::phases::attempts::{Attempts, Tried};
-use crate::recording::summary::{Contender, Late};
+use crate::recording::summary::{Ablated, Contender, Late};
 
 /// Finalists with their times in the run against each other.
 pub(crate) type Ranks = Vec<(Config, f64)>;
@@ -21,7 +21,7 @@ pub(crate) fn contenders(
     attempts: &Attempts,
     late: &[Late],
     winner: Option<&Config>,
-    ranks: &Ranks,
+    (ranks, ablation): (&Ranks, &[Ablated]),
 ) -> Vec<Contender> {
     if !kernel.selection.competing() {
         return Vec::new();
@@ -31,7 +31,12 @@ pub(crate) fn contenders(
     let refused = |config: &Config| late.iter().any(|late| late.config == *config);
     // What a closer look refused is nobody's best.
     let best = |one: &Implementation| ranked.iter().copied().find(|t| of(one, &t.config) && !refused(&t.config));
-    let won = winner.map(|winner| (winner, ranked.iter().copied().find(|tried| tried.config == *winner)));
+    let own = |winner: &Config| ranked.iter().copied().find(|t| t.config.implementation() == winner.implementation());
+    let won = winner.map(|winner| (winner, own(winner)));
+    let set_back = |one: &Implementation| {
+        let of = |entry: &&Ablated| entry.tunable == IMPLEMENTATION && Some(entry.to.as_str()) == one.name.as_deref();
+        ablation.iter().find(of).and_then(|entry| entry.worth)
+    };
     let mut found = Vec::new();
     for one in &kernel.selection.implementations {
         let mut counts = BTreeMap::new();
@@ -43,6 +48,7 @@ pub(crate) fn contenders(
         let best = best(one);
         let (ratio, measured_in) = match (&won, best) {
             _ if is_winner => (Some(1.0), None),
+            _ if set_back(one).is_some() => (set_back(one), Some("ablation".into())),
             (Some((winner, tried)), Some(best)) => slower(best, winner, *tried, ranks),
             _ => (None, None),
         };
@@ -73,7 +79,7 @@ pub(crate) fn contenders(
 }
 
 /// How much longer the best of an implementation takes than the winner, and where that was measured: side by side among the
-/// finalists where both were there, else in the search.
+/// finalists where both were there, else in the search, beside the best there of the winner's implementation.
 fn slower(best: &Tried, winner: &Config, tried: Option<&Tried>, ranks: &Ranks) -> (Option<f64>, Option<String>) {
     let ranked = |config: &Config| ranks.iter().find(|(own, _)| own == config).map(|(_, cost)| *cost);
     if let (Some(own), Some(theirs)) = (ranked(&best.config), ranked(winner)) {

@@ -126,7 +126,9 @@ impl Earlier {
     ) -> Contest {
         // A winner has the tunables of one implementation, where several compete.
         let same = match tunables.contains(IMPLEMENTATION) {
-            true => self.tunables.contains(IMPLEMENTATION) && self.tunables.iter().all(|t| tunables.contains(t.as_str())),
+            true => {
+                self.tunables.contains(IMPLEMENTATION) && self.tunables.iter().all(|t| tunables.contains(t.as_str()))
+            }
             false => self.tunables.iter().map(String::as_str).eq(tunables.iter().copied()),
         };
         if !same {

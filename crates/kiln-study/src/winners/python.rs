@@ -126,7 +126,8 @@ fn document(kernel: &Kernel<'_>, entries: Vec<Json>) -> Json {
     first.into_iter().for_each(|(name, words)| document[name] = words);
     if kernel.selection.competing() {
         let named = target.implementations.iter().filter_map(|one| Some((one.name.as_ref()?.to_string(), one)));
-        document["implementations"] = named.map(|(name, one)| (name, Json::Object(described(one)))).collect::<Map<_, _>>().into();
+        document["implementations"] =
+            named.map(|(name, one)| (name, Json::Object(described(one)))).collect::<Map<_, _>>().into();
     }
     document["tuned"] = entries.into();
     document
