@@ -70,8 +70,8 @@ proptest! {
         for (index, point) in space.iter().enumerate() {
             let config = space.config(&point);
             prop_assert_eq!(space.index(&point), Some(index as u128));
-            prop_assert_eq!(space.point(index as u128).as_ref(), Some(&point));
-            prop_assert_eq!(space.locate(&config).as_ref(), Some(&point));
+            prop_assert_eq!(space.point(index as u128), Some(point.clone()));
+            prop_assert_eq!(space.locate(&config), Some(point.clone()));
             prop_assert!(problem.broken(&config).is_none());
             // Nothing of another implementation.
             let own = selection.implementation(&config);
@@ -92,7 +92,7 @@ proptest! {
                 other[at] = (other[at] + 1) % space.dimensions()[at].values.len() as u32;
                 // Whatever is a point of the space is that of its own configuration, and of no other.
                 if space.contains(&other) {
-                    prop_assert_eq!(space.locate(&space.config(&other)).as_ref(), Some(&other));
+                    prop_assert_eq!(space.locate(&space.config(&other)), Some(other.clone()));
                 }
                 space.settle(&mut other);
                 prop_assert_eq!(other[0], point[0]);
