@@ -18,6 +18,8 @@ use crate::workers::subject::Subject;
 
 /// How often somebody who waits for a build looks up.
 const GLANCE: Duration = Duration::from_millis(50);
+/// How often somebody who waits for any of several builds looks up. Nothing is measured meanwhile.
+const PEEK: Duration = Duration::from_millis(2);
 
 /// A build that was asked for, or what needs none.
 pub enum Build {
@@ -60,6 +62,16 @@ fn held_up(builders: usize, busy: f64) -> Option<String> {
     (builders > 1 && busy < 0.5).then(|| {
         format!("{builders} builders were busy only {share:.0} % of the time: disk or memory may hold compilers up")
     })
+}
+
+impl Build {
+    /// Whether waiting for it takes no time.
+    fn is_ready(&self) -> bool {
+        match self {
+            Build::Asked(ticket, _) | Build::Ahead(ticket, ..) => ticket.is_ready(),
+            Build::Ready(_) => true,
+        }
+    }
 }
 
 /// What it takes to wait for builds, on whichever thread.
@@ -120,6 +132,21 @@ impl<'a> Bench<'a> {
     pub(crate) fn build_limits(&self) -> BuildLimits {
         let usual = || Duration::from_secs_f64(self.settings.build_timeout);
         BuildLimits { timeout: self.build_limit.unwrap_or_else(usual), ..BuildLimits::default() }
+    }
+
+    /// Which of some builds is tried next: a compilation that takes long does not keep the device from what is ready. With
+    /// several devices the first of all is as good as any, since another of them waits for the next.
+    pub(crate) fn soonest(&self, builds: &[&Build]) -> usize {
+        let (started, patience) = (Instant::now(), self.build_limits().silence);
+        loop {
+            if let Some(place) = builds.iter().position(|build| build.is_ready()) {
+                return place;
+            }
+            if self.devices() > 1 || self.stopped.load(Ordering::Relaxed) || started.elapsed() > patience {
+                return 0;
+            }
+            std::thread::sleep(PEEK);
+        }
     }
 
     /// Asks for a candidate's build.
