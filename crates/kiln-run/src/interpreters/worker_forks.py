@@ -10,6 +10,8 @@ import sys
 
 # The argument that makes a server of this program; names of modules follow, which are imported where they are installed.
 FORK_SERVER = "fork-server"
+# Among those names: what compiling ahead needs beside its modules.
+COMPILES = "+compiles"
 
 
 def fork_workers():
@@ -55,7 +57,9 @@ def import_ahead(names):
     from importlib.util import find_spec
 
     for name in names:
-        if find_spec(name) is not None:
+        if name == COMPILES:
+            warm_up()
+        elif find_spec(name) is not None:
             import_module(name)
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:

@@ -14,7 +14,7 @@ use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_run::{Answer, Ask, Compilation, Compiled, Confinement, ForkServer, Python, Worker, WorkerLimits};
 use kiln_run::{python_command, worker_source};
 
-use crate::building::compilers::{compile_alone, keep_in};
+use crate::building::compilers::{compile_alone, keep_in, without_devices};
 use crate::building::triton::product::Product;
 
 /// Importing PyTorch and Triton, where a process is not forked; from a slow disk that takes long.
@@ -75,8 +75,7 @@ impl Builders {
         let mut command = python_command(&self.interpreter);
         keep_in(&mut command, &self.folder);
         compile_alone(&mut command);
-        // No context on any device; and what torch.compile would make of a function is made by its first call.
-        command.env("CUDA_VISIBLE_DEVICES", "").env("TORCHDYNAMO_DISABLE", "1");
+        without_devices(&mut command);
         command
     }
 
