@@ -51,15 +51,21 @@ step() {
   printf '%-14s %s, %d ms\n' "$name" "$state" "$((($(date +%s%N) - start) / 1000000))"
   if [ "$state" != ok ]; then tail -n 25 "$out/$name.log"; failed=1; fi
 }
-# Trials a second of the newest study in this folder, from when they began.
+# Trials a second of the newest study in this folder, from the end of the default's; of each workload where each was tuned apart.
 rate() {
   "$kiln" show last --json | python3 -c '
 import json, sys
-trials = [t for t in json.load(sys.stdin)["trials"] if t["phase"].split("/")[-1] in ("seed", "search")]
-first = min(t["started_ms"] for t in trials)
-last = max(t["started_ms"] + 1000 * t["wall_s"] for t in trials)
+every = json.load(sys.stdin)["trials"]
+own = lambda t: t["phase"].rpartition("/")[0]
+end = lambda t: t["started_ms"] + 1000 * t["wall_s"]
+trials = [t for t in every if t["phase"].split("/")[-1] in ("seed", "search")]
+spent = 0
+for workload in {own(t) for t in trials}:
+    begun = [end(t) for t in every if own(t) == workload and t["phase"].split("/")[-1] == "default"]
+    here = [t for t in trials if own(t) == workload]
+    spent += max(map(end, here)) - min(begun or [t["started_ms"] for t in here])
 mean = lambda key: 1000 * sum(t[key] for t in trials) / len(trials)
-print(len(trials) / (last - first) * 1000, len(trials), sum(t["state"] != "refused" for t in trials))
+print(len(trials) / spent * 1000, len(trials), sum(t["state"] != "refused" for t in trials))
 print("mean ms: waiting for the build %.1f, check %.1f, measure %.1f, all %.1f" % (mean("build_s"), mean("check_s"), mean("measure_s"), mean("wall_s")), file=sys.stderr)'
 }
 
@@ -177,7 +183,7 @@ fi
 # Trials a second from an empty cache with builders ahead and without, and triton.autotune on the same configurations. A minute or two a
 # kernel, most of it without builders.
 if wants triton; then
-  every="--strategy random --trials ${TRITON_TRIALS:-30} --samples 25 --no-ablation --no-stop --seed 1"
+  every="--strategy random --trials ${TRITON_TRIALS:-30} --minutes ${TRITON_MINUTES:-3} --samples 25 --no-ablation --no-stop --seed 1"
   for name in softmax layernorm matmul; do
     step "triton_$name" 150 bash -c "$(tune "${name}_triton" "$every --json > '$out/${name}_triton.json'")"
     step "triton_${name}_in_turn" "${IN_TURN_SECONDS:-200}" env KILN_TRITON_AHEAD=0 bash -c "$(tune "${name}_triton" "$every")"
@@ -285,7 +291,7 @@ fi
 if wants kernel_tuner; then
   seconds="${KERNEL_TUNER_SECONDS:-440}"
   step kernel_tuner "$((seconds + 20))" python3 "$root/scripts/bench_kernel_tuner.py" --kiln "$kiln" --sources "$bin/kernel_tuner_examples" \
-    --modules "$bin/kernel_tuner" --seconds "$seconds" --work "$work/kernel_tuner" --out "$out/kernel_tuner"
+    --modules "$bin/kernel_tuner" --seconds "$seconds" ${KERNEL_TUNER_ONLY:+--only "$KERNEL_TUNER_ONLY"} --work "$work/kernel_tuner" --out "$out/kernel_tuner"
   grep '^{' "$out/kernel_tuner.log" >> "$figures" || true
   cat "$out/kernel_tuner/kernel_tuner.md" || true
 fi

@@ -94,9 +94,11 @@ impl Awaiting<'_> {
             }
             Build::Ahead(ticket, subject, builders) => {
                 let built = self.awaited(&ticket, subject.config())?.map(|artifact| subject.built_ahead(&artifact));
-                if let Outcome::Passed(subject) = &built
-                    && let Some(text) = subject.unable().and_then(|why| builders.note(why))
-                {
+                let unable = match &built {
+                    Outcome::Passed(subject) => subject.unable(),
+                    Outcome::Refused(_) => None,
+                };
+                for text in builders.notes(unable) {
                     (self.listener)(&Event::Note { text });
                 }
                 Ok(built)

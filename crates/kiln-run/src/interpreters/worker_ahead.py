@@ -246,8 +246,13 @@ def warm_up():
         import torch
         from torch._subclasses.fake_tensor import FakeTensorMode
 
-        with FakeTensorMode(allow_non_fake_inputs=True):
-            torch.empty((1,))
+        # Asking for a GPU opens the driver, and nothing can be forked after that.
+        asked, torch.cuda.is_available = torch.cuda.is_available, lambda: False
+        try:
+            with FakeTensorMode(allow_non_fake_inputs=True):
+                torch.empty((1,))
+        finally:
+            torch.cuda.is_available = asked
         from triton.runtime.cache import triton_key
 
         triton_key()
