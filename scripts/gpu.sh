@@ -64,6 +64,8 @@ for workload in {own(t) for t in trials}:
     begun = [end(t) for t in every if own(t) == workload and t["phase"].split("/")[-1] == "default"]
     here = [t for t in trials if own(t) == workload]
     spent += max(map(end, here)) - min(begun or [t["started_ms"] for t in here])
+if not trials:
+    sys.exit("the study has no trials after its default: give it more --minutes")
 mean = lambda key: 1000 * sum(t[key] for t in trials) / len(trials)
 print(len(trials) / spent * 1000, len(trials), sum(t["state"] != "refused" for t in trials))
 print("mean ms: waiting for the build %.1f, check %.1f, measure %.1f, all %.1f" % (mean("build_s"), mean("check_s"), mean("measure_s"), mean("wall_s")), file=sys.stderr)'

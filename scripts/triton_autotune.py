@@ -87,6 +87,8 @@ def main():
     for shape, workload in zip(shapes, workloads):
         tried = [trial["config"] for trial in trials if trial["phase"].split("/")[0] == workload["name"]]
         tried = [parsed(config) if isinstance(config, str) else config for config in tried]
+        if not tried:
+            sys.exit("the study tried nothing on %s: give it more --minutes" % workload["name"])
         jit, args, config, grid = setup(shape)
         listed = [triton.Config(config(c), num_warps=c["num_warps"], num_stages=c["num_stages"]) for c in tried]
         tuner = triton.autotune(configs=listed, key=[])(jit)

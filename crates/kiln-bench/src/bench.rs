@@ -160,7 +160,6 @@ impl<'a> Bench<'a> {
             bench.expect_python();
             if kernel.on_gpu() {
                 bench.gpu = Some(bench.seating.describe()?);
-                bench.expect_builders();
             }
             bench.oracle = Oracle::find(&bench)?;
         }

@@ -21,7 +21,7 @@ use crate::building::builder::python_subject;
 use crate::building::compilers::{compile_alone, without_devices};
 use crate::kernel::Kernel;
 use crate::rivals::baseline::imports;
-use crate::workers::forks::COMPILING;
+use crate::workers::forks::ON_DEVICE;
 use crate::workers::subject::Subject;
 pub(crate) use builders::{Builders, Place};
 pub(crate) use order::request;
@@ -57,7 +57,7 @@ pub fn triton_toolchain(kernel: &Kernel<'_>, cache: &Cache) -> Result<Toolchain,
     let mut server = python_command(&python.interpreter);
     compile_alone(&mut server);
     without_devices(&mut server);
-    let server = Arc::new(ForkServer::start(server, COMPILING));
+    let server = Arc::new(ForkServer::start(server, ON_DEVICE));
     let builders = Builders::new(&python, cache.compilers(&file)?, Some(server), Place::default());
     Ok(Toolchain::Foreign(Foreign::of(Arc::new(builders))))
 }
@@ -72,17 +72,12 @@ impl Bench<'_> {
             self.arch()?;
             let measuring = self.machine.beside_a_gpu();
             let cpus = if self.settings.pin { self.machine.building(measuring) } else { Vec::new() };
-            let server = self.seating.compiling_server(&python.interpreter);
+            let server = self.seating.fork_server(&python.interpreter);
             let folder = self.cache.compilers(&file).ok()?;
             // Whoever measures on a GPU has a processor to itself only if the compilers leave it one.
             Some(Arc::new(Builders::new(python, folder, server, Place { cpus, step_back: true })))
         };
         self.builders.get_or_init(found).clone()
-    }
-
-    /// Starts the server that builders will come from, where there will be any.
-    pub(crate) fn expect_builders(&self) {
-        self.builders();
     }
 
     /// The architecture that is compiled for.

@@ -15,8 +15,6 @@ use crate::rivals::baseline::on_device;
 
 /// For functions on a GPU.
 pub(crate) const ON_DEVICE: &[&str] = &["torch", "triton"];
-/// For processes that compile Triton kernels ahead, with everything done that is alike in all of them.
-pub(crate) const COMPILING: &[&str] = &["torch", "triton", "+compiles"];
 /// For functions that are asked and never timed: references, and those that make inputs.
 pub(crate) const ASKED: &[&str] = &["numpy"];
 

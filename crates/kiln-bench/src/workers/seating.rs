@@ -16,10 +16,10 @@ use kiln_build::Cache;
 use kiln_core::{Fault, Outcome};
 use kiln_run::{Answer, Ask, Confinement, ForkServer, Gpu, Worker, WorkerLimits, python_command};
 
-use crate::building::compilers::{compile_alone, keep_in, without_devices};
+use crate::building::compilers::{compile_alone, keep_in};
 use crate::settings::{CacheState, Settings};
 use crate::surroundings::caches::Caches;
-use crate::workers::forks::{ASKED, COMPILING, Forks, ON_DEVICE};
+use crate::workers::forks::{ASKED, Forks, ON_DEVICE};
 use crate::workers::idle::{Idle, KERNELS, Rested};
 use crate::workers::keeper::{KEEPERS, Keeper};
 use crate::workers::seat::{FIRST, Seat};
@@ -131,15 +131,6 @@ impl Seating {
     /// Where workers of an interpreter are forked.
     pub(crate) fn fork_server(&self, interpreter: &str) -> Option<Arc<ForkServer>> {
         self.forks.server(interpreter, ON_DEVICE, || self.server(interpreter))
-    }
-
-    /// Where processes that compile ahead are forked.
-    pub(crate) fn compiling_server(&self, interpreter: &str) -> Option<Arc<ForkServer>> {
-        self.forks.server(interpreter, COMPILING, || {
-            let mut command = self.server(interpreter);
-            without_devices(&mut command);
-            command
-        })
     }
 
     /// The command of a fork server: what libraries read while they are imported is as in its workers, but none of them may

@@ -239,28 +239,6 @@ class Ahead:
             raise Unable(self.unable)
 
 
-def warm_up():
-    """Does what takes every process seconds before its first compilation and is alike in all of them: PyTorch imports hundreds of
-    modules for the first tensor without elements, and Triton reads its own files for the keys of its cache."""
-    try:
-        import torch
-        from torch._subclasses.fake_tensor import FakeTensorMode
-
-        # Asking for a GPU opens the driver, and nothing can be forked after that.
-        asked, torch.cuda.is_available = torch.cuda.is_available, lambda: False
-        try:
-            with FakeTensorMode(allow_non_fake_inputs=True):
-                torch.empty((1,))
-        finally:
-            torch.cuda.is_available = asked
-        from triton.runtime.cache import triton_key
-
-        triton_key()
-    except Exception:
-        # Each process does it for itself then, or says what is missing.
-        pass
-
-
 def compile_ahead(backend, ask):
     """What becomes of a function's kernels under a configuration."""
     import signal

@@ -139,34 +139,6 @@ fn a_package_is_imported_once() {
     assert_eq!(says(&mut worker, "__import__('torch').by"), server.pid().unwrap().to_string());
 }
 
-#[test]
-fn what_compiling_needs_is_done_once() {
-    let Some(interpreter) = interpreter() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let package = |path: &str, text: &str| {
-        let path = folder.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
-    package("torch/__init__.py", "class cuda: is_available = None\ndef empty(shape): assert not cuda.is_available()\n");
-    package("torch/_subclasses/__init__.py", "");
-    package(
-        "torch/_subclasses/fake_tensor.py",
-        "from contextlib import nullcontext as FakeTensorMode_\ndef FakeTensorMode(**_): return FakeTensorMode_()\n",
-    );
-    package("triton/__init__.py", "");
-    package("triton/runtime/__init__.py", "");
-    package("triton/runtime/cache.py", "import os\nkeys = []\ndef triton_key(): keys.append(os.getpid())\n");
-    let mut like_triton = command(&interpreter);
-    like_triton.env("PYTHONPATH", folder.path());
-    let server = ForkServer::start(like_triton, &["torch", "triton", "+compiles"]);
-    let mut worker = server.worker(command(&interpreter), limits()).unwrap();
-    let keys = says(&mut worker, "__import__('triton.runtime.cache').runtime.cache.keys");
-    assert_eq!(keys, format!("[{}]", server.pid().unwrap()));
-    // Where they are not installed, the server is there all the same.
-    assert!(ForkServer::start(command(&interpreter), &["+compiles"]).pid().is_some());
-}
-
 /// The kiln that is killed, when the test below starts this program again: it prints who must go with it.
 #[test]
 fn stand_in() {
