@@ -337,9 +337,9 @@ fn entry(plan: &Plan<'_>) -> String {
         index = format!("({index}) * {} + int(call->{variable})", dtypes.len());
     }
     text += &format!(
-        "        const int number = {index};\n        if (number < 0 || number >= int(sizeof variants / sizeof *variants)) \
-         invalid(\"no such dtype\");\n        const Variant &variant = variants[number];\n        (void)variant;\n\
-         \x20       const Prepared &ready = prepare(dims, number);\n"
+        "        const int chosen = {index};\n        if (chosen < 0 || chosen >= int(sizeof variants / sizeof *variants)) \
+         invalid(\"no such dtype\");\n        const Variant &variant = variants[chosen];\n        (void)variant;\n\
+         \x20       const Prepared &ready = prepare(dims, chosen);\n"
     );
     let buffers: Vec<String> = plan.buffers().iter().map(|a| format!("call->{}", a.name)).collect();
     text += &format!("        CUdeviceptr buffers[] = {{{}}};\n", buffers.join(", "));

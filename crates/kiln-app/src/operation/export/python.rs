@@ -124,13 +124,14 @@ fn cuda(plan: &Plan<'_>) -> String {
          class _Prepared(threading.local):\n    \"\"\"Calls of known shapes, each thread's own: a launch is set up in place.\"\"\"\n\n    \
          def __init__(self):\n        self.calls = {{}}\n\n\n_prepared = _Prepared()\n\n\n\
          def {signature}:\n{about}    if _compiling():\n        return _op({all})\n{call}\n\n{bind}\n\n\
-         def _implementation({all}):\n{call}\n\n\
-         def _fake({all}):\n    return _kernel.fake({{{dict}}}, {stated})\n\n\n\
+         def _implementation({defaulted}):\n{call}\n\n\
+         def _fake({defaulted}):\n    return _kernel.fake({{{dict}}}, {stated})\n\n\n\
          _op = _cuda.register(\"kiln_{name}\", \"{schema}\", _implementation, _fake)\n",
         docstring(plan),
         signature = interface.signature(),
         about = about(plan),
         all = names.join(", "),
+        defaulted = interface.python_parameters(),
         bind = bind(plan),
         dict = dict.join(", "),
         stated = stated(plan),
@@ -146,7 +147,7 @@ fn bind(plan: &Plan<'_>) -> String {
     let numbers = plan.interface.numbers();
     let mut text = String::from(
         "def _bind(plan):\n    \"\"\"A call of shapes that are known: what is set for each call, and nothing else.\"\"\"\n    \
-         empty, stream, launch = torch.empty_strided, _cuda.current_stream, plan.driver.launch\n    \
+         empty, like, stream, launch = torch.empty_strided, torch.empty_like, _cuda.current_stream, plan.driver.launch\n    \
          arguments, device, index, moved = plan.arguments, plan.device, plan.index, bool(plan.copied)\n",
     );
     for buffer in plan.buffers() {
@@ -154,6 +155,9 @@ fn bind(plan: &Plan<'_>) -> String {
     }
     for argument in &made {
         text += &format!("    {0}_shape, {0}_strides, {0}_dtype = plan.made[\"{0}\"]\n", argument.name);
+        if let Some(input) = twin(plan, argument) {
+            text += &format!("    {0}_like = plan.alike(\"{0}\", \"{input}\")\n", argument.name);
+        }
     }
     for number in &numbers {
         text += &format!("    {number}_slot = plan.numbers[\"{number}\"]\n    {number}_own = {number}_slot.value\n");
@@ -181,8 +185,12 @@ fn bind(plan: &Plan<'_>) -> String {
         );
     }
     for argument in &made {
-        text +=
-            &format!("        {0} = empty({0}_shape, {0}_strides, dtype={0}_dtype, device=device)\n", argument.name);
+        let own = format!("empty({0}_shape, {0}_strides, dtype={0}_dtype, device=device)", argument.name);
+        let own = match twin(plan, argument) {
+            Some(input) => format!("like({input}) if {}_like else {own}", argument.name),
+            None => own,
+        };
+        text += &format!("        {} = {own}\n", argument.name);
     }
     for buffer in plan.buffers() {
         let own = if tensors.contains(&&*buffer.name) {
@@ -224,6 +232,16 @@ fn bind(plan: &Plan<'_>) -> String {
         names => text += &format!("        return {}\n", names.join(", ")),
     }
     text + "\n    return call\n"
+}
+
+/// An input of an output's type and layout: to allocate one like it takes two thirds of the time.
+fn twin<'p>(plan: &'p Plan<'_>, output: &Argument) -> Option<&'p str> {
+    let texts = |argument: &Argument| -> Vec<String> {
+        argument.kind.shape.iter().chain(&argument.strides).map(one_line).collect()
+    };
+    let same = |a: &&Argument| a.kind.element == output.kind.element && texts(a) == texts(output);
+    let inputs = plan.file.spec.arguments.iter().filter(|a| matches!(a.role, Role::In | Role::Inout));
+    inputs.into_iter().find(same).map(|argument| &*argument.name)
 }
 
 /// Whether an input begins where the kernel cannot read it.

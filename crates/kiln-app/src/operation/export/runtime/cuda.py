@@ -2,6 +2,7 @@
 call to call of the same shapes: what to allocate, what to launch. Launches go to torch's current stream; nothing waits."""
 
 import ctypes
+import math
 import os
 from ctypes import byref, c_uint64, c_void_p
 
@@ -51,7 +52,9 @@ class Kernel:
         dims, apart, variant = self.table.solve(self.describe(tensors), stated)
         arch = self.arch(device)
         binary, config, names = self.table.choose(arch, variant, dims)
-        return Plan(self, device, binary, config, names, variant, apart)
+        plan = Plan(self, device, binary, config, names, variant, apart)
+        plan.given = {name: tensor.stride() for name, tensor in tensors.items()}
+        return plan
 
     def prepare(self, calls, key, tensors, stated, bind):
         """A call of these shapes, remembered. One on tensors that require a gradient is not: it is allowed without grad mode alone."""
@@ -182,6 +185,11 @@ class Plan:
         self.driver.allow(function, shared, blocks)
         config = self.driver.config(grid, block, shared, cluster, launch["cooperative"])
         return config, byref(config), function
+
+    def alike(self, output, name):
+        """Whether `torch.empty_like` of an input has an output's strides: it keeps those of a tensor without gaps."""
+        shape, steps, _ = self.made[output]
+        return tuple(self.given[name]) == steps and span(shape, steps) == math.prod(shape)
 
     def place(self, name, tensor):
         """An input as the kernel wants it: its own strides, at an address that fits."""
