@@ -113,6 +113,8 @@ struct Plan<'a> {
     interface: Interface,
     rows: Vec<Row>,
     binaries: Vec<Binary>,
+    /// Whether a kernel keeps something from launch to launch.
+    stateful: bool,
 }
 
 fn run(
@@ -131,7 +133,8 @@ fn run(
     folder::check(&destination, &request.path, request.force)?;
     let built = build_all(project, file, &selecting, &rows, teller)?;
     let sources = kernel_folder(&request.path).canonicalize_utf8()?;
-    let plan = Plan { file, target, sources, interface, rows, binaries: built.binaries };
+    let mut plan = Plan { file, target, sources, interface, rows, binaries: built.binaries, stateful: false };
+    plan.stateful = target.kind == TargetKind::Cuda && sources::keeps_state(&sources::sources(&plan)?.files);
     let package = package::package(&plan)?;
     let files = folder::write(&destination, &package)?;
     Ok(Exported {

@@ -32,6 +32,16 @@ pub(super) struct Parameter {
     pub(super) about: String,
 }
 
+impl Parameter {
+    /// Its name and that of the dimension it gives.
+    fn stated(&self) -> Option<(&str, &str)> {
+        match &self.given {
+            Given::Dim(dim) => Some((&self.name, dim)),
+            _ => None,
+        }
+    }
+}
+
 /// The exported function.
 #[derive(Debug, Clone)]
 pub(super) struct Interface {
@@ -53,7 +63,7 @@ impl Interface {
         let shaped: Vec<&str> = inputs().flat_map(|a| &a.kind.shape).filter_map(plain).collect();
         let scalars = || spec.arguments.iter().filter(|a| a.role == Role::Scalar);
         let default = |name: &str| spec.export.defaults.iter().find(|(n, _)| **n == *name).map(|(_, v)| v.clone());
-        let mut parameters: Vec<Parameter> = inputs().map(|a| tensor(a, target)).collect();
+        let mut parameters: Vec<Parameter> = inputs().map(tensor).collect();
         let (mut layouts, mut fixed) = (Vec::new(), Vec::new());
         for (dim, values) in dims(&workloads) {
             if shaped.contains(&&*dim) {
@@ -111,16 +121,7 @@ impl Interface {
 
     /// Parameters that are dimensions: the parameter's and the dimension's name.
     pub(super) fn stated(&self) -> Vec<(&str, &str)> {
-        let dim = |p: &'_ Parameter| match &p.given {
-            Given::Dim(dim) => Some(dim.clone()),
-            _ => None,
-        };
-        let dims = self.parameters.iter().filter(|p| dim(p).is_some());
-        dims.map(|p| match &p.given {
-            Given::Dim(dim) => (p.name.as_str(), &**dim),
-            _ => (p.name.as_str(), ""),
-        })
-        .collect()
+        self.parameters.iter().filter_map(Parameter::stated).collect()
     }
 
     pub(super) fn numbers(&self) -> Vec<&str> {
@@ -141,7 +142,7 @@ pub(super) fn dims(workloads: &[&Workload]) -> Vec<(Arc<str>, Vec<Value>)> {
     found
 }
 
-fn tensor(argument: &Argument, _target: &Target) -> Parameter {
+fn tensor(argument: &Argument) -> Parameter {
     let sides: Vec<String> = argument.kind.shape.iter().map(one_line).collect();
     let element = match &argument.kind.element {
         ElementType::Dtype(dtype) => dtype.name(),
@@ -253,7 +254,8 @@ mod tests {
         let plain = interface("").unwrap();
         assert_eq!(plain.signature(), "row_scale(x, flip, scale=None)");
         assert_eq!(plain.layouts, [("ORDER".into(), vec!["c".into(), "f".into()])]);
-        assert_eq!((plain.stated(), plain.returns), (vec![("flip", "FLIP")], vec!["y".to_string()]));
+        assert_eq!(plain.stated(), [("flip", "FLIP")]);
+        assert_eq!(plain.returns, ["y"]);
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::operation::export::header::{c_kind, given_dims};
 use crate::operation::export::interface::one_line;
 use crate::operation::export::table::{configs, device_names, instance_dims};
 
+/// What is the same for every kernel: the choice among rows.
+const CHOOSING: &str = include_str!("native/choosing.cpp");
+
 /// The source of the launcher.
 pub(super) fn launcher(plan: &Plan<'_>) -> Result<String, Failure> {
     let name = &plan.interface.name;
@@ -24,7 +27,7 @@ pub(super) fn launcher(plan: &Plan<'_>) -> Result<String, Failure> {
         types(plan),
         tables(plan),
         geometry(plan)?,
-        CHOOSING.replace("NAME", name),
+        CHOOSING.replace("NAME", name).replace("STATEFUL", if plan.stateful { "true" } else { "false" }),
         entry(plan),
     ))
 }
@@ -339,7 +342,7 @@ fn entry(plan: &Plan<'_>) -> String {
     text += &format!(
         "        const int chosen = {index};\n        if (chosen < 0 || chosen >= int(sizeof variants / sizeof *variants)) \
          invalid(\"no such dtype\");\n        const Variant &variant = variants[chosen];\n        (void)variant;\n\
-         \x20       const Prepared &ready = prepare(dims, chosen);\n"
+         \x20       const Prepared &ready = prepare(dims, chosen, stream);\n"
     );
     let buffers: Vec<String> = plan.buffers().iter().map(|a| format!("call->{}", a.name)).collect();
     text += &format!("        CUdeviceptr buffers[] = {{{}}};\n", buffers.join(", "));
@@ -404,80 +407,3 @@ pub(super) fn cubins(plan: &Plan<'_>) -> String {
     }
     text + "    .section .note.GNU-stack,\"\",%progbits\n"
 }
-
-/// What is the same for every kernel: the choice among rows.
-const CHOOSING: &str = r#"thread_local std::string words;
-
-/* The exported architecture whose code runs on the current device. */
-int architecture() {
-    CUdevice device;
-    int major = 0, minor = 0, best = -1;
-    check("cuCtxGetDevice", cuCtxGetDevice(&device));
-    check("cuDeviceGetAttribute", cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-    check("cuDeviceGetAttribute", cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
-    for (int i = 0; i < int(sizeof archs / sizeof *archs); i++) {
-        const Arch &arch = archs[i];
-        if (!runs_on(arch.major, arch.minor, arch.plain, major, minor)) continue;
-        if (best < 0 || std::tie(arch.minor, archs[best].plain) > std::tie(archs[best].minor, arch.plain)) best = i;
-    }
-    if (best < 0) throw Error(CUDA_ERROR_NO_BINARY_FOR_GPU, "NAME was not exported for this GPU's architecture");
-    return best;
-}
-
-/* The launches of a shape, prepared once for each context. */
-const Prepared &prepare(const Dims &dims, int variant) {
-    static std::mutex mutex;
-    static Modules modules;
-    struct Key {
-        CUcontext context;
-        int variant;
-        Dims dims;
-        bool operator<(const Key &b) const {
-            return std::tie(context, variant) < std::tie(b.context, b.variant) ||
-                   (std::tie(context, variant) == std::tie(b.context, b.variant) && dims.tie() < b.dims.tie());
-        }
-    };
-    static std::map<Key, Prepared> known;
-    CUcontext context = nullptr;
-    check("cuCtxGetCurrent", cuCtxGetCurrent(&context));
-    if (!context) throw Error(CUDA_ERROR_INVALID_CONTEXT, "no CUDA context is current");
-    std::lock_guard<std::mutex> guard(mutex);
-    auto found = known.find({context, variant, dims});
-    if (found != known.end()) return found->second;
-
-    const int arch = architecture();
-    struct Candidate {
-        double far;
-        bool other;
-        const Row *row;
-    };
-    std::vector<Candidate> candidates;
-    for (size_t i = rows().size(); i-- > 0;) {
-        const Row &row = rows()[i];
-        if (row.arch == arch && serves(row, dims, variants[variant]))
-            candidates.push_back({row.any ? HUGE_VAL : distance(dims, row.dims), row.variant != variant, &row});
-    }
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) {
-        return std::tie(a.far, a.other) < std::tie(b.far, b.other);
-    });
-    for (const Candidate &candidate : candidates) {
-        Geometry geometry_;
-        try {
-            geometry_ = geometry(dims, variants[variant], configs[candidate.row->config], archs[arch]);
-        } catch (const Error &) {
-            continue;
-        }
-        if (!geometry_.allowed) continue;
-        for (const Binary &binary : binaries()) {
-            if (binary.arch != arch || binary.variant != variant || binary.config != candidate.row->config) continue;
-            if (!holds(binary, geometry_)) continue;
-            Prepared ready;
-            for (const Launch &one : geometry_.launches)
-                ready.functions.push_back(modules.function(context, binary, symbol_of(binary, one.entry), one));
-            ready.geometry = std::move(geometry_);
-            return known.emplace(Key{context, variant, dims}, std::move(ready)).first->second;
-        }
-    }
-    invalid("NAME has no configuration for this shape");
-}
-"#;

@@ -108,6 +108,8 @@ fn cuda(plan: &Plan<'_>) -> String {
         .map(|t| format!("{t}.shape, {t}.stride(), {t}.dtype, {t}.get_device(), {t}.requires_grad"))
         .collect();
     key.extend(interface.stated().iter().map(|(name, _)| (*name).to_string()));
+    // Launches on two streams must not share what a kernel keeps: each stream has a copy of its own.
+    key.extend(tensors.first().filter(|_| plan.stateful).map(|t| format!("_cuda.current_stream({t}.get_device())")));
     let passed: Vec<&str> = tensors.iter().copied().chain(interface.numbers()).collect();
     let dict: Vec<String> = tensors.iter().map(|t| format!("\"{t}\": {t}")).collect();
     let call = format!(

@@ -135,10 +135,8 @@ pub(super) fn readme(plan: &Plan<'_>) -> String {
             "\nThe tunables of the nearest tuned shape are passed to the function in `{name}/source`. `table.json` holds them.\n"
         ),
     };
-    text += &format!(
-        "\n```sh\npip install .                  # or put this folder on PYTHONPATH\npip wheel . --no-deps          # a wheel; works offline\n\
-         python -m unittest discover tests   # compares it with the kernel's reference\n```\n"
-    );
+    text += "\n```sh\npip install .                  # or put this folder on PYTHONPATH\npip wheel . --no-deps          # a wheel; works offline\n\
+         python -m unittest discover tests   # compares it with the kernel's reference\n```\n";
     text += &match kind {
         TargetKind::Cuda => format!(
             "\n## C and C++\n\n```sh\nmake CUDA_HOME=/usr/local/cuda   # lib/lib{name}.a, to be linked with -lcuda\n```\n\n`include/{name}.h` declares `{name}()`: fill in a \

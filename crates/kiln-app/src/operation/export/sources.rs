@@ -95,3 +95,34 @@ pub(super) fn flags(request: &Request) -> Vec<String> {
     flags.extend(request.flags.iter().filter(|flag| !flag.starts_with("-D")).cloned());
     flags
 }
+
+/// Whether a kernel keeps something from launch to launch: a `__device__` variable that is no constant. Launches on two streams must
+/// not share it.
+pub(super) fn keeps_state(files: &[(Utf8PathBuf, Vec<u8>)]) -> bool {
+    files.iter().any(|(_, bytes)| has_variable(&String::from_utf8_lossy(bytes)))
+}
+
+fn has_variable(text: &str) -> bool {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n");
+    code.match_indices("__device__").any(|(at, word)| {
+        let before = code[..at].rsplit([';', '}', '{', '\n']).next().unwrap_or_default();
+        let rest = &code[at + word.len()..];
+        let end = rest.find(['(', ';', '=', '[', '{']).unwrap_or(rest.len());
+        let constant = |part: &str| part.contains("const");
+        !rest[end..].starts_with('(') && end < rest.len() && !constant(before) && !constant(&rest[..end])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_on_the_device_are_told_from_functions_and_constants() {
+        assert!(has_variable("__device__ unsigned taken, finished;"));
+        assert!(has_variable("static __device__ int counts[4];") && has_variable("__device__ int x = 3;"));
+        assert!(!has_variable("#define DEVICE __device__ __forceinline__\n__device__ float f(float x) { return x; }"));
+        assert!(!has_variable("__device__ constexpr int N = 4;\nstatic const __device__ float PI = 3;"));
+        assert!(!has_variable("__global__ void k(float *x) {}"));
+    }
+}

@@ -50,6 +50,7 @@ pub(super) fn table(plan: &Plan<'_>) -> Result<Json, Failure> {
         "constraints": constraints,
         "launches": target.launches.iter().map(|l| launch(plan, l)).collect::<Vec<_>>(),
         "device": device(plan),
+        "stateful": plan.stateful,
         "configs": configs.iter().map(|c| values(c.iter().map(|(n, v)| (&**n, v)))).collect::<Vec<_>>(),
         "rows": plan.rows.iter().filter(|row| place(&row.config).is_some()).map(row).collect::<Vec<_>>(),
         "binaries": binaries(plan, &configs),

@@ -261,11 +261,12 @@ struct Prepared {
 };
 
 class Modules {
-    std::map<std::pair<CUcontext, const unsigned char *>, CUmodule> modules;
+    using Owner = std::pair<CUcontext, CUstream>;
+    std::map<std::pair<Owner, const unsigned char *>, CUmodule> modules;
 
   public:
-    CUfunction function(CUcontext context, const Binary &binary, const char *symbol, const Launch &launch) {
-        CUmodule &module = modules[{context, binary.image}];
+    CUfunction function(Owner owner, const Binary &binary, const char *symbol, const Launch &launch) {
+        CUmodule &module = modules[{owner, binary.image}];
         if (!module) check("cuModuleLoadData", cuModuleLoadData(&module, binary.image));
         CUfunction function;
         check("cuModuleGetFunction", cuModuleGetFunction(&function, module, symbol));

@@ -180,7 +180,9 @@ class Plan:
         grid, block = (axes[part] + [1] * (3 - len(axes[part])) for part in ("grid", "block"))
         cluster = axes["cluster"] and axes["cluster"] + [1] * (3 - len(axes["cluster"]))
         shared = evaluate(launch["shared"], self.names) if launch["shared"] else 0
-        function = self.driver.function(self.index, file, symbols[fill(launch["entry"], self.names)])
+        # Launches on two streams must not share what a kernel keeps from one to the next: each stream loads its own copy.
+        owner = current_stream(self.index) if self.kernel.table.stateful else None
+        function = self.driver.function(self.index, file, symbols[fill(launch["entry"], self.names)], owner)
         blocks = cluster[0] * cluster[1] * cluster[2] if cluster else 1
         self.driver.allow(function, shared, blocks)
         config = self.driver.config(grid, block, shared, cluster, launch["cooperative"])

@@ -51,29 +51,29 @@ class Driver:
         self.check("cuDevicePrimaryCtxRetain", self.lib.cuDevicePrimaryCtxRetain(byref(context), c_int(device)))
         self.check("cuCtxSetCurrent", self.lib.cuCtxSetCurrent(context))
 
-    def function(self, device, file, symbol):
-        """A kernel of a cubin, loaded once for each device; also while a graph is captured."""
-        known = self.functions.get((device, file, symbol))
+    def function(self, device, file, symbol, owner=None):
+        """A kernel of a cubin, loaded once for each device and owner; also while a graph is captured."""
+        known = self.functions.get((device, file, symbol, owner))
         if known is not None:
             return known
         mode = c_int(RELAXED)
         self.lib.cuThreadExchangeStreamCaptureMode(byref(mode))
         try:
             self.make_current(device)
-            if (device, file) not in self.modules:
+            if (device, file, owner) not in self.modules:
                 with open(file, "rb") as cubin:
                     image = cubin.read()
                 module = c_void_p()
                 code = self.lib.cuModuleLoadData(byref(module), c_char_p(image))
                 self.check("cuModuleLoadData: " + os.path.basename(file), code)
-                self.modules[device, file] = module
+                self.modules[device, file, owner] = module
             function = c_void_p()
             name = c_char_p(symbol.encode())
-            code = self.lib.cuModuleGetFunction(byref(function), self.modules[device, file], name)
+            code = self.lib.cuModuleGetFunction(byref(function), self.modules[device, file, owner], name)
             self.check("cuModuleGetFunction: " + symbol, code)
         finally:
             self.lib.cuThreadExchangeStreamCaptureMode(byref(mode))
-        self.functions[device, file, symbol] = function
+        self.functions[device, file, symbol, owner] = function
         return function
 
     def allow(self, function, shared, blocks):
