@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::history::{tiny, tune};
 use crate::planted::toolkit;
 use crate::run::{empty_folder, kiln_in, root};
 
@@ -218,4 +219,24 @@ fn a_python_kernel_takes_its_winner_with_it() {
     assert_eq!((&object["binaries"][0]["config"]["PARTS"], &object["binaries"][0]["file"]), (&4.into(), &Value::Null));
     let tested = shell(&folder.join("sums-export"), "$PYTHON -m unittest discover tests");
     assert!(tested.contains("OK"), "{tested}");
+}
+
+#[test]
+fn the_winner_of_a_study_is_exported_and_one_that_a_gate_refuses_is_not() {
+    let folder = tiny("export-study");
+    let ran = tune(&folder, &["--target", "cpu", "--json"]);
+    let tuned: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err));
+    if tuned["config"].is_null() {
+        // A default that beats everything tried has no winner beside it.
+        let ran = kiln_in(&folder, &["export", "tiny", "--study", "last"]);
+        assert!(ran.code == 2 && ran.err.contains("has no winner"), "{}", ran.err);
+    } else {
+        let object = exported(&folder, &["tiny", "--study", "last"]);
+        assert_eq!((&object["binaries"][0]["config"], &object["target"]), (&tuned["config"], &"cpu".into()));
+        assert!(!object["binaries"][0]["workloads"].as_array().unwrap().is_empty());
+        assert!(shell(&folder.join("tiny-export"), "$PYTHON -m unittest discover tests").contains("OK"));
+    }
+    let ran = kiln_in(&folder, &["export", "tiny", "--target", "cpu", "--config", "LANES=16", "-o", "refused"]);
+    assert!(ran.code == 2 && ran.err.contains("was refused: build_failed"), "{}", ran.err);
+    assert!(!folder.join("refused").exists());
 }

@@ -267,9 +267,11 @@ fn misaligned(plan: &Plan<'_>, tensors: &[&str]) -> String {
 /// The operation as torch declares it.
 fn schema(plan: &Plan<'_>) -> String {
     let kinds = given_dims(plan);
-    let parameter = |p: &Parameter| {
+    // Each argument that is written has a letter of its own.
+    let mut letters = 'a'..='z';
+    let mut parameter = |p: &Parameter| {
         let kind = match &p.given {
-            Given::Tensor(true) => "Tensor(a!)".to_string(),
+            Given::Tensor(true) => format!("Tensor({}!)", letters.next().unwrap_or('z')),
             Given::Tensor(false) => "Tensor".into(),
             Given::Number => {
                 let argument = plan.file.spec.arguments.iter().find(|a| *a.name == *p.name);
@@ -292,7 +294,7 @@ fn schema(plan: &Plan<'_>) -> String {
         let default = p.default.as_ref().map(|value| value.as_ref().map_or("None".into(), python));
         format!("{kind} {}{}", p.name, default.map_or(String::new(), |value| format!("={}", value.replace('"', "'"))))
     };
-    let parameters: Vec<String> = plan.interface.parameters.iter().map(parameter).collect();
+    let parameters: Vec<String> = plan.interface.parameters.iter().map(&mut parameter).collect();
     let returns = match plan.interface.returns.len() {
         0 => "()".into(),
         1 => "Tensor".into(),
