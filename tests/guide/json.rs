@@ -131,6 +131,7 @@ fn the_json_reference_names_every_key() {
         ("debug", "kiln debug sample --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
         ("tune --until build", &all_built),
+        ("export", "kiln export sample --target cpu --json"),
         ("history", "kiln history --json"),
         ("show", "kiln show last --json"),
         ("simulate", "kiln simulate last --strategy random --repeats 2 --json"),

@@ -5,6 +5,7 @@ mod ci;
 mod claims;
 mod compare;
 mod diagnose;
+mod export;
 mod fuzz;
 mod kernel;
 mod machine;
@@ -23,6 +24,7 @@ pub(crate) use ci::{CiArgs, MAX_SAMPLES, WIDTH};
 pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat, IMPROVEMENT, PrintingArgs, REGRESSION, ThresholdsArgs};
 pub(crate) use diagnose::DiagnoseArgs;
+pub(crate) use export::ExportArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{
@@ -111,6 +113,8 @@ pub(crate) enum Verb {
     Debug(DebugArgs),
     /// Run a Python program and turn its calls of a kernel or operation into workloads, weighted by time
     Capture(CaptureArgs),
+    /// Write a package of the winners: sources, header, launcher, compiled code and a Python module, with a test
+    Export(ExportArgs),
     /// List past studies and benchmarks, newest first
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark

@@ -12,6 +12,7 @@ mod debug;
 mod diagnose;
 mod doctor;
 mod explain;
+mod export;
 mod forge;
 mod fuzz;
 mod gate;
@@ -53,6 +54,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Sanitize(args) => sanitize::run(project, args),
         Verb::Debug(args) => debug::run(project, args),
         Verb::Capture(args) => capture::run(project, args),
+        Verb::Export(args) => export::run(project, args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
         Verb::Studies(args) => studies::run(project, args),

@@ -27,6 +27,7 @@ pub use results::diagnosis::DiagnosisView;
 pub use results::doctor::DoctorView;
 pub use results::everywhere::EverywhereView;
 pub use results::explain::{explanation, explanations};
+pub use results::export::ExportView;
 pub use results::figure::ConvergenceFigure;
 pub use results::forge::{BuiltView, ForgeView};
 pub use results::fuzz::FuzzView;

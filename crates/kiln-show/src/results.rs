@@ -15,6 +15,7 @@ pub(crate) mod diagnosis;
 pub(crate) mod doctor;
 pub(crate) mod everywhere;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod figure;
 pub(crate) mod forge;
 pub(crate) mod fuzz;

@@ -24,6 +24,7 @@ pub use required::instance;
 pub use schema::schema;
 pub use select::{Choice, Selection};
 pub use tables::environment::{Part, Requirement, VersionRange};
+pub use tables::export::Export;
 pub use tables::fuzz::{DimRoom, Fuzz, FuzzSuite, SuiteDim};
 pub use tables::reference::BUILTINS;
 pub use tables::tuned::{Tuned, TunedTable, read_tuned};

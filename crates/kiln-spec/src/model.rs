@@ -9,6 +9,7 @@ use kiln_device::Arch;
 use kiln_expr::Expression;
 
 use crate::tables::environment::Requirement;
+use crate::tables::export::Export;
 use crate::tables::fuzz::Fuzz;
 use crate::tables::tuned::TunedTable;
 
@@ -47,6 +48,8 @@ pub struct KernelSpec {
     pub environment: Vec<Requirement>,
     /// What shapes it is made for, and suites of them.
     pub fuzz: Fuzz,
+    /// How the exported function is called.
+    pub export: Export,
 }
 
 /// A file's name and text.

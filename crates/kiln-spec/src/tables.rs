@@ -6,6 +6,7 @@ pub(crate) mod callable;
 pub(crate) mod default;
 pub(crate) mod dtype;
 pub(crate) mod environment;
+pub(crate) mod export;
 pub(crate) mod filling;
 pub(crate) mod fuzz;
 pub(crate) mod kernel;

@@ -17,6 +17,7 @@ impl Verb {
             Verb::Profile(args) => args.building.build_limit,
             Verb::Sanitize(args) => args.building.build_limit,
             Verb::Debug(args) => args.building.build_limit,
+            Verb::Export(args) => args.building.build_limit,
             _ => None,
         }
     }
@@ -60,6 +61,7 @@ impl Verb {
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
             Verb::Init(args) => args.json,
+            Verb::Export(args) => args.json,
             Verb::Capture(_)
             | Verb::Schema(_)
             | Verb::Studies(_)
