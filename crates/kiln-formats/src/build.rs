@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kiln_core::{Report, Value};
 use kiln_expr::{Expression, Scope, Type};
 use kiln_spec::{
-    Compile, Constraint, Cost, Formula, Fuzz, KernelSpec, Objective, SoftGates, Source, Target, TargetKind, Tunable,
-    TunedTable,
+    Compile, Constraint, Cost, Formula, Fuzz, KernelSpec, Objective, SoftGates, Source, Sweep, Target, TargetKind,
+    Tunable, TunedTable,
 };
 
 /// A spec under construction, with everything that was found wrong so far.
@@ -158,6 +158,7 @@ impl Builder {
             gates: SoftGates { spills: false, occupancy: None },
             environment: vec![],
             fuzz: Fuzz::default(),
+            sweep: Sweep::default(),
         };
         Ok((spec, self.warnings))
     }

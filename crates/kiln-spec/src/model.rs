@@ -10,6 +10,7 @@ use kiln_expr::Expression;
 
 use crate::tables::environment::Requirement;
 use crate::tables::fuzz::Fuzz;
+use crate::tables::sweep::Sweep;
 use crate::tables::tuned::TunedTable;
 
 mod argument;
@@ -47,6 +48,8 @@ pub struct KernelSpec {
     pub environment: Vec<Requirement>,
     /// What shapes it is made for, and suites of them.
     pub fuzz: Fuzz,
+    /// The grid of shapes to measure.
+    pub sweep: Sweep,
 }
 
 /// A file's name and text.

@@ -48,5 +48,6 @@ fn read_spec(log: &Log, source: Source) -> Option<KernelSpec> {
         gates: draft.gates,
         environment: draft.environment,
         fuzz: draft.fuzz,
+        sweep: draft.sweep,
     })
 }

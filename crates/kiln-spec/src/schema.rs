@@ -61,6 +61,7 @@ fn top(key: &str) -> Value {
         "gates" => tables::gates(),
         "environment" => tables::environment(),
         "fuzz" => tables::fuzz(),
+        "sweep" => tables::sweep(),
         _ => json!({}),
     }
 }
@@ -118,6 +119,7 @@ mod tests {
             "/properties/gates",
             "/properties/environment",
             "/properties/fuzz",
+            "/properties/sweep",
         ] {
             assert!(closed(at(pointer)), "{pointer}");
         }

@@ -16,12 +16,13 @@ use crate::tables::kernel::{Kernel, read_kernel};
 use crate::tables::layer::{Layer, read_layer};
 use crate::tables::reference::read_reference;
 use crate::tables::settings::{read_cost, read_gates, read_objective};
+use crate::tables::sweep::{Sweep, read_sweep};
 use crate::tables::target::{TargetDraft, read_targets};
 use crate::tables::tensormap::resolve_tensormaps;
 use crate::tables::workload::{WorkloadDraft, read_workloads};
 
 /// What a file may hold.
-pub(crate) const TABLES: [&str; 15] = [
+pub(crate) const TABLES: [&str; 16] = [
     "kernel",
     "tunables",
     "default",
@@ -37,6 +38,7 @@ pub(crate) const TABLES: [&str; 15] = [
     "gates",
     "environment",
     "fuzz",
+    "sweep",
 ];
 
 /// Every table of the file.
@@ -55,6 +57,7 @@ pub(crate) struct Draft {
     pub(crate) gates: SoftGates,
     pub(crate) environment: Vec<Requirement>,
     pub(crate) fuzz: Fuzz,
+    pub(crate) sweep: Sweep,
 }
 
 pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
@@ -77,6 +80,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
     let dims: Vec<&str> = workloads.iter().flat_map(|w| &w.workload.dims).map(|(name, _)| &**name).collect();
     check_ranges(log, &arguments, &dims);
     let fuzz = root.get("fuzz").map(|item| read_fuzz(item, &dims)).unwrap_or_default();
+    let sweep = root.get("sweep").map(|item| read_sweep(item, &dims)).unwrap_or_default();
     if workloads.is_empty() && !arguments.is_empty() {
         let report = Report::warning(format!("{} has arguments but no workloads", log.file()));
         log.add_whole(report.label("without [[workloads]] nothing can be run"));
@@ -89,6 +93,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
         gates: read_gates(&root),
         environment: read_environment(&root),
         fuzz,
+        sweep,
         workloads_incomplete: root.misspells("workloads") || (root.get("workloads").is_some() && workloads.is_empty()),
         kernel,
         shared,
