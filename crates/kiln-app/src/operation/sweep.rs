@@ -142,7 +142,9 @@ fn said(cell: &kiln_store::SweepCell) -> String {
     }
     let against = |one: &kiln_store::SweepAgainst| {
         let kiln_stats::Interval { low, high } = one.speedup_ci95;
-        format!("{:.2}x [{low:.2}, {high:.2}] against {}, {}", one.speedup, one.name, one.verdict)
+        let digits = if one.speedup < 0.1 { 5 } else { 2 };
+        let (speedup, name, verdict) = (one.speedup, &one.name, &one.verdict);
+        format!("{speedup:.digits$}x [{low:.digits$}, {high:.digits$}] against {name}, {verdict}")
     };
     let without = cell.unmeasured.iter().map(|one| format!("{} not measured", one.name));
     let parts: Vec<String> = cell.baselines.iter().map(against).chain(without).collect();

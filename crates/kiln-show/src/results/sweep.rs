@@ -156,7 +156,9 @@ fn text(map: &Map<'_>) -> String {
             Shown::Figure { interval, .. } => format!("[{}, {}]", number(interval.low), number(interval.high)),
             _ => String::new(),
         });
-        rows.push(std::iter::once(String::new()).chain(second).collect());
+        if cells.iter().any(|cell| matches!(cell, Shown::Figure { .. })) {
+            rows.push(std::iter::once(String::new()).chain(second).collect());
+        }
     }
     let aligns = vec![Align::Left; rows[0].len()];
     let slice = if map.slice.is_empty() { String::new() } else { format!(", {}", map.slice) };

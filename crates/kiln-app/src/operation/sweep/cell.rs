@@ -4,11 +4,12 @@
 
 use std::time::Instant;
 
-use kiln_core::{Config, Fault, Outcome, Refusal, Workload};
+use kiln_core::{Config, Fault, Outcome, Refusal, Report, Workload};
+use kiln_space::Problem;
 use kiln_spec::Selection;
 use kiln_stats::Thresholds;
 use kiln_store::{SweepAgainst, SweepCell, SweepPlan, SweepUnmeasured};
-use kiln_study::{Bench, Extent, Figures, Kernel, Rival, Trouble, Unmeasured, Versus, peaks, versus};
+use kiln_study::{Bench, Extent, Figures, Rival, Trouble, Unmeasured, Versus, peaks, versus};
 
 use super::grid::workload;
 use crate::ending::Ends;
@@ -50,18 +51,22 @@ impl Course<'_, '_> {
 
     fn on(&self, plan: &SweepPlan, shape: &Workload, cell: &mut SweepCell) -> Result<Option<Versus>, Failure> {
         let selection = Selection { workloads: vec![shape], ..self.bench.kernel.selection.clone() };
-        let kernel = match kernel(selection, self.path) {
-            Ok(kernel) => kernel,
-            Err(failure) => return unanswered(cell, failure),
+        let problem = match Problem::from_selection(&selection) {
+            Ok(problem) => problem,
+            Err(error) => return unanswered(cell, Report::error(error.to_string()).into()),
         };
-        let (config, tuned) = match configuration(&kernel, &plan.config) {
+        let (config, tuned) = match configuration(&selection, &problem, &plan.config) {
             Ok(chosen) => chosen,
             Err(failure) => return unanswered(cell, failure),
         };
         (cell.config, cell.tuned) = (Some(config.clone()), tuned);
-        if let Some((refusal, _)) = kernel.broken(&config) {
+        if let Some((refusal, _)) = problem.broken(&config) {
             return refused(cell, refusal);
         }
+        let kernel = match kernel(selection, self.path) {
+            Ok(kernel) => kernel,
+            Err(failure) => return unanswered(cell, failure),
+        };
         let mut bench = match self.bench.with_workloads(&kernel) {
             Ok(bench) => bench,
             // A shape that does not fit into memory, a reference that does not take it.
@@ -86,10 +91,10 @@ impl Course<'_, '_> {
 }
 
 /// The configuration that was typed, completed for this shape; without one that of the table's nearest entry, else the default.
-fn configuration(kernel: &Kernel<'_>, typed: &str) -> Result<Fitting, Failure> {
-    let (config, _) = complete(&kernel.selection, &kernel.problem, typed)?;
-    let allows = |config: &Config| kernel.problem.broken(config).is_none();
-    let tuned = kernel.selection.tuned(&allows).filter(|_| typed.is_empty()).map(|entry| entry.workload.clone());
+fn configuration(selection: &Selection<'_>, problem: &Problem, typed: &str) -> Result<Fitting, Failure> {
+    let (config, _) = complete(selection, problem, typed)?;
+    let allows = |config: &Config| problem.broken(config).is_none();
+    let tuned = selection.tuned(&allows).filter(|_| typed.is_empty()).map(|entry| entry.workload.clone());
     Ok((config, tuned))
 }
 

@@ -72,7 +72,8 @@ pub(crate) fn figure(speedup: f64) -> String {
         s if s >= 99.95 => 0,
         s if s >= 9.995 => 1,
         s if s >= 0.0995 => 2,
-        _ => 3,
+        // Three digits, however small.
+        s => (2.0 - s.max(1e-6).log10().floor()) as usize,
     };
     format!("{speedup:.decimals$}x")
 }

@@ -100,7 +100,35 @@ fn a_map_with_every_kind_of_cell() {
     let story = story();
     let run = run(&story);
     let view = SweepView { run: &run, story: &story, ended: Some("interrupted"), kiln: "kiln" };
-    insta::assert_snapshot!(view, @"");
+    insta::assert_snapshot!(view, @r"
+    softmax, target cpu, warm cache, A Processor
+      run abcd0123: 5 shapes measured, took 1 min 23 s, seed 7
+      configuration VEC=8, the default
+      with B=1, LD=COLS
+
+    speedup over naive (+ faster, - slower, = same, ? too noisy)
+      ROWS / COLS  8             128           1024      8192
+      64           0.25x -       1.02x ?       numerics  4.00x +
+                   [0.24, 0.26]  [1.00, 1.05]            [3.92, 4.12]
+      4096         0.98x =       no answer     .         no baseline
+                   [0.97, 1.01]
+
+    cross-overs
+      ROWS=64: faster than naive above COLS = 256, slower at 8, faster at 8192
+
+    shapes of the grid
+      against  faster  slower  same  too_noisy  not measured   mean  best                        worst
+      naive         1       1     1          1             3  1.00x  4.00x at ROWS=64,COLS=8192  0.25x at ROWS=64,COLS=8
+
+    not measured
+      ROWS=4096,COLS=8192: naive: launch_failed: only up to 1024
+      ROWS=64,COLS=1024: refused by numerics: y[3] is 2, expected 1
+      ROWS=4096,COLS=128: it needs about 9.1 GiB, 8.0 GiB are free
+
+    interrupted: 7 of 8 shapes were tried
+    next
+      kiln sweep kernels/softmax --resume abcd0123
+    ");
     assert_eq!(crate::painted(&view.to_string()).matches("48;5").count(), 4);
     // `kiln show` says the same of the record.
     let shown = crate::RunView::of(&run).to_string();
@@ -134,8 +162,8 @@ fn the_picture_says_what_the_map_says() {
 #[test]
 fn speedups_have_three_digits() {
     assert_eq!(
-        [0.0123, 0.5, 1.0, 9.996, 12.34, 123.4].map(figure),
-        ["0.012x", "0.50x", "1.00x", "10.0x", "12.3x", "123x"]
+        [0.0123, 4.56e-4, 0.5, 1.0, 9.996, 12.34, 123.4].map(figure),
+        ["0.0123x", "0.000456x", "0.50x", "1.00x", "10.0x", "12.3x", "123x"]
     );
     assert_eq!([8.46, 1234.0, 99.99].map(rounded), ["8.5", "1230", "100.0"]);
 }
