@@ -19,6 +19,7 @@ mod events;
 mod layout;
 mod scrutiny;
 mod shapes;
+mod sweep;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

@@ -26,6 +26,7 @@ mod show;
 mod simulate;
 mod space;
 mod studies;
+mod sweep;
 mod t4;
 mod tune;
 mod worker;
@@ -62,6 +63,7 @@ pub use simulate::{
 };
 pub use space::{SpaceRequest, Spaced, space};
 pub use studies::{Deletable, Labelled, deletable, delete, rename, retag};
+pub use sweep::{Crossover, MOST_CELLS, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, sweep};
 pub use t4::export_t4;
 pub use tune::{TuneRequest, Tuned, tune, variants};
 pub use worker::{WorkerKind, worker};

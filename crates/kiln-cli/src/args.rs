@@ -15,6 +15,7 @@ mod sanitize;
 mod selecting;
 mod simulate;
 mod studies;
+mod sweep;
 mod tune;
 
 use clap::{Parser, Subcommand};
@@ -35,6 +36,7 @@ pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
+pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::TuneArgs;
 
 /// Makes GPU kernels fast and proves it.
@@ -95,6 +97,8 @@ pub(crate) enum Verb {
     Fuzz(FuzzArgs),
     /// Measure one configuration against baselines or another configuration, or the baselines alone
     Bench(BenchArgs),
+    /// Measure a kernel against its baselines over a grid of shapes: where it wins, where it loses, where that turns
+    Sweep(SweepArgs),
     /// Guard kernels in CI: build, check, and compare their speed with a base commit or a committed ratchet
     Ci(CiArgs),
     /// Compare two runs, measured at different times: regression, improvement, or no significant difference

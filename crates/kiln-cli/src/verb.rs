@@ -27,6 +27,7 @@ mod show;
 mod simulate;
 mod space;
 mod studies;
+mod sweep;
 mod tune;
 mod variants;
 mod worker;
@@ -45,6 +46,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Check(args) => check::run(project, args),
         Verb::Fuzz(args) => fuzz::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
+        Verb::Sweep(args) => sweep::run(project, args),
         Verb::Ci(args) => ci::run(project, args),
         Verb::Claims(args) => claims::run(project, args),
         Verb::Reproduce(args) => reproduce::run(project, args),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kiln_core::{Report, Value};
 use kiln_expr::{Expression, Scope, Type};
 use kiln_spec::{
-    Compile, Constraint, Cost, Export, Formula, Fuzz, KernelSpec, Objective, SoftGates, Source, Target, TargetKind,
-    Tunable, TunedTable,
+    Compile, Constraint, Cost, Export, Formula, Fuzz, KernelSpec, Objective, SoftGates, Source, Sweep, Target,
+    TargetKind, Tunable, TunedTable,
 };
 
 /// A spec under construction, with everything that was found wrong so far.
@@ -159,6 +159,7 @@ impl Builder {
             environment: vec![],
             fuzz: Fuzz::default(),
             export: Export::default(),
+            sweep: Sweep::default(),
         };
         Ok((spec, self.warnings))
     }

@@ -11,7 +11,7 @@ mod studies;
 mod words;
 
 pub use event::{event_line, remark};
-pub use picture::ProfilePictures;
+pub use picture::{ProfilePictures, SweepPictures};
 pub use progress::Progress;
 pub use results::begun::BegunView;
 pub use results::bench::BenchView;
@@ -42,6 +42,7 @@ pub use results::sanitize::SanitizeView;
 pub use results::simulate::SimulateView;
 pub use results::space::SpaceView;
 pub use results::standing::StandingView;
+pub use results::sweep::SweepView;
 pub use results::variants::{VariantRow, VariantsView};
 pub use studies::history::HistoryView;
 pub use studies::past::Past;

@@ -30,4 +30,5 @@ pub(crate) mod sanitize;
 pub(crate) mod simulate;
 pub(crate) mod space;
 pub(crate) mod standing;
+pub(crate) mod sweep;
 pub(crate) mod variants;

@@ -27,4 +27,5 @@ pub use tables::environment::{Part, Requirement, VersionRange};
 pub use tables::export::Export;
 pub use tables::fuzz::{DimRoom, Fuzz, FuzzSuite, SuiteDim};
 pub use tables::reference::BUILTINS;
+pub use tables::sweep::{MOST_SWEPT, Sweep, sweep_dim};
 pub use tables::tuned::{Tuned, TunedTable, read_tuned};

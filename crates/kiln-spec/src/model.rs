@@ -11,6 +11,7 @@ use kiln_expr::Expression;
 use crate::tables::environment::Requirement;
 use crate::tables::export::Export;
 use crate::tables::fuzz::Fuzz;
+use crate::tables::sweep::Sweep;
 use crate::tables::tuned::TunedTable;
 
 mod argument;
@@ -50,6 +51,8 @@ pub struct KernelSpec {
     pub fuzz: Fuzz,
     /// How the exported function is called.
     pub export: Export,
+    /// The grid of shapes to measure.
+    pub sweep: Sweep,
 }
 
 /// A file's name and text.

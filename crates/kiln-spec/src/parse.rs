@@ -49,5 +49,6 @@ fn read_spec(log: &Log, source: Source) -> Option<KernelSpec> {
         environment: draft.environment,
         fuzz: draft.fuzz,
         export: draft.export,
+        sweep: draft.sweep,
     })
 }

@@ -62,6 +62,7 @@ fn top(key: &str) -> Value {
         "environment" => tables::environment(),
         "fuzz" => tables::fuzz(),
         "export" => tables::export(),
+        "sweep" => tables::sweep(),
         _ => json!({}),
     }
 }
@@ -120,6 +121,7 @@ mod tests {
             "/properties/environment",
             "/properties/fuzz",
             "/properties/export",
+            "/properties/sweep",
         ] {
             assert!(closed(at(pointer)), "{pointer}");
         }

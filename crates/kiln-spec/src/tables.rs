@@ -15,6 +15,7 @@ pub(crate) mod layer;
 pub(crate) mod reference;
 pub(crate) mod settings;
 pub(crate) mod slice;
+pub(crate) mod sweep;
 pub(crate) mod target;
 pub(crate) mod tensormap;
 pub(crate) mod tunable;

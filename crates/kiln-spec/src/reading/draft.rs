@@ -17,12 +17,13 @@ use crate::tables::kernel::{Kernel, read_kernel};
 use crate::tables::layer::{Layer, read_layer};
 use crate::tables::reference::read_reference;
 use crate::tables::settings::{read_cost, read_gates, read_objective};
+use crate::tables::sweep::{Sweep, read_sweep};
 use crate::tables::target::{TargetDraft, read_targets};
 use crate::tables::tensormap::resolve_tensormaps;
 use crate::tables::workload::{WorkloadDraft, read_workloads};
 
 /// What a file may hold.
-pub(crate) const TABLES: [&str; 16] = [
+pub(crate) const TABLES: [&str; 17] = [
     "kernel",
     "tunables",
     "default",
@@ -39,6 +40,7 @@ pub(crate) const TABLES: [&str; 16] = [
     "environment",
     "fuzz",
     "export",
+    "sweep",
 ];
 
 /// Every table of the file.
@@ -58,6 +60,7 @@ pub(crate) struct Draft {
     pub(crate) environment: Vec<Requirement>,
     pub(crate) fuzz: Fuzz,
     pub(crate) export: Export,
+    pub(crate) sweep: Sweep,
 }
 
 pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
@@ -81,6 +84,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
     check_ranges(log, &arguments, &dims);
     let fuzz = root.get("fuzz").map(|item| read_fuzz(item, &dims)).unwrap_or_default();
     let export = root.get("export").map(|item| read_export(item, &arguments, &dims)).unwrap_or_default();
+    let sweep = root.get("sweep").map(|item| read_sweep(item, &dims)).unwrap_or_default();
     if workloads.is_empty() && !arguments.is_empty() {
         let report = Report::warning(format!("{} has arguments but no workloads", log.file()));
         log.add_whole(report.label("without [[workloads]] nothing can be run"));
@@ -94,6 +98,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
         environment: read_environment(&root),
         fuzz,
         export,
+        sweep,
         workloads_incomplete: root.misspells("workloads") || (root.get("workloads").is_some() && workloads.is_empty()),
         kernel,
         shared,

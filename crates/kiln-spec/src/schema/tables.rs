@@ -11,7 +11,7 @@ use crate::schema::shape::{
 use crate::tables::callable::{BASELINE, PYTHON};
 use crate::tables::reference::{BUILTINS, ORIGINS, TOLERANCE_KEYS};
 use crate::tables::settings::{COST_KEYS, GATES_KEYS, OBJECTIVE_KEYS, OCCUPANCY_KEYS, SOFT};
-use crate::tables::{environment, export, fuzz, kernel, layer, reference, tunable, workload};
+use crate::tables::{environment, export, fuzz, kernel, layer, reference, sweep, tunable, workload};
 
 pub(crate) fn kernel() -> Value {
     let key = |key: &str| match key {
@@ -247,4 +247,16 @@ pub(crate) fn export() -> Value {
         _ => json!({}),
     };
     described(table(&export::KEYS, &[], key), "How the function is called that kiln export makes of the kernel.")
+}
+
+pub(crate) fn sweep() -> Value {
+    let some = json!({ "type": "array", "items": scalar(), "minItems": 1 });
+    let dim = json!({ "anyOf": [scalar(), some] });
+    let key = |_: &str| {
+        described(
+            json!({ "type": "object", "additionalProperties": dim.clone() }),
+            "Dimensions and their values: a list, a range \"128..8192:x2\" or \"64..1024:+64\", or another dimension's name, which it then equals.",
+        )
+    };
+    described(table(&sweep::KEYS, &["dims"], key), "The grid of shapes that `kiln sweep` measures by default.")
 }
