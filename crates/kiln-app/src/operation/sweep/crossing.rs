@@ -230,8 +230,10 @@ mod tests {
                 prop_assert!(one.between.0 < one.between.1);
                 prop_assert!(one.between.0 <= one.at && one.at <= one.between.1, "{:?}", one);
                 let at = |size: f64| speedups.iter().filter(move |(s, _)| *s as f64 == size);
-                let decisive = |size: f64| at(size).any(|(_, v)| *v > 1.03) && !one.wins_above == (size == one.between.0)
-                    || at(size).any(|(_, v)| *v < 0.97) && one.wins_above == (size == one.between.0);
+                let decisive = |size: f64| {
+                    let wins = one.wins_above == (size == one.between.1);
+                    at(size).any(|(_, v)| if wins { *v > 1.03 } else { *v < 0.97 })
+                };
                 prop_assert!(decisive(one.between.0) && decisive(one.between.1), "{:?} of {:?}", one, speedups);
             }
         }
