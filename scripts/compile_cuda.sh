@@ -16,8 +16,9 @@ folders=("$work/sample")
 while read -r file; do
   # What is planted there must be refused, and some of it is for one architecture alone: tests/build_cuda.rs and
   # tests/cli/planted.rs build it.
-  # Sources of kernel_tuner lie elsewhere: tests/cli/kernel_tuner.rs builds them where they are. Host launchers are nvcc's alone.
-  case "$file" in */planted_cuda/* | */kernel_tuner/* | */gpu/kinds/* | */corpus/cuda_launcher/* | */corpus/launcher_*) continue ;; esac
+  # Sources of kernel_tuner lie elsewhere: tests/cli/kernel_tuner.rs builds them where they are; so do those of unprepared:
+  # tests/cli/from.rs. Host launchers are nvcc's alone.
+  case "$file" in */planted_cuda/* | */kernel_tuner/* | */unprepared/* | */gpu/kinds/* | */corpus/cuda_launcher/* | */corpus/launcher_*) continue ;; esac
   # Only those with a source: a target may be no more than a space.
   if awk '/^\[/ { inside = ($0 == "[target.cuda]") } inside && /^source *=/ { found = 1 } END { exit !found }' "$file"; then
     folders+=("$(dirname "$file")")

@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, attention_bench, hopper, honest, kernel_tuner and record, of which the last
+# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, from, attention_bench, hopper, honest, kernel_tuner and record, of which the last
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -51,15 +51,23 @@ step() {
   printf '%-14s %s, %d ms\n' "$name" "$state" "$((($(date +%s%N) - start) / 1000000))"
   if [ "$state" != ok ]; then tail -n 25 "$out/$name.log"; failed=1; fi
 }
-# Trials a second of the newest study in this folder, from when they began.
+# Trials a second of the newest study in this folder, from the end of the default's; of each workload where each was tuned apart.
 rate() {
   "$kiln" show last --json | python3 -c '
 import json, sys
-trials = [t for t in json.load(sys.stdin)["trials"] if t["phase"].split("/")[-1] in ("seed", "search")]
-first = min(t["started_ms"] for t in trials)
-last = max(t["started_ms"] + 1000 * t["wall_s"] for t in trials)
+every = json.load(sys.stdin)["trials"]
+own = lambda t: t["phase"].rpartition("/")[0]
+end = lambda t: t["started_ms"] + 1000 * t["wall_s"]
+trials = [t for t in every if t["phase"].split("/")[-1] in ("seed", "search")]
+spent = 0
+for workload in {own(t) for t in trials}:
+    begun = [end(t) for t in every if own(t) == workload and t["phase"].split("/")[-1] == "default"]
+    here = [t for t in trials if own(t) == workload]
+    spent += max(map(end, here)) - min(begun or [t["started_ms"] for t in here])
+if not trials:
+    sys.exit("the study has no trials after its default: give it more --minutes")
 mean = lambda key: 1000 * sum(t[key] for t in trials) / len(trials)
-print(len(trials) / (last - first) * 1000, len(trials), sum(t["state"] != "refused" for t in trials))
+print(len(trials) / spent * 1000, len(trials), sum(t["state"] != "refused" for t in trials))
 print("mean ms: waiting for the build %.1f, check %.1f, measure %.1f, all %.1f" % (mean("build_s"), mean("check_s"), mean("measure_s"), mean("wall_s")), file=sys.stderr)'
 }
 
@@ -163,13 +171,24 @@ for w in json.load(open(sys.argv[1]))["workloads"]:
     print(json.dumps({"name": f"{against['name']} {name}, share of the board's peak", "value": against["roofline"], "bound": "reported", "pass": True}))
 PY
 fi
+# From a file that nobody prepared to a confirmed study, with the answers to what kiln asks beside it: how long kiln takes.
+if wants from; then
+  for name in triton cuda; do
+    mkdir -p "$work/from_$name/mine"
+    (cd "$root/tests/unprepared/$name" && cp *.* "$work/from_$name/mine/")
+    start=$(date +%s%N)
+    step "from_$name" 290 bash -c "cd mine && '$kiln' init --from *.* && cp '$root/tests/unprepared/$name/answered/'* . && '$kiln' check . && { '$kiln' tune . --minutes 1.5 || [ \$? = 4 ]; }"
+    figure "from a $name file to the end of its study, s" "$((($(date +%s%N) - start) / 1000000000))" "at most 300" true
+    tail -n 40 "$out/from_$name.log"
+  done
+fi
 # Trials a second from an empty cache with builders ahead and without, and triton.autotune on the same configurations. A minute or two a
 # kernel, most of it without builders.
 if wants triton; then
-  every="--strategy random --trials ${TRITON_TRIALS:-30} --samples 25 --no-ablation --no-stop --seed 1"
+  every="--strategy random --trials ${TRITON_TRIALS:-30} --minutes ${TRITON_MINUTES:-3} --samples 25 --no-ablation --no-stop --seed 1"
   for name in softmax layernorm matmul; do
     step "triton_$name" 150 bash -c "$(tune "${name}_triton" "$every --json > '$out/${name}_triton.json'")"
-    step "triton_${name}_in_turn" 200 env KILN_TRITON_AHEAD=0 bash -c "$(tune "${name}_triton" "$every")"
+    step "triton_${name}_in_turn" "${IN_TURN_SECONDS:-200}" env KILN_TRITON_AHEAD=0 bash -c "$(tune "${name}_triton" "$every")"
     for way in ahead: "in turn:_in_turn"; do
       got="$(cd "$work/triton_$name${way#*:}" && rate || echo 0)"
       echo "${name}_triton ${way%:*}: $got (trials a second, trials, measured)"
@@ -274,7 +293,7 @@ fi
 if wants kernel_tuner; then
   seconds="${KERNEL_TUNER_SECONDS:-440}"
   step kernel_tuner "$((seconds + 20))" python3 "$root/scripts/bench_kernel_tuner.py" --kiln "$kiln" --sources "$bin/kernel_tuner_examples" \
-    --modules "$bin/kernel_tuner" --seconds "$seconds" --work "$work/kernel_tuner" --out "$out/kernel_tuner"
+    --modules "$bin/kernel_tuner" --seconds "$seconds" ${KERNEL_TUNER_ONLY:+--only "$KERNEL_TUNER_ONLY"} --work "$work/kernel_tuner" --out "$out/kernel_tuner"
   grep '^{' "$out/kernel_tuner.log" >> "$figures" || true
   cat "$out/kernel_tuner/kernel_tuner.md" || true
 fi

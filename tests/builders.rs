@@ -275,8 +275,13 @@ fn an_interruption_ends_a_compilation_and_the_last_copy_ends_them_all() {
     assert!(fault.why.contains("interrupted") && is_gone(bench.started()[0]));
     // Threads of a pool come and go; their processes stay with the copy here.
     let pool = Pool::new(2, nvrtc.clone(), bench.cache.clone(), BuildLimits::default(), || {});
-    let tickets: Vec<_> = (10..16).map(|scale| pool.ask(bench.request(SIMPLE, scale))).collect();
-    assert!(tickets.into_iter().all(|ticket| matches!(ticket.wait(), Ok(Outcome::Passed(_)))));
+    // All of them first: each writes the source anew, and nobody may read it meanwhile.
+    let requests: Vec<_> = (10..16).map(|scale| bench.request(SIMPLE, scale)).collect();
+    let tickets: Vec<_> = requests.into_iter().map(|request| pool.ask(request)).collect();
+    for ticket in tickets {
+        let built = ticket.wait();
+        assert!(matches!(built, Ok(Outcome::Passed(_))), "{built:?}");
+    }
     drop(pool);
     let kept: Vec<u32> = bench.started().into_iter().filter(|process| !is_gone(*process)).collect();
     assert!((1..=2).contains(&kept.len()), "{kept:?}");

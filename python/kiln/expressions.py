@@ -56,6 +56,8 @@ def value(node, names):
         if node.id in LITERALS:
             return LITERALS[node.id]
         raise Unknown("%s has no value" % node.id)
+    if kind is ast.Attribute and isinstance(node.value, ast.Name) and "%s.%s" % (node.value.id, node.attr) in names:
+        return names["%s.%s" % (node.value.id, node.attr)]
     if kind is ast.Attribute and node.attr == "bytes" and value(node.value, names) in BYTES:
         return BYTES[value(node.value, names)]
     if kind is ast.BinOp and type(node.op) in BINARY:

@@ -2,16 +2,14 @@
 for `tuned.toml`. Refuses, as `BadTable`, a file that is missing, is no such table, or is of another version."""
 
 import json
-import math
 import os
 
+from kiln.distance import distance
 from kiln.errors import BadTable
 from kiln.expressions import BYTES, Unknown, evaluate
 from kiln.shapes import Argument
 
 FORMAT, VERSION = "kiln-tuned", 1
-# What cannot be doubled, such as a mask or a layout, is far when it differs.
-FAR = 8.0
 ADOPT = "`kiln tune PATH --target python --adopt` writes it"
 
 
@@ -105,25 +103,3 @@ class Entry:
         missing = [name for name in tunables if name not in self.config]
         if missing:
             raise ValueError("the winner for `%s` has no %s" % (self.workload, missing[0]))
-
-
-def distance(a, b):
-    """How far two shapes are apart, in doublings of dimensions."""
-    apart = 0.0
-    for name, left in a.items():
-        if name not in b:
-            apart += FAR
-        elif not same(left, b[name]):
-            left, right = exponent(left), exponent(b[name])
-            apart += FAR if left is None or right is None else abs(left - right)
-    return apart + FAR * sum(name not in a for name in b)
-
-
-def same(left, right):
-    """Equal, and of one kind: 1 is no flag."""
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
-
-
-def exponent(size):
-    number = isinstance(size, (int, float)) and not isinstance(size, bool)
-    return math.log2(size) if number and size > 0 else None

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::planted::toolkit;
-use crate::run::{empty_folder, kiln_in};
+use crate::run::{empty_folder, kiln_in, root};
 
 const SCALE: &str = r#"
 #ifndef BLOCK_SIZE
@@ -342,5 +342,31 @@ fn the_examples_of_kernel_tuner_are_read() {
         let folder = empty_folder(&format!("from_examples_{script}"));
         let err = refused(&folder, &[Path::new(&examples).join(script).to_str().unwrap(), "kernel"]);
         assert!(err.contains(word), "{err}");
+    }
+}
+
+/// What `scripts/gpu.sh from` does on a GPU, as far as it goes without one: the files under tests/unprepared, and answers to what is
+/// asked about them.
+#[test]
+fn files_that_nobody_prepared_compile_with_the_answers() {
+    for (name, file, configurations) in [("cuda", "rownorm.cu", 10), ("triton", "rmsnorm.py", 80)] {
+        let (folder, from) =
+            (empty_folder(&format!("from-unprepared-{name}")), root().join("tests/unprepared").join(name));
+        std::fs::copy(from.join(file), folder.join(file)).unwrap();
+        let ran = kiln_in(&folder, &["init", "--from", file]);
+        assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+        for answered in std::fs::read_dir(from.join("answered")).unwrap() {
+            let path = answered.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(!text.lines().any(|line| line.trim_start().starts_with("# ? ")), "{}", path.display());
+            std::fs::write(folder.join(path.file_name().unwrap()), text).unwrap();
+        }
+        let ran = kiln_in(&folder, &["space", ".", "--json"]);
+        let space: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(space["valid"], configurations, "{space:#}");
+        if name == "cuda" && toolkit() {
+            let ran = kiln_in(&folder, &["gate", ".", "--arch", "sm_90a", "--until", "build"]);
+            assert!(ran.code == 0 && ran.out.contains("no spills"), "{}{}", ran.out, ran.err);
+        }
     }
 }

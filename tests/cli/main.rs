@@ -16,6 +16,7 @@ mod diagnose_ncu;
 mod doctor;
 mod errors;
 mod events;
+mod export;
 mod faults;
 mod filled;
 mod from;

@@ -116,6 +116,10 @@ fn the_json_reference_names_every_key() {
         ("fuzz", "kiln fuzz broken --target cpu --baseline naive --json"),
         ("bench", "kiln bench sample --samples 25 --max-samples 25 --save run.json --json"),
         ("compare", "kiln compare run.json last --json"),
+        (
+            "sweep",
+            "kiln sweep sample --target cpu --dim COLS=600,1024 --dim ROWS=COLS --samples 25 --max-samples 25 --json",
+        ),
         ("ci", "kiln ci sample --update --samples 25 --max-samples 25 --json"),
         ("claims", "kiln claims claims.toml --samples 25 --max-samples 25 --json"),
         ("reproduce", "kiln reproduce run.json --regression 900 --json"),
@@ -131,6 +135,7 @@ fn the_json_reference_names_every_key() {
         ("debug", "kiln debug sample --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
         ("tune --until build", &all_built),
+        ("export", "kiln export sample --target cpu --json"),
         ("history", "kiln history --json"),
         ("show", "kiln show last --json"),
         ("simulate", "kiln simulate last --strategy random --repeats 2 --json"),

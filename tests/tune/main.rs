@@ -20,6 +20,7 @@ mod implementations;
 mod layout;
 mod scrutiny;
 mod shapes;
+mod sweep;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

@@ -2,8 +2,8 @@
 //! folder `.kiln`, the store, the build cache, a way to be stopped), and a request with typed arguments. Out: a typed
 //! result, and on the way [`Event`]s for whoever listens. Nothing here prints, parses arguments or ends the process.
 //!
-//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`baselines`], [`compare`], [`sanitize`], [`profile`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
-//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`simulate`], [`doctor`], [`init`], [`init_from`], [`schema`], [`cache`], [`capture`], and [`worker`], the
+//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`sweep`], [`baselines`], [`compare`], [`sanitize`], [`profile`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
+//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`export_t4`], [`simulate`], [`doctor`], [`init`], [`init_from`], [`schema`], [`cache`], [`capture`], and [`worker`], the
 //! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
 //! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
 
@@ -28,16 +28,18 @@ pub use operation::{
     Baselined, Begun, BenchRequest, Benched, CacheHolds, CalibratedCause, Calibration, CaptureRequest, CheckRequest,
     Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict,
     Claimed, ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload, Compiled,
-    Convergence, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest, DiagnosedProfile, Difference,
-    Explained, FailedAssertion, ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed,
-    GateRequest, Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, KeptNow, KeptResult, Labelled,
-    OpenQuestion, PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest,
-    ProfileLevel, ProfileRequest, Profiled, ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun,
-    Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story,
-    ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, baselines, bench, cache, calibration, capture, check,
-    ci, claims, compare, compare_profiles, debug, deletable, delete, diagnose, diagnose_profile, explain, explained,
-    export, forge, fuzz, gate, gate_everywhere, history, importance, init, init_from, predict_kernel, profile, rename,
-    reproduce, retag, sanitize, show, simulate, space, tune, variants, worker, write_pictures,
+    Convergence, Crossover, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest, DiagnosedProfile,
+    Difference, Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion, ForgeRequest, Forgings,
+    FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, Guarded, History,
+    HistoryRequest, Important, KeptNow, KeptResult, Labelled, MOST_CELLS, OpenQuestion, PredictRequest, Predicted,
+    PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled,
+    ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated,
+    SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, SweepCount, SweepEnd, SweepExtreme,
+    SweepRequest, SweepStory, Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, baselines, bench,
+    cache, calibration, capture, check, ci, claims, compare, compare_profiles, debug, deletable, delete, diagnose,
+    diagnose_profile, explain, explained, export, export_t4, forge, fuzz, gate, gate_everywhere, history, importance,
+    init, init_from, predict_kernel, profile, rename, reproduce, retag, sanitize, show, simulate, space, sweep, tune,
+    variants, worker, write_pictures,
 };
 pub use place::writable;
 pub use project::{Project, Stop};

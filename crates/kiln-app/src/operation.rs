@@ -26,6 +26,8 @@ mod show;
 mod simulate;
 mod space;
 mod studies;
+mod sweep;
+mod t4;
 mod tune;
 mod worker;
 
@@ -44,7 +46,7 @@ pub use diagnose::prediction::{PredictRequest, Predicted, PredictedWorkload, pre
 pub use diagnose::profile::{DiagnosedProfile, ProfileDiagnoseRequest, diagnose_profile};
 pub use diagnose::{DiagnoseRequest, diagnose};
 pub use explain::{Explained, explain, explained};
-pub use export::export;
+pub use export::{ExportRequest, Exported, ExportedBinary, export};
 pub use forge::{ForgeRequest, Forgings, forge};
 pub use from::{Begun, Compiled, FromRequest, OpenQuestion, init_from};
 pub use fuzz::{FuzzFailure, FuzzRequest, Fuzzed, KeptNow, KeptResult, VALIDATED, fuzz};
@@ -61,5 +63,7 @@ pub use simulate::{
 };
 pub use space::{SpaceRequest, Spaced, space};
 pub use studies::{Deletable, Labelled, deletable, delete, rename, retag};
+pub use sweep::{Crossover, MOST_CELLS, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, sweep};
+pub use t4::export_t4;
 pub use tune::{TuneRequest, Tuned, tune, variants};
 pub use worker::{WorkerKind, worker};

@@ -111,6 +111,9 @@ pub trait Apparatus {
 
     /// Asks for a candidate's build.
     fn build(&mut self, config: &Config) -> Result<Self::Build, Fault>;
+    /// Which of some builds is tried next, by its place: the first that is ready, as soon as one is. Where it cannot wait for
+    /// that, or has waited long, the first of all.
+    fn soonest(&self, builds: &[&Self::Build]) -> usize;
     /// Waits for it.
     fn built(&mut self, build: Self::Build) -> Result<Outcome<Self::Subject>, Fault>;
     /// Waits until no build is running, so that nothing disturbs what is measured next.
@@ -246,6 +249,10 @@ impl<'a> Apparatus for Bench<'a> {
 
     fn build(&mut self, config: &Config) -> Result<Build, Fault> {
         Bench::build(self, config)
+    }
+
+    fn soonest(&self, builds: &[&Build]) -> usize {
+        Bench::soonest(self, builds)
     }
 
     fn built(&mut self, build: Build) -> Result<Outcome<Subject>, Fault> {

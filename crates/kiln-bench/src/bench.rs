@@ -98,20 +98,60 @@ impl<'a> Bench<'a> {
     pub fn new(kernel: &'a Kernel<'a>, settings: &'a Settings, around: Surroundings<'a>) -> Result<Bench<'a>, Trouble> {
         let live = around.live;
         let mut bench = Bench::without_stages(kernel, settings, around)?;
+        bench.set_up(live)?;
+        Ok(bench)
+    }
+
+    /// The same machine, compilers and GPU, looked at once, for another selection of the kernel: its workloads set up, smallest
+    /// first, with the questions of the quick check.
+    pub fn with_workloads<'b>(&self, kernel: &'b Kernel<'b>) -> Result<Bench<'b>, Trouble>
+    where
+        'a: 'b,
+    {
+        let mut bench = Bench {
+            kernel,
+            settings: self.settings,
+            machine: self.machine.clone(),
+            python: self.python.clone(),
+            compiler: self.compiler.clone(),
+            cuda: self.cuda.clone(),
+            gpu: self.gpu.clone(),
+            peaks: None,
+            priors: Vec::new(),
+            rules: Rules::of(&kernel.selection)?,
+            stages: Vec::new(),
+            cache: self.cache.clone(),
+            listener: self.listener,
+            oracle: None,
+            stopped: self.stopped,
+            build_limit: self.build_limit,
+            pool: None,
+            builders: OnceLock::new(),
+            seating: self.seating.clone(),
+            others: Vec::new(),
+            answered: false,
+        };
+        bench.oracle = Oracle::find(&bench)?;
+        bench.set_up(true)?;
+        Ok(bench)
+    }
+
+    fn set_up(&mut self, live: bool) -> Result<(), Trouble> {
+        let (kernel, settings) = (self.kernel, self.settings);
         let mut workloads: Vec<Option<&'a Workload>> = kernel.selection.workloads.iter().map(|w| Some(*w)).collect();
         if workloads.is_empty() {
             workloads.push(None);
         }
         let questions = if live { questions(&Level::Quick.plan()) } else { Vec::new() };
-        bench.stages = bench.stages(&workloads, "quick", &questions)?;
-        bench.stages.sort_by(|a, b| size(a).total_cmp(&size(b)));
+        self.stages = self.stages(&workloads, "quick", &questions)?;
+        self.stages.sort_by(|a, b| size(a).total_cmp(&size(b)));
         // What a driver and its libraries take of the host's memory is nobody's leak.
         if settings.memory.is_none() && !kernel.on_gpu() {
-            let most = bench.stages.iter().map(|s| s.layout.bytes()).max().unwrap_or(0) as u64;
-            bench.seating.limits.memory = bench.memory().min(ROOM + 4 * most);
+            let most = self.stages.iter().map(|s| s.layout.bytes()).max().unwrap_or(0) as u64;
+            self.seating.limits.memory = self.memory().min(ROOM + 4 * most);
         }
-        bench.question_the_questions()?;
-        Ok(bench)
+        self.question_the_questions()?;
+        Ok(())
     }
 
     /// The same with no workload set up: each is when it is needed.

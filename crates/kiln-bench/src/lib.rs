@@ -38,6 +38,7 @@ mod workers;
 pub use apparatus::{Apparatus, Queue, Staged, Task};
 pub use bench::{Bench, Surroundings};
 pub use building::builder::Build;
+pub use building::compile::request as build_request;
 pub use building::forge::{Forged, forge, toolchain};
 pub use building::resources::{Resources, judge_resources};
 pub use building::toolchain::cuda_toolchain;

@@ -16,6 +16,7 @@ pub use artifact::Artifact;
 pub use cache::{Cache, CacheState};
 pub use code::code_hash;
 pub use pool::{Built, Pool, Ticket};
+pub use requests::include::included;
 pub use requests::key::fingerprint;
 pub use requests::request::{Request, address};
 pub use requests::shim::{Passing, SHIM_SYMBOL, launcher_shim, shim};

@@ -1,8 +1,9 @@
 //! Builds ahead of need, on several threads. In: requests as they come up. Out: a [`Ticket`] for each, which waits for its
 //! outcome. Dropping the pool ends what is being compiled and forgets what waits.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -37,16 +38,34 @@ pub struct Pool {
 #[derive(Debug)]
 pub struct Ticket {
     answer: Receiver<Built>,
+    /// What came while somebody only looked.
+    seen: RefCell<Option<Built>>,
 }
 
 impl Ticket {
     /// Waits for the outcome.
     pub fn wait(self) -> Built {
-        self.answer.recv().unwrap_or_else(|_| Err(gone()))
+        self.seen.take().unwrap_or_else(|| self.answer.recv().unwrap_or_else(|_| Err(gone())))
+    }
+
+    /// Whether waiting for it takes no time.
+    pub fn is_ready(&self) -> bool {
+        let mut seen = self.seen.borrow_mut();
+        if seen.is_none() {
+            *seen = match self.answer.try_recv() {
+                Ok(built) => Some(built),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => Some(Err(gone())),
+            };
+        }
+        seen.is_some()
     }
 
     /// Waits for the outcome so long; none when there is none yet.
     pub fn wait_for(&self, time: Duration) -> Option<Built> {
+        if let Some(built) = self.seen.take() {
+            return Some(built);
+        }
         match self.answer.recv_timeout(time) {
             Ok(built) => Some(built),
             Err(RecvTimeoutError::Timeout) => None,
@@ -105,7 +124,7 @@ impl Pool {
             tell(&self.load, Load::came);
             let _ = jobs.send(Job { request, answer: sender });
         }
-        Ticket { answer }
+        Ticket { answer, seen: RefCell::default() }
     }
 
     /// Threads that build.

@@ -5,6 +5,7 @@ mod ci;
 mod claims;
 mod compare;
 mod diagnose;
+mod export;
 mod fuzz;
 mod kernel;
 mod machine;
@@ -14,6 +15,7 @@ mod sanitize;
 mod selecting;
 mod simulate;
 mod studies;
+mod sweep;
 mod tune;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +25,7 @@ pub(crate) use ci::{CiArgs, MAX_SAMPLES, WIDTH};
 pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat, IMPROVEMENT, PrintingArgs, REGRESSION, ThresholdsArgs};
 pub(crate) use diagnose::DiagnoseArgs;
+pub(crate) use export::ExportArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{
@@ -33,6 +36,7 @@ pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
+pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::TuneArgs;
 
 /// Makes GPU kernels fast and proves it.
@@ -93,6 +97,8 @@ pub(crate) enum Verb {
     Fuzz(FuzzArgs),
     /// Measure one configuration against baselines or another configuration, or the baselines alone
     Bench(BenchArgs),
+    /// Measure a kernel against its baselines over a grid of shapes: where it wins, where it loses, where that turns
+    Sweep(SweepArgs),
     /// Guard kernels in CI: build, check, and compare their speed with a base commit or a committed ratchet
     Ci(CiArgs),
     /// Compare two runs, measured at different times: regression, improvement, or no significant difference
@@ -111,6 +117,8 @@ pub(crate) enum Verb {
     Debug(DebugArgs),
     /// Run a Python program and turn its calls of a kernel or operation into workloads, weighted by time
     Capture(CaptureArgs),
+    /// Write a package of the winners: sources, header, launcher, compiled code and a Python module, with a test
+    Export(ExportArgs),
     /// List past studies and benchmarks, newest first
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark

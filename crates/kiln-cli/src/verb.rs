@@ -12,6 +12,7 @@ mod debug;
 mod diagnose;
 mod doctor;
 mod explain;
+mod export;
 mod forge;
 mod fuzz;
 mod gate;
@@ -26,6 +27,7 @@ mod show;
 mod simulate;
 mod space;
 mod studies;
+mod sweep;
 mod tune;
 mod variants;
 mod worker;
@@ -44,6 +46,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Check(args) => check::run(project, args),
         Verb::Fuzz(args) => fuzz::run(project, args),
         Verb::Bench(args) => bench::run(project, args),
+        Verb::Sweep(args) => sweep::run(project, args),
         Verb::Ci(args) => ci::run(project, args),
         Verb::Claims(args) => claims::run(project, args),
         Verb::Reproduce(args) => reproduce::run(project, args),
@@ -53,6 +56,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Sanitize(args) => sanitize::run(project, args),
         Verb::Debug(args) => debug::run(project, args),
         Verb::Capture(args) => capture::run(project, args),
+        Verb::Export(args) => export::run(project, args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
         Verb::Studies(args) => studies::run(project, args),

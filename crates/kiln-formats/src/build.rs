@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kiln_core::{Report, Value};
 use kiln_expr::{Expression, Scope, Type};
 use kiln_spec::{
-    Constraint, Cost, Formula, Fuzz, Implementation, KernelSpec, Objective, SoftGates, Source, Target, TargetKind,
-    Tunable, TunedTable,
+    Constraint, Cost, Export, Formula, Fuzz, Implementation, KernelSpec, Objective, SoftGates, Source, Sweep, Target,
+    TargetKind, Tunable, TunedTable,
 };
 
 /// A spec under construction, with everything that was found wrong so far.
@@ -153,6 +153,8 @@ impl Builder {
             gates: SoftGates { spills: false, occupancy: None },
             environment: vec![],
             fuzz: Fuzz::default(),
+            export: Export::default(),
+            sweep: Sweep::default(),
         };
         Ok((spec, self.warnings))
     }

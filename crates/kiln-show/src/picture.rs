@@ -1,15 +1,17 @@
-//! Pictures of a profile: where the kernel stands under the roofs, how busy each unit is, what warps wait for. In: a diagnosis. Out:
+//! Pictures of a sweep over shapes (`heat`), and of a profile: where the kernel stands under the roofs, how busy each unit is, what warps wait for. In: a diagnosis. Out:
 //! SVG files that need nothing else, or text for a terminal. Every figure is written beside what is drawn, so that
 //! nothing depends on colour, and the files follow a reader's light or dark background.
 
 mod bars;
 mod canvas;
+mod heat;
 mod roofline;
 
 use kiln_app::ProfileDiagnosis;
 
 use bars::Bars;
 pub(crate) use bars::bar;
+pub use heat::SweepPictures;
 use roofline::Roofs;
 
 /// How many bars a short text has.

@@ -25,6 +25,8 @@ pub use required::instance;
 pub use schema::schema;
 pub use select::{Choice, Selection};
 pub use tables::environment::{Part, Requirement, VersionRange};
+pub use tables::export::Export;
 pub use tables::fuzz::{DimRoom, Fuzz, FuzzSuite, SuiteDim};
 pub use tables::reference::BUILTINS;
+pub use tables::sweep::{MOST_SWEPT, Sweep, sweep_dim};
 pub use tables::tuned::{Tuned, TunedTable, read_tuned};

@@ -9,7 +9,9 @@ use kiln_device::Arch;
 use kiln_expr::Expression;
 
 use crate::tables::environment::Requirement;
+use crate::tables::export::Export;
 use crate::tables::fuzz::Fuzz;
+use crate::tables::sweep::Sweep;
 use crate::tables::tuned::TunedTable;
 
 mod argument;
@@ -49,6 +51,10 @@ pub struct KernelSpec {
     pub environment: Vec<Requirement>,
     /// What shapes it is made for, and suites of them.
     pub fuzz: Fuzz,
+    /// How the exported function is called.
+    pub export: Export,
+    /// The grid of shapes to measure.
+    pub sweep: Sweep,
 }
 
 /// A file's name and text.

@@ -48,5 +48,7 @@ fn read_spec(log: &Log, source: Source) -> Option<KernelSpec> {
         gates: draft.gates,
         environment: draft.environment,
         fuzz: draft.fuzz,
+        export: draft.export,
+        sweep: draft.sweep,
     })
 }

@@ -63,6 +63,8 @@ fn top(key: &str) -> Value {
         "gates" => tables::gates(),
         "environment" => tables::environment(),
         "fuzz" => tables::fuzz(),
+        "export" => tables::export(),
+        "sweep" => tables::sweep(),
         _ => json!({}),
     }
 }
@@ -121,6 +123,8 @@ mod tests {
             "/properties/gates",
             "/properties/environment",
             "/properties/fuzz",
+            "/properties/export",
+            "/properties/sweep",
         ] {
             assert!(closed(at(pointer)), "{pointer}");
         }

@@ -55,7 +55,7 @@ impl KernelSpec {
     /// first dtype of each type variable.
     pub fn select(&self, choice: Choice<'_>) -> Result<Selection<'_>, Report> {
         let target = self.pick_target(choice.target)?;
-        let (arch, arch_assumed) = pick_arch(target, choice.arch)?;
+        let (arch, arch_assumed) = pick_arch(target, choice.arch, choice.implementation)?;
         let (implementations, left_out) = pick_implementations(target, choice.implementation, arch.or(choice.runs_on))?;
         Ok(Selection {
             spec: self,
@@ -121,15 +121,23 @@ fn pick_variant(target: &Target, asked: Option<&str>) -> Result<Vec<(Arc<str>, D
     Ok(picked)
 }
 
-fn pick_arch(target: &Target, asked: Option<&str>) -> Result<(Option<Arch>, bool), Report> {
+fn pick_arch(
+    target: &Target,
+    asked: Option<&str>,
+    implementation: Option<&str>,
+) -> Result<(Option<Arch>, bool), Report> {
     match (target.kind, asked) {
         (_, Some(name)) if target.on_gpu => match Arch::parse(name) {
             Ok(arch) => Ok((Some(arch), false)),
             Err(e) => Err(Report::error(e.to_string())),
         },
         (TargetKind::Cuda, None) => {
-            let own = target.implementations.iter().flat_map(|one| &one.archs).map(|range| range.from).next();
-            Ok((Some(target.archs.first().copied().or(own).unwrap_or(ASSUMED_ARCH)), true))
+            let meant = |one: &&Implementation| implementation.is_none() || one.name.as_deref() == implementation;
+            let meant: Vec<&Implementation> = target.implementations.iter().filter(meant).collect();
+            let runs = |arch: &&Arch| meant.iter().any(|one| one.runs_on(Some(**arch)));
+            let listed = target.archs.iter().find(runs).or(target.archs.first()).copied();
+            let own = meant.iter().flat_map(|one| &one.archs).map(|range| range.from).next();
+            Ok((Some(listed.or(own).unwrap_or(ASSUMED_ARCH)), true))
         }
         (kind, Some(name)) => Err(Report::error(format!("--arch {name} with target {}", kind.name()))
             .label("only targets on a GPU have an architecture")

@@ -208,6 +208,27 @@ fn every_key_is_read() {
     assert_eq!(texts(valid.as_slice()), ["N % 2 == 0"]);
     assert_eq!((suites[0].name.as_str(), suites[0].shapes.len()), ("edges", 2));
     assert_eq!(suites[0].shapes[0][0], ("N".into(), SuiteDim::Each(vec![Value::Int(64), Value::Int(66)])));
+    let swept = |place: usize| spec.sweep.dims[place].clone();
+    assert_eq!(swept(0), ("N".into(), SuiteDim::Each([64, 128, 256, 512].map(Value::Int).to_vec())));
+    assert_eq!(swept(1).1, SuiteDim::Each(vec![Value::Bool(true), Value::Bool(false)]));
+    assert_eq!(swept(2), ("mode".into(), SuiteDim::Each(vec!["fwd".into()])));
+}
+
+#[test]
+fn a_grid_is_read_or_explained() {
+    let with = |dims: &str| format!("{ATTENTION}[sweep]\ndims = {dims}\n");
+    let spec = read(&with("{ S = \"64..256\", H = \"B\" }"));
+    assert_eq!(spec.sweep.dims[1], ("H".into(), SuiteDim::Like("B".into())));
+    for (dims, expected) in [
+        ("{ S = \"8..4\" }", "expected the lowest first"),
+        ("{ SS = [1] }", "expected one of"),
+        ("{ S = [] }", "expected at least one value"),
+        ("{ S = \"H\", H = \"B\" }", "expected a dimension with values of its own"),
+        ("{ S = { from = 1 } }", "expected"),
+    ] {
+        let reports = parse("kernel.toml", with(dims).as_bytes()).unwrap_err();
+        assert!(reports[0].to_string().contains(expected), "{dims}: {}", reports[0]);
+    }
 }
 
 #[test]

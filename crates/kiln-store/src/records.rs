@@ -10,4 +10,5 @@ pub(crate) mod outline;
 pub(crate) mod phase;
 pub(crate) mod study;
 pub(crate) mod summary;
+pub(crate) mod sweep;
 pub(crate) mod trial;

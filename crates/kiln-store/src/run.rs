@@ -5,7 +5,7 @@ use kiln_core::{Fault, MeasuredWorkload, Refusal};
 
 use crate::database::column::{Columns, count, finite, json};
 use crate::database::fault::fault;
-use crate::{Environment, Filter, Kept, Printed, Store};
+use crate::{Environment, Filter, Kept, Printed, Store, SweepRecord};
 
 /// A benchmark.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +78,11 @@ impl Run {
     pub fn short_id(&self) -> &str {
         self.id.get(self.id.len().saturating_sub(8)..).unwrap_or(&self.id)
     }
+
+    /// What a sweep over shapes found; none of any other run.
+    pub fn sweep(&self) -> Option<SweepRecord> {
+        self.result.part()
+    }
 }
 
 /// `SELECT` of whole runs, with what follows `FROM runs`.
@@ -94,6 +99,16 @@ macro_rules! select_runs {
 impl Store {
     /// Records a finished run, all of it or nothing.
     pub fn record_run(&self, run: &Run) -> Result<(), Fault> {
+        self.write_run(run, false)
+    }
+
+    /// Records a run in place of what was recorded under its id, if anything was: one that goes on for long is recorded as it
+    /// grows.
+    pub fn replace_run(&self, run: &Run) -> Result<(), Fault> {
+        self.write_run(run, true)
+    }
+
+    fn write_run(&self, run: &Run, replaces: bool) -> Result<(), Fault> {
         let what = &format!("recording run {}", run.id);
         let insert = sqlx::query(
             "INSERT INTO runs (id, started_ms, seconds, kernel, path, target, arch, variant, config, cache, threads, seed, \
@@ -120,6 +135,12 @@ impl Store {
         .bind(json(what, "result", &run.result)?)
         .bind(run.samples.as_ref().map(|samples| json(what, "samples", samples)).transpose()?);
         self.transaction(what, |session| {
+            if replaces {
+                let id = run.id.as_str();
+                for delete in ["DELETE FROM run_sides WHERE run = $1", "DELETE FROM runs WHERE id = $1"] {
+                    session.change(sqlx::query(delete).bind(id)).map_err(|e| fault(what, &e))?;
+                }
+            }
             session.change(insert).map_err(|e| fault(what, &e))?;
             for (place, side) in run.sides.iter().enumerate() {
                 let number = |name: &str, value: Option<f64>| value.map(|v| finite(what, name, v)).transpose();

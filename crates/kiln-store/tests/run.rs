@@ -79,3 +79,42 @@ fn runs_read_back_and_are_found() {
     assert!(store.record_run(&broken).is_err());
     assert_eq!(store.runs(&Filter::default()).unwrap().len(), 3);
 }
+
+#[test]
+fn a_run_that_grows_is_recorded_once_as_it_is_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().join("kiln.db").to_str().unwrap()).unwrap();
+    let first = run("softmax", 1);
+    store.replace_run(&first).unwrap();
+    assert!(store.record_run(&first).is_err(), "its id is taken");
+    let longer = Run { seconds: 9.0, sides: first.sides[..1].to_vec(), ..first.clone() };
+    store.replace_run(&longer).unwrap();
+    assert_eq!(store.runs(&Filter::default()).unwrap(), [longer]);
+    // What is no sweep says so.
+    assert_eq!(first.sweep(), None);
+}
+
+#[test]
+fn a_sweep_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().join("kiln.db").to_str().unwrap()).unwrap();
+    let record = json!({
+        "sweep": {
+            "axes": [{ "name": "N", "values": [64, 128] }], "linked": [{ "name": "M", "like": "N" }],
+            "base": { "N": 64, "M": 64, "LAYOUT": "bhsd" }, "baselines": ["numpy"], "config": "", "sources": "ab",
+            "samples": [100, 500], "width": 1.0, "dead_zone": 3.0, "early": true,
+        },
+        "cells": [{
+            "dims": { "N": 64 }, "refined": false, "seconds": 1.5, "config": { "A": 1 }, "tuned": null, "median": 1e-6,
+            "median_ci95": [0.9e-6, 1.1e-6],
+            "baselines": [{ "name": "numpy", "median": 2e-6, "speedup": 2.0, "speedup_ci95": [1.9, 2.1], "verdict": "faster" }],
+            "unmeasured": [], "refusal": null, "why": null,
+        }],
+    });
+    let swept = Run { result: Kept::found(record.clone()), ..run("softmax", 1) };
+    store.replace_run(&swept).unwrap();
+    let found = store.find_run(&swept.id).unwrap().unwrap().sweep().unwrap();
+    assert_eq!(json!(found), record);
+    assert_eq!(found.cells[0].against("numpy").map(|one| one.speedup), Some(2.0));
+    assert!(found.cells[0].against("torch").is_none());
+}

@@ -22,7 +22,7 @@ use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
-pub(crate) use recorded::{Recorded, Setting};
+pub(crate) use recorded::{Recorded, Setting, sides};
 
 /// What is to be measured.
 #[derive(Debug, Clone)]

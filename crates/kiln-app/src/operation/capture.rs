@@ -17,8 +17,8 @@ macro_rules! package {
 }
 
 /// The package, file by file.
-const PACKAGE: [(&str, &str); 20] = package![
-    "__init__.py" "applying.py" "errors.py" "expressions.py" "shapes.py" "staleness.py" "table.py"
+const PACKAGE: [(&str, &str); 21] = package![
+    "__init__.py" "applying.py" "distance.py" "errors.py" "expressions.py" "shapes.py" "staleness.py" "table.py"
     "capture/__init__.py" "capture/__main__.py" "capture/functions.py" "capture/kernel_file.py" "capture/kernels.py"
     "capture/kinds.py" "capture/operations.py" "capture/program.py" "capture/recorder.py" "capture/report.py"
     "capture/values.py" "capture/workloads.py" "capture/writing.py"

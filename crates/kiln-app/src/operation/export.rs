@@ -1,44 +1,213 @@
-//! A study for other tuners' tools. In: a study. Out: T4 results as text, and how many there are. Refuses a study of which
-//! nothing was tried, and one that tuned its workloads apart unless one of them is named.
+//! A package of a kernel's winners, for programs that know nothing of kiln. In: a kernel, and which configurations: its tuned
+//! table, a study's winners or one that was typed. Out: a folder with the sources and their configurations fixed, what the
+//! compiler made of them, a header, a launcher, a recipe, a Python module and its test. Refuses what cannot be launched from
+//! outside (host launchers, `__constant__` variables), a configuration that a gate refuses, and a folder with somebody else's
+//! files; then nothing is written.
 
-use kiln_core::{Report, nearest};
-use kiln_formats::write_t4;
+mod builds;
+mod expression;
+mod folder;
+mod header;
+mod interface;
+mod launcher;
+mod package;
+mod parts;
+mod python;
+mod recipe;
+mod rows;
+mod sources;
+mod table;
+mod trial;
 
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::{Report, Value};
+use kiln_device::Arch;
+use kiln_spec::{Role, Target, TargetKind};
+
+use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
+use crate::kernel::{KernelFile, Selecting, folder as kernel_folder, this_arch};
+use crate::operation::export::builds::{Binary, build_all};
+use crate::operation::export::interface::Interface;
+use crate::operation::export::parts::implementation_of;
+use crate::operation::export::rows::{Row, rows};
 use crate::project::Project;
-use crate::record::results;
+use crate::teller::{Listener, Teller};
 
-/// A study as T4 results, and how many: of one workload where each was tuned apart.
-pub fn export(project: &Project, name: &str, workload: Option<&str>) -> Result<(String, usize), Failure> {
-    let store = project.recorded_for(name)?;
-    let study = store.find(name)?;
-    let results = results(&store, &study)?;
-    let names: Vec<&str> = results.iter().map(|(workload, _)| workload.as_str()).filter(|n| !n.is_empty()).collect();
-    let chosen = match (workload, results.as_slice()) {
-        (_, []) => {
-            return Err(Report::error(format!(
-                "study {} tried nothing yet: there is nothing to export",
-                study.short_id()
-            ))
-            .into());
-        }
-        (None, [(_, only)]) => Some(only),
-        (None, _) => {
-            return Err(Report::error(format!("study {} tuned each workload apart", study.short_id()))
-                .label("T4 has one result for each configuration")
-                .hint(format!("choose one with --workload: {}", names.join(", ")))
-                .into());
-        }
-        (Some(wanted), _) => results.iter().find(|(name, _)| name == wanted).map(|(_, results)| results),
-    };
-    let Some(chosen) = chosen else {
-        let wanted = workload.unwrap_or_default();
-        let expected = match names.is_empty() {
-            true => "the study tuned all its workloads together: omit --workload".to_string(),
-            false => format!("expected one of {}", names.join(", ")),
+/// What is to be exported.
+#[derive(Debug, Clone, Default)]
+pub struct ExportRequest {
+    /// The kernel's folder or file.
+    pub path: Utf8PathBuf,
+    /// The target; the file's first when none.
+    pub target: Option<String>,
+    /// The only implementation that is exported.
+    pub implementation: Option<String>,
+    /// Architectures; when none, that of the GPU here, else those the file lists.
+    pub archs: Vec<String>,
+    /// One configuration, as it is typed.
+    pub config: Option<String>,
+    /// The winners of this study.
+    pub study: Option<String>,
+    /// Where to write; `NAME-export` here when none.
+    pub folder: Option<Utf8PathBuf>,
+    /// Replace a folder that kiln did not write.
+    pub force: bool,
+}
+
+/// One compiled configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportedBinary {
+    /// Its file in the folder; none for Python, which has nothing compiled.
+    pub file: Option<String>,
+    /// The architecture; none where there is none.
+    pub arch: Option<String>,
+    /// Dtypes of type variables, `T=bf16`.
+    pub variant: String,
+    /// The configuration.
+    pub config: Vec<(String, Value)>,
+    /// Workloads it was tuned for; none for the configuration that serves all others.
+    pub workloads: Vec<String>,
+}
+
+/// What was written.
+#[derive(Debug, Clone)]
+pub struct Exported {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The target.
+    pub target: String,
+    /// The folder.
+    pub folder: Utf8PathBuf,
+    /// The Python package, which is also the function's name.
+    pub module: String,
+    /// The function as Python has it.
+    pub signature: String,
+    /// What was compiled.
+    pub binaries: Vec<ExportedBinary>,
+    /// The files with their sizes in bytes.
+    pub files: Vec<(Utf8PathBuf, u64)>,
+    /// What to know about it.
+    pub notes: Vec<String>,
+}
+
+impl Ends for Exported {
+    fn ending(&self) -> Ending {
+        Ending::Done
+    }
+}
+
+/// Writes the package.
+pub fn export(
+    project: &Project,
+    file: &KernelFile,
+    request: &ExportRequest,
+    listener: Listener<'_>,
+) -> Result<Exported, Failure> {
+    let teller = Teller::new(listener);
+    teller.end(run(project, file, request, &teller))
+}
+
+/// What all files of a package are made from.
+struct Plan<'a> {
+    file: &'a KernelFile,
+    target: &'a Target,
+    /// The folder of the kernel file.
+    sources: Utf8PathBuf,
+    interface: Interface,
+    rows: Vec<Row>,
+    binaries: Vec<Binary>,
+    /// Whether a kernel keeps something from launch to launch.
+    stateful: bool,
+}
+
+fn run(
+    project: &Project,
+    file: &KernelFile,
+    request: &ExportRequest,
+    teller: &Teller<'_>,
+) -> Result<Exported, Failure> {
+    teller.warn(&file.warnings);
+    let (rows, selecting) = rows(project, file, request)?;
+    let target = file.select(&selecting)?.target;
+    refuse_unlaunchable(file, target, &rows)?;
+    let interface = Interface::of(&file.spec, target)?;
+    let destination = request.folder.clone().unwrap_or_else(|| format!("{}-export", interface.name).into());
+    folder::check(&destination, &request.path, request.force)?;
+    let built = build_all(project, file, &selecting, &rows, teller)?;
+    let sources = kernel_folder(&request.path).canonicalize_utf8()?;
+    let mut plan = Plan { file, target, sources, interface, rows, binaries: built.binaries, stateful: false };
+    plan.stateful = target.kind == TargetKind::Cuda && sources::keeps_state(&sources::sources(&plan)?.files);
+    let package = package::package(&plan)?;
+    let files = folder::write(&destination, &package)?;
+    Ok(Exported {
+        kernel: file.spec.name.clone(),
+        target: target.kind.name().into(),
+        folder: destination,
+        module: plan.interface.name.clone(),
+        signature: plan.interface.signature(),
+        binaries: plan.binaries.iter().enumerate().map(|(at, binary)| binary.told(&plan, at)).collect(),
+        files,
+        notes: built.notes,
+    })
+}
+
+/// The architectures meant: those asked for, else the GPU's that is here, else those the file lists.
+fn architectures(target: &Target, asked: &[String], selecting: &Selecting) -> Result<Vec<Option<Arch>>, Failure> {
+    if target.kind != TargetKind::Cuda {
+        return match asked.first() {
+            Some(name) => Err(Report::error(format!("--arch {name} with target {}", target.kind.name()))
+                .label("only a cuda target is compiled for an architecture")
+                .hint("omit --arch, or choose --target cuda")
+                .into()),
+            None => Ok(vec![None]),
         };
-        let near = nearest(wanted, names.iter().copied()).map(|near| format!("did you mean {near}?"));
-        return Err(Report::error(format!("--workload {wanted}")).label(expected).maybe_hint(near).into());
+    }
+    let mut archs = Vec::new();
+    for name in asked.iter().flat_map(|names| names.split(',')) {
+        let arch = Arch::parse(name.trim()).map_err(|e| Report::error(e.to_string()))?;
+        if !archs.contains(&Some(arch)) {
+            archs.push(Some(arch));
+        }
+    }
+    if archs.is_empty() {
+        let own = this_arch(selecting);
+        archs.extend(own.map(Some));
+    }
+    let named = selecting.implementation.as_deref();
+    let meant = || target.implementations.iter().filter(|one| named.is_none() || one.name.as_deref() == named);
+    if archs.is_empty() {
+        let listed = target.archs.iter().copied().filter(|arch| meant().any(|one| one.runs_on(Some(*arch))));
+        archs.extend(listed.map(Some));
+    }
+    let own = || meant().flat_map(|one| &one.archs).map(|range| range.from).next();
+    Ok(if archs.is_empty() { vec![Some(own().unwrap_or(Arch::SM_80))] } else { archs })
+}
+
+/// Refuses what only kiln's own workers can run.
+fn refuse_unlaunchable(file: &KernelFile, target: &Target, rows: &[Row]) -> Result<(), Failure> {
+    let spec = &file.spec;
+    let refused = |why: String, hint: &str| {
+        Err(Report::error(format!("{} cannot be exported: {why}", spec.name)).hint(hint).into())
     };
-    Ok((format!("{}\n", write_t4(chosen)), chosen.attempts.len()))
+    let parts = || rows.iter().map(|row| implementation_of(target, &row.config));
+    if target.kind == TargetKind::Cuda && (spec.host || parts().any(|part| part.host)) {
+        return refused(
+            "its entry is a host function that launches by itself".into(),
+            "it is a library already; or describe its launches under [[target.cuda.launches]]",
+        );
+    }
+    if let Some(argument) = spec.arguments.iter().find(|a| a.role == Role::Constant) {
+        let why = format!("{} is a __constant__ variable, one for all streams of a program", argument.name);
+        return refused(why, "pass it as an input");
+    }
+    if parts().any(|part| part.sources.is_empty()) && target.kind != TargetKind::Python {
+        return refused(format!("target {} has no source", target.kind.name()), "add source to the target");
+    }
+    Ok(())
+}
+
+/// A path as text of a generated file: never with a backslash.
+fn slashed(path: &Utf8Path) -> String {
+    path.as_str().replace('\\', "/")
 }

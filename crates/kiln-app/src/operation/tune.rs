@@ -213,7 +213,9 @@ fn end(
     }
     if live {
         if request.adopt {
+            let date = day(study.started_ms);
             let ran = Ran {
+                date: &date,
                 device: bench.hardware(),
                 capability: bench.gpu.as_ref().map(|gpu| gpu.capability),
                 triton: bench.python.as_ref().ok().and_then(|python| python.triton.as_deref()),
@@ -255,6 +257,11 @@ fn broken_off(
     // A full disk or a lost tool can be put right; what was done need not be done again.
     let saved = live && store.trials(&study.id).is_ok_and(|trials| !trials.is_empty());
     Ok(Tuned::Failed { failure: trouble.into(), saved: saved.then_some(short_id) })
+}
+
+/// The day of a moment, in UTC.
+fn day(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms).map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
 }
 
 /// Milliseconds since 1970.

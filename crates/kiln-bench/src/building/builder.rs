@@ -18,6 +18,8 @@ use crate::workers::subject::Subject;
 
 /// How often somebody who waits for a build looks up.
 const GLANCE: Duration = Duration::from_millis(50);
+/// How often somebody who waits for any of several builds looks up. Nothing is measured meanwhile.
+const PEEK: Duration = Duration::from_millis(2);
 
 /// A build that was asked for, or what needs none.
 pub enum Build {
@@ -62,6 +64,16 @@ fn held_up(builders: usize, busy: f64) -> Option<String> {
     })
 }
 
+impl Build {
+    /// Whether waiting for it takes no time.
+    fn is_ready(&self) -> bool {
+        match self {
+            Build::Asked(ticket, _) | Build::Ahead(ticket, ..) => ticket.is_ready(),
+            Build::Ready(_) => true,
+        }
+    }
+}
+
 /// What it takes to wait for builds, on whichever thread.
 pub(crate) struct Awaiting<'w> {
     kernel: &'w Kernel<'w>,
@@ -82,9 +94,11 @@ impl Awaiting<'_> {
             }
             Build::Ahead(ticket, subject, builders) => {
                 let built = self.awaited(&ticket, subject.config())?.map(|artifact| subject.built_ahead(&artifact));
-                if let Outcome::Passed(subject) = &built
-                    && let Some(text) = subject.unable().and_then(|why| builders.note(why))
-                {
+                let unable = match &built {
+                    Outcome::Passed(subject) => subject.unable(),
+                    Outcome::Refused(_) => None,
+                };
+                for text in builders.notes(unable) {
                     (self.listener)(&Event::Note { text });
                 }
                 Ok(built)
@@ -120,6 +134,21 @@ impl<'a> Bench<'a> {
     pub(crate) fn build_limits(&self) -> BuildLimits {
         let usual = || Duration::from_secs_f64(self.settings.build_timeout);
         BuildLimits { timeout: self.build_limit.unwrap_or_else(usual), ..BuildLimits::default() }
+    }
+
+    /// Which of some builds is tried next: a compilation that takes long does not keep the device from what is ready. With
+    /// several devices the first of all is as good as any, since another of them waits for the next.
+    pub(crate) fn soonest(&self, builds: &[&Build]) -> usize {
+        let (started, patience) = (Instant::now(), self.build_limits().silence);
+        loop {
+            if let Some(place) = builds.iter().position(|build| build.is_ready()) {
+                return place;
+            }
+            if self.devices() > 1 || self.stopped.load(Ordering::Relaxed) || started.elapsed() > patience {
+                return 0;
+            }
+            std::thread::sleep(PEEK);
+        }
     }
 
     /// Asks for a candidate's build.

@@ -9,7 +9,7 @@ use kiln_spec::{Argument, Dtype, ElementType, Role, Selection, TargetKind};
 use crate::kernel::Kernel;
 
 /// The request for a candidate.
-pub(crate) fn request(kernel: &Kernel<'_>, config: &Config) -> Result<Request, Fault> {
+pub fn request(kernel: &Kernel<'_>, config: &Config) -> Result<Request, Fault> {
     let implementation = kernel.selection.implementation(config);
     let sources = implementation.sources.iter().map(|s| kernel.folder.join(s)).collect();
     if kernel.selection.target.kind == TargetKind::Cuda && !implementation.host {

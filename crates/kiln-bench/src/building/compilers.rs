@@ -27,6 +27,12 @@ pub(crate) fn keep_in(command: &mut Command, folder: &Utf8Path) {
     }
 }
 
+/// Shows a process no device, so that it makes no context on one, and has NumPy start no threads, which nothing could be forked
+/// beside. What torch.compile would make of a function is made by its first call.
+pub(crate) fn without_devices(command: &mut Command) {
+    command.env("CUDA_VISIBLE_DEVICES", "").env("TORCHDYNAMO_DISABLE", "1").env("OPENBLAS_NUM_THREADS", "1");
+}
+
 /// Has torch.compile compile in the subject's own process: others would end when the worker is tightened.
 pub(crate) fn compile_alone(command: &mut Command) {
     command.env("TORCHINDUCTOR_COMPILE_THREADS", "1");

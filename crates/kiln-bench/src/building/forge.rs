@@ -33,6 +33,8 @@ pub struct Forged {
     pub seconds: Option<f64>,
     /// The compiler's warnings.
     pub warnings: Vec<String>,
+    /// What was built; none when the compiler refused.
+    pub artifact: Option<Artifact>,
 }
 
 /// What a kernel is compiled with.
@@ -89,17 +91,18 @@ pub fn forge(
                 let (seconds, mut warnings) = (artifact.built_in.map(|d| d.as_secs_f64()), artifact.warnings.clone());
                 let subject = match kernel.selection.target.kind {
                     TargetKind::Python => forged_python(kernel, &artifact, &config)?,
-                    _ => subject_of(kernel, kernel.host(&config), artifact, config.clone()),
+                    _ => subject_of(kernel, kernel.host(&config), artifact.clone(), config.clone()),
                 };
                 warnings.extend(subject.unable().map(|why| format!("nothing was compiled without a GPU: {why}")));
                 let outcome = judge_resources(kernel, &subject)?;
                 if let Outcome::Passed(resources) = &outcome {
                     warnings.extend(resources.iter().filter_map(|r| r.warning.clone()));
                 }
-                Forged { config, outcome, seconds, warnings }
+                Forged { config, outcome, seconds, warnings, artifact: Some(artifact) }
             }
             Outcome::Refused(refusal) => {
-                Forged { config, outcome: Outcome::Refused(refusal), seconds: None, warnings: Vec::new() }
+                let outcome = Outcome::Refused(refusal);
+                Forged { config, outcome, seconds: None, warnings: Vec::new(), artifact: None }
             }
         });
     }

@@ -18,7 +18,7 @@ use kiln_spec::{Implementation, TargetKind};
 
 use crate::bench::Bench;
 use crate::building::builder::python_subject;
-use crate::building::compilers::compile_alone;
+use crate::building::compilers::{compile_alone, without_devices};
 use crate::kernel::Kernel;
 use crate::rivals::baseline::imports;
 use crate::workers::forks::ON_DEVICE;
@@ -61,6 +61,7 @@ pub fn triton_toolchain(kernel: &Kernel<'_>, cache: &Cache) -> Result<Toolchain,
     }
     let mut server = python_command(&python.interpreter);
     compile_alone(&mut server);
+    without_devices(&mut server);
     let server = Arc::new(ForkServer::start(server, ON_DEVICE));
     let builders = Builders::new(&python, cache.compilers(&file)?, Some(server), Place::default());
     Ok(Toolchain::Foreign(Foreign::of(Arc::new(builders))))

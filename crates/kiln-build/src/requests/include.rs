@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub(crate) fn included(source: &Utf8Path, folders: &[Utf8PathBuf]) -> BTreeSet<Utf8PathBuf> {
+/// The files that a source includes by name, from its own folder or from `folders`, and those that they include.
+pub fn included(source: &Utf8Path, folders: &[Utf8PathBuf]) -> BTreeSet<Utf8PathBuf> {
     let mut found = BTreeSet::new();
     let mut open = vec![source.to_owned()];
     while let Some(file) = open.pop() {

@@ -10,6 +10,7 @@ impl Verb {
             Verb::Check(args) => args.building.build_limit,
             Verb::Fuzz(args) => args.building.build_limit,
             Verb::Bench(args) => args.building.build_limit,
+            Verb::Sweep(args) => args.building.build_limit,
             Verb::Ci(args) => args.building.build_limit,
             Verb::Claims(args) => args.building.build_limit,
             Verb::Reproduce(args) => args.building.build_limit,
@@ -17,6 +18,7 @@ impl Verb {
             Verb::Profile(args) => args.building.build_limit,
             Verb::Sanitize(args) => args.building.build_limit,
             Verb::Debug(args) => args.building.build_limit,
+            Verb::Export(args) => args.building.build_limit,
             _ => None,
         }
     }
@@ -46,6 +48,7 @@ impl Verb {
             Verb::Check(args) => args.json,
             Verb::Fuzz(args) => args.json,
             Verb::Bench(args) => args.json,
+            Verb::Sweep(args) => args.json,
             Verb::Diagnose(args) => args.json,
             Verb::Profile(args) => args.json,
             Verb::Sanitize(args) => args.json,
@@ -60,6 +63,7 @@ impl Verb {
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
             Verb::Init(args) => args.json,
+            Verb::Export(args) => args.json,
             Verb::Capture(_)
             | Verb::Schema(_)
             | Verb::Studies(_)

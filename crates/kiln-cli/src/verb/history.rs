@@ -1,6 +1,6 @@
 //! `kiln history`: past studies and benchmarks, newest first, or one study in another tool's form.
 
-use kiln_app::{Ending, Failure, HistoryRequest, Project, Utf8Path, export, history, unreadable, write_whole};
+use kiln_app::{Ending, Failure, HistoryRequest, Project, Utf8Path, export_t4, history, unreadable, write_whole};
 use kiln_show::{HistoryView, Past, RunView};
 
 use crate::args::HistoryArgs;
@@ -33,7 +33,7 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
 
 /// One study as T4, in a file or on standard output.
 fn written(project: &Project, study: &str, workload: Option<&str>, file: Option<&Utf8Path>) -> Result<Ending, Failure> {
-    let (text, results) = export(project, study, workload)?;
+    let (text, results) = export_t4(project, study, workload)?;
     match file {
         None => output::data(&text)?,
         Some(file) => {

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use kiln_core::Fault;
@@ -34,6 +34,7 @@ const FORK: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct ForkServer {
     server: Mutex<Option<Server>>,
+    failure: OnceLock<String>,
 }
 
 #[derive(Debug)]
@@ -65,7 +66,11 @@ impl ForkServer {
     /// Starts a server by the command of a Python worker, and does not wait for it. Its environment is what workers begin
     /// with, and it imports these modules, where they are installed.
     pub fn start(command: Command, modules: &[&str]) -> ForkServer {
-        ForkServer { server: Mutex::new(Server::start(command, modules).ok()) }
+        let (server, failure) = match Server::start(command, modules) {
+            Ok(server) => (Some(server), OnceLock::new()),
+            Err(e) => (None, OnceLock::from(e.to_string())),
+        };
+        ForkServer { server: Mutex::new(server), failure }
     }
 
     /// A worker as `command` would start it, of the same interpreter as the server's.
@@ -81,6 +86,11 @@ impl ForkServer {
         self.server.lock().ok()?.as_ref().map(|server| server.process.id())
     }
 
+    /// Why the server is of no use, once that has shown: workers are then started one by one.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
     /// None where the server is of no use; it is then gone.
     fn fork(&self, command: &Command, limits: WorkerLimits) -> Option<Worker> {
         let scratch = scratch().ok()?;
@@ -91,8 +101,9 @@ impl ForkServer {
         let process = {
             let mut server = self.server.lock().ok()?;
             let forked = server.as_mut()?.fork(&request, [theirs.as_fd(), output.as_fd(), errors.as_fd()]);
-            if forked.is_err() {
+            if let Err(e) = &forked {
                 *server = None;
+                self.failure.get_or_init(|| e.to_string());
             }
             Process::adopted(forked.ok()?)
         };

@@ -57,9 +57,9 @@ def import_ahead(names):
     for name in names:
         if find_spec(name) is not None:
             import_module(name)
-    threads = len(os.listdir("/proc/self/task"))
-    if threads != 1:
-        raise Failed("imports have left %d threads" % threads)
+    threads = os.listdir("/proc/self/task")
+    if len(threads) != 1:
+        raise Failed("imports have left %d threads: %s" % (len(threads), ", ".join(map(thread_name, threads))))
     for number in os.listdir("/proc/self/fd"):
         try:
             file = os.readlink("/proc/self/fd/" + number)
@@ -67,6 +67,14 @@ def import_ahead(names):
             continue
         if file.startswith("/dev/nvidia"):
             raise Failed("imports have opened %s" % file)
+
+
+def thread_name(number):
+    try:
+        with open("/proc/self/task/%s/comm" % number, encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return "one that has ended"
 
 
 def request(channel):

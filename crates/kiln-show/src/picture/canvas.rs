@@ -10,9 +10,9 @@ pub(super) struct Canvas {
 /// Text, lines and fills by class. Dark backgrounds have their own values.
 const STYLE: &str = "text{font-family:Helvetica,Arial,sans-serif;font-size:13px;fill:#222}\
     .title{font-size:16px;font-weight:bold}.small{font-size:12px;fill:#555}.label{font-size:12px;fill:#222;stroke:#fff;stroke-width:4px;paint-order:stroke}.back{fill:#fff}.grid{stroke:#ddd}\
-    .axis{stroke:#777;fill:none}.bar{fill:#0072b2}.roof{stroke:#222;stroke-width:2.5;fill:none}\
+    .axis{stroke:#777;fill:none}.on{fill:#111}.bar{fill:#0072b2}.roof{stroke:#222;stroke-width:2.5;fill:none}\
     .lead{stroke:#777;stroke-dasharray:3 3}.point{fill:#d55e00;stroke:#222;stroke-width:1.5}\
-    @media (prefers-color-scheme:dark){text{fill:#eee}.small{fill:#bbb}.label{fill:#eee;stroke:#161616}.back{fill:#161616}.grid{stroke:#3a3a3a}\
+    @media (prefers-color-scheme:dark){text{fill:#eee}text.on{fill:#111}.small{fill:#bbb}.label{fill:#eee;stroke:#161616}.back{fill:#161616}.grid{stroke:#3a3a3a}\
     .axis{stroke:#999}.bar{fill:#56b4e9}.roof{stroke:#eee}.lead{stroke:#999}.point{fill:#e69f00;stroke:#eee}}";
 
 /// Where text stands by its place.
@@ -59,6 +59,14 @@ impl Canvas {
         let _ = writeln!(
             self.svg,
             "<rect class=\"bar\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+        );
+    }
+
+    /// A rectangle of a colour that means something; text of class `on` is readable on it.
+    pub(super) fn filled(&mut self, (x, y): (f64, f64), width: f64, height: f64, fill: &str) {
+        let _ = writeln!(
+            self.svg,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\"/>"
         );
     }
 

@@ -3,11 +3,13 @@
 use std::fmt;
 
 use jiff::tz::TimeZone;
+use kiln_app::SweepStory;
 use kiln_store::{Run, RunSide};
 use serde_json::{Value, json};
 
 use crate::results::bench::unmeasured;
-use crate::words::number::{duration, stretch};
+use crate::results::sweep::SweepView;
+use crate::words::number::{counted, duration, stretch};
 use crate::words::table::{Align, lines};
 use crate::words::time::{moment, stamp};
 
@@ -27,6 +29,10 @@ impl<'a> RunView<'a> {
 
     /// One object; times in seconds.
     pub fn json(&self) -> Value {
+        if let Some(record) = self.run.sweep() {
+            let story = SweepStory::of(record);
+            return SweepView { run: self.run, story: &story, ended: None, kiln: "kiln" }.json();
+        }
         let mut run = self.about();
         run["environment"] = json!(self.run.environment);
         run["spec_hash"] = json!(self.run.spec_hash);
@@ -51,7 +57,7 @@ impl<'a> RunView<'a> {
         run
     }
 
-    fn about(&self) -> Value {
+    pub(crate) fn about(&self) -> Value {
         let run = self.run;
         json!({
             "id": run.id,
@@ -99,13 +105,17 @@ impl<'a> RunView<'a> {
             ([], _) | (_, None) => "-".to_string(),
             (some, Some(name)) => format!("{:.2}x {name}", (mean / some.len() as f64).exp()),
         };
-        let measured = run.config.as_ref().map_or("baselines", |_| "a configuration");
+        let measured = match (run.sweep(), &run.config) {
+            (Some(sweep), _) => counted(sweep.cells.len() as u128, "shape"),
+            (None, Some(_)) => "a configuration".into(),
+            (None, None) => "baselines".into(),
+        };
         vec![
             moment(run.started_ms, &self.zone),
             run.short_id().into(),
             run.kernel.clone(),
             if run.variant.is_empty() { run.target.clone() } else { format!("{} {}", run.target, run.variant) },
-            measured.into(),
+            measured,
             verdict,
             speedup,
             stretch(run.seconds),
@@ -118,6 +128,10 @@ impl fmt::Display for RunView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Align::{Left, Right};
         let run = self.run;
+        if let Some(record) = run.sweep() {
+            let story = SweepStory::of(record);
+            return SweepView { run, story: &story, ended: None, kiln: "kiln" }.fmt(f);
+        }
         let (when, variant) = (moment(run.started_ms, &self.zone), &run.variant);
         let variant = if variant.is_empty() { String::new() } else { format!(", {variant}") };
         writeln!(f, "{}, target {}{variant}, {} cache, {}", run.kernel, run.target, run.cache, run.device)?;

@@ -59,6 +59,9 @@ pub fn painted(text: &str) -> String {
 
 /// One line; `next` is the line after it.
 fn one(line: &str, first: bool, next: Option<&str>) -> String {
+    if let Some(heat) = heat(line) {
+        return heat;
+    }
     let found = judging(line);
     let heads = !line.starts_with(' ') && !line.is_empty() && next.is_some_and(|next| first || next.starts_with("  "));
     match &found[..] {
@@ -69,6 +72,51 @@ fn one(line: &str, first: bool, next: Option<&str>) -> String {
         // Several verdicts in one line are the titles of a table.
         _ => format!("{BOLD}{line}{PLAIN}"),
     }
+}
+
+/// A line of a map of speedups, `1.52x +`, with each cell on a ground as strong as its speedup: green above 1, red below, grey where
+/// nothing is decided. None for any other line.
+fn heat(line: &str) -> Option<String> {
+    let mut painted = String::new();
+    let mut rest = line;
+    let mut found = false;
+    while let Some(at) = rest.find("x ") {
+        let (before, after) = (&rest[..at], &rest[at + 2..]);
+        let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+        let start = at - digits;
+        let (Ok(speedup), Some(sign)) = (rest[start..at].parse::<f64>(), after.chars().next()) else {
+            painted.push_str(&rest[..at + 2]);
+            rest = after;
+            continue;
+        };
+        let alone = rest[..start].ends_with("  ") && after[sign.len_utf8()..].chars().take(2).all(|c| c == ' ');
+        if !alone || !"+-=?".contains(sign) {
+            painted.push_str(&rest[..at + 2]);
+            rest = after;
+            continue;
+        }
+        found = true;
+        let end = at + 2 + sign.len_utf8();
+        painted.push_str(&format!("{}{}{}{PLAIN}", &rest[..start], ground(speedup, sign), &rest[start..end]));
+        rest = &rest[end..];
+    }
+    found.then(|| painted + rest)
+}
+
+/// Black on one of four shades.
+fn ground(speedup: f64, sign: char) -> String {
+    let shade = match speedup.max(1.0 / speedup.max(1e-9)) {
+        far if far < 1.1 => 0,
+        far if far < 1.5 => 1,
+        far if far < 3.0 => 2,
+        _ => 3,
+    };
+    let colour = match sign {
+        '+' => [194, 157, 120, 78][shade],
+        '-' => [224, 217, 210, 203][shade],
+        _ => 252,
+    };
+    format!("\x1b[30;48;5;{colour}m")
 }
 
 /// Where cells of a line are a word that judges: alone between two blanks, or at the
@@ -121,5 +169,16 @@ mod tests {
         assert_eq!(painted("  phase  stopped  refused\n"), "\x1b[1m  phase  stopped  refused\x1b[0m\n");
         assert_eq!(painted("it was faster\n"), "it was faster\n");
         assert_eq!(painted(""), "");
+    }
+
+    #[test]
+    fn cells_of_a_map_have_a_ground_by_their_speedup() {
+        let line = "  64     1.52x +    0.25x -    1.01x =    0.900x ?";
+        let expected = "  64     \x1b[30;48;5;120m1.52x +\x1b[0m    \x1b[30;48;5;203m0.25x -\x1b[0m    \
+                        \x1b[30;48;5;252m1.01x =\x1b[0m    \x1b[30;48;5;252m0.900x ?\x1b[0m";
+        assert_eq!(painted(line), expected);
+        for other in ["  confirmed 1.52x + more", "  a 1.52x +b", "max - min", "  x +", "  1.5x  faster\n"] {
+            assert!(!painted(other).contains("48;5"), "{other}");
+        }
     }
 }

@@ -10,19 +10,21 @@ use crate::reading::section::Section;
 use crate::tables::argument::{ArgumentDraft, check_zeroed, read_arguments};
 use crate::tables::callable::read_baselines;
 use crate::tables::environment::{Requirement, read_environment};
+use crate::tables::export::{Export, read_export};
 use crate::tables::filling::check_ranges;
 use crate::tables::fuzz::{Fuzz, read_fuzz};
 use crate::tables::kernel::{Kernel, read_kernel};
 use crate::tables::layer::{Layer, read_layer};
 use crate::tables::reference::read_reference;
 use crate::tables::settings::{read_cost, read_gates, read_objective};
+use crate::tables::sweep::{Sweep, read_sweep};
 use crate::tables::taken::check_taken;
 use crate::tables::target::{TargetDraft, read_targets};
 use crate::tables::tensormap::resolve_tensormaps;
 use crate::tables::workload::{WorkloadDraft, read_workloads};
 
 /// What a file may hold.
-pub(crate) const TABLES: [&str; 15] = [
+pub(crate) const TABLES: [&str; 17] = [
     "kernel",
     "tunables",
     "default",
@@ -38,6 +40,8 @@ pub(crate) const TABLES: [&str; 15] = [
     "gates",
     "environment",
     "fuzz",
+    "export",
+    "sweep",
 ];
 
 /// Every table of the file.
@@ -56,6 +60,8 @@ pub(crate) struct Draft {
     pub(crate) gates: SoftGates,
     pub(crate) environment: Vec<Requirement>,
     pub(crate) fuzz: Fuzz,
+    pub(crate) export: Export,
+    pub(crate) sweep: Sweep,
 }
 
 pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
@@ -79,6 +85,8 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
     let dims: Vec<&str> = workloads.iter().flat_map(|w| &w.workload.dims).map(|(name, _)| &**name).collect();
     check_ranges(log, &arguments, &dims);
     let fuzz = root.get("fuzz").map(|item| read_fuzz(item, &dims)).unwrap_or_default();
+    let export = root.get("export").map(|item| read_export(item, &arguments, &dims)).unwrap_or_default();
+    let sweep = root.get("sweep").map(|item| read_sweep(item, &dims)).unwrap_or_default();
     if workloads.is_empty() && !arguments.is_empty() {
         let report = Report::warning(format!("{} has arguments but no workloads", log.file()));
         log.add_whole(report.label("without [[workloads]] nothing can be run"));
@@ -91,6 +99,8 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
         gates: read_gates(&root),
         environment: read_environment(&root),
         fuzz,
+        export,
+        sweep,
         workloads_incomplete: root.misspells("workloads") || (root.get("workloads").is_some() && workloads.is_empty()),
         kernel,
         shared,

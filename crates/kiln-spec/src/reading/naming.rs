@@ -40,7 +40,8 @@ pub(crate) fn check_variable(log: &Log, what: &str, name: &str, span: Span) {
 /// A name that source code uses: letters, digits and `_`.
 pub(crate) fn check_identifier(log: &Log, what: &str, name: &str, span: Span) {
     if !is_identifier(name) {
-        let report = Report::error(format!("\"{name}\" cannot name a {what}"))
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let report = Report::error(format!("\"{name}\" cannot name {article} {what}"))
             .label("expected letters, digits and _, not beginning with a digit");
         log.add(span, report);
     }

@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 
 use crate::model::{Dtype, TargetKind};
 use crate::schema::shape::{
-    boolean, callable, described, expression, free, label, numeric, positive, scalar, table, text, variables, word,
+    boolean, callable, described, expression, free, identifier, label, numeric, positive, scalar, table, text, texts,
+    variables, word,
 };
 use crate::tables::callable::{BASELINE, PYTHON};
 use crate::tables::reference::{BUILTINS, ORIGINS, TOLERANCE_KEYS};
 use crate::tables::settings::{COST_KEYS, GATES_KEYS, OBJECTIVE_KEYS, OCCUPANCY_KEYS, SOFT};
-use crate::tables::{environment, fuzz, kernel, layer, reference, tunable, workload};
+use crate::tables::{environment, export, fuzz, kernel, layer, reference, sweep, tunable, workload};
 
 pub(crate) fn kernel() -> Value {
     let key = |key: &str| match key {
@@ -232,4 +233,30 @@ pub(crate) fn fuzz() -> Value {
         _ => json!({}),
     };
     described(table(&fuzz::KEYS, &[], key), "Which shapes the kernel is made for, beyond its workloads.")
+}
+
+pub(crate) fn export() -> Value {
+    let key = |key: &str| match key {
+        "name" => described(identifier(), "The function and its package; the kernel's name by default."),
+        "parameters" => described(texts(), "Its parameters in order: inputs, scalars and dimensions."),
+        "returns" => described(texts(), "The outputs it returns; all by default."),
+        "defaults" => described(
+            json!({ "type": "object", "additionalProperties": scalar() }),
+            "Values of parameters that a caller may omit: { causal = false }.",
+        ),
+        _ => json!({}),
+    };
+    described(table(&export::KEYS, &[], key), "How the function is called that kiln export makes of the kernel.")
+}
+
+pub(crate) fn sweep() -> Value {
+    let some = json!({ "type": "array", "items": scalar(), "minItems": 1 });
+    let dim = json!({ "anyOf": [scalar(), some] });
+    let key = |_: &str| {
+        described(
+            json!({ "type": "object", "additionalProperties": dim.clone() }),
+            "Dimensions and their values: a list, a range \"128..8192:x2\" or \"64..1024:+64\", or another dimension's name, which it then equals.",
+        )
+    };
+    described(table(&sweep::KEYS, &["dims"], key), "The grid of shapes that `kiln sweep` measures by default.")
 }

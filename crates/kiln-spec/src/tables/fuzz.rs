@@ -67,12 +67,12 @@ pub(crate) fn read_fuzz(item: &Item, dims: &[&str]) -> Fuzz {
     }
 }
 
-fn entries<'s, 'a>(section: &'s Option<Section<'a>>) -> impl Iterator<Item = &'s Entry<'a>> {
+pub(crate) fn entries<'s, 'a>(section: &'s Option<Section<'a>>) -> impl Iterator<Item = &'s Entry<'a>> {
     section.iter().flat_map(|section| &section.entries)
 }
 
 /// Whether a workload has the dimension; logged where none has.
-fn known(entry: &Entry, dims: &[&str]) -> bool {
+pub(crate) fn known(entry: &Entry, dims: &[&str]) -> bool {
     if dims.contains(&entry.key) {
         return true;
     }
@@ -127,7 +127,7 @@ fn range(item: &Item) -> Option<DimRoom> {
 }
 
 /// A list of values with at least one in it.
-fn each(item: &Item) -> Option<Vec<Value>> {
+pub(crate) fn each(item: &Item) -> Option<Vec<Value>> {
     let values: Vec<Value> = item.list()?.iter().map(Item::scalar).collect::<Option<_>>()?;
     if values.is_empty() {
         item.error(Report::error(format!("{} is empty", item.path)).label("expected at least one value"));

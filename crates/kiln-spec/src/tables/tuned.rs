@@ -43,13 +43,15 @@ pub struct Tuned {
 }
 
 /// What an entry may say. All but the first five is for readers.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "arch",
     "variant",
     "workload",
     "dims",
     "config",
     "why",
+    "ruled_out",
+    "date",
     "device",
     "baseline",
     "best_ms",
@@ -187,8 +189,8 @@ fn value<'d>(dims: &'d [(Arc<str>, Value)], name: &str) -> Option<&'d Value> {
     dims.iter().find(|(n, _)| **n == *name).map(|(_, value)| value)
 }
 
-/// How far two shapes are apart, in doublings of dimensions. What cannot be doubled, such as a mask or a layout, is far when
-/// it differs.
+/// How far two shapes are apart: doublings from one to the other, added up over all dimensions, so that 512 is as far from 1024 as
+/// 4096 is from 8192. What cannot be doubled, such as a mask or a layout, counts as eight doublings where it differs.
 fn distance(a: &[(Arc<str>, Value)], b: &[(Arc<str>, Value)]) -> f64 {
     const FAR: f64 = 8.0;
     let number = |value: &Value| match value {
@@ -268,6 +270,42 @@ dims = { S = 512, D = 128, CAUSAL = 0 }
         // Another type of the same size serves too, after the type itself.
         let alike = table.replace("bf16", "f16").replace("\"short\"", "\"alike\"");
         assert_eq!(served(&(alike + &table), "short", "sm_90a").0[..2], ["short", "alike"]);
+    }
+
+    #[test]
+    fn distances_are_counted_in_doublings() {
+        let dims = |pairs: &[(&str, i64)]| -> Vec<(Arc<str>, Value)> {
+            pairs.iter().map(|(name, value)| ((*name).into(), Value::Int(*value))).collect()
+        };
+        let far = |a: &[(&str, i64)], b: &[(&str, i64)]| distance(&dims(a), &dims(b));
+        // 400 is nearer to 100 by count, and nearer to 1000 by factor.
+        assert!(far(&[("S", 400)], &[("S", 1000)]) < far(&[("S", 400)], &[("S", 100)]));
+        assert_eq!(far(&[("S", 512)], &[("S", 1024)]), far(&[("S", 8192)], &[("S", 4096)]));
+        // Twice the length and half the heads are as far as four times the length.
+        assert_eq!(far(&[("S", 512), ("H", 8)], &[("S", 1024), ("H", 4)]), far(&[("S", 512)], &[("S", 2048)]));
+        // A mask weighs as much as eight doublings, and so does a dimension that only one of them has.
+        assert_eq!(far(&[("S", 512), ("CAUSAL", 1)], &[("S", 512), ("CAUSAL", 0)]), 8.0);
+        assert_eq!(far(&[("S", 512)], &[("S", 512), ("B", 2)]), 8.0);
+        let text = |value: &str| vec![(Arc::from("LAYOUT"), Value::from(value))];
+        assert_eq!((distance(&text("a"), &text("a")), distance(&text("a"), &text("b"))), (0.0, 8.0));
+    }
+
+    #[test]
+    fn a_shape_nobody_tuned_has_the_nearest_entry() {
+        let config = "{ BLOCK = 64, KIND = \"b\" }";
+        let table = entry("short", "{ S = 100, D = 64, CAUSAL = 0 }", config)
+            + &entry("long", "{ S = 1000, D = 64, CAUSAL = 0 }", config);
+        let (mut spec, _) = crate::parse("k.toml", KERNEL.as_bytes()).unwrap();
+        spec.targets[0].tuned.entries = read_tuned("t", table.as_bytes(), &spec.targets[0]).unwrap().0;
+        let choice = Choice { arch: Some("sm_90a"), variant: Some("T=bf16"), ..Choice::default() };
+        let selection = spec.select(choice).unwrap();
+        let at = |s: i64| {
+            let dims =
+                vec![("S".into(), Value::Int(s)), ("D".into(), Value::Int(64)), ("CAUSAL".into(), Value::Int(0))];
+            let shape = Workload { name: "".into(), dims, ..spec.workloads[0].clone() };
+            selection.tuned_for(Some(&shape))[0].workload.clone()
+        };
+        assert_eq!([1, 100, 300, 320, 400, 9000].map(at), ["short", "short", "short", "long", "long", "long"]);
     }
 
     #[test]

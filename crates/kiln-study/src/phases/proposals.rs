@@ -1,10 +1,11 @@
 //! Trials ahead of which proposals are made. In: a source of configurations. Out: each evaluated, recorded and told, in the
 //! order proposed. A proposal is made when exactly so many before it are not told yet, so that it depends on the same
 //! outcomes whether or not the study was interrupted in between, and whichever device was faster. Proposals run ahead into
-//! the next phase, so that builders go on while one phase ends. A device that is free takes the next trial: it waits for
-//! another only when everything proposed has begun.
+//! the next phase, so that builders go on while one phase ends. A device that is free takes the first trial that is built: it
+//! waits for another only when everything proposed has begun. A trial that was passed over is made before the phase ends.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::btree_map::{BTreeMap, OccupiedEntry};
 
 use kiln_bench::{Apparatus, Evaluation, Event, Measured, Queue, Task};
 use kiln_core::{Config, Fault};
@@ -84,9 +85,22 @@ pub(crate) fn run<A: Apparatus>(
     bench.tell(&Event::Phase { phase: &name, planned: *planned });
     // From the settings alone, whatever devices there are now: a replay has none.
     let ahead = bench.settings().ahead.max(1) * if source.listens() { 1 } else { FURTHER };
-    let (begun, hopeless, over, trouble) = (BTreeMap::new(), 0, None, None);
-    let mut trials =
-        Trials { record, budget, line, which, name, may_end, ahead, source, attempts, begun, hopeless, over, trouble };
+    let mut trials = Trials {
+        record,
+        budget,
+        line,
+        which,
+        name,
+        may_end,
+        ahead,
+        source,
+        attempts,
+        begun: BTreeMap::new(),
+        latest: None,
+        hopeless: 0,
+        over: None,
+        trouble: None,
+    };
     trials.propose(bench)?;
     bench.evaluate_all(&mut trials)?;
     if let Some(fault) = trials.trouble {
@@ -125,6 +139,8 @@ struct Trials<'t, B> {
     attempts: &'t mut Attempts,
     /// Those that have begun and are not told, by number.
     begun: BTreeMap<u64, Begun<B>>,
+    /// The highest number of those that have begun.
+    latest: Option<u64>,
     /// How often in a row little was expected.
     hopeless: usize,
     over: Option<Over>,
@@ -151,9 +167,15 @@ impl<B> Trials<'_, B> {
 
     /// Tells outcomes, in the order of proposals, as far as they are there; after each of them, proposals are made.
     fn tell<A: Apparatus<Build = B>>(&mut self, bench: &mut A) -> Result<(), Fault> {
-        while let Some(entry) = self.begun.first_entry().filter(|first| first.get().1.is_some()) {
+        loop {
+            // Those that were passed over come first.
+            let passed_over = self.line.waiting.front().filter(|first| first.phase == self.which);
+            let passed_over = passed_over.map_or(u64::MAX, |first| first.number);
+            let ended =
+                |first: &OccupiedEntry<'_, u64, Begun<B>>| first.get().1.is_some() && *first.key() < passed_over;
+            let Some(entry) = self.begun.first_entry().filter(ended) else { return Ok(()) };
             let (number, (Waiting { point, config, .. }, Some((evaluation, recorded)))) = entry.remove_entry() else {
-                break;
+                return Ok(());
             };
             self.source.told(&point, &evaluation);
             self.hopeless =
@@ -166,7 +188,30 @@ impl<B> Trials<'_, B> {
                 self.propose(bench)?;
             }
         }
-        Ok(())
+    }
+
+    /// Whether a trial has begun, now or in an earlier run, or was passed over by one that has.
+    fn has_begun(&self, number: u64) -> bool {
+        self.record.reached(&self.name, number) || self.latest.is_some_and(|latest| number < latest)
+    }
+
+    /// The place in line of the trial to begin with. What is on record comes in its turn; once the end is near, so does all.
+    fn soonest<A: Apparatus<Build = B>>(&self, bench: &A) -> usize {
+        let ending = self.over.is_some() || self.budget.search_is_over(bench.now());
+        let end = self.record.end(&self.name);
+        let may = |waiting: &&Waiting<B>| {
+            waiting.phase == self.which
+                && end.is_none_or(|end| waiting.number < end)
+                && (!ending || self.has_begun(waiting.number))
+        };
+        let mut builds = Vec::new();
+        for waiting in self.line.waiting.iter().take_while(may) {
+            match &waiting.build {
+                Some(build) => builds.push(build),
+                None => break,
+            }
+        }
+        if builds.len() > 1 { bench.soonest(&builds) } else { 0 }
     }
 
     /// Whether going on is worth it.
@@ -191,8 +236,8 @@ impl<A: Apparatus> Queue<A> for Trials<'_, A::Build> {
     fn next(&mut self, bench: &mut A) -> Result<Option<Task<A::Build>>, Fault> {
         while let Some(first) = self.line.waiting.front().filter(|first| first.phase == self.which) {
             let number = first.number;
-            // What had begun when the end was seen is part of the study: now as on the first time.
-            let begun = self.record.reached(&self.name, number);
+            // What had begun when the end was seen is part of the study, and all before it: now as on the first time.
+            let begun = self.has_begun(number);
             if self.trouble.is_some() || self.over == Some(Over::Time) || self.over.is_some() && !begun {
                 return Ok(None);
             }
@@ -205,7 +250,10 @@ impl<A: Apparatus> Queue<A> for Trials<'_, A::Build> {
                 self.over = Some(Over::Time);
                 return Ok(None);
             }
-            let Some(mut waiting) = self.line.waiting.pop_front() else { break };
+            let place = self.soonest(bench);
+            let Some(mut waiting) = self.line.waiting.remove(place) else { break };
+            let number = waiting.number;
+            self.latest = self.latest.max(Some(number));
             let known = self.record.evaluation(&self.name, number, &waiting.config)?.map(|known| (known, true));
             let (build, done) = (waiting.build.take(), known.is_some());
             self.begun.insert(number, (waiting, known));

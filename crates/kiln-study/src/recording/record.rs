@@ -117,7 +117,8 @@ impl<'a> Record<'a> {
         self.trials.get(&(phase.to_string(), number)).map(|trial| &*trial.config)
     }
 
-    /// Whether a phase's trial of this number had begun: they begin in order, so a later one that is in it says so too.
+    /// Whether a phase's trial of this number is part of it: a later one that is in it says so too, since what was passed over is
+    /// made before a phase ends.
     pub(crate) fn reached(&self, phase: &str, number: u64) -> bool {
         self.furthest.get(phase).is_some_and(|furthest| number <= *furthest)
     }

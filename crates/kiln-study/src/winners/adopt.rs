@@ -9,7 +9,7 @@ use kiln_spec::TargetKind;
 use kiln_stats::Verdict;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table};
 
-use crate::recording::summary::{Ablated, Confirmed, Summary};
+use crate::recording::summary::{Ablated, Confirmed, Late, Summary};
 use crate::winners::best::compared;
 use crate::winners::document::{inline, parse, rounded, value};
 use crate::winners::python::{self, Ran};
@@ -17,7 +17,7 @@ use crate::winners::write::write_whole;
 
 /// Above the first entry of a new table.
 const PREFACE: &str = "# Winners by architecture, variant and shape, written by `kiln tune --adopt`. kiln begins with the one for the nearest\n\
-                       # shape instead of [default]. `why`: how much slower it is with one value set back to the default.\n";
+                       # shape instead of [default]. `why`: how much slower it is with one value set back to the default. `ruled_out`: what gates refused.\n";
 
 /// Writes the winners of a study into the kernel's table, and for a Python target into `tuned.json` beside it, which programs
 /// read at run time; nothing without a winner that was confirmed. Refuses a kernel file that names no table.
@@ -40,7 +40,7 @@ pub fn adopt(kernel: &Kernel<'_>, summary: &Summary, ran: &Ran<'_>) -> Result<Ve
     };
     let mut document = parse(table.as_str(), &text)?;
     for (confirmed, config) in &tuned {
-        let new = entry(kernel, summary, (confirmed, config), ran.device);
+        let new = entry(kernel, summary, (confirmed, config), ran);
         put(&mut document, new).map_err(|why| {
             Fault::new(format!("writing the winner into {table}"), why)
                 .hint("write its entries under [[tuned]] headings")
@@ -80,11 +80,13 @@ pub fn table(kernel: &Kernel<'_>) -> Result<Utf8PathBuf, Fault> {
     Ok(table)
 }
 
+/// Refused finalists that are named.
+const FINALISTS: usize = 2;
 /// What tells entries apart.
 const KEY: [&str; 3] = ["arch", "variant", "workload"];
 
 /// The entry of a workload's winner.
-fn entry(kernel: &Kernel<'_>, summary: &Summary, (confirmed, config): (&Confirmed, &Config), device: &str) -> Table {
+fn entry(kernel: &Kernel<'_>, summary: &Summary, (confirmed, config): (&Confirmed, &Config), ran: &Ran<'_>) -> Table {
     let mut entry = Table::new();
     if let Some(arch) = kernel.selection.arch {
         entry["arch"] = arch.to_string().into();
@@ -110,7 +112,9 @@ fn entry(kernel: &Kernel<'_>, summary: &Summary, (confirmed, config): (&Confirme
         why.set_trailing("\n");
         entry["why"] = why.into();
     }
-    entry["device"] = device.into();
+    entry["ruled_out"] = ruled_out(summary).into();
+    entry["date"] = ran.date.into();
+    entry["device"] = ran.device.into();
     entry["baseline"] = summary.baseline.as_deref().unwrap_or("the default configuration").into();
     entry["best_ms"] = rounded(confirmed.best_ms, 6).into();
     entry["baseline_ms"] = rounded(confirmed.baseline_ms, 6).into();
@@ -118,6 +122,25 @@ fn entry(kernel: &Kernel<'_>, summary: &Summary, (confirmed, config): (&Confirme
     entry["study"] = summary.study.as_str().into();
     entry["kiln"] = env!("CARGO_PKG_VERSION").into();
     entry
+}
+
+/// What was not chosen because a gate refused it, in words: how many trials, by which gates, and finalists among them.
+fn ruled_out(summary: &Summary) -> String {
+    let refused: usize = summary.refused.values().sum();
+    let trials = summary.trials;
+    let mut gates: Vec<(usize, &str)> = summary.refused.iter().map(|(gate, count)| (*count, gate.name())).collect();
+    gates.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let gates: Vec<String> = gates.iter().map(|(count, gate)| format!("{gate} {count}")).collect();
+    let mut parts = vec![match refused {
+        0 => format!("none of {trials} trials refused"),
+        _ => format!("{refused} of {trials} trials refused: {}", gates.join(", ")),
+    }];
+    let late = |late: &Late| format!("finalist {} refused by {}", late.config, late.refusal.gate);
+    parts.extend(summary.late.iter().take(FINALISTS).map(late));
+    if summary.late.len() > FINALISTS {
+        parts.push(format!("{} more finalists refused", summary.late.len() - FINALISTS));
+    }
+    parts.join("; ")
 }
 
 /// What a value is worth, in words; none when nothing is known.
@@ -199,6 +222,74 @@ mod tests {
         assert_eq!(with(&remarked, "b", 4), format!("{first}\n# by hand\n{}", of("b", 4)));
         let mut document = parse("tuned.toml", "tuned = [{ workload = \"a\" }]\n").unwrap();
         assert!(put(&mut document, Table::new()).is_err());
+    }
+
+    const KERNEL: &str = "[kernel]\nname = \"k\"\n[target.cpu]\nsource = \"k.c\"\ntuned = \"results/tuned.toml\"\n\
+        [tunables]\nX = [1, 2, 4]\n[default]\nX = 1\n[objective]\nper_workload = true\n\
+        [[workloads]]\nname = \"small\"\ndims = { N = 8 }\n[[workloads]]\nname = \"large\"\ndims = { N = 4096 }\n\
+        [[workloads]]\nname = \"other\"\nuse = \"holdout\"\ndims = { N = 64 }\n";
+
+    fn confirmed(workload: &str, x: Option<i64>, speedup: f64) -> serde_json::Value {
+        let mut row = serde_json::json!({
+            "name": workload, "best_ms": 1.0, "best_ci95_ms": [1.0, 2.0], "baseline_ms": 2.0,
+            "baseline_ci95_ms": [1.0, 2.0], "speedup": speedup, "speedup_ci95": [1.25, 2.0], "cliffs_delta": 1.0,
+            "p_value": 0.0, "verdict": "faster", "samples": 25, "warnings": [], "holdout": x.is_none(),
+        });
+        if let Some(x) = x {
+            row["config"] = serde_json::json!({ "X": x });
+        }
+        row
+    }
+
+    #[test]
+    fn workloads_tuned_apart_have_a_row_each_with_its_reason() {
+        let held = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(held.path().into()).unwrap();
+        let (mut spec, _) = kiln_spec::parse("k.toml", KERNEL.as_bytes()).unwrap();
+        let refusal = serde_json::json!({ "gate": "numerics", "rule": "", "measured": "", "limit": "", "evidence": "", "hint": null });
+        let ablated = |workload: &str, from: &str, worth: f64| serde_json::json!({ "workload": workload, "tunable": "X", "from": from, "to": "1", "worth": worth });
+        let summary: Summary = serde_json::from_value(serde_json::json!({
+            "verdict": "reached", "reason": "", "config": null, "speedup": null, "speedup_ci95": null,
+            "workloads": [confirmed("small", Some(2), 1.5), confirmed("large", Some(4), 1.75), confirmed("other", None, 1.1)],
+            "target_speedup": 1.1, "baseline": "naive", "trials": 12, "refused": { "numerics": 3, "build_failed": 1 },
+            "late": [{ "phase": "finals", "config": { "X": 1 }, "refusal": refusal }],
+            "ablation": [ablated("small", "2", 1.2), ablated("large", "4", 1.3)],
+            "seed": 1, "seconds": 1.0, "study": "s-1",
+        }))
+        .unwrap();
+        let ran = Ran { device: "A Processor", capability: None, triton: None, date: "2026-11-18" };
+        let kernel = Kernel::new(spec.select(Default::default()).unwrap(), &folder).unwrap();
+        let [file] = &adopt(&kernel, &summary, &ran).unwrap()[..] else { panic!() };
+        let text = std::fs::read_to_string(file).unwrap();
+        drop(kernel);
+        let (entries, warnings) = kiln_spec::read_tuned("t", text.as_bytes(), &spec.targets[0]).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let rows: Vec<(&str, String)> =
+            entries.iter().map(|e| (e.workload.as_str(), Config::new(e.config.clone()).to_string())).collect();
+        assert_eq!(rows, [("small", "X=2".to_string()), ("large", "X=4".into())]);
+        for line in [
+            "ruled_out = \"4 of 12 trials refused: numerics 3, build_failed 1; finalist X=1 refused by numerics\"",
+            "date = \"2026-11-18\"",
+            "device = \"A Processor\"",
+            "baseline = \"naive\"",
+            "study = \"s-1\"",
+        ] {
+            assert_eq!(text.matches(line).count(), 2, "{line} in {text}");
+        }
+        for line in
+            ["\"X 2: 1.20x as long with 1\"", "\"X 4: 1.30x as long with 1\"", "speedup = 1.5\n", "speedup = 1.75\n"]
+        {
+            assert_eq!(text.matches(line).count(), 1, "{line} in {text}");
+        }
+        // Each shape begins with its own, and one that nobody tuned with the nearest.
+        spec.targets[0].tuned.entries = entries;
+        let begins = |n: i64| {
+            let mut one = spec.clone();
+            one.workloads.truncate(1);
+            one.workloads[0].dims[0].1 = kiln_core::Value::Int(n);
+            one.select(Default::default()).unwrap().default_config(&|_| true).unwrap().to_string()
+        };
+        assert_eq!([8, 64, 1024, 4096].map(begins), ["X=2", "X=2", "X=4", "X=4"]);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Ran<'a> {
     pub capability: Option<(u32, u32)>,
     /// Triton's version, where it is installed.
     pub triton: Option<&'a str>,
+    /// The day, such as `2026-11-18`.
+    pub date: &'a str,
 }
 
 /// Where they are written for a table.
@@ -296,7 +298,7 @@ dims = { ROWS = 4, COLS = 1024 }
     #[test]
     fn a_winner_carries_what_it_depends_on() {
         let (_held, folder) = folder();
-        let ran = Ran { device: "card", capability: Some((9, 0)), triton: Some("3.4.0") };
+        let ran = Ran { device: "card", capability: Some((9, 0)), triton: Some("3.4.0"), date: "2026-11-18" };
         let document = written(&folder, "short", 64, &ran);
         assert_eq!(document["command"], format!("kiln tune {folder} --target python --adopt"));
         assert_eq!(document["arguments"][0], json!({ "name": "x", "role": "in", "type": "T[ROWS, COLS + 1]" }));
@@ -318,7 +320,7 @@ dims = { ROWS = 4, COLS = 1024 }
     fn a_winner_takes_the_place_of_its_like_alone() {
         let (_held, folder) = folder();
         std::fs::write(folder.join("k.py"), "import numpy\n").unwrap();
-        let here = Ran { device: "processor", capability: None, triton: Some("3.4.0") };
+        let here = Ran { device: "processor", capability: None, triton: Some("3.4.0"), date: "2026-11-18" };
         written(&folder, "short", 32, &here);
         written(&folder, "long", 32, &here);
         written(&folder, "short", 32, &Ran { capability: Some((8, 0)), ..here });

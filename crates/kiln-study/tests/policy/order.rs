@@ -3,7 +3,8 @@
 use kiln_core::Gate;
 use kiln_study::{Settings, TuneVerdict};
 
-use crate::script::{At, BEST, Script, bowl, refusal, tried};
+use crate::memory::Memory;
+use crate::script::{At, BEST, Played, Script, bowl, refusal, tried};
 
 fn phases(told: &[String]) -> Vec<String> {
     let phase = |line: &String| line.strip_prefix("phase ")?.split(' ').next().map(String::from);
@@ -196,4 +197,60 @@ fn in_a_small_space_no_more_is_planned_than_is_left_beside_the_default() {
     let played = script.play();
     let tried = played.told.iter().filter(|line| line.starts_with("trial seed")).count();
     assert!(tried > 0 && played.heard(&format!("phase seed {tried}")) && played.heard("phase search 0"), "{tried}");
+}
+
+/// Builds that are ready from the last to the first.
+fn backwards() -> Script {
+    let mut script = Script::new("");
+    script.soonest = Box::new(|builds| builds.len() - 1);
+    script
+}
+
+#[test]
+fn what_is_built_first_is_tried_first_and_told_in_its_turn() {
+    let (forwards, backwards) = (Script::new("").play(), backwards().play());
+    let order = |played: &Played| -> Vec<String> {
+        played.acts.iter().filter(|act| act.starts_with("trial ")).cloned().collect()
+    };
+    assert_ne!(order(&forwards), order(&backwards));
+    let told = |played: &Played| -> Vec<String> {
+        let words = |line: &String| line.split(" best=").next().map(str::to_string);
+        played.told.iter().filter(|line| line.starts_with("trial ")).filter_map(words).collect()
+    };
+    let searched = 1 + 20;
+    assert_eq!(told(&forwards)[..searched], told(&backwards)[..searched]);
+    assert_eq!(tried(&forwards).values().sum::<usize>(), tried(&backwards).values().sum::<usize>());
+    assert_eq!(forwards.config(), backwards.config());
+}
+
+#[test]
+fn what_was_passed_over_is_made_before_the_time_ends_a_phase() {
+    let mut script = backwards();
+    (script.takes, script.minutes) = ((1.0, 2.0, 0.1), Some(0.4));
+    script.settings.search_trials = 100;
+    let memory = Memory::default();
+    let whole = script.play_on(&memory, false);
+    assert!(whole.heard("the time is used up: search ends after"), "{:?}", whole.told);
+    // Every number up to the last that began is there, and each is told once.
+    let numbers: Vec<u64> = whole
+        .told
+        .iter()
+        .filter_map(|line| line.strip_prefix("trial search ")?.split(' ').next()?.parse().ok())
+        .collect();
+    assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
+    let replayed = script.play_on(&memory, true);
+    assert_eq!(replayed.summary().trials, whole.summary().trials);
+    assert_eq!(replayed.config(), whole.config());
+}
+
+#[test]
+fn killed_anywhere_among_trials_out_of_their_turn_it_goes_on() {
+    let (script, memory) = (backwards(), Memory::default());
+    let whole = script.play_on(&memory, false);
+    for kept in 0..=memory.len() {
+        let cut = memory.cut(kept);
+        let again = script.play_on(&cut, false);
+        assert_eq!((again.summary().trials, again.config()), (whole.summary().trials, whole.config()), "after {kept}");
+        assert_eq!(cut.len(), memory.len(), "after {kept}");
+    }
 }

@@ -28,6 +28,7 @@ pub(crate) enum At {
 /// What some configurations have.
 type Of<T> = Box<dyn Fn(&Config) -> Option<T>>;
 type Time = Box<dyn Fn(&Config, &str) -> f64>;
+type Soonest = Box<dyn Fn(&[&Config]) -> usize>;
 type Refuse = Box<dyn Fn(&Config, At) -> Option<Refusal>>;
 
 /// What is played.
@@ -45,6 +46,8 @@ pub(crate) struct Script {
     pub(crate) takes: (f64, f64, f64),
     /// Seconds that the trial of one configuration takes, where that is not what others take.
     pub(crate) trial_takes: Of<f64>,
+    /// Which of some builds is ready first.
+    pub(crate) soonest: Soonest,
     /// What breaks under a configuration, if anything does.
     pub(crate) fault: Of<Fault>,
     /// After so much work Ctrl-C is pressed.
@@ -124,6 +127,7 @@ impl Script {
             devices: 1,
             takes: (1.0, 1.0, 0.1),
             trial_takes: Box::new(|_| None),
+            soonest: Box::new(|_| 0),
             fault: Box::new(|_| None),
             work: usize::MAX,
             minutes: None,

@@ -217,6 +217,10 @@ impl Apparatus for Scripted<'_> {
         Ok(config.clone())
     }
 
+    fn soonest(&self, builds: &[&Config]) -> usize {
+        (self.script.soonest)(builds)
+    }
+
     fn built(&mut self, build: Config) -> Result<Outcome<Actor>, Fault> {
         Ok(match (self.script.refuse)(&build, At::Build) {
             Some(refusal) => Outcome::Refused(refusal),

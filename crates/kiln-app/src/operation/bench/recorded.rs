@@ -101,7 +101,7 @@ impl Setting<'_, '_> {
 }
 
 /// A configuration and those it was measured against.
-fn sides(figures: &[Versus]) -> Vec<RunSide> {
+pub(crate) fn sides(figures: &[Versus]) -> Vec<RunSide> {
     let mut sides = Vec::new();
     for figure in figures {
         sides.push(RunSide {

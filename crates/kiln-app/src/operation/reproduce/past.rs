@@ -41,6 +41,12 @@ impl Past {
         match store.find(name) {
             Ok(study) => of_study(&store, &study),
             Err(missing) => match store.find_run(name)? {
+                Some(run) if run.sweep().is_some() => {
+                    let report = Report::error(format!("run {} is a sweep over shapes", run.short_id()));
+                    Err(report
+                        .hint("measure the grid again: kiln sweep PATH; compare both: kiln compare RUN RUN")
+                        .into())
+                }
                 Some(run) => {
                     let what = format!("run {}", run.short_id());
                     Ok(Past { what, run: run_file(&run)?, sources: None })

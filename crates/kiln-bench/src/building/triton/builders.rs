@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -14,7 +14,7 @@ use kiln_core::{Fault, Gate, Outcome, Refusal};
 use kiln_run::{Answer, Ask, Compilation, Compiled, Confinement, ForkServer, Python, Worker, WorkerLimits};
 use kiln_run::{python_command, worker_source};
 
-use crate::building::compilers::{compile_alone, keep_in};
+use crate::building::compilers::{compile_alone, keep_in, without_devices};
 use crate::building::triton::product::Product;
 
 /// Importing PyTorch and Triton, where a process is not forked; from a slow disk that takes long.
@@ -65,18 +65,20 @@ impl Builders {
         }
     }
 
-    /// What to say when nothing could be compiled ahead; none when that was said before.
-    pub(crate) fn note(&self, why: &str) -> Option<String> {
-        let new = self.told.lock().is_ok_and(|mut told| told.insert(why.into()));
-        new.then(|| format!("Triton kernels are compiled by the first call, not ahead: {why}"))
+    /// What to say of a build, once: that nothing could be compiled ahead, or that processes are slow to start.
+    pub(crate) fn notes(&self, unable: Option<&str>) -> Vec<String> {
+        let unable = unable.map(|why| format!("Triton kernels are compiled by the first call, not ahead: {why}"));
+        let failure = self.server.as_ref().and_then(|server| server.failure());
+        let slow = failure.map(|why| format!("processes that compile Triton import PyTorch each for itself: {why}"));
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        unable.into_iter().chain(slow).filter(|note| told.insert(note.clone())).collect()
     }
 
     fn command(&self) -> Command {
         let mut command = python_command(&self.interpreter);
         keep_in(&mut command, &self.folder);
         compile_alone(&mut command);
-        // No context on any device; and what torch.compile would make of a function is made by its first call.
-        command.env("CUDA_VISIBLE_DEVICES", "").env("TORCHDYNAMO_DISABLE", "1");
+        without_devices(&mut command);
         command
     }
 

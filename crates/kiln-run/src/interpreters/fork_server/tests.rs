@@ -102,9 +102,12 @@ fn without_a_server_workers_are_started() {
     assert_eq!(says(&mut worker, "os.getppid()"), std::process::id().to_string());
     assert_eq!(server.pid(), None);
     // One that does not come up, or comes up with threads.
-    for text in [
-        "raise RuntimeError",
-        "import threading, time; threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+    for (text, why) in [
+        ("raise RuntimeError('broken')", "RuntimeError: broken"),
+        (
+            "import threading, time; threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+            "imports have left 2 threads",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("torch")).unwrap();
@@ -115,9 +118,12 @@ fn without_a_server_workers_are_started() {
         let mut worker = server.worker(command(&interpreter), limits()).unwrap();
         assert_eq!(says(&mut worker, "1"), "1");
         assert_eq!(server.pid(), None, "{text}");
+        assert!(server.failure().is_some_and(|failure| failure.contains(why)), "{:?}", server.failure());
     }
     let server = ForkServer::start(Command::new("/nowhere/python3"), MODULES);
-    assert!(server.pid().is_none() && server.worker(command(&interpreter), limits()).is_ok());
+    assert!(
+        server.pid().is_none() && server.failure().is_some() && server.worker(command(&interpreter), limits()).is_ok()
+    );
 }
 
 #[test]

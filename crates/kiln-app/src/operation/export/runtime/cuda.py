@@ -1,0 +1,242 @@
+"""Calls on torch CUDA tensors. In: the tensors and numbers of a call. Out: a `Plan`, everything about it that does not change from
+call to call of the same shapes: what to allocate, what to launch. Launches go to torch's current stream; nothing waits."""
+
+import ctypes
+import math
+import os
+from ctypes import byref, c_uint64, c_void_p
+
+import torch
+
+from .driver import Driver, TensorMap, Zeros
+from .expressions import BYTES
+from .scalars import encoded, scalar
+from .table import Table, dtype_name, dtype_of, evaluate, fill, sides, strides
+
+# Kinds of calls that are remembered: a number that changes with each call must not fill the memory.
+REMEMBERED = 4096
+# What a tensor must be on; the driver's library. Tests put others here.
+DEVICE, LIBRARY = "cuda", "libcuda.so.1"
+DTYPES = {
+    "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64,
+    "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "u8": torch.uint8, "bool": torch.bool,
+}
+for _name, _own in (("f8e4m3", "float8_e4m3fn"), ("f8e5m2", "float8_e5m2"), ("u16", "uint16"), ("u32", "uint32"),
+                    ("u64", "uint64")):
+    if hasattr(torch, _own):
+        DTYPES[_name] = getattr(torch, _own)
+INVALID_CONTEXT, INVALID_HANDLE = 201, 400
+
+
+def current_stream(index):
+    return torch.cuda.current_stream(index).cuda_stream
+
+
+# The same without a Stream object; what Triton and torch.compile use.
+current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", current_stream)
+
+
+class Kernel:
+    def __init__(self, file):
+        self.table = Table(os.path.dirname(os.path.abspath(file)))
+        self.driver, self.archs = None, {}
+
+    def describe(self, tensors):
+        return {name: (tensor.shape, tensor.stride(), dtype_name(tensor.dtype)) for name, tensor in tensors.items()}
+
+    def plan(self, tensors, stated):
+        """What a call of these shapes needs. `tensors`: the inputs by name; `stated`: parameters that are dimensions."""
+        device = self.checked(tensors)
+        if self.driver is None:
+            self.driver = Driver(LIBRARY)
+        dims, apart, variant = self.table.solve(self.describe(tensors), stated)
+        arch = self.arch(device)
+        binary, config, names = self.table.choose(arch, variant, dims)
+        plan = Plan(self, device, binary, config, names, variant, apart)
+        plan.given = {name: tensor.stride() for name, tensor in tensors.items()}
+        return plan
+
+    def prepare(self, calls, key, tensors, stated, bind):
+        """A call of these shapes, remembered. One on tensors that require a gradient is not: it is allowed without grad mode alone."""
+        call = bind(self.plan(tensors, stated))
+        if not any(tensor.requires_grad for tensor in tensors.values()):
+            if len(calls) >= REMEMBERED:
+                calls.clear()
+            calls[key] = call
+        return call
+
+    def checked(self, tensors):
+        device = None
+        for name, tensor in tensors.items():
+            if not isinstance(tensor, torch.Tensor):
+                raise TypeError("%s is %s, expected a tensor" % (name, type(tensor).__name__))
+            if tensor.device.type != DEVICE:
+                raise ValueError("%s is on %s, expected a CUDA device" % (name, tensor.device))
+            if device is not None and tensor.device != device:
+                raise ValueError("%s is on %s, but another input is on %s" % (name, tensor.device, device))
+            if tensor.requires_grad and torch.is_grad_enabled():
+                raise RuntimeError("%s requires a gradient, and %s has no backward: call it under torch.no_grad(), "
+                                   "or pass %s.detach()" % (name, self.table.name, name))
+            device = tensor.device
+        return device
+
+    def arch(self, device):
+        """The exported architecture whose code runs on a device: its own, else the newest before it of the same generation."""
+        if device not in self.archs:
+            own = torch.cuda.get_device_capability(device)
+            archs = list(dict.fromkeys(binary["arch"] for binary in self.table.binaries))
+            runs = [arch for arch in archs if runs_on(arch, own)]
+            if not runs:
+                raise RuntimeError("%s was exported for %s, and this GPU is sm_%d%d: export again with --arch sm_%d%d" % (
+                    (self.table.name, ", ".join(archs)) + tuple(own) * 2))
+            self.archs[device] = max(runs, key=lambda arch: (capability(arch), arch))
+        return self.archs[device]
+
+    def fake(self, tensors, stated):
+        """Outputs of a call that is only traced."""
+        dims, _, variant = self.table.solve(self.describe(tensors), stated)
+        first, made = next(iter(tensors.values())), []
+        for name in self.table.returns:
+            argument, names = self.table.by_name[name], dict(variant, **dims)
+            shape = sides(argument, names)
+            steps, dtype = strides(argument, names, shape), DTYPES[dtype_of(argument, variant)]
+            made.append(torch.empty_strided(shape, steps, dtype=dtype, device=first.device))
+        return None if not made else made[0] if len(made) == 1 else tuple(made)
+
+
+def capability(arch):
+    digits = arch[3:].rstrip("af")
+    return int(digits[:-1]), int(digits[-1])
+
+
+def runs_on(arch, own):
+    major, minor = capability(arch)
+    plain = arch[-1].isdigit()
+    return (major, minor) == tuple(own) or (plain and major == own[0] and minor <= own[1])
+
+
+class Plan:
+    def __init__(self, kernel, device, binary, config, names, variant, apart):
+        table, driver = kernel.table, kernel.driver
+        self.kernel, self.driver, self.device, self.config, self.names = kernel, driver, device, config, names
+        self.index = device.index if device.index is not None else 0
+        self.binary, self.variant, self.part = binary, variant, table.part(config)
+        self.layout(apart)
+        # What the implementation takes, and what its descriptors describe.
+        taken = self.part["arguments"]
+        held = taken + [table.by_name[name]["tensormap"]["tensor"] for name in taken if table.by_name[name]["tensormap"]]
+        scratch = [a for a in table.scratch if a["name"] in held]
+        self.made = {a["name"]: self.sizes(a) for a in table.outputs + scratch}
+        self.bytes = {a["name"]: span(*self.sizes(a)[:2]) * BYTES[dtype_of(a, variant)] for a in scratch}
+        # One word for each pointer, one object for each number, one descriptor for each map, in the order of the arguments.
+        self.words, self.numbers, self.maps, places = {}, {}, {}, []
+        for argument in table.arguments:
+            name, role = argument["name"], argument["role"]
+            if name not in taken:
+                if name in held:
+                    self.words[name] = c_uint64()
+            elif role == "scalar":
+                found = scalar(dtype_of(argument, variant), self.value(argument))
+                self.numbers[name] = found
+                places.append(ctypes.addressof(found))
+            elif role == "tensormap":
+                found = self.map(argument)
+                self.maps[name] = found
+                places.append(found.address)
+            else:
+                found = c_uint64()
+                self.words[name] = found
+                places.append(ctypes.addressof(found))
+        self.arguments = (c_void_p * max(1, len(places)))(*places)
+        file = os.path.join(table.folder, binary["file"])
+        self.launches = [self.launch(launch, file, binary["symbols"]) for launch in self.part["launches"]]
+
+    def sizes(self, argument):
+        """What to allocate: shape, strides and torch's dtype."""
+        shape = sides(argument, self.names)
+        dtype = DTYPES[dtype_of(argument, self.variant)]
+        return tuple(shape), tuple(strides(argument, self.names, shape)), dtype
+
+    def layout(self, apart):
+        """The strides that inputs are copied to where they lie otherwise than the kernel wants them."""
+        self.copied = {}
+        for name in apart:
+            argument = self.kernel.table.by_name[name]
+            if argument["role"] == "inout":
+                raise ValueError("%s is written in place and must have the strides %s" % (
+                    name, strides(argument, self.names, sides(argument, self.names))))
+            self.copied[name] = self.sizes(argument)[1]
+
+    def value(self, argument):
+        """A number's value where the caller does not choose it."""
+        return evaluate(argument["value"], self.names) if argument["value"] is not None else 0
+
+    def map(self, argument):
+        described = argument["tensormap"]
+        if described["when"] is not None and not evaluate(described["when"], self.names):
+            return Zeros()
+        tensor = self.kernel.table.by_name[described["tensor"]]
+        shape = sides(tensor, self.names)
+        box = [evaluate(side, self.names) for side in described["box"]]
+        return TensorMap(self.driver, argument["name"], dtype_of(tensor, self.variant), shape,
+                         strides(tensor, self.names, shape), box, described["swizzle"], described["promotion"])
+
+    def launch(self, launch, file, symbols):
+        """Configuration and function of a launch, as `cuLaunchKernelEx` takes them, and the configuration itself."""
+        axes = {part: [evaluate(side, self.names) for side in launch[part]] for part in ("grid", "block", "cluster")}
+        grid, block = (axes[part] + [1] * (3 - len(axes[part])) for part in ("grid", "block"))
+        cluster = axes["cluster"] and axes["cluster"] + [1] * (3 - len(axes["cluster"]))
+        shared = evaluate(launch["shared"], self.names) if launch["shared"] else 0
+        # Launches on two streams must not share what a kernel keeps from one to the next: each stream loads its own copy.
+        owner = current_stream(self.index) if self.kernel.table.stateful else None
+        function = self.driver.function(self.index, file, symbols[fill(launch["entry"], self.names)], owner)
+        blocks = cluster[0] * cluster[1] * cluster[2] if cluster else 1
+        self.driver.allow(function, shared, blocks)
+        config = self.driver.config(grid, block, shared, cluster, launch["cooperative"])
+        return config, byref(config), function
+
+    def alike(self, output, name):
+        """Whether `torch.empty_like` of an input has an output's strides: it keeps those of a tensor without gaps."""
+        shape, steps, _ = self.made[output]
+        return tuple(self.given[name]) == steps and span(shape, steps) == math.prod(shape)
+
+    def place(self, name, tensor):
+        """An input as the kernel wants it: its own strides, at an address that fits."""
+        steps = self.copied.get(name)
+        if steps is None and aligned(tensor, self.kernel.table.by_name[name]["alignment"]):
+            return tensor
+        if self.kernel.table.by_name[name]["role"] == "inout":
+            raise ValueError("%s is written in place and does not begin at a multiple of %d bytes" % (
+                name, self.kernel.table.by_name[name]["alignment"]))
+        copy = torch.empty_strided(tensor.shape, steps or tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+        return copy.copy_(tensor)
+
+    def number(self, name, value):
+        """A number that the caller chose, as its slot takes it."""
+        return encoded(dtype_of(self.kernel.table.by_name[name], self.variant), value)
+
+    def failed(self, code, config, function):
+        """A launch again on a thread, or with a current device, whose context is another; else the driver's words."""
+        if code in (INVALID_CONTEXT, INVALID_HANDLE):
+            with torch.cuda.device(self.index):
+                self.driver.make_current(self.index)
+                code = self.driver.launch(config, function, self.arguments, None)
+        self.driver.check("cuLaunchKernelEx: %s" % self.kernel.table.name, code)
+
+
+def aligned(tensor, alignment):
+    return not alignment or tensor.data_ptr() % alignment == 0
+
+
+def span(shape, steps):
+    """Elements from the first to behind the last."""
+    return 1 + sum((size - 1) * step for size, step in zip(shape, steps)) if all(shape) else 0
+
+
+def register(namespace, schema, call, fake):
+    """The function as a torch operation, `torch.ops.NAMESPACE.NAME`, for torch.compile and torch.export."""
+    name = "%s::%s" % (namespace, schema.partition("(")[0])
+    torch.library.define(name, schema[schema.index("("):])
+    torch.library.impl(name, "default")(call)
+    torch.library.register_fake(name)(fake)
+    return getattr(getattr(torch.ops, namespace), schema.partition("(")[0]).default

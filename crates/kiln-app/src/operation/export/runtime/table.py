@@ -1,0 +1,167 @@
+"""What was exported, `table.json`: arguments, implementations with their launches, configurations and the shapes each was tuned for. In: shapes, strides
+and dtypes of a call. Out: its dimensions, the configuration for the nearest shape, and every size that depends on them.
+Refuses, as `TypeError` or `ValueError`, a call that does not fit."""
+
+import json
+import os
+from itertools import product
+
+from .distance import distance
+from .expressions import BYTES, Unknown, evaluate
+
+NAMES = {
+    "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint64": "u64",
+    "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "bool",
+}
+
+
+class Table:
+    def __init__(self, folder):
+        self.folder = folder
+        with open(os.path.join(folder, "table.json"), encoding="utf-8") as file:
+            read = json.load(file)
+        if read.get("format") != "kiln-export" or read.get("version") != 1:
+            raise ValueError("%s: not version 1 of kiln-export" % folder)
+        for name, value in read.items():
+            setattr(self, name, value)
+        self.parts = {part["name"]: part for part in self.implementations}
+        self.by_name = {argument["name"]: argument for argument in self.arguments}
+        self.inputs = [a for a in self.arguments if a["role"] in ("in", "inout")]
+        self.outputs = [a for a in self.arguments if a["role"] == "out"]
+        self.scratch = [a for a in self.arguments if a["role"] == "scratch"]
+
+    def part(self, config):
+        """The implementation that a configuration is of; a table with one alone has it without a name."""
+        return self.parts[config.get("implementation")]
+
+    def solve(self, given, stated):
+        """The dimensions and dtypes of a call, and the inputs whose strides are not the kernel's. `given`: shape, strides in
+        elements and dtype of each input; `stated`: values of parameters that are dimensions."""
+        dims, variant, compared = dict(self.fixed), {}, []
+        dims.update(stated)
+        for argument in self.inputs:
+            name, (shape, _, dtype) = argument["name"], given[argument["name"]]
+            self.match_dtype(argument, dtype, variant)
+            if len(shape) != len(argument["shape"]):
+                raise ValueError("%s has %d dimensions, expected [%s]" % (name, len(shape), ", ".join(argument["shape"])))
+            for axis, (side, size) in enumerate(zip(argument["shape"], shape)):
+                where = "%s.shape[%d]" % (name, axis)
+                if not side.isidentifier():
+                    compared.append((where, side, size))
+                elif side not in dims:
+                    dims[side] = size
+                elif dims[side] != size:
+                    raise ValueError("%s is %s, but %s is %s elsewhere" % (where, size, side, dims[side]))
+        for where, side, size in compared:
+            wanted = evaluate(side, dict(variant, **dims))
+            if wanted != size:
+                raise ValueError("%s is %s, expected %s = %s" % (where, size, side, wanted))
+        return self.laid(dims, variant, given) + (variant,)
+
+    def match_dtype(self, argument, dtype, variant):
+        name, element = argument["name"], argument["element"]
+        if element in BYTES:
+            if dtype != element:
+                raise TypeError("%s is %s, expected %s" % (name, dtype, element))
+        elif dtype not in self.variables[element]:
+            raise TypeError("%s is %s, expected %s" % (name, dtype, " or ".join(self.variables[element])))
+        elif variant.setdefault(element, dtype) != dtype:
+            raise TypeError("%s is %s, but another input is %s" % (name, dtype, variant[element]))
+
+    def laid(self, dims, variant, given):
+        """The dimensions with those that only strides show, such as a layout: of their values the one that most inputs fit."""
+        best = None
+        for values in product(*self.layouts.values()):
+            tried = dict(dims, **dict(zip(self.layouts, values)))
+            names = dict(variant, **tried)
+            apart = [a["name"] for a in self.inputs if not fits(a, names, *given[a["name"]][:2])]
+            if best is None or len(apart) < len(best[1]):
+                best = tried, apart
+        return best
+
+    def names(self, arch, variant, dims, config=None):
+        """Every name that expressions may use."""
+        names = dict(variant, **dims)
+        names.update(("device." + name, limit) for name, limit in self.device.get(arch, {}).items())
+        if config is not None:
+            names.update(config)
+            for name, text in self.part(config)["derived"]:
+                try:
+                    names[name] = evaluate(text, names)
+                except Unknown:
+                    pass
+        return names
+
+    def choose(self, arch, variant, dims):
+        """The binary for the nearest shape among those whose configuration keeps every constraint on this one, its
+        configuration, and the names."""
+        sizes = {name: BYTES[dtype] for name, dtype in variant.items()}
+
+        def near(row):
+            far = distance(dims, row["dims"]) if row["dims"] is not None else float("inf")
+            return far, row["variant"] != variant
+
+        def fitting(row):
+            if row["arch"] != arch or {n: BYTES[d] for n, d in row["variant"].items()} != sizes:
+                return False
+            instance = self.part(self.configs[row["config"]])["instance"]
+            return row["dims"] is None or all(row["dims"].get(name) == dims.get(name) for name in instance)
+
+        for row in sorted(filter(fitting, reversed(self.rows)), key=near):
+            config = self.configs[row["config"]]
+            part, names = self.part(config), self.names(arch, variant, dims, config)
+            if allows(part, names):
+                for binary in self.binaries:
+                    if (binary["arch"], binary["variant"], binary["config"]) == (arch, variant, row["config"]) and all(
+                            fill(launch["entry"], names) in binary["symbols"] for launch in part["launches"]):
+                        return binary, config, names
+        raise ValueError("%s has no configuration for %s on %s" % (
+            self.name, ", ".join("%s=%s" % pair for pair in dict(variant, **dims).items()), arch or "this processor"))
+
+
+def allows(part, names):
+    """Whether an implementation's constraints hold. What cannot be evaluated counts as broken."""
+    try:
+        return all(evaluate(text, names) for text in part["constraints"])
+    except Unknown:
+        return False
+
+
+def fill(entry, names):
+    """A kernel's name with values for the names in braces."""
+    for name, value in names.items():
+        mark = "{%s}" % name
+        if mark in entry:
+            entry = entry.replace(mark, str(int(value)) if isinstance(value, bool) else str(value))
+    return entry
+
+
+def sides(argument, names):
+    return [evaluate(side, names) for side in argument["shape"]]
+
+
+def strides(argument, names, shape):
+    """Elements from one index to the next, for each dimension."""
+    if argument["strides"]:
+        return [evaluate(stride, names) for stride in argument["strides"]]
+    steps = [1] * len(shape)
+    for axis in range(len(shape) - 1, 0, -1):
+        steps[axis - 1] = steps[axis] * shape[axis]
+    return steps
+
+
+def fits(argument, names, shape, found):
+    """Whether a tensor lies as the kernel wants it. A dimension of size 1 has no stride that matters."""
+    wanted = strides(argument, names, shape)
+    return all(size == 1 or step == own for size, step, own in zip(shape, wanted, found))
+
+
+def dtype_of(argument, variant):
+    return variant.get(argument["element"], argument["element"])
+
+
+def dtype_name(dtype):
+    """kiln's name for an array's element type, or the array's own."""
+    name = str(dtype).rpartition(".")[2]
+    return NAMES.get(name, name)
