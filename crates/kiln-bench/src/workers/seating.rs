@@ -25,6 +25,9 @@ use crate::workers::keeper::{KEEPERS, Keeper};
 use crate::workers::seat::{FIRST, Seat};
 use crate::workers::subject::Subject;
 
+/// An implementation's name, and the kernels that every sample of it must run, by parts of their names.
+type Required = (Option<Arc<str>>, Arc<[String]>);
+
 /// What every worker of a study shares.
 #[derive(Debug, Clone)]
 pub(crate) struct Seating {
@@ -39,8 +42,8 @@ pub(crate) struct Seating {
     pub(crate) gpu: Option<String>,
     /// The caches of a processor that measures.
     pub(crate) caches: Caches,
-    /// Kernels that every sample of a candidate must run, by parts of their names.
-    pub(crate) required: Arc<[(Option<Arc<str>>, Arc<[String]>)]>,
+    /// What every sample of a candidate must run, for each implementation.
+    pub(crate) required: Arc<[Required]>,
     /// Samples taken again because something disturbed them.
     pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
