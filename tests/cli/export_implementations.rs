@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::export::{exported, shell};
+use crate::planted::toolkit;
 use crate::run::{empty_folder, kiln_in, root};
 
 /// What the package chooses for lengths, after it has computed correctly there.
@@ -85,4 +86,58 @@ fn one_implementation_can_be_exported_alone() {
     assert!(ran.code == 2 && ran.err.contains("did you mean short?"), "{}", ran.err);
     let object = exported(&folder, &["twice", "--config", "WIDTH=32"]);
     assert_eq!(object["binaries"][0]["config"]["implementation"], "long", "{object}");
+}
+
+#[test]
+fn both_launchers_of_a_cuda_package_know_what_each_implementation_takes() {
+    if !toolkit() {
+        return;
+    }
+    let folder = empty_folder("export-two");
+    let own = root().join("tests/export");
+    let (stand_ins, own) = (own.to_str().unwrap(), own.join("two"));
+    let own = own.to_str().unwrap();
+    let object = exported(&folder, &[own, "--arch", "sm_90a", "--arch", "sm_80"]);
+    let all: Vec<String> = object["binaries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| format!("{} {}", one["arch"].as_str().unwrap(), one["config"]["implementation"].as_str().unwrap()))
+        .collect();
+    // Where `wide` does not run, the default is the other's.
+    assert_eq!(all, ["sm_90a narrow", "sm_90a wide", "sm_90a wide", "sm_80 narrow"]);
+    let toolkits = kiln_build::Toolkit::all();
+    let cuda = toolkits.iter().find(|toolkit| toolkit.root.join("include/cuda.h").is_file() && toolkit.nvcc.is_some());
+    let cuda = &cuda.expect("a toolkit with cuda.h").root;
+    shell(
+        &folder,
+        &format!(
+            "mkdir driver && cc -shared -fPIC -Wl,-soname,libcuda.so.1 -o driver/libcuda.so.1 {stand_ins}/libcuda.c\n\
+             make -C doubled-export CXXFLAGS='-O1 -Werror' CUDA_HOME={cuda} && \
+             c++ -std=c++17 -Idoubled-export/include -I{cuda}/include {own}/calls.cpp doubled-export/lib/libdoubled.a driver/libcuda.so.1 -o calls"
+        ),
+    );
+    // The sizes of what a kernel takes are those of its implementation.
+    let (wide, narrow) = ("8,8,8,128,8", "8,8,4,8");
+    for (rows, scale, sizes, symbol, geometry) in [
+        (100, "", narrow, "narrow ", " grid=25,1,1 block=256,1,1 shared=0 "),
+        (101, "0.5", narrow, "narrow ", " grid=26,1,1 block=256,1,1 shared=0 "),
+        (8192, "", wide, "wideILi64E", " grid=128,1,1 block=128,1,1 shared=49152 "),
+        // Near `many`, but not a multiple of 64.
+        (4128, "", narrow, "narrow ", " grid=1032,1,1 block=256,1,1 shared=0 "),
+    ] {
+        let around = format!("STAND_IN_SIZES={sizes} STAND_IN_CAPABILITY=90 LD_LIBRARY_PATH=driver");
+        let python = format!("PYTHONPATH={stand_ins}:doubled-export PYTHONDONTWRITEBYTECODE=1 $PYTHON {own}/calls.py");
+        let addresses =
+            shell(&folder, &format!("rm -f py.log cpp.log; {around} STAND_IN_LOG=py.log {python} {rows} {scale}"));
+        shell(&folder, &format!("{around} STAND_IN_LOG=cpp.log ./calls {rows} {} {scale}", addresses.trim()));
+        let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+        let (launched, by_cpp) = (read("py.log"), read("cpp.log"));
+        assert_eq!(launched, by_cpp, "{rows}");
+        assert!(launched.contains(symbol) && launched.contains(geometry), "{rows}: {launched}");
+        // Only `wide` has working space to be zeroed, three rows of 64 floats, and only `narrow` takes the number.
+        assert_eq!(launched.contains("memset at=") && launched.contains("bytes=768"), sizes == wide, "{launched}");
+        let number = if scale.is_empty() { " 00000040 " } else { " 0000003f " };
+        assert_eq!(launched.contains(number), sizes == narrow, "{launched}");
+    }
 }

@@ -132,7 +132,7 @@ fn contender(one: &Contender) -> Vec<String> {
     };
     let standing = match (&one.left_out, one.ratio, &one.measured_in) {
         (Some(_), _, _) => "left out".to_string(),
-        (None, Some(ratio), None) if ratio == 1.0 => "the winner".to_string(),
+        (None, Some(1.0), None) => "the winner".to_string(),
         (None, Some(ratio), _) => format!("{ratio:.2}x as long"),
         (None, None, _) if one.config.is_none() => "none passed".to_string(),
         (None, None, _) => "-".to_string(),
