@@ -108,7 +108,10 @@ pub fn gate<'a>(
     listener: Listener<'_>,
 ) -> Result<Gated<'a>, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let gated = run(project, file, request, &teller);
+    let remarks = gated.as_ref().map(|gated| gated.selection.remarks()).unwrap_or_default();
+    remarks.into_iter().for_each(|remark| teller.note(remark));
+    teller.end(gated)
 }
 
 fn run<'a>(
@@ -122,7 +125,6 @@ fn run<'a>(
     let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
     let (config, defaulted) = complete(&selection, &problem, &request.config)?;
     teller.warn(&absent(&selection, &request.selecting));
-    selection.remarks().into_iter().for_each(|remark| teller.note(remark));
     let way = match holds(&problem, &config) {
         true => climb(project, file, request, &selection, &config, teller)?,
         false => Way::Static(None),

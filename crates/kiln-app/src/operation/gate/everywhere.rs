@@ -61,6 +61,11 @@ pub fn gate_everywhere<'a>(
         let names: Vec<&str> = nowhere.iter().map(|arch| arch.name()).collect();
         teller.note(format!("no implementation runs on {}", names.join(", ")));
     }
+    let all = cuda.into_iter().flat_map(|target| &target.implementations).filter(meant);
+    for one in all.filter(|one| here.iter().any(|arch| !one.runs_on(Some(**arch)))) {
+        let name = one.name.as_deref().unwrap_or_default();
+        teller.note(format!("implementation {name} runs on {}; elsewhere it is left out", one.places()));
+    }
     let judged = if here.is_empty() { nowhere } else { here };
     let rows: Result<Vec<Gated<'a>>, Failure> = judged.into_iter().map(on).collect();
     teller.end(rows.map(|rows| GatedEverywhere { rows }))
