@@ -192,7 +192,7 @@ impl Trying<'_> {
             }
             let seconds = measured.last().map_or(f64::INFINITY, Measured::median);
             let doubt = match self.peaks {
-                Some(peaks) => peaks.doubt(&seating, stage.flops, stage.bytes, seconds)?,
+                Some(peaks) => peaks.doubt(seating, stage.flops, stage.bytes, seconds)?,
                 None => None,
             };
             if let Some(refusal) = doubt {
