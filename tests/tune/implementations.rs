@@ -76,7 +76,7 @@ fn one_of_them_can_be_chosen_and_a_wrong_choice_is_explained() {
     let (space, _) = run(&folder, "space . --implementation fast --json");
     assert_eq!(space["valid"].as_u64(), Some(2));
     let (gated, code) = run(&folder, "gate . --implementation wrong --json");
-    assert_eq!((&gated["config"]["implementation"], code), (&"wrong".into(), 1), "{gated}");
+    assert_eq!((&gated["config"]["implementation"], code), (&"wrong".into(), 3), "{gated}");
     let (gated, _) = run(&folder, "gate . --config implementation=fast,UNROLL=16 --static --json");
     assert_eq!(gated["config"]["UNROLL"], 16, "{gated}");
 

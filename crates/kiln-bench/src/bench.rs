@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
@@ -23,6 +23,7 @@ use crate::questions::check::questions;
 use crate::questions::exams::{Helpers, exam};
 use crate::questions::layout::Layout;
 use crate::questions::outside::Oracle;
+use crate::questions::pace::Pace;
 use crate::questions::reference::DeviceReference;
 use crate::questions::stage::{Stage, Trouble};
 use crate::questions::supply::Supply;
@@ -73,6 +74,8 @@ pub struct Bench<'a> {
     pub(crate) others: Vec<Station<'a>>,
     /// Somebody was right on integers from the whole range of their type.
     pub(crate) answered: bool,
+    /// How long questions take to make.
+    pub(crate) pace: Pace,
 }
 
 /// Where a bench gets things from.
@@ -130,6 +133,7 @@ impl<'a> Bench<'a> {
             seating: self.seating.clone(),
             others: Vec::new(),
             answered: false,
+            pace: Pace::default(),
         };
         bench.oracle = Oracle::find(&bench)?;
         bench.set_up(true)?;
@@ -195,6 +199,7 @@ impl<'a> Bench<'a> {
             seating,
             others: Vec::new(),
             answered: false,
+            pace: Pace::default(),
         };
         if around.live {
             kernel.check_files()?;
@@ -237,7 +242,10 @@ impl<'a> Bench<'a> {
             device,
             stopped: Some(self.stopped),
         };
-        Stage::new(self.kernel, workload, rules, distributions, seed, helpers, self.memory())
+        let began = Instant::now();
+        let made = Stage::new(self.kernel, workload, rules, distributions, seed, helpers, self.memory())?;
+        self.pace.saw(self.needed(workload, made.exams.len()), began.elapsed().as_secs_f64());
+        Ok(made)
     }
 
     /// A further question about a workload that is set up, after which it can be asked by its number.

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kiln_bench::{Apparatus, Baseline, Evaluation, Event, Staged, Trouble, derive};
 use kiln_core::{Config, Fault, Gate};
+use kiln_judge::Level;
 use kiln_search::{Kind, Knowledge, Observation, Strategy, strategy_with};
 use kiln_space::Point;
 use kiln_stats::Verdict;
@@ -24,6 +26,10 @@ use crate::recording::summary::{Ablated, Confirmed, Contender, Late, Summary, Tu
 
 /// Below this share of the baseline's speed a profile shows more than a search.
 const HOPELESS_SHARE: f64 = 0.5;
+
+/// What five rounds of a confirmation take, in trials of the default and the baseline: each round has new workers, and more
+/// samples than a trial.
+const ROUNDS_IN_TRIALS: f64 = 15.0;
 
 /// What one campaign (all workloads, or one of them) came to.
 struct Campaign {
@@ -85,8 +91,14 @@ pub fn tune<A: Apparatus>(
     Ok(summary)
 }
 
-/// The baseline's median on each workload, in seconds.
-type Paces = Vec<(String, f64)>;
+/// How fast a baseline is.
+#[derive(Default)]
+struct Paces {
+    /// Its median on each workload, in seconds.
+    medians: Vec<(String, f64)>,
+    /// Seconds that checking and measuring it took, for each workload.
+    trial: f64,
+}
 
 /// A baseline, if there is one, and how fast it is.
 type Paced<S> = (Option<Baseline<S>>, Paces);
@@ -98,7 +110,7 @@ fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Paced<A:
         let stated = &bench.kernel().selection.target.baselines;
         let chosen = bench.settings().baseline.as_ref().or(record.baseline_name());
         let name = chosen.filter(|name| stated.iter().any(|b| b.name == **name)).cloned();
-        return Ok((name.map(|name| Baseline { name, subject: A::nothing() }), Vec::new()));
+        return Ok((name.map(|name| Baseline { name, subject: A::nothing() }), Paces::default()));
     }
     let wanted = bench.settings().baseline.clone();
     let found = bench.baselines(wanted.as_deref())?;
@@ -110,14 +122,15 @@ fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Paced<A:
         }
         bench.note(format!("baseline {name} is skipped: {why}"));
     }
-    let Some(chosen) = found.ready.into_iter().next() else { return Ok((None, Vec::new())) };
+    let Some(chosen) = found.ready.into_iter().next() else { return Ok((None, Paces::default())) };
     bench.tell(&Event::Phase { phase: "baseline", planned: 1 });
     let way = bench.measure_baseline(&chosen)?;
-    let (mut slowest, mut paces) = (0.0_f64, Vec::new());
+    let trial = (way.check_s + way.measure_s) / bench.stages().len().max(1) as f64;
+    let (mut slowest, mut paces) = (0.0_f64, Paces { medians: Vec::new(), trial });
     for (stage, measured) in bench.stages().iter().zip(way.measured()) {
         let seconds = measured.median();
         slowest = slowest.max(seconds);
-        paces.push((stage.name().to_string(), seconds));
+        paces.medians.push((stage.name().to_string(), seconds));
         let roofline = bench.share_of_limit(stage, seconds);
         bench.tell(&Event::Baseline { name: &chosen.name, workload: stage.name(), seconds, roofline });
     }
@@ -162,7 +175,7 @@ fn campaign<A: Apparatus>(
     target: f64,
     slow: OnSlow<'_, A>,
 ) -> Result<Campaign, Trouble> {
-    let Course { record, budget, .. } = course;
+    let record = course.record;
     let named = |phase: &str| course.phase(phase);
     let mut attempts = Attempts::default();
     // A study that goes on begins as it began, also when the table of tuned configurations has changed since.
@@ -200,7 +213,12 @@ fn campaign<A: Apparatus>(
             return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
         }
     }
+    let own = sound.best.as_ref().map_or(0.0, |(best, _)| best.evaluation.check_s + best.evaluation.measure_s);
     let sound = sound.first;
+    let proof = course.rest_takes(bench) + bench.level_takes(Level::Full);
+    let theirs = paces.trial * bench.stages().len() as f64;
+    let rounds = Duration::try_from_secs_f64(ROUNDS_IN_TRIALS * (own + theirs)).unwrap_or_default();
+    let budget = &course.budget.with_proof(bench.now(), proof + rounds);
     let space = Arc::clone(&bench.kernel().space);
     let first = default.as_ref().and_then(|d| space.locate(d));
     let kind = Kind::parse(&bench.settings().strategy).map_err(|e| Fault::new("choosing a search strategy", e))?;
@@ -301,7 +319,7 @@ fn first_look<A: Apparatus>(
     told: bool,
 ) -> Option<f64> {
     let ours = evaluation.measured().first()?;
-    let (workload, theirs) = paces.iter().find(|(workload, _)| *workload == ours.workload)?;
+    let (workload, theirs) = paces.medians.iter().find(|(workload, _)| *workload == ours.workload)?;
     let ratio = Some(theirs / ours.median()).filter(|ratio| ratio.is_finite())?;
     if told {
         bench.tell(&Event::FirstLook { baseline, workload, ratio });

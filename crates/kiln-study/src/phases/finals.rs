@@ -22,7 +22,7 @@ const SUSPICIOUS: usize = 3;
 const ROUNDS: usize = 6;
 /// The best of an implementation is among the finalists when it takes at most this many times as long as the best of all.
 const NEAR: f64 = 1.25;
-/// Of the time that is left, what one more finalist may take, and the run against each other.
+/// Of the time that is left before the confirmation, what one more finalist may take, and the run against each other.
 const SHARE_OF_ONE: f64 = 0.25;
 const RUN_OFF_SHARE: f64 = 0.3;
 
@@ -132,7 +132,9 @@ impl<'t, A: Apparatus> Finals<'t, A> {
         if have == 0 || have >= self.wanted {
             return Ok(());
         }
-        let short = budget.left(bench.now()).is_some_and(|left| each > left.mul_f64(SHARE_OF_ONE));
+        let rest = self.course.rest_takes(bench);
+        let left = budget.left(bench.now()).map(|left| left.saturating_sub(rest));
+        let short = left.is_some_and(|left| each > left.mul_f64(SHARE_OF_ONE));
         match record.end(phase) {
             Some(end) if end == have as u64 => self.wanted = have,
             None if short && !record.is_replay() => {
@@ -166,7 +168,7 @@ impl<'t, A: Apparatus> Finals<'t, A> {
             rounds: ROUNDS,
             samples: bench.settings().pair_samples,
             purpose: &phase,
-            deadline: budget.deadline(now, RUN_OFF_SHARE),
+            deadline: budget.deadline(now, RUN_OFF_SHARE, self.course.rest_takes(bench)),
         };
         let (number, config) = (self.matches, &self.finalists[0].config);
         let found = Match { phase: &phase, number, config, duel, shown: true, peers: true };

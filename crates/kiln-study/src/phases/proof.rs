@@ -86,7 +86,9 @@ fn improve<A: Apparatus>(
         (found.ablation, next) = (entries, number);
         let Some(faster) = faster.filter(|_| again < REPLACED) else { return Ok(()) };
         let in_record = course.record.holds(&course.phase("final"), (beyond + again) as u64);
-        if !in_record && (course.record.is_replay() || course.budget.is_over(bench.now())) {
+        let proof = bench.level_takes(Level::Full) + course.rest_takes(bench);
+        let short = course.budget.left(bench.now()).is_some_and(|left| left <= proof);
+        if !in_record && (course.record.is_replay() || short) {
             return challenged(bench, course, &faster, "there was no time left to confirm it");
         }
         // Numbers of trials are behind those of the queue.
