@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use kiln_core::{Config, Fault};
 use kiln_store::{State, Store, Study};
-use kiln_study::{Bench, Budget, Kernel, Ran, Record, Settings, Summary, Trouble, adopt, check_best, peaks, table};
+use kiln_study::{
+    Bench, Budget, Kernel, Ran, Record, Settings, Summary, Surroundings, Trouble, adopt, check_best, peaks, table,
+};
 
 use crate::event::{Count, What};
 use crate::failure::Failure;
@@ -79,7 +81,8 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     let _held = lock(card.into_iter().chain(&others), project, teller)?;
     // Waiting for others is nobody's time; right answers and baselines are the study's.
     let started = Instant::now();
-    let mut bench = Bench::new(kernel, &settings, surroundings(project, &said, live, card)?)?;
+    let around = Surroundings { many: true, ..surroundings(project, &said, live, card)? };
+    let mut bench = Bench::new(kernel, &settings, around)?;
     bench.priors = priors;
     for card in &others {
         bench.add_device(Some(card.uuid.clone()))?;
