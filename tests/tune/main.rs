@@ -19,6 +19,7 @@ mod events;
 mod layout;
 mod scrutiny;
 mod shapes;
+mod stop;
 mod sweep;
 
 fn root() -> PathBuf {
