@@ -20,6 +20,7 @@ mod implementations;
 mod layout;
 mod scrutiny;
 mod shapes;
+mod stop;
 mod sweep;
 
 fn root() -> PathBuf {

@@ -92,6 +92,8 @@ pub struct Surroundings<'a> {
     pub gpu: Option<String>,
     /// False when nothing will be run, and no questions are needed.
     pub live: bool,
+    /// Whether many configurations will be built, so that what compiles is started at once.
+    pub many: bool,
     /// A build that takes longer is refused; the settings' own limit when none.
     pub build_limit: Option<Duration>,
 }
@@ -99,8 +101,11 @@ pub struct Surroundings<'a> {
 impl<'a> Bench<'a> {
     /// Sets the workloads up, smallest first, with the questions of the quick check.
     pub fn new(kernel: &'a Kernel<'a>, settings: &'a Settings, around: Surroundings<'a>) -> Result<Bench<'a>, Trouble> {
-        let live = around.live;
+        let (live, many) = (around.live, around.many);
         let mut bench = Bench::without_stages(kernel, settings, around)?;
+        if live && many {
+            bench.begin_to_build()?;
+        }
         bench.set_up(live)?;
         Ok(bench)
     }

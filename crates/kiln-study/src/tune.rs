@@ -205,7 +205,8 @@ fn campaign<A: Apparatus>(
             false => None,
         };
         // A study of one campaign says at its end what limits what it came to.
-        if far && !recorded && (reason.is_none() || course.workload.is_some()) {
+        let begins = !record.is_replay() && !record.has(&named("seed"));
+        if far && begins && (reason.is_none() || course.workload.is_some()) {
             slow(bench, &best.config);
         }
         if let Some(reason) = reason {
@@ -253,7 +254,9 @@ fn campaign<A: Apparatus>(
         );
         return Ok(Campaign::without_figures(TuneVerdict::NoValidCandidate, reason, None, attempts));
     }
-    if let (Some(baseline), Some(best)) = (baseline, attempts.best()) {
+    // The best of the seed is no slower than a default that was held against the rule.
+    let unruled = sound.is_none() || record.has(&named("rule"));
+    if let (Some(baseline), Some(best), true) = (baseline, attempts.best(), unruled) {
         let of = ("after the seed phase the best configuration", &best.config);
         if let Some(reason) = half_speed(bench, record, baseline, of, &named("rule"))? {
             let config = Some(best.config.clone());
@@ -344,7 +347,7 @@ fn own_default<A: Apparatus>(
     })
 }
 
-/// The rule after the default, and again after the seed phase: under half the baseline's speed on the smallest workload, stop
+/// The rule after the default, or after the seed phase where there was none to hold against it: under half the baseline's speed on the smallest workload, stop
 /// and say why.
 fn half_speed<A: Apparatus>(
     bench: &mut A,
@@ -361,15 +364,18 @@ fn half_speed<A: Apparatus>(
         return Ok(None);
     };
     let share = theirs / ours;
-    let digits = if share < 0.1 { 4 } else { 2 };
+    let near = (HOPELESS_SHARE - 0.005..HOPELESS_SHARE).contains(&share);
+    let digits = if share < 0.1 || near { 4 } else { 2 };
+    let smallest = bench.stages().first().map_or("", Staged::name);
+    let on = if smallest.is_empty() { String::new() } else { format!(" on {smallest}") };
     if share >= HOPELESS_SHARE {
         if share < 1.0 {
-            bench.note(format!("{what} runs at {share:.2}x of {}", baseline.name));
+            bench.note(format!("{what} runs at {share:.2}x of {}{on}", baseline.name));
         }
         return Ok(None);
     }
     Ok(Some(format!(
-        "{what} runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: remove what limits it before searching on",
+        "{what} runs at {share:.digits$}x of {}{on}, under {HOPELESS_SHARE}x: remove what limits it before searching on",
         baseline.name
     )))
 }
@@ -393,6 +399,9 @@ fn judge(workloads: &[Confirmed], target: f64) -> (TuneVerdict, String) {
 
 fn refusals_in_words(attempts: &Attempts, late: &[Late]) -> String {
     let counts = refusals(std::iter::once((attempts, late)));
+    if counts.is_empty() {
+        return "no configuration was tried".into();
+    }
     let parts: Vec<String> = counts.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
     format!("no configuration passed every gate; refused: {}", parts.join(", "))
 }

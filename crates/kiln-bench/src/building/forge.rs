@@ -68,7 +68,7 @@ pub fn forge(
 ) -> Result<(), Fault> {
     kernel.check_files()?;
     let threads = Machine::look().cpus.len().max(1);
-    let pool = Pool::new(threads, toolchain, cache.clone(), limits, || ());
+    let pool = Pool::new(threads, toolchain, cache.clone(), limits, |_| ());
     let mut asked: Vec<(Config, Ticket)> = Vec::with_capacity(configs.len());
     for config in configs {
         let request = match (kernel.selection.target.kind, kernel.selection.arch) {
