@@ -101,11 +101,18 @@ fn a_study_without_a_default_is_replayed_as_it_was_and_an_entry_by_hand_gives_wa
 #[test]
 fn a_study_that_ran_out_of_time_is_replayed_as_it_was() {
     let folder = folder("out-of-time");
-    let line = "tune @kernels/softmax --workload short --minutes 0.08 --trials 60 --samples 25 --seed 3 --no-stop --no-prior --json";
+    let line = "tune @kernels/softmax --workload short --minutes 0.08 --trials 60 --samples 25 --seed 3 --no-stop --no-prior --target-speedup 1000 --json";
     let (summary, _) = run(&folder, line);
     let (replayed, _) = run(&folder, "tune @kernels/softmax --workload short --replay last --json");
     assert_eq!(replayed["trials"], summary["trials"]);
     assert_eq!(replayed["config"], summary["config"]);
+    // What to do next is what was asked for then, and more of it.
+    let output = command(&folder, "tune @kernels/softmax --replay last --workload short").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let next = text.lines().find(|line| line.contains(" tune ")).unwrap_or_else(|| panic!("{text}"));
+    for kept in ["--workload short", "--samples 25", "--trials 120", "--target-speedup 1000", "--no-stop"] {
+        assert!(next.contains(kept), "{kept}: {next}");
+    }
 }
 
 /// A softmax in NumPy, some rows at a time.

@@ -15,6 +15,16 @@ use crate::failure::Failure;
 /// Where kiln keeps things, under the folder it is run in.
 const FOLDER: &str = ".kiln";
 
+/// What git is told of that folder.
+const IGNORED: &str =
+    "# Written by kiln: records, builds and profiles are this machine's; lessons and settings may be shared.
+*
+!.gitignore
+!config.toml
+!lessons/
+!lessons/**
+";
+
 /// How an operation is asked to stop: a flag that it looks at between steps.
 #[derive(Debug, Clone, Copy)]
 pub struct Stop {
@@ -99,7 +109,17 @@ impl Project {
 
     /// The store, made where there is none.
     pub(crate) fn store(&self) -> Result<Store, Fault> {
-        Store::open(&self.store)
+        let store = Store::open(&self.store)?;
+        self.keep_out_of_commits();
+        Ok(store)
+    }
+
+    /// What kiln writes into its folder stays out of commits; what people write there may be shared. No reason to fail.
+    fn keep_out_of_commits(&self) {
+        let file = self.folder.join(".gitignore");
+        if self.folder.is_dir() && !file.exists() {
+            let _ = fs_err::write(file, IGNORED);
+        }
     }
 
     /// The store; none when nothing was ever recorded there. Looking never makes one.
@@ -146,6 +166,20 @@ mod tests {
         assert_eq!(chosen.store_place(), "/elsewhere/team.db");
         assert_eq!(chosen.best("k"), ".kiln/best/k");
         assert_eq!(chosen.cache().root(), ".kiln/cache");
+    }
+
+    #[test]
+    fn what_kiln_writes_stays_out_of_commits_and_what_people_say_of_it_is_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(place.path().join(".kiln")).unwrap();
+        let store = folder.join("kiln.db").into_string();
+        let project = Project { folder: folder.clone(), store, stop: Stop::never(), build_limit: None };
+        project.store().unwrap();
+        let ignored = folder.join(".gitignore");
+        assert!(fs_err::read_to_string(&ignored).unwrap().lines().any(|line| line == "*"));
+        fs_err::write(&ignored, "cache\n").unwrap();
+        project.store().unwrap();
+        assert_eq!(fs_err::read_to_string(&ignored).unwrap(), "cache\n");
     }
 
     #[test]

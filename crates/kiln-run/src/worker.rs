@@ -394,7 +394,7 @@ impl Worker {
             }
             if started.elapsed() > within {
                 let limit = format!("{} s", within.as_secs_f64());
-                return Ok(self.refuse(Gate::Timeout, format!("no answer after {limit}"), &limit, None));
+                return Ok(self.refuse(Gate::Timeout, format!("no answer after {limit}"), "", None));
             }
             if glanced.elapsed() < GLANCE {
                 continue;

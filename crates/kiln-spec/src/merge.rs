@@ -101,8 +101,27 @@ fn merge_compile(log: &Log, draft: &Draft, target: &TargetDraft) -> Compile {
         let report = Report::error(format!("{} is a tunable", own.name)).label("expected another name");
         log.add(own.span.clone(), report.hint("every tunable is defined as its value already"));
     }
+    for own in &target.defines {
+        let body = own.body.as_deref().unwrap_or_default();
+        for name in braced(body).filter(|name| !tunables.iter().any(|tunable| &*tunable.name == *name)) {
+            let known = tunables.iter().map(|tunable| &*tunable.name);
+            let report = Report::warning(format!("{{{name}}} stays as it is: no tunable is called {name}"))
+                .label("expected a tunable's name in braces, which its value takes the place of")
+                .maybe_hint(log.did_you_mean(name, known));
+            log.add(own.span.clone(), report);
+        }
+    }
     let defines = target.defines.iter().filter_map(|own| Some((own.name.to_string(), own.body.clone()?)));
     Compile { defines: defines.collect(), ..target.compile.clone() }
+}
+
+/// Names alone in braces, `{NAME}`.
+fn braced(text: &str) -> impl Iterator<Item = &str> {
+    let name = |part: &str| {
+        let starts = part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        starts && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    text.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0)).filter(move |part| name(part))
 }
 
 /// The kernel's type variables, each with the target's own dtypes where it lists some.

@@ -1,10 +1,12 @@
 """Runs a program as `python SCRIPT ARGS` or `python -m MODULE ARGS` would, in this process. In: the words of its command line. Out:
-its exit code and the seconds it ran, however it ended: returned, raised, left by `sys.exit`, or was interrupted."""
+its exit code and the seconds it ran, however it ended: returned, raised, left by `sys.exit`, was interrupted or terminated."""
 
 import io
 import os
 import runpy
+import signal
 import sys
+import threading
 import traceback
 import types
 from time import perf_counter
@@ -12,6 +14,11 @@ from time import perf_counter
 from kiln.capture.functions import MARK, BadOperation, decorated
 
 INTERRUPTED = 130
+TERMINATED = 143
+
+
+class Terminated(BaseException):
+    """The program was asked to end, and does not say how."""
 
 
 class Program:
@@ -45,12 +52,15 @@ class Program:
         """Runs it. `mark` makes a decorator for a function's name."""
         began = perf_counter()
         try:
+            heed_termination()
             self.execute(code, mark)
             ended = 0
         except SystemExit as left:
             ended = code_of(left.code)
         except KeyboardInterrupt:
             ended = INTERRUPTED
+        except Terminated:
+            ended = TERMINATED
         except BaseException as error:
             shorten(error, code)
             ended = 1
@@ -64,6 +74,16 @@ class Program:
         main.__dict__.update({"__file__": self.name, "__builtins__": __builtins__, MARK: mark})
         sys.modules["__main__"] = main
         exec(code, main.__dict__)
+
+
+def heed_termination():
+    """By itself Python ends at once, and what was captured would be lost. A program's own handler takes this one's place."""
+
+    def end(number, frame):
+        raise Terminated
+
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, end)
 
 
 def code_of(left):

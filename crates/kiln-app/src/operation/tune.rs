@@ -142,7 +142,12 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
             summary.limit = match (&study.summary, live) {
                 (_, true) if request.profile && !project.is_stopped() => {
                     let apart = slowest.filter(|_| summary.verdict == TuneVerdict::Stopped && summary.config.is_none());
-                    apart.or_else(|| limits::limit(of, &mut bench, &summary, budget.left(Instant::now()), teller))
+                    let found =
+                        apart.or_else(|| limits::limit(of, &mut bench, &summary, budget.left(Instant::now()), teller));
+                    if found.is_none() && project.is_stopped() {
+                        teller.note("interrupted while looking for what limits it: the study is whole without that");
+                    }
+                    found
                 }
                 (Some(then), false) => then.read().ok().and_then(|then| then.limit.clone()),
                 _ => None,
@@ -243,7 +248,11 @@ fn end(
     let apart = if kernel.selection.spec.objective.per_workload { kernel.selection.workloads.len() } else { 1 };
     let exhausted = summary.trials as u128 >= kernel.space.len().saturating_mul(apart as u128);
     let (summary, short_id) = (Box::new(summary), study.short_id().into());
-    Ok(Tuned::Ended { summary, files, unwritten, short_id, exhausted })
+    let asked = match (&request.resume, &request.replay) {
+        (None, None) => request.clone(),
+        _ => request.as_begun(bench.settings, kernel.on_gpu()),
+    };
+    Ok(Tuned::Ended { summary, files, unwritten, short_id, exhausted, asked: Box::new(asked) })
 }
 
 /// Records that a study was broken off, by whoever stopped it or by a fault.

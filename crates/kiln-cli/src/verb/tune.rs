@@ -39,10 +39,10 @@ pub(super) fn study(
     let kiln = place::kiln(project);
     let go_on = |study: &str| Command::tune(&kiln, request, |request| request.resume = Some(study.into())).to_string();
     match tuned {
-        Tuned::Ended { summary, files, unwritten, short_id, exhausted } => {
+        Tuned::Ended { summary, files, unwritten, short_id, exhausted, asked } => {
             if !args.json {
                 let files: Vec<String> = files.into_iter().map(Into::into).collect();
-                let next = next(&kiln, request, &summary, &short_id, exhausted);
+                let next = next(&kiln, &asked, &summary, &short_id, exhausted);
                 hearing.data(&SummaryView { summary: &summary, files: &files, next: &next }.to_string())?;
             }
             // After what was found is told.
@@ -120,7 +120,8 @@ fn next(kiln: &str, request: &TuneRequest, summary: &Summary, short: &str, exhau
         // Every configuration was tried: other values are what may help. What is slower than the baseline lacks more than that.
         TuneVerdict::NotReached => {
             let slower = summary.speedup.is_some_and(|speedup| speedup < 1.0);
-            let more = 2 * request.trials.unwrap_or(TRIALS);
+            // Of none, twice as many are none.
+            let more = request.trials.map_or(2 * TRIALS, |trials| if trials == 0 { TRIALS } else { 2 * trials });
             let on = match exhausted {
                 true => show.clone().flag("--importance", true).to_string(),
                 false => again(&|new| new.trials = Some(more)).to_string(),
@@ -158,6 +159,15 @@ mod tests {
             "seed": 1, "seconds": 1.0, "study": "s"
         }))
         .unwrap()
+    }
+
+    /// Twice none is none.
+    #[test]
+    fn a_study_of_the_default_alone_sends_to_a_search() {
+        let cli = crate::args::Cli::try_parse_from(["kiln", "tune", "k", "--trials", "0"]).unwrap();
+        let crate::args::Verb::Tune(args) = cli.verb else { panic!("another verb") };
+        let lines = next("kiln", &request(&args), &summary(1.05), "abc", false);
+        assert!(lines.iter().any(|line| line == "kiln tune k --trials 120"), "{lines:?}");
     }
 
     /// Slower than the baseline: what limits it is worth more than another search.

@@ -51,6 +51,19 @@ pub(crate) fn is_size(name: &str) -> bool {
     whole.contains(&lower.as_str()) || lower.starts_with("n_") || parts.iter().any(|part| lower.contains(part))
 }
 
+/// The usual value of a number that is no integer by its name, as it stands in a kernel.toml.
+pub(crate) fn real(name: &str) -> Option<&'static str> {
+    let lower = name.to_ascii_lowercase();
+    let parts: Vec<&str> = lower.split('_').collect();
+    let has = |words: &[&str]| parts.iter().any(|part| words.contains(part));
+    if has(&["eps", "epsilon"]) {
+        Some("1e-5")
+    } else {
+        has(&["scale", "alpha", "beta", "gamma", "slope", "momentum", "temperature", "lr", "rate", "prob", "decay", "clip"])
+            .then_some("1.0")
+    }
+}
+
 /// A name that expressions can use, and that is not taken.
 pub(crate) fn free_name(wanted: &str, taken: &dyn Fn(&str) -> bool) -> String {
     let mut name = wanted.to_owned();

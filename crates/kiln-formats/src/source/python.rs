@@ -7,7 +7,7 @@ use kiln_core::{Report, Value, nearest};
 use serde::Deserialize;
 
 use crate::source::found::{Found, FoundArgument, FoundTarget, FoundTunable};
-use crate::source::guess::{around, free_name, is_size};
+use crate::source::guess::{around, free_name, is_size, real};
 use crate::source::tuner::{TunerCall, json_value, value_list};
 
 /// What a Python file is.
@@ -66,10 +66,20 @@ pub struct TritonParameter {
     pub constexpr: bool,
     /// Its default.
     pub default: Option<serde_json::Value>,
+    /// Whether `triton.heuristics` computes it at each call.
+    #[serde(default)]
+    pub computed: bool,
     /// Whether the kernel stores through it.
     pub stored: bool,
     /// Whether the kernel loads through it.
     pub loaded: bool,
+}
+
+impl TritonParameter {
+    /// Whether whoever calls the kernel gives a number for it.
+    fn is_scalar(&self) -> bool {
+        !self.constexpr && !self.computed && !self.stored && !self.loaded
+    }
 }
 
 /// A plain function.
@@ -135,14 +145,14 @@ impl TritonKernel {
     /// The kernel in the terms of a kernel.toml.
     pub fn describe(&self) -> Found {
         let mut tunables: Vec<FoundTunable> = Vec::new();
-        for parameter in self.parameters.iter().filter(|p| p.constexpr) {
+        for parameter in self.parameters.iter().filter(|p| p.constexpr && !p.computed) {
             tunables.push(self.tunable(&parameter.name, parameter.default.as_ref(), 64));
         }
         tunables.push(self.tunable("num_warps", None, 4));
         tunables.push(self.tunable("num_stages", None, 2));
         let (mut dims, mut arguments) = (Vec::new(), Vec::new());
         let scalars: Vec<&TritonParameter> =
-            self.parameters.iter().filter(|p| !p.constexpr && !p.stored && !p.loaded).collect();
+            self.parameters.iter().filter(|p| p.is_scalar()).collect();
         for scalar in scalars.iter().filter(|p| is_size(&p.name) && !p.name.contains("stride")) {
             let taken = |name: &str| tunables.iter().any(|t| t.name == name) || dims.iter().any(|(d, _)| d == name);
             dims.push((
@@ -154,7 +164,7 @@ impl TritonKernel {
             dims.push(("N".into(), 1 << 20));
         }
         let shape: Vec<String> = dims.iter().take(2).map(|(name, _)| name.clone()).collect();
-        for parameter in self.parameters.iter().filter(|p| !p.constexpr) {
+        for parameter in self.parameters.iter().filter(|p| !p.constexpr && !p.computed) {
             let name = parameter.name.clone();
             if parameter.stored || parameter.loaded {
                 let role = match (parameter.loaded, parameter.stored) {
@@ -176,16 +186,18 @@ impl TritonKernel {
                 let dimension =
                     dims.iter().find(|(d, _)| *d == upper || *d == format!("{upper}_DIM")).map(|(d, _)| d.clone());
                 let last = shape.last().cloned().unwrap_or_default();
-                let (value, questions) = match dimension {
-                    Some(d) => (format!("\"{d}\""), vec![]),
-                    None if name.contains("stride") => {
-                        (format!("\"{last}\""), vec![format!("Which stride, in elements, is {name}?")])
+                let what = || vec![format!("Which type and value does {name} have?")];
+                let (dtype, value, questions) = match (dimension, real(&name)) {
+                    (Some(d), _) => ("i32", format!("\"{d}\""), vec![]),
+                    (None, _) if name.contains("stride") => {
+                        ("i32", format!("\"{last}\""), vec![format!("Which stride, in elements, is {name}?")])
                     }
-                    None => ("1".into(), vec![format!("Which type and value does {name} have?")]),
+                    (None, Some(usual)) => ("f32", usual.into(), what()),
+                    (None, None) => ("i32", "1".into(), what()),
                 };
                 arguments.push(FoundArgument {
                     name,
-                    dtype: "i32".into(),
+                    dtype: dtype.into(),
                     shape: vec![],
                     role: "scalar",
                     value,

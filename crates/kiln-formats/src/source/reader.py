@@ -622,6 +622,20 @@ def triton_kernel(reader, node):
             function = reader.functions[name_of(source.func)]
             source = next((s.value for s in ast.walk(function) if isinstance(s, ast.Return)), source)
         read_configs(reader, source, dict(reader.globals), configs, options, questions)
+    # What is above the configurations is taken off with them; heuristics below stay, and go on computing their parameters.
+    words = [decorated_by(d) for d in node.decorator_list]
+    taken_off = 1 + max((at for at, word in enumerate(words) if word == "autotune"), default=-1)
+    computed = set()
+    for at, decorator in enumerate(node.decorator_list):
+        if words[at] == "heuristics" and isinstance(decorator, ast.Call):
+            values = decorator.args[0] if decorator.args else next((k.value for k in decorator.keywords if k.arg == "values"), None)
+            keys = [k.value for k in values.keys if isinstance(k, ast.Constant)] if isinstance(values, ast.Dict) else None
+            if keys is None:
+                questions.append("What triton.heuristics computes could not be read: give those parameters in launch.py.")
+            elif at >= taken_off:
+                computed |= set(keys)
+            else:
+                questions.append(f"triton.heuristics computed {', '.join(map(str, keys))}: which values fit which configuration?")
     parameters = []
     body_stores, body_loads = pointer_uses(node)
     defaults = dict(zip([a.arg for a in node.args.args][len(node.args.args) - len(node.args.defaults):], node.args.defaults))
@@ -629,14 +643,14 @@ def triton_kernel(reader, node):
         constant = parameter.annotation is not None and last(name_of(parameter.annotation)) == "constexpr"
         default = scalar(reader.maybe(defaults[parameter.arg], reader.globals)) if parameter.arg in defaults else None
         parameters.append({
-            "name": parameter.arg, "constexpr": constant, "default": default,
+            "name": parameter.arg, "constexpr": constant, "default": default, "computed": parameter.arg in computed,
             "stored": parameter.arg in body_stores, "loaded": parameter.arg in body_loads,
         })
     axes = {reader.maybe(c.args[0], {}) for c in ast.walk(node) if isinstance(c, ast.Call) and last(name_of(c.func)) == "program_id" and c.args}
     return {
         "name": node.name, "line": node.lineno, "parameters": parameters,
         "values": {**configs, **options}, "questions": questions,
-        "wrappers": sum(decorated_by(d) in ("autotune", "heuristics") for d in node.decorator_list),
+        "wrappers": sum(word in ("autotune", "heuristics") for word in words[:taken_off]),
         "axes": 1 + max([a for a in axes if isinstance(a, int)], default=0),
     }
 

@@ -121,7 +121,9 @@ fn strings_of_python_become_kernels() {
         "parameters": [{"name": "x", "constexpr": false, "default": null, "stored": false, "loaded": true},
                        {"name": "y", "constexpr": false, "default": null, "stored": true, "loaded": false},
                        {"name": "n", "constexpr": false, "default": null, "stored": false, "loaded": false},
-                       {"name": "BLOCK", "constexpr": true, "default": null, "stored": false, "loaded": false}]}]}"#;
+                       {"name": "eps", "constexpr": false, "default": null, "stored": false, "loaded": false},
+                       {"name": "BLOCK", "constexpr": true, "default": null, "stored": false, "loaded": false},
+                       {"name": "EVEN", "constexpr": true, "default": null, "computed": true, "stored": false, "loaded": false}]}]}"#;
     let Ok(PythonFile::Triton { kernels }) = read_python(answer) else { panic!("{:?}", read_python(answer)) };
     let found = kernels[0].describe();
     let toml = kernel_toml(&found, "add.py");
@@ -131,6 +133,7 @@ fn strings_of_python_become_kernels() {
     assert_eq!(spec.targets[0].implementations[0].tunables.len(), 3);
     let python = launch_py(&kernels[0], &found, "", "add.py");
     assert!(python.contains("add = _module.add.fn") && python.contains("triton.cdiv(like.numel(), BLOCK)"), "{python}");
+    assert!(toml.contains("name = \"eps\"\ntype = \"f32\"") && !toml.contains("EVEN") && !python.contains("EVEN"), "{toml}");
     assert!(read_python("nonsense").is_err());
 }
 

@@ -240,7 +240,7 @@ pub fn launch_py(kernel: &TritonKernel, found: &Found, folder: &str, module: &st
         (0..kernel.axes.clamp(1, 3)).map(axis).collect::<Vec<_>>().join(", ")
     ));
     text.push_str(&format!("    {name}[grid](\n"));
-    for parameter in &kernel.parameters {
+    for parameter in kernel.parameters.iter().filter(|p| !p.computed) {
         let value = match found.arguments.iter().find(|a| a.name == parameter.name) {
             Some(argument) => format!("{}[{:?}]", table(argument.role), argument.name),
             None => parameter.name.clone(),

@@ -1,7 +1,7 @@
 //! What is asked of a study, and how one that was begun can end.
 
 use camino::Utf8PathBuf;
-use kiln_study::{Summary, TuneVerdict};
+use kiln_study::{CacheState, Settings, Summary, TuneVerdict};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -54,6 +54,37 @@ pub struct TuneRequest {
     pub adopt: bool,
 }
 
+impl TuneRequest {
+    /// With the settings that a study has kept since it began. Priors are left to be found anew: by now there are others.
+    pub(super) fn as_begun(&self, settings: &Settings, on_gpu: bool) -> TuneRequest {
+        let is_cold = settings.cache == CacheState::Cold;
+        let usual = Settings::default();
+        let trials = settings.seed_trials + settings.search_trials;
+        TuneRequest {
+            selecting: Selecting {
+                workload: settings.workload.clone(),
+                implementation: settings.implementation.clone(),
+                ..self.selecting.clone()
+            },
+            measuring: Measuring {
+                samples: settings.pairs * settings.pair_samples,
+                cold: is_cold && !on_gpu,
+                warm: !is_cold && on_gpu,
+                threads: settings.threads,
+                pin: settings.pin,
+                seed: Some(settings.seed),
+            },
+            baseline: settings.baseline.clone(),
+            trials: Some(trials).filter(|trials| *trials != usual.seed_trials + usual.search_trials),
+            target_speedup: settings.target_speedup,
+            strategy: settings.strategy.clone(),
+            stop_rule: settings.stop_rule,
+            ablation: settings.ablation,
+            ..self.clone()
+        }
+    }
+}
+
 /// How a study that was begun ended.
 pub enum Tuned {
     /// It came to its end.
@@ -68,6 +99,8 @@ pub enum Tuned {
         short_id: String,
         /// True when every valid configuration was tried.
         exhausted: bool,
+        /// What was asked for; of a study gone on with or replayed, what was asked for when it began.
+        asked: Box<TuneRequest>,
     },
     /// It was asked to stop, and can go on.
     Interrupted {

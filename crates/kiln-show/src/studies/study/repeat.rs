@@ -15,12 +15,12 @@ pub fn repeat(kiln: &str, study: &Study) -> String {
     words.push(format!("--seed {}", study.seed));
     // The settings of another kiln may not be readable; the seed is what matters most.
     if let Ok(settings) = settings_of(study) {
-        words.extend(flags(&settings));
+        words.extend(flags(&settings, study.arch.is_some()));
     }
     words.join(" ")
 }
 
-fn flags(set: &Settings) -> Vec<String> {
+fn flags(set: &Settings, on_gpu: bool) -> Vec<String> {
     let usual = Settings::default();
     let mut flags = Vec::new();
     let mut add = |differs: bool, flag: String| flags.extend(differs.then_some(flag));
@@ -32,7 +32,11 @@ fn flags(set: &Settings) -> Vec<String> {
     // Naming them matters: by now there may be others.
     add(set.priors.is_empty(), "--no-prior".into());
     set.priors.iter().for_each(|prior| add(true, format!("--prior {}", quoted(prior))));
-    add(set.cache == CacheState::Cold, "--cold".into());
+    // Usual is warm on a processor and cold on a GPU.
+    match set.cache {
+        CacheState::Cold => add(!on_gpu, "--cold".into()),
+        CacheState::Warm => add(on_gpu, "--warm".into()),
+    }
     add(set.threads != usual.threads, format!("--threads {}", set.threads));
     add(!set.pin, "--no-pin".into());
     add(set.build_timeout != usual.build_timeout, format!("--build-limit {}", set.build_timeout));
@@ -56,7 +60,11 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_typed() {
-        assert_eq!(flags(&Settings::default()), ["--no-prior"]);
+        assert_eq!(flags(&Settings::default(), false), ["--no-prior"]);
+        assert_eq!(flags(&Settings::default(), true), ["--no-prior", "--warm"]);
+        let cold = Settings { cache: CacheState::Cold, ..Settings::default() };
+        assert_eq!(flags(&cold, true), ["--no-prior"]);
+        assert_eq!(flags(&cold, false), ["--no-prior", "--cold"]);
         let set = Settings {
             seed_trials: 5,
             search_trials: 0,
@@ -67,7 +75,7 @@ mod tests {
             ..Settings::default()
         };
         assert_eq!(
-            flags(&set).join(" "),
+            flags(&set, false).join(" "),
             "--trials 5 --samples 20 --no-prior --build-limit 2.5 --no-ablation --baseline 'my own'"
         );
     }
