@@ -1,9 +1,9 @@
 /* Attention forward, o = softmax(scale * q k^T) v for every head, in f16 or bf16 with sums in f32, for Hopper (sm_90a):
  * TMA copies, mbarriers and wgmma.
  *
- * A block owns BLOCK_M = 64 * CONSUMERS queries of one head and walks over the keys they see in tiles of BLOCK_N, from left
- * to right. One producer thread starts all copies: the queries once, tiles of k and v through two rings of STAGES tiles.
- * Each consumer warpgroup owns 64 queries. Its scores s, probabilities p and output o stay in registers: what wgmma leaves
+ * A block owns BLOCK_M = 64 * CONSUMERS / SPLIT queries of one head and walks over the keys they see in tiles of BLOCK_N, from
+ * left to right. One producer thread starts all copies: the queries once, tiles of k and v through two rings of STAGES tiles.
+ * Each consumer warpgroup owns 64 queries, or shares them with others (SPLIT). Its scores s, probabilities p and output o stay in registers: what wgmma leaves
  * as scores is, once rounded, what the next wgmma takes as its left operand.
  *
  * OVERLAP: a warpgroup starts the scores of the next tile and the product p v of the current one together, and computes the
@@ -17,6 +17,15 @@
  * With a mask, the items with the most keys come first. The counter returns to zero at the end of each launch; two launches
  * of the same module must not run at the same time.
  * POLY: of 16 exponentials, how many are computed by a polynomial on the FMA units instead of the special-function unit.
+ *
+ * For problems that leave multiprocessors idle or wait for one another's latencies:
+ * SPLIT: so many warpgroups share 64 queries. Each takes every SPLIT-th tile of keys; at the end they exchange sums through
+ * shared memory, always in the same order, and each stores its share of the columns.
+ * FOLD: half of a block's queries come from the head's end and half from its beginning, so that with a mask all blocks have
+ * the same number of keys to see, and read the tiles that both halves see once.
+ * PRODUCER none: a block has consumers only. Its first thread starts the copies that have room, one of each part's threads
+ * those that follow, when a tile has been read.
+ * COPY threads: no producer and no TMA. Every warpgroup copies what it needs itself, which saves the way to the descriptors.
  *
  * Only tiles that cross the diagonal or the end of the keys are masked. `causal` is aligned at the bottom right: query i
  * sees the keys up to i + sk - sq. A row that sees none gets o = 0 and lse = -inf.
@@ -43,19 +52,31 @@
 #define POLY 0
 #define MIN_BLOCKS 1
 #define L2_MB 16
+#define SPLIT 1
+#define FOLD 0
+#define PRODUCER_group 1
+#define COPY_tma 1
 #endif
 
-#define DEVICE static __device__ __forceinline__
+/* Which of them a configuration uses differs. */
+#define DEVICE [[maybe_unused]] static __device__ __forceinline__
 
 typedef unsigned long long u64;
 
 constexpr int GROUP = 128; /* threads of a warpgroup */
-constexpr int BLOCK_M = 64 * CONSUMERS;
+constexpr int TEAMS = CONSUMERS / SPLIT; /* warpgroups that share queries */
+constexpr int BLOCK_M = 64 * TEAMS;
+/* Queries that lie together: a block's half is copied on its own where they are folded. */
+constexpr int RUN = FOLD ? BLOCK_M / 2 : BLOCK_M, RUN_TEAMS = RUN / 64;
+#if COPY_threads || PRODUCER_none
+constexpr int THREADS = CONSUMERS * GROUP;
+#else
 /* Beside one consumer, the producer is a single warp. Beside more it is a warpgroup, which gives its registers to them. */
 constexpr bool LONE = CONSUMERS == 1;
 constexpr int THREADS = CONSUMERS * GROUP + (LONE ? 32 : GROUP);
 constexpr int PRODUCER_REGS = CONSUMERS == 2 ? 24 : 32;
 constexpr int CONSUMER_REGS = CONSUMERS == 2 ? 240 : CONSUMERS == 3 ? 160 : 112;
+#endif
 #if OVERLAP
 /* Scores of a tile whose exponentials do not wait for the product before them. */
 constexpr int EARLY = BLOCK_N / 16 * QUARTERS / 4 * 8;
@@ -63,12 +84,29 @@ constexpr int EARLY = BLOCK_N / 16 * QUARTERS / 4 * 8;
 /* How far, in powers of two, scores may rise above the maximum the sums are relative to before those are scaled down:
  * a probability of 2^8 is as exact as one of 1, and far from the largest f16. */
 constexpr float SLACK = 8.0f;
+/* What sums are relative to before the first score. A warpgroup that shares its queries may see none of a row's keys: its own
+ * share is then nothing, rather than the difference of two infinities. */
+#define LEAST (SPLIT > 1 ? -3.0e38f : -INFINITE)
 constexpr float LOG2E = 1.4426950408889634f, LN2 = 0.6931471805599453f;
 #define INFINITE __int_as_float(0x7f800000) /* without headers, which NVRTC has few of */
 
 static_assert(CONSUMERS >= 1 && CONSUMERS <= 4, "up to four consumers fit the register file");
 static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a box and a wgmma have at most 256 rows");
 static_assert(sizeof(T) == 2, "swizzled rows of 128 bytes hold 64 elements");
+static_assert(CONSUMERS % SPLIT == 0, "every warpgroup has a team");
+#if !COPY_threads
+static_assert(SPLIT <= STAGES, "each part of a team has a tile to wait for");
+#endif
+#if PRODUCER_none
+static_assert(STAGES % SPLIT == 0, "the tiles of a stage are all of one part");
+#endif
+#if COPY_threads || PRODUCER_none
+#if !SCHEDULE_single
+#error "without a producer, a block has one item"
+#endif
+#endif
+static_assert(!FOLD || TEAMS % 2 == 0, "two halves");
+static_assert(!PINGPONG || SPLIT == 1, "parts of a team have different numbers of tiles");
 static_assert(STAGES >= 2 && STAGES <= 4, "a tile of k arrives before the v before it is released; barriers of four stages");
 
 /* A descriptor as the TMA unit reads it; cuda.h calls it CUtensorMap. */
@@ -172,6 +210,26 @@ DEVICE float power_fma(float x) {
 DEVICE float from_lane(float x, int bit) { return __shfl_xor_sync(0xffffffffu, x, bit); }
 DEVICE unsigned from_lane(unsigned x, int bit) { return __shfl_xor_sync(0xffffffffu, x, bit); }
 DEVICE bool any_lane(bool x) { return __any_sync(0xffffffffu, x); }
+DEVICE void team_wait(int barrier, int threads) { asm volatile("bar.sync %0, %1;\n" ::"r"(barrier), "r"(threads) : "memory"); }
+DEVICE void put(unsigned to, float a, float b, float c, float d) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+}
+DEVICE float4 get(unsigned from) {
+    float4 v;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];\n" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(from) : "memory");
+    return v;
+}
+#if COPY_threads
+/* 16 bytes, or zeros where there is nothing. */
+DEVICE void copy_chunk(unsigned to, const T *from, bool there) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(from), "r"(there ? 16 : 0) : "memory");
+}
+DEVICE void copy_commit() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
+template <int PENDING> DEVICE void copy_wait() {
+    asm volatile("cp.async.wait_group %0;\n" ::"n"(PENDING) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
+}
+#endif
 DEVICE void store_chunk(T *to, const unsigned (&v)[4]) {
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};\n" ::"l"(to), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
                  : "memory");
@@ -282,12 +340,22 @@ template <int D> struct Layout {
     static constexpr int PANELS = D / 64;
     static constexpr int Q_PANEL = BLOCK_M * 128, QUERIES = PANELS * Q_PANEL;
     static constexpr int PANEL = BLOCK_N * 128, TILE = PANELS * PANEL;
+#if COPY_threads
+    /* Every warpgroup has its own queries and tiles. */
+    static constexpr int OWN_PANEL = 64 * 128, OWN_QUERIES = PANELS * OWN_PANEL;
+    static constexpr int K = OWN_QUERIES, V = K + STAGES * TILE, OWN = V + STAGES * TILE, BARRIERS = CONSUMERS * OWN;
+#else
     static constexpr int K = QUERIES, V = K + STAGES * TILE, BARRIERS = V + STAGES * TILE;
+#endif
     /* Barriers: queries full and empty, then for each stage k full, k empty, v full, v empty. After them the item. */
     static constexpr int Q_FULL = BARRIERS, Q_EMPTY = Q_FULL + 8;
     static constexpr int K_FULL = Q_EMPTY + 8, K_EMPTY = K_FULL + 8 * STAGES;
     static constexpr int V_FULL = K_EMPTY + 8 * STAGES, V_EMPTY = V_FULL + 8 * STAGES;
     static constexpr int ITEM = BARRIERS + 160;
+    /* What warpgroups that share queries exchange: of each thread, sixteen bytes for eight columns, and sixteen more. */
+    static constexpr int EXCHANGE = BARRIERS + 256, SHARE = GROUP * 16 * (D / 8 + 1);
+    /* So many of those that share queries store columns, at least 32 each. */
+    static constexpr int STORERS = SPLIT < D / 32 ? SPLIT : D / 32;
     static_assert(D % 64 == 0 && D <= 256, "heads of whole panels");
 };
 
@@ -303,6 +371,11 @@ struct Ring {
     unsigned phase = 0;
     __device__ __forceinline__ void next() {
         if (++stage == STAGES) stage = 0, phase ^= 1;
+    }
+    /* To the next tile of those that SPLIT warpgroups share. */
+    __device__ __forceinline__ void skip() {
+        stage += SPLIT;
+        if (stage >= STAGES) stage -= STAGES, phase ^= 1;
     }
 };
 
@@ -325,6 +398,21 @@ struct Problem {
 /* BLOCK_M queries of one head. */
 struct alignas(16) Item {
     int first, head, batch, tiles; /* first query, or -1: there are no more items */
+
+    /* Tile number `tile` of the head's queries. Folded, the first of them are a half from the end. */
+    __device__ __forceinline__ void place(const Problem &p, int tile) {
+        first = FOLD ? ((p.sq + RUN - 1) / RUN - 1 - tile) * RUN : tile * BLOCK_M;
+        tiles = p.tiles(first + RUN - 1);
+    }
+    /* The first query of a half, where they are folded; there may be no second one. */
+    __device__ __forceinline__ int half(const Problem &p, int which) const {
+        const int other = ((p.sq + RUN - 1) / RUN - 1) * RUN - first;
+        return which == 0 ? first : other == first ? p.sq : other;
+    }
+    /* The first query of a warpgroup's 64. */
+    __device__ __forceinline__ int start(const Problem &p, int team) const {
+        return FOLD ? half(p, team / RUN_TEAMS) + team % RUN_TEAMS * 64 : first + team * 64;
+    }
 };
 
 #if SCHEDULE_single
@@ -333,10 +421,9 @@ struct alignas(16) Item {
 template <int D> DEVICE Item decode(const Problem &p, int) {
     const int tile = p.causal ? int(gridDim.y) - 1 - int(blockIdx.y) : int(blockIdx.x);
     Item item;
-    item.first = tile * BLOCK_M;
+    item.place(p, tile);
     item.head = p.causal ? blockIdx.x : blockIdx.y;
     item.batch = blockIdx.z;
-    item.tiles = p.tiles(item.first + BLOCK_M - 1);
     return item;
 }
 #else
@@ -356,10 +443,9 @@ template <int D> DEVICE Item decode(const Problem &p, int at) {
         tile = at - head * p.q_tiles;
     }
     Item item;
-    item.first = tile * BLOCK_M;
+    item.place(p, tile);
     item.batch = head / p.h;
     item.head = head - item.batch * p.h;
-    item.tiles = p.tiles(item.first + BLOCK_M - 1);
     return item;
 }
 #endif
@@ -399,6 +485,32 @@ struct Queue {
     }
 };
 
+#if !COPY_threads
+/* Starts the copy of a tile of k or v. */
+template <int D>
+DEVICE void fetch_tile(unsigned shared, const Map &map, int tiles, int full, int stage, int tile, int kv_head, int batch) {
+    using L = Layout<D>;
+    const unsigned barrier = shared + full + 8 * stage;
+    expect(barrier, L::TILE);
+#pragma unroll
+    for (int panel = 0; panel < L::PANELS; panel++)
+        fetch(shared + tiles + stage * L::TILE + panel * L::PANEL, map, barrier, panel * 64, tile * BLOCK_N, kv_head, batch);
+}
+/* Starts the copies of an item's queries. */
+template <int D> DEVICE void fetch_queries(unsigned shared, const Map &q, const Problem &p, const Item &item) {
+    using L = Layout<D>;
+    expect(shared + L::Q_FULL, L::QUERIES);
+#pragma unroll
+    for (int panel = 0; panel < L::PANELS; panel++) {
+        fetch(shared + panel * L::Q_PANEL, q, shared + L::Q_FULL, panel * 64, item.first, item.head, item.batch);
+        if (FOLD)
+            fetch(shared + panel * L::Q_PANEL + RUN * 128, q, shared + L::Q_FULL, panel * 64, item.half(p, 1), item.head,
+                  item.batch);
+    }
+}
+#endif
+
+#if !COPY_threads && !PRODUCER_none
 template <int D>
 DEVICE void produce(unsigned shared, Item *slot, const Problem &p, const Map &q, const Map &k, const Map &v) {
     using L = Layout<D>;
@@ -413,27 +525,15 @@ DEVICE void produce(unsigned shared, Item *slot, const Problem &p, const Map &q,
 #if !SCHEDULE_single
         *slot = item;
 #endif
-        expect(shared + L::Q_FULL, L::QUERIES);
-#pragma unroll
-        for (int panel = 0; panel < L::PANELS; panel++)
-            fetch(shared + panel * L::Q_PANEL, q, shared + L::Q_FULL, panel * 64, item.first, item.head, item.batch);
+        fetch_queries<D>(shared, q, p, item);
         if (item.tiles == 0) queue.next(p.causal);
 #pragma unroll 1
         for (int tile = 0; tile < item.tiles; tile++, ring.next()) {
             if (tile == item.tiles - 1) queue.next(p.causal); /* the answer arrives while the last copies run */
-            const unsigned full_k = shared + L::K_FULL + 8 * ring.stage, full_v = shared + L::V_FULL + 8 * ring.stage;
             wait(shared + L::K_EMPTY + 8 * ring.stage, ring.phase ^ 1);
-            expect(full_k, L::TILE);
-#pragma unroll
-            for (int panel = 0; panel < L::PANELS; panel++)
-                fetch(shared + L::K + ring.stage * L::TILE + panel * L::PANEL, k, full_k, panel * 64, tile * BLOCK_N,
-                      kv_head, item.batch);
+            fetch_tile<D>(shared, k, L::K, L::K_FULL, ring.stage, tile, kv_head, item.batch);
             wait(shared + L::V_EMPTY + 8 * ring.stage, ring.phase ^ 1);
-            expect(full_v, L::TILE);
-#pragma unroll
-            for (int panel = 0; panel < L::PANELS; panel++)
-                fetch(shared + L::V + ring.stage * L::TILE + panel * L::PANEL, v, full_v, panel * 64, tile * BLOCK_N,
-                      kv_head, item.batch);
+            fetch_tile<D>(shared, v, L::V, L::V_FULL, ring.stage, tile, kv_head, item.batch);
         }
     }
 #if !SCHEDULE_single
@@ -443,6 +543,7 @@ DEVICE void produce(unsigned shared, Item *slot, const Problem &p, const Map &q,
 #endif
     queue.end();
 }
+#endif
 
 /* What a thread keeps for its two rows, 8 apart. */
 struct Rows {
@@ -531,9 +632,10 @@ DEVICE void transpose(unsigned (&v)[4], int lane) {
     }
 }
 
-/* A warp's 16 rows of o and lse. Four lanes exchange theirs, so that each stores eight columns at once. `count`: how many
- * rows there are from the warp's first; `unseen`: how many of them, from the first, see no key. */
-template <int D>
+/* A warp's 16 rows of o and lse; of o, eight columns FROM up to TO, and lse with the first. Four lanes exchange theirs, so that
+ * each stores eight columns at once. `count`: how many rows there are from the warp's first; `unseen`: how many of them, from
+ * the first, see no key. */
+template <int D, int FROM, int TO>
 DEVICE void store(const float (&o)[D / 2], const Rows &rows, T *to, long long stride, float *lse, int count, int unseen) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -544,9 +646,9 @@ DEVICE void store(const float (&o)[D / 2], const Rows &rows, T *to, long long st
         const int row = r * 8 + lane / 4;
         const bool sees = row >= unseen;
         const float part = __fdividef(1.0f, total);
-        if (lane % 4 == 0 && row < count) lse[row] = sees ? (rows.most[r] + __log2f(total)) * LN2 : -INFINITE;
+        if (FROM == 0 && lane % 4 == 0 && row < count) lse[row] = sees ? (rows.most[r] + __log2f(total)) * LN2 : -INFINITE;
 #pragma unroll
-        for (int j = 0; j < D / 8; j += 4) {
+        for (int j = FROM; j < TO; j += 4) {
             unsigned v[4];
 #pragma unroll
             for (int t = 0; t < 4; t++) {
@@ -566,12 +668,94 @@ struct Output {
     long long batch, head, row;
 };
 
+#if SPLIT > 1
+/* Adds to columns FROM up to TO (in eights) what the other warpgroups of the team have found, all relative to the largest of
+ * their maxima, and stores them. */
+template <int D, int FROM, int TO>
+DEVICE void gather(float (&o)[D / 2], Rows rows, unsigned shares, int part, T *to, long long stride, float *lse, int count,
+                   int unseen) {
+    using L = Layout<D>;
+    const unsigned own = threadIdx.x % GROUP * 16;
+    float4 other[SPLIT - 1];
+#pragma unroll
+    for (int i = 1; i < SPLIT; i++) other[i - 1] = get(shares + (part + i) % SPLIT * TEAMS * L::SHARE + D / 8 * GROUP * 16 + own);
+    float most[2] = {rows.most[0], rows.most[1]};
+#pragma unroll
+    for (int i = 1; i < SPLIT; i++) most[0] = fmaxf(most[0], other[i - 1].x), most[1] = fmaxf(most[1], other[i - 1].y);
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        const float shrink = power(rows.most[r] - most[r]);
+        rows.total[r] *= shrink;
+        rows.most[r] = most[r];
+#pragma unroll
+        for (int j = FROM; j < TO; j++) o[4 * j + 2 * r] *= shrink, o[4 * j + 2 * r + 1] *= shrink;
+    }
+#pragma unroll
+    for (int i = 1; i < SPLIT; i++) {
+        const unsigned from = shares + (part + i) % SPLIT * TEAMS * L::SHARE + own;
+        const float a = power(other[i - 1].x - most[0]), b = power(other[i - 1].y - most[1]);
+        rows.total[0] = __fmaf_rn(other[i - 1].z, a, rows.total[0]);
+        rows.total[1] = __fmaf_rn(other[i - 1].w, b, rows.total[1]);
+#pragma unroll
+        for (int j = FROM; j < TO; j++) {
+            const float4 v = get(from + j * GROUP * 16);
+            o[4 * j] = __fmaf_rn(v.x, a, o[4 * j]);
+            o[4 * j + 1] = __fmaf_rn(v.y, a, o[4 * j + 1]);
+            o[4 * j + 2] = __fmaf_rn(v.z, b, o[4 * j + 2]);
+            o[4 * j + 3] = __fmaf_rn(v.w, b, o[4 * j + 3]);
+        }
+    }
+    store<D, FROM, TO>(o, rows, to, stride, lse, count, unseen);
+}
+template <int D, int STORER>
+DEVICE void gather_own(float (&o)[D / 2], const Rows &rows, unsigned shares, int part, T *to, long long stride, float *lse,
+                       int count, int unseen) {
+    constexpr int EACH = D / 8 / Layout<D>::STORERS;
+    if constexpr (STORER < Layout<D>::STORERS) {
+        if (part == STORER)
+            gather<D, STORER * EACH, (STORER + 1) * EACH>(o, rows, shares, part, to, stride, lse, count, unseen);
+        else
+            gather_own<D, STORER + 1>(o, rows, shares, part, to, stride, lse, count, unseen);
+    }
+}
+#endif
+
+/* Stores a warpgroup's 64 queries from `first` on, or its share of them. */
 template <int D>
-DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float scale, const Output &out) {
+DEVICE void finish(unsigned shared, float (&o)[D / 2], const Rows &rows, const Problem &p, const Item &item, int first,
+                   int warp, int team, int part, const Output &out) {
+    using L = Layout<D>;
+    const int row = first + warp % 4 * 16; /* the warp's first */
+    const int unseen = p.causal ? p.sq - p.sk - row : 0;
+    T *to = out.o + item.batch * out.batch + item.head * out.head + row * out.row;
+    float *lse = out.lse + (long long)(item.batch * p.h + item.head) * p.sq + row;
+#if SPLIT > 1
+    constexpr int EACH = D / 8 / L::STORERS;
+    const unsigned shares = shared + L::EXCHANGE + team * L::SHARE;
+    const unsigned mine = shares + part * TEAMS * L::SHARE + threadIdx.x % GROUP * 16;
+#pragma unroll
+    for (int j = 0; j < D / 8; j++)
+        if (j / EACH != part) put(mine + j * GROUP * 16, o[4 * j], o[4 * j + 1], o[4 * j + 2], o[4 * j + 3]);
+    put(mine + D / 8 * GROUP * 16, rows.most[0], rows.most[1], rows.total[0], rows.total[1]);
+    team_wait(1 + team, GROUP * SPLIT);
+    gather_own<D, 0>(o, rows, shares, part, to, out.row, lse, p.sq - row, unseen);
+#if !SCHEDULE_single
+    team_wait(1 + team, GROUP * SPLIT); /* the next item's shares come to the same place */
+#endif
+#else
+    store<D, 0, D / 8>(o, rows, to, out.row, lse, p.sq - row, unseen);
+#endif
+}
+
+#if !COPY_threads
+template <int D>
+DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float scale, const Map &k, const Map &v,
+                    const Output &out) {
     using L = Layout<D>;
     const int lane = threadIdx.x % 32;
     const int warp = __shfl_sync(0xffffffffu, int(threadIdx.x) / 32, 0), group = warp / 4;
-    const u64 queries = describe(shared + group * 64 * 128, 1);
+    const int team = SPLIT == 1 ? group : group % TEAMS, part = SPLIT == 1 ? 0 : group / TEAMS;
+    const u64 queries = describe(shared + team * 64 * 128, 1);
     const u64 keys = describe(shared + L::K, 1), values = describe(shared + L::V, BLOCK_N * 8);
     const bool speaks = lane == 0; /* for its warp, at barriers */
     scale *= LOG2E;
@@ -582,19 +766,40 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
     unsigned left[D / 4];
 #endif
     Ring at_k, at_v;
+    at_k.stage = at_v.stage = part;
 #if !SCHEDULE_single
     unsigned parity = 0; /* of the queries */
 #endif
 
     auto wait_k = [&] { wait(shared + L::K_FULL + 8 * at_k.stage, at_k.phase); };
     auto wait_v = [&] { wait(shared + L::V_FULL + 8 * at_v.stage, at_v.phase); };
+#if PRODUCER_none
+    const Item item = decode<D>(p, 0);
+    const int kv_head = p.h == p.hk ? item.head : item.head / (p.h / p.hk);
+    const bool refills = threadIdx.x % GROUP == 0 && team == 0; /* for its part */
+    int next_k = part + STAGES, next_v = part + STAGES;         /* the tiles that come to where the current ones are */
+#endif
     auto release_k = [&] {
         if (speaks) arrive(shared + L::K_EMPTY + 8 * at_k.stage);
-        at_k.next();
+#if PRODUCER_none
+        if (refills && next_k < item.tiles) {
+            wait(shared + L::K_EMPTY + 8 * at_k.stage, at_k.phase);
+            fetch_tile<D>(shared, k, L::K, L::K_FULL, at_k.stage, next_k, kv_head, item.batch);
+        }
+        next_k += SPLIT;
+#endif
+        at_k.skip();
     };
     auto release_v = [&] {
         if (speaks) arrive(shared + L::V_EMPTY + 8 * at_v.stage);
-        at_v.next();
+#if PRODUCER_none
+        if (refills && next_v < item.tiles) {
+            wait(shared + L::V_EMPTY + 8 * at_v.stage, at_v.phase);
+            fetch_tile<D>(shared, v, L::V, L::V_FULL, at_v.stage, next_v, kv_head, item.batch);
+        }
+        next_v += SPLIT;
+#endif
+        at_v.skip();
     };
     auto release_q = [&] {
         arrive(shared + L::Q_EMPTY); /* each lane for itself: it has read its item, and its queries where they are in registers */
@@ -637,7 +842,9 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
     while (true) {
 #endif
 #if SCHEDULE_single
+#if !PRODUCER_none
         const Item item = decode<D>(p, 0);
+#endif
         wait(shared + L::Q_FULL, 0);
 #else
         wait(shared + L::Q_FULL, parity);
@@ -645,17 +852,17 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
         const Item item = *slot;
         if (item.first < 0) break;
 #endif
-        const int first = item.first + group * 64; /* the warpgroup's first query */
+        const int first = item.start(p, team); /* the warpgroup's first query */
         const int tiles = first < p.sq ? p.tiles(first + 63) : 0, whole = p.whole(first);
         Rows rows;
         float shrink[2];
 #pragma unroll
-        for (int r = 0; r < 2; r++) rows.most[r] = -INFINITE, rows.total[r] = 0.0f;
+        for (int r = 0; r < 2; r++) rows.most[r] = LEAST, rows.total[r] = 0.0f;
 #pragma unroll
         for (int i = 0; i < D / 2; i++) o[i] = 0.0f;
 #if Q_IN_REGS
         {
-            const int row = warp * 16 + lane % 16;
+            const int row = team * 64 + warp % 4 * 16 + lane % 16;
             const unsigned from = shared + row * 128;
 #pragma unroll
             for (int step = 0; step < D / 16; step++)
@@ -669,9 +876,9 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
             const int row = first + warp % 4 * 16 + lane / 4, end = row + 1 + p.sk - p.sq, start = tile * BLOCK_N;
             mask(s, (p.causal && end < p.sk ? end : p.sk) - start, (p.causal && end + 8 < p.sk ? end + 8 : p.sk) - start);
         };
-        int tile = 0;
+        int tile = part;
 #if OVERLAP
-        if (tiles > 0) {
+        if (tiles > part) {
             wait_k();
             turn_begin();
             start_scores();
@@ -679,13 +886,13 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
             multiply_wait<0>();
             hold(s);
             release_k();
-            hide(0);
+            hide(part);
             settle(rows, shrink, s, scale);
             soften(rows, s, scale, 0, BLOCK_N / 2);
             pack(prob, s, 0, BLOCK_N / 2);
-            if (tiles > 1) wait_k();
+            if (tiles > part + SPLIT) wait_k();
 #pragma unroll 1
-            for (tile = 1; tile < tiles; tile++) {
+            for (tile = part + SPLIT; tile < tiles; tile += SPLIT) {
                 turn_begin();
                 start_scores();
                 wait_v();
@@ -700,7 +907,7 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
                 hold(s);
                 /* Here and not at the loop's begin: the compiler moves no exponential across its branch, and would wait for
                  * the product of p and v before most of them. */
-                if (tile + 1 < tiles) wait_k();
+                if (tile + SPLIT < tiles) wait_k();
                 multiply_wait<0>();
                 hold(o);
                 hold(prob);
@@ -722,7 +929,7 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
         }
 #else
 #pragma unroll 1
-        for (; tile < tiles; tile++) {
+        for (; tile < tiles; tile += SPLIT) {
             wait_k();
             turn_begin();
             start_scores();
@@ -741,15 +948,15 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
             release_v();
         }
 #if !Q_IN_REGS
-        if (tiles > 0) release_q();
+        if (tiles > part) release_q();
 #endif
 #endif
 #if !Q_IN_REGS
-        if (tiles == 0) release_q();
+        if (tiles <= part) release_q();
 #endif
         /* Tiles that only later queries of the block see. */
 #pragma unroll 1
-        for (; tile < item.tiles; tile++) {
+        for (; tile < item.tiles; tile += SPLIT) {
             wait_k();
             turn_begin();
             turn_end();
@@ -757,25 +964,117 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
             wait_v();
             release_v();
         }
-        const int row = first + warp % 4 * 16; /* the warp's first */
-        const int unseen = p.causal ? p.sq - p.sk - row : 0;
-        store<D>(o, rows, out.o + item.batch * out.batch + item.head * out.head + row * out.row, out.row,
-                 out.lse + (long long)(item.batch * p.h + item.head) * p.sq + row, p.sq - row, unseen);
+        finish<D>(shared, o, rows, p, item, first, warp, team, part, out);
     }
     if (PINGPONG && CONSUMERS > 1 && group == 0) turn_begin(); /* nothing stays behind */
 }
+#else
+/* Where a warpgroup reads. */
+struct Input {
+    const T *q, *k, *v;
+    long long q_batch, q_head, q_row, kv_batch, kv_head, kv_row;
+};
+
+/* Copies ROWS rows of D columns by the threads of a warpgroup; those from `count` on are zeros. */
+template <int D, int ROWS> DEVICE void copy_rows(unsigned to, const T *from, long long stride, int count) {
+    constexpr int CHUNKS = D / 8, STEP = GROUP / CHUNKS;
+    const int chunk = threadIdx.x % CHUNKS, first = threadIdx.x % GROUP / CHUNKS;
+#pragma unroll
+    for (int i = 0; i < ROWS / STEP; i++) {
+        const int row = first + i * STEP;
+        const bool there = row < count;
+        copy_chunk(to + chunk / 8 * ROWS * 128 + row * 128 + (chunk % 8 ^ row % 8) * 16,
+                   there ? from + row * stride + chunk * 8 : from, there);
+    }
+}
+
+/* A warpgroup on its own: it copies its queries and tiles, up to STAGES of them ahead, and finishes one before the next. */
+template <int D> DEVICE void direct(unsigned shared, const Problem &p, float scale, const Input &in, const Output &out) {
+    using L = Layout<D>;
+    const int lane = threadIdx.x % 32;
+    const int warp = __shfl_sync(0xffffffffu, int(threadIdx.x) / 32, 0), group = warp / 4;
+    const int team = SPLIT == 1 ? group : group % TEAMS, part = SPLIT == 1 ? 0 : group / TEAMS;
+    const unsigned own = shared + group * L::OWN;
+    const Item item = decode<D>(p, 0);
+    const int kv_head = p.h == p.hk ? item.head : item.head / (p.h / p.hk);
+    const int first = item.start(p, team);
+    const int tiles = first < p.sq ? p.tiles(first + 63) : 0, whole = p.whole(first);
+    const T *k = in.k + item.batch * in.kv_batch + kv_head * in.kv_head;
+    const T *v = in.v + item.batch * in.kv_batch + kv_head * in.kv_head;
+    auto copy = [&](int tile, int stage, const T *from, unsigned to) {
+        if (tile < tiles)
+            copy_rows<D, BLOCK_N>(own + to + stage * L::TILE, from + (long long)tile * BLOCK_N * in.kv_row, in.kv_row,
+                                  p.sk - tile * BLOCK_N);
+        copy_commit(); /* also of nothing, so that the number of those under way is known */
+    };
+    if (tiles > part)
+        copy_rows<D, 64>(own, in.q + item.batch * in.q_batch + item.head * in.q_head + first * in.q_row, in.q_row, p.sq - first);
+#pragma unroll
+    for (int stage = 0; stage < STAGES; stage++) {
+        copy(part + stage * SPLIT, stage, k, L::K);
+        copy(part + stage * SPLIT, stage, v, L::V);
+    }
+    scale *= LOG2E;
+    float s[BLOCK_N / 2], o[D / 2], shrink[2];
+    unsigned prob[BLOCK_N / 4];
+    Rows rows;
+#pragma unroll
+    for (int r = 0; r < 2; r++) rows.most[r] = LEAST, rows.total[r] = 0.0f;
+#pragma unroll
+    for (int i = 0; i < D / 2; i++) o[i] = 0.0f;
+    int stage = 0;
+#pragma unroll 1
+    for (int tile = part; tile < tiles; tile += SPLIT) {
+        copy_wait<2 * STAGES - 1>();
+        team_wait(5 + group, GROUP);
+        const u64 queries = describe(own, 1), keys = describe(own + L::K + stage * L::TILE, 1);
+        const u64 values = describe(own + L::V + stage * L::TILE, BLOCK_N * 8);
+        hold(s);
+        multiply_begin();
+#pragma unroll
+        for (int step = 0; step < D / 16; step++)
+            Product<BLOCK_N>::keys(s, queries + step / 4 * (L::OWN_PANEL >> 4) + step % 4 * 2,
+                                   keys + step / 4 * (L::PANEL >> 4) + step % 4 * 2, step > 0);
+        multiply_commit();
+        multiply_wait<0>();
+        hold(s);
+        if (tile >= whole) {
+            const int row = first + warp % 4 * 16 + lane / 4, end = row + 1 + p.sk - p.sq, start = tile * BLOCK_N;
+            mask(s, (p.causal && end < p.sk ? end : p.sk) - start, (p.causal && end + 8 < p.sk ? end + 8 : p.sk) - start);
+        }
+        if (settle(rows, shrink, s, scale)) rescale<D>(o, shrink);
+        soften(rows, s, scale, 0, BLOCK_N / 2);
+        pack(prob, s, 0, BLOCK_N / 2);
+        copy_wait<2 * STAGES - 2>();
+        team_wait(5 + group, GROUP);
+        hold(o);
+        hold(prob);
+        multiply_begin();
+#pragma unroll
+        for (int step = 0; step < BLOCK_N / 16; step++) Product<D>::values(o, prob + 4 * step, values + step * 128);
+        multiply_commit();
+        multiply_wait<0>();
+        hold(o);
+        if (tile + STAGES * SPLIT < tiles) team_wait(5 + group, GROUP); /* everybody has read what is overwritten next */
+        copy(tile + STAGES * SPLIT, stage, k, L::K);
+        copy(tile + STAGES * SPLIT, stage, v, L::V);
+        if (++stage == STAGES) stage = 0;
+    }
+    finish<D>(shared, o, rows, p, item, first, warp, team, part, out);
+}
+#endif
 
 template <int D>
 __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    attention_hopper_forward(const T *, const T *, const T *, T *__restrict__ o, float *__restrict__ lse,
+    attention_hopper_forward(const T *q_at, const T *k_at, const T *v_at, T *__restrict__ o, float *__restrict__ lse,
                              const __grid_constant__ Map q, const __grid_constant__ Map k,
                              const __grid_constant__ Map v, float scale, int causal, long long b, long long h,
-                             long long hk, long long queries, long long keys, long long o_batch, long long o_head,
-                             long long o_row) {
+                             long long hk, long long queries, long long keys, long long q_batch, long long q_head,
+                             long long q_row, long long kv_batch, long long kv_head, long long kv_row, long long o_batch,
+                             long long o_head, long long o_row) {
     extern __shared__ __align__(1024) unsigned char memory[];
     using L = Layout<D>;
     const unsigned shared = unsigned(__cvta_generic_to_shared(memory));
-    Item *slot = reinterpret_cast<Item *>(memory + L::ITEM);
     Problem p;
     p.causal = causal;
     p.b = int(b);
@@ -784,7 +1083,17 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     p.sq = int(queries);
     p.sk = int(keys);
     p.q_tiles = (p.sq + BLOCK_M - 1) / BLOCK_M;
-    if (threadIdx.x == CONSUMERS * GROUP) {
+#if COPY_threads
+    direct<D>(shared, p, scale, Input{q_at, k_at, v_at, q_batch, q_head, q_row, kv_batch, kv_head, kv_row},
+              Output{o, lse, o_batch, o_head, o_row});
+#else
+    Item *slot = reinterpret_cast<Item *>(memory + L::ITEM);
+#if PRODUCER_none
+    constexpr int STARTS = 0; /* the thread that starts the first copies */
+#else
+    constexpr int STARTS = CONSUMERS * GROUP;
+#endif
+    if (threadIdx.x == STARTS) {
         prefetch(q);
         prefetch(k);
         prefetch(v);
@@ -795,20 +1104,36 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #pragma unroll
         for (int stage = 0; stage < STAGES; stage++) {
             init_barrier(shared + L::K_FULL + 8 * stage, 1);
-            init_barrier(shared + L::K_EMPTY + 8 * stage, 4 * CONSUMERS);
+            init_barrier(shared + L::K_EMPTY + 8 * stage, 4 * TEAMS);
             init_barrier(shared + L::V_FULL + 8 * stage, 1);
-            init_barrier(shared + L::V_EMPTY + 8 * stage, 4 * CONSUMERS);
+            init_barrier(shared + L::V_EMPTY + 8 * stage, 4 * TEAMS);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
         asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
+#if PRODUCER_none
+        const Item item = decode<D>(p, 0);
+        const int kv_head = p.h == p.hk ? item.head : item.head / (p.h / p.hk);
+        fetch_queries<D>(shared, q, p, item);
+#pragma unroll
+        for (int stage = 0; stage < STAGES; stage++)
+            if (stage < item.tiles) {
+                fetch_tile<D>(shared, k, L::K, L::K_FULL, stage, stage, kv_head, item.batch);
+                fetch_tile<D>(shared, v, L::V, L::V_FULL, stage, stage, kv_head, item.batch);
+            }
+#endif
     }
     __syncthreads();
 
+#if PRODUCER_none
+    consume<D>(shared, slot, p, scale, k, v, Output{o, lse, o_batch, o_head, o_row});
+#else
     if (threadIdx.x >= CONSUMERS * GROUP) {
         if (!LONE) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(PRODUCER_REGS));
         if (threadIdx.x == CONSUMERS * GROUP) produce<D>(shared, slot, p, q, k, v);
     } else {
         if (!LONE) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(CONSUMER_REGS));
-        consume<D>(shared, slot, p, scale, Output{o, lse, o_batch, o_head, o_row});
+        consume<D>(shared, slot, p, scale, k, v, Output{o, lse, o_batch, o_head, o_row});
     }
+#endif
+#endif
 }
