@@ -1,6 +1,7 @@
 //! The abilities, one file each. In: a project, a request, for long ones a listener. Out: a typed result.
 
 mod bench;
+mod bisect;
 mod cache;
 mod capture;
 mod case;
@@ -29,9 +30,11 @@ mod studies;
 mod sweep;
 mod t4;
 mod tune;
+mod versions;
 mod worker;
 
 pub use bench::{Baselined, BenchRequest, Benched, baselines, bench};
+pub use bisect::{BisectOutcome, BisectRequest, BisectUntil, Bisected, JudgedCommit, Slowdown, bisect};
 pub use cache::{CacheHolds, cache};
 pub use capture::{CaptureRequest, capture};
 pub use check::{CheckRequest, Checked, check};

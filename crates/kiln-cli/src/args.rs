@@ -1,5 +1,6 @@
 //! What can be typed: the verbs here, their flags in files by kind.
 
+mod bisect;
 mod capture;
 mod ci;
 mod claims;
@@ -20,6 +21,7 @@ mod tune;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use bisect::BisectArgs;
 pub(crate) use capture::CaptureArgs;
 pub(crate) use ci::{CiArgs, MAX_SAMPLES, WIDTH};
 pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
@@ -101,6 +103,8 @@ pub(crate) enum Verb {
     Sweep(SweepArgs),
     /// Guard kernels in CI: build, check, and compare their speed with a base commit or a committed ratchet
     Ci(CiArgs),
+    /// Find the commit that broke a kernel or made it slow: build, check or measure commits in temporary worktrees
+    Bisect(BisectArgs),
     /// Compare two runs, measured at different times: regression, improvement, or no significant difference
     Compare(CompareArgs),
     /// Check claimed figures: confirmed, refuted with the measured figure, or unverifiable here and why

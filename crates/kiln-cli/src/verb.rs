@@ -1,6 +1,7 @@
 //! The verbs, one file each: arguments, an operation, a view.
 
 mod bench;
+mod bisect;
 mod cache;
 mod capture;
 mod check;
@@ -48,6 +49,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Bench(args) => bench::run(project, args),
         Verb::Sweep(args) => sweep::run(project, args),
         Verb::Ci(args) => ci::run(project, args),
+        Verb::Bisect(args) => bisect::run(project, args),
         Verb::Claims(args) => claims::run(project, args),
         Verb::Reproduce(args) => reproduce::run(project, args),
         Verb::Compare(args) => compare::run(project, args),

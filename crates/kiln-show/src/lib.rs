@@ -15,6 +15,7 @@ pub use picture::{ProfilePictures, SweepPictures};
 pub use progress::Progress;
 pub use results::begun::BegunView;
 pub use results::bench::BenchView;
+pub use results::bisect::BisectView;
 pub use results::calibration::CalibrationView;
 pub use results::check::CheckView;
 pub use results::ci::CiView;

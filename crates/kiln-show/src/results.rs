@@ -2,6 +2,7 @@
 
 pub(crate) mod begun;
 pub(crate) mod bench;
+pub(crate) mod bisect;
 pub(crate) mod calibration;
 pub(crate) mod check;
 pub(crate) mod ci;

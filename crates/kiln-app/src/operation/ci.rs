@@ -2,11 +2,12 @@
 //! committed ratchet, or a base commit measured in turns with the work. Out: for each kernel the steps it went through and a
 //! verdict on every workload. A regression counts only when a second measurement, in fresh processes, finds it again.
 //!
-//! `steps` lists what is done in order, `correctness` has those beyond a check, `choice` says with which configuration, `worktree` has the base commit, `against_base` and
+//! `steps` lists what is done in order, `correctness` has those beyond a check, `choice` says with which configuration, `base` has the base commit, `against_base` and
 //! `against_ratchet` measure and judge.
 
 mod against_base;
 mod against_ratchet;
+mod base;
 mod choice;
 mod correctness;
 mod course;
@@ -15,7 +16,6 @@ mod machine;
 mod measure;
 mod steps;
 mod verdict;
-mod worktree;
 
 use camino::Utf8PathBuf;
 use kiln_core::Refusal;
@@ -27,10 +27,11 @@ use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Measuring, Selecting};
 use crate::project::Project;
+use crate::repository::Worktree;
 use crate::teller::{Listener, Teller};
+use base::Base;
 use course::Course;
 pub use verdict::{CiVerdict, CiWorkload};
-use worktree::{Base, Worktree};
 
 /// What is to be guarded, and how.
 #[derive(Debug, Clone)]
@@ -249,7 +250,7 @@ impl Bases {
         let place = match self.added.iter().position(same) {
             Some(place) => place,
             None => {
-                self.added.push((base.clone(), Worktree::add(base)?));
+                self.added.push((base.clone(), Worktree::add(&base.repository, &base.commit)?));
                 self.added.len() - 1
             }
         };

@@ -111,7 +111,7 @@ pub fn gate<'a>(
     teller.end(run(project, file, request, &teller))
 }
 
-fn run<'a>(
+pub(crate) fn run<'a>(
     project: &Project,
     file: &'a KernelFile,
     request: &GateRequest,
