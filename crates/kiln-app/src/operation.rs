@@ -54,7 +54,10 @@ pub use forge::{ForgeRequest, Forgings, forge};
 pub use from::{Begun, Compiled, FromRequest, OpenQuestion, init_from};
 pub use fuzz::{FuzzFailure, FuzzRequest, Fuzzed, KeptNow, KeptResult, VALIDATED, fuzz};
 pub use gate::{GateRequest, Gated, GatedEverywhere, Way, gate, gate_everywhere};
-pub use history::{History, HistoryRequest, history};
+pub use history::{
+    Changes, ChangesRequest, FileChange, FileChanges, FileSeriesChanges, History, HistoryRequest, LastGood, Series,
+    SeriesChange, SeriesKey, SeriesPoint, changes, history, last_good, series_changes,
+};
 pub use importance::{Important, importance};
 pub use init::init;
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};

@@ -8,6 +8,7 @@ mod compare;
 mod diagnose;
 mod export;
 mod fuzz;
+mod history;
 mod kernel;
 mod machine;
 mod profile;
@@ -29,6 +30,7 @@ pub(crate) use compare::{CompareArgs, CompareFormat, IMPROVEMENT, PrintingArgs, 
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use export::ExportArgs;
 pub(crate) use fuzz::FuzzArgs;
+pub(crate) use history::HistoryArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
 pub(crate) use machine::{
     CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, SchemaArgs, WorkerArgs,
@@ -37,7 +39,7 @@ pub(crate) use profile::ProfileArgs;
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
-pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
+pub(crate) use studies::{ShowArgs, StudiesArgs, StudiesVerb};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::TuneArgs;
 
@@ -123,7 +125,7 @@ pub(crate) enum Verb {
     Capture(CaptureArgs),
     /// Write a package of the winners: sources, header, launcher, compiled code and a Python module, with a test
     Export(ExportArgs),
-    /// List past studies and benchmarks, newest first
+    /// List past studies and benchmarks, newest first; find when a kernel became slower, and the last good commit
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark
     Show(ShowArgs),

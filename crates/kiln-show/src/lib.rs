@@ -45,6 +45,7 @@ pub use results::space::SpaceView;
 pub use results::standing::StandingView;
 pub use results::sweep::SweepView;
 pub use results::variants::{VariantRow, VariantsView};
+pub use studies::changes::{ChangesView, FileChangesView, LastGoodView};
 pub use studies::history::HistoryView;
 pub use studies::past::Past;
 pub use studies::study::{StudyView, repeat};

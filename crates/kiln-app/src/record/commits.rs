@@ -55,14 +55,7 @@ pub(crate) fn good(
     inside: &Utf8Path,
     judged: CommitJudged,
 ) -> Result<BTreeSet<String>, Fault> {
-    let mut newest: BTreeMap<String, bool> = BTreeMap::new();
-    for verdict in store.commits(kernel)?.into_iter().filter(|verdict| verdict.inside == inside.as_str()) {
-        // Bad by a weaker measure is bad by this one, good by a stronger one is good.
-        let says = if verdict.good { verdict.judged >= judged } else { verdict.judged <= judged };
-        if says {
-            newest.entry(verdict.git_commit).or_insert(verdict.good);
-        }
-    }
+    let mut newest = verdicts(store, kernel, inside, judged)?;
     if judged != CommitJudged::Fast {
         for commit in store.points(kernel)?.into_iter().filter_map(|point| point.git_commit) {
             // A tree with changes is no commit.
@@ -72,6 +65,35 @@ pub(crate) fn good(
         }
     }
     Ok(newest.into_iter().filter(|(_, good)| *good).map(|(commit, _)| commit).collect())
+}
+
+/// Commits that are recorded as bad by a measure.
+pub(crate) fn bad(
+    store: &Store,
+    kernel: &str,
+    inside: &Utf8Path,
+    judged: CommitJudged,
+) -> Result<BTreeSet<String>, Fault> {
+    let newest = verdicts(store, kernel, inside, judged)?;
+    Ok(newest.into_iter().filter(|(_, good)| !*good).map(|(commit, _)| commit).collect())
+}
+
+/// The newest verdict on each commit.
+fn verdicts(
+    store: &Store,
+    kernel: &str,
+    inside: &Utf8Path,
+    judged: CommitJudged,
+) -> Result<BTreeMap<String, bool>, Fault> {
+    let mut newest: BTreeMap<String, bool> = BTreeMap::new();
+    for verdict in store.commits(kernel)?.into_iter().filter(|verdict| verdict.inside == inside.as_str()) {
+        // Bad by a weaker measure is bad by this one, good by a stronger one is good.
+        let says = if verdict.good { verdict.judged >= judged } else { verdict.judged <= judged };
+        if says {
+            newest.entry(verdict.git_commit).or_insert(verdict.good);
+        }
+    }
+    Ok(newest)
 }
 
 #[cfg(test)]

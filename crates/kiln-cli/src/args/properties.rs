@@ -28,7 +28,7 @@ impl Verb {
     pub(crate) fn for_people(&self) -> bool {
         let machines = match self {
             Verb::Space(args) => args.list,
-            Verb::History(args) => args.export.is_some(),
+            Verb::History(args) => args.export.is_some() || args.csv,
             Verb::Show(args) => args.csv,
             Verb::Ci(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
             Verb::Claims(args) => args.format != ClaimsFormat::Text,

@@ -16,8 +16,9 @@ use super::{BisectOutcome, BisectRequest, BisectUntil, Bisected, JudgedCommit, e
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, folder};
 use crate::operation::bench;
+use crate::operation::history::good_commits;
 use crate::project::Project;
-use crate::record::commits::{self, AtCommit};
+use crate::record::commits::AtCommit;
 use crate::repository::{Repository, short};
 use crate::teller::Teller;
 
@@ -334,7 +335,7 @@ impl<'c> Course<'c> {
         let inside = inside_of(self.repository, &self.request.selecting.path);
         let (Some(store), Some(inside)) = (self.project.recorded()?, inside) else { return Ok(BTreeSet::new()) };
         let judged: CommitJudged = self.request.until.judged();
-        Ok(commits::good(&store, &self.kernel, &inside, judged)?)
+        Ok(good_commits(&store, &self.kernel, &self.request.selecting.path, &inside, judged)?)
     }
 
     fn seconds(&self) -> f64 {

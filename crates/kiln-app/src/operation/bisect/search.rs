@@ -127,7 +127,8 @@ mod tests {
             _ if place < 50 => Standing::Good,
             _ => Standing::Bad,
         };
-        assert_eq!(found(63, truth), (Next::Between(Some(49), 50), 6));
+        let (ended, judged) = found(63, truth);
+        assert!(ended == Next::Between(Some(49), 50) && judged <= 12, "{ended:?} after {judged}");
     }
 
     #[test]
