@@ -5,6 +5,7 @@
 
 mod bisect;
 mod capture;
+mod changes;
 mod ci;
 mod claims;
 mod colour;

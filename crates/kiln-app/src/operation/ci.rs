@@ -17,16 +17,18 @@ mod measure;
 mod steps;
 mod verdict;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Refusal;
 use kiln_diagnose::Finding;
 use kiln_stats::Thresholds;
+use kiln_store::CommitJudged;
 use serde::Serialize;
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Measuring, Selecting};
+use crate::kernel::{KernelFile, Measuring, Selecting, folder};
 use crate::project::Project;
+use crate::record::commits::{self, AtCommit};
 use crate::repository::Worktree;
 use crate::teller::{Listener, Teller};
 use base::Base;
@@ -200,7 +202,10 @@ fn run(project: &Project, request: &CiRequest, teller: &Teller<'_>) -> Result<Gu
                 kernels.push(kernel);
                 break;
             }
-            Ok(ending) => kernel.ending = ending,
+            Ok(ending) => {
+                kernel.ending = ending;
+                kernel.record(project, teller);
+            }
             // A single kernel's trouble is the command's.
             Err(failure) if request.paths.len() == 1 && kernel.steps.is_empty() => return Err(failure),
             Err(failure) => kernel.failed(&failure),
@@ -226,6 +231,29 @@ impl CiKernel {
             notes: Vec::new(),
             ending: Ending::Done,
         }
+    }
+
+    /// Records whether the commit is as fast as what it was compared with.
+    fn record(&self, project: &Project, teller: &Teller<'_>) {
+        let good = match self.verdict {
+            Some(CiVerdict::Regression) => false,
+            Some(CiVerdict::Same | CiVerdict::Identical | CiVerdict::Improvement) => true,
+            _ => return,
+        };
+        let Some((inside, commit)) = commits::clean(folder(Utf8Path::new(&self.path))) else { return };
+        let words = self.steps.last().map_or("", |step| step.words.as_str());
+        AtCommit {
+            kernel: &self.kernel,
+            inside: &inside,
+            commit: &commit,
+            judged: CommitJudged::Fast,
+            good,
+            target: self.target.as_deref().unwrap_or_default(),
+            variant: self.variant.as_deref().unwrap_or_default(),
+            device: self.device.as_deref().unwrap_or_default(),
+            words,
+        }
+        .record(project, teller);
     }
 
     fn failed(&mut self, failure: &Failure) {

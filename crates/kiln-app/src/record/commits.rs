@@ -3,12 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Fault, Report};
 use kiln_store::{CommitJudged, CommitVerdict, Store, Study};
 
 use crate::project::Project;
+use crate::repository::git;
 use crate::teller::Teller;
+
+/// Where a folder lies in its repository, and at which commit; none outside one, and where files differ from it.
+pub(crate) fn clean(folder: &Utf8Path) -> Option<(Utf8PathBuf, String)> {
+    let told = git(folder, &["rev-parse", "--show-prefix", "HEAD"]).ok()?.ok()?;
+    // At the top of the repository the prefix is an empty line, which is trimmed with what git printed.
+    let (inside, commit) = told.split_once('\n').unwrap_or(("", &told));
+    let changed = git(folder, &["status", "--porcelain", "--", "."]).ok()?.ok()?;
+    changed.is_empty().then(|| (inside.trim_end_matches('/').into(), commit.to_string()))
+}
 
 /// What was found of a kernel at a commit.
 pub(crate) struct AtCommit<'c> {

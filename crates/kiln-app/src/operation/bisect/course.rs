@@ -9,7 +9,7 @@ use kiln_core::{Refusal, Report};
 use kiln_store::CommitJudged;
 
 use super::evidence::{self, Slowdown, together};
-use super::judge::{Judge, inside_of, of_the_build};
+use super::judge::{Judge, inside_of};
 use super::search::{Next, Standing, left, next};
 use super::state::{Found, State};
 use super::{BisectOutcome, BisectRequest, BisectUntil, Bisected, JudgedCommit, ends};
@@ -175,7 +175,7 @@ impl<'c> Course<'c> {
         }
         let strict = self.request.until == BisectUntil::Build;
         let standing = |one: &Found| match one {
-            Found::Refused { refusal, .. } if strict || !of_the_build(refusal) => Standing::Bad,
+            Found::Refused { refusal, .. } if strict || !refusal.gate.is_of_the_build() => Standing::Bad,
             Found::Refused { .. } | Found::Unjudged { .. } | Found::Measured { .. } => Standing::Unjudged,
             Found::Passed { .. } => Standing::Good,
         };
@@ -314,6 +314,10 @@ impl<'c> Course<'c> {
             Some(Standing::Bad) => false,
             _ => return,
         };
+        // A check records what it finds itself.
+        if self.request.until == BisectUntil::Check {
+            return;
+        }
         let Some(inside) = inside_of(self.repository, &self.request.selecting.path) else { return };
         let selecting = &self.request.selecting;
         AtCommit {

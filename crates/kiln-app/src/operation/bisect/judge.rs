@@ -217,12 +217,6 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a refusal came before anything ran.
-pub(super) fn of_the_build(refusal: &Refusal) -> bool {
-    let place = |gate: Gate| Gate::ALL.iter().position(|one| *one == gate);
-    place(refusal.gate) < place(Gate::LaunchFailed)
-}
-
 /// The folder of a path within a repository.
 fn folder_inside(inside: &Utf8Path) -> &Utf8Path {
     if inside.extension() == Some("toml") { inside.parent().unwrap_or(Utf8Path::new("")) } else { inside }

@@ -186,6 +186,106 @@ pub(super) fn inside(path: &Utf8Path) -> Option<(Repository, Utf8PathBuf)> {
 mod tests {
     use super::*;
 
+    /// A repository with a kernel and two commits, and a store in which runs of the second are 6 % slower.
+    fn recorded() -> (tempfile::TempDir, Project, Utf8PathBuf, [String; 2]) {
+        let holder = tempfile::tempdir().unwrap();
+        let top = Utf8PathBuf::from_path_buf(holder.path().canonicalize().unwrap()).unwrap();
+        let place = top.join("kernels/k");
+        fs_err::create_dir_all(&place).unwrap();
+        let toml = "[kernel]\nname = \"k\"\nentry = \"k\"\n[tunables]\nA = [1]\n[target.cpu]\nsource = \"k.c\"\n";
+        fs_err::write(place.join("kernel.toml"), toml).unwrap();
+        let told = |words: &[&str]| git(&top, words).unwrap().unwrap();
+        told(&["init", "-q"]);
+        let mut commits = Vec::new();
+        for (text, date) in [("1", "2026-01-01T00:00:00Z"), ("2", "2026-02-01T00:00:00Z")] {
+            fs_err::write(place.join("k.c"), text).unwrap();
+            told(&["add", "."]);
+            let own = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
+            let output = std::process::Command::new("git")
+                .arg("-C")
+                .arg(&top)
+                .args(own)
+                .args(["commit", "-qm", text])
+                .env("GIT_COMMITTER_DATE", date)
+                .output();
+            assert!(output.unwrap().status.success());
+            commits.push(told(&["rev-parse", "HEAD"]));
+        }
+        let project = Project::here(Some(top.join("kiln.db").to_string()), crate::project::Stop::never());
+        let store = project.store().unwrap();
+        for number in 0..30i64 {
+            // Measured in turns, as a bisection would.
+            let second = number % 2 == 1;
+            let time = if second { 1.06e-3 } else { 1e-3 } * (1.0 + 0.004 * ((number * 7919) % 13) as f64 / 13.0);
+            let side = kiln_store::RunSide { workload: "w".into(), median_s: Some(time), ..Default::default() };
+            let run = kiln_store::Run {
+                id: kiln_store::Study::new_id(),
+                started_ms: 1_780_000_000_000 + number,
+                seconds: 1.0,
+                kernel: "k".into(),
+                path: place.to_string(),
+                target: "cpu".into(),
+                arch: None,
+                variant: String::new(),
+                config: Some("A=1".into()),
+                cache: "warm".into(),
+                threads: 1,
+                seed: 1,
+                device: if number < 28 { "A Processor" } else { "Another" }.into(),
+                environment: kiln_store::Kept::found(serde_json::json!({ "host": "h", "folder": place.as_str() })),
+                git_commit: Some(commits[usize::from(second)].clone()),
+                spec_hash: String::new(),
+                kiln_version: "0.1.0".into(),
+                result: kiln_store::Kept::found(serde_json::json!([])),
+                sides: vec![side],
+                samples: None,
+            };
+            store.record_run(&run).unwrap();
+        }
+        let commits = [commits[0].clone(), commits[1].clone()];
+        (holder, project, place, commits)
+    }
+
+    #[test]
+    fn a_slowdown_names_its_commits_and_offers_the_bisection() {
+        let (_holder, project, place, [first, second]) = recorded();
+        let request = ChangesRequest { kernel: place.clone(), min_change: 2.0, ..ChangesRequest::default() };
+        let found = changes(&project, &request).unwrap();
+        assert_eq!((found.runs, found.series.len()), (30, 2));
+        let series = &found.series[0];
+        assert_eq!((series.key.device.as_str(), series.points.len()), ("A Processor", 28));
+        let [change] = &series.changes[..] else { panic!("{:?}", series.changes) };
+        assert_eq!((change.from_commit.as_ref(), change.to_commit.as_ref()), (Some(&first), Some(&second)));
+        let command = found.bisect(series, change).unwrap().join(" ");
+        let (good, bad) = (short(&first), short(&second));
+        let expected = format!(
+            "kiln bisect {place} --good {good} --bad {bad} --until fast:3% --workload w --target cpu --config A=1"
+        );
+        assert_eq!(command, expected);
+        // In the order of runs there is none: they were measured in turns.
+        let by_time = changes(&project, &ChangesRequest { by_time: true, ..request.clone() }).unwrap();
+        assert!(by_time.series.iter().all(|series| series.changes.is_empty()));
+        let only = |request: ChangesRequest| changes(&project, &request).unwrap().runs;
+        assert_eq!(only(ChangesRequest { device: Some("another".into()), ..request.clone() }), 2);
+        assert_eq!(only(ChangesRequest { workload: Some("v".into()), ..request.clone() }), 0);
+        assert_eq!(only(ChangesRequest { since: Some("2100-01-01".into()), ..request.clone() }), 0);
+        assert_eq!(only(ChangesRequest { min_change: 10.0, ..request.clone() }), 30);
+        let large = changes(&project, &ChangesRequest { min_change: 10.0, ..request }).unwrap();
+        assert!(large.series.iter().all(|series| series.changes.is_empty()));
+    }
+
+    #[test]
+    fn the_newest_good_commit_is_named_by_each_measure() {
+        let (_holder, project, place, [first, second]) = recorded();
+        let newest = |judged: &str| super::super::last_good(&project, &place, judged).unwrap();
+        // Runs are built and correct; only those of the first commit are fast.
+        for (judged, commit, behind) in [("build", &second, 0), ("check", &second, 0), ("fast", &first, 1)] {
+            let found = newest(judged);
+            assert_eq!((found.commit.map(|found| found.commit).as_ref(), found.behind), (Some(commit), Some(behind)));
+        }
+        assert!(super::super::last_good(&project, &place, "slow").is_err());
+    }
+
     #[test]
     fn moments_are_dates_or_days_ago() {
         let now = jiff::Timestamp::now().as_millisecond();
