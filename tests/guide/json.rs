@@ -105,6 +105,17 @@ fn the_json_reference_names_every_key() {
     );
     // A copy of the sample whose baseline forgets the last column.
     shell(&folder, "mkdir broken; cp sample/* broken; sed -i 's/c < cols/c < cols - 1/' broken/naive.c");
+    // Two levels, and a repository whose second commit does not build.
+    let times: Vec<String> = (0..30).map(|i| format!("c{i},{}", if i < 15 { 100 + i % 3 } else { 120 + i % 3 })).collect();
+    std::fs::write(folder.join("times.csv"), format!("commit,time\n{}\n", times.join("\n"))).unwrap();
+    let commit = "git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -qam";
+    shell(
+        &folder,
+        &format!(
+            "mkdir repository; cp -r sample repository; cd repository; git init -q; git add sample; {commit} one; \
+             kiln check sample --target cpu 2>log >log; echo '#error no' >> sample/sample.c; {commit} two"
+        ),
+    );
     let runs = [
         ("space", "kiln space sample --sample 2 --json"),
         ("gate", "kiln gate sample --json"),
@@ -137,6 +148,10 @@ fn the_json_reference_names_every_key() {
         ("tune --until build", &all_built),
         ("export", "kiln export sample --target cpu --json"),
         ("history", "kiln history --json"),
+        ("history --changes", "kiln history sample --changes --json"),
+        ("history --series", "kiln history --series times.csv --json"),
+        ("history --last-good", "cd repository && kiln history sample --last-good build --json"),
+        ("bisect", "cd repository && kiln bisect sample --target cpu --until build --good HEAD~1 --json"),
         ("show", "kiln show last --json"),
         ("simulate", "kiln simulate last --strategy random --repeats 2 --json"),
         ("init", "kiln init another --json"),

@@ -13,9 +13,12 @@ use crate::teller::Teller;
 
 /// Where a folder lies in its repository, and at which commit; none outside one, and where files differ from it.
 pub(crate) fn clean(folder: &Utf8Path) -> Option<(Utf8PathBuf, String)> {
-    let told = git(folder, &["rev-parse", "--show-prefix", "HEAD"]).ok()?.ok()?;
+    // The last of the three fails where the commit does not have the folder: it is ignored, or not added yet.
+    let told = git(folder, &["rev-parse", "--show-prefix", "HEAD", "HEAD:./"]).ok()?.ok()?;
+    let mut lines = told.lines().rev().skip(1);
+    let commit = lines.next()?;
     // At the top of the repository the prefix is an empty line, which is trimmed with what git printed.
-    let (inside, commit) = told.split_once('\n').unwrap_or(("", &told));
+    let inside = lines.next().unwrap_or_default();
     let changed = git(folder, &["status", "--porcelain", "--", "."]).ok()?.ok()?;
     changed.is_empty().then(|| (inside.trim_end_matches('/').into(), commit.to_string()))
 }
