@@ -106,7 +106,8 @@ fn the_json_reference_names_every_key() {
     // A copy of the sample whose baseline forgets the last column.
     shell(&folder, "mkdir broken; cp sample/* broken; sed -i 's/c < cols/c < cols - 1/' broken/naive.c");
     // Two levels, and a repository whose second commit does not build.
-    let times: Vec<String> = (0..30).map(|i| format!("c{i},{}", if i < 15 { 100 + i % 3 } else { 120 + i % 3 })).collect();
+    let times: Vec<String> =
+        (0..30).map(|i| format!("c{i},{}", if i < 15 { 100 + i % 3 } else { 120 + i % 3 })).collect();
     std::fs::write(folder.join("times.csv"), format!("commit,time\n{}\n", times.join("\n"))).unwrap();
     let commit = "git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -qam";
     shell(

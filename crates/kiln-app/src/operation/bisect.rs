@@ -13,6 +13,7 @@ mod evidence;
 mod judge;
 mod search;
 mod state;
+mod told;
 
 use kiln_core::Refusal;
 use serde::Serialize;

@@ -172,7 +172,20 @@ mod tests {
     fn the_culprit_comes_first() {
         let command = "kiln bisect kernels/softmax";
         let found = found();
-        insta::assert_snapshot!(BisectView { found: &found, command }, @"");
+        insta::assert_snapshot!(BisectView { found: &found, command }, @r"
+        cdcdcdcdcdcd is the first commit where softmax is slower
+          cdcdcdcdcdcd Tidy up (Ada)
+          the last good one: abababababab Wider loads (Ada)
+          time on s512, against the last good one: +5.2 % [+4.7, +5.7]
+
+          commit        verdict  why                                    subject
+          abababababab  good     +0.1 % [-0.3, +0.5] on s512 (2 looks)  Wider loads
+          cdcdcdcdcdcd  bad      two                                    Tidy up
+
+        8 commits of 63 evaluated, 3 of them before an interruption, in 1 min 23 s
+        next
+          git show cdcdcdcdcdcd
+        ");
         let merged = Bisected { merge: true, ..found.clone() };
         let words = BisectView { found: &merged, command }.to_string();
         assert!(

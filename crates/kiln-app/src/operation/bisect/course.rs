@@ -5,14 +5,14 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use kiln_core::{Refusal, Report};
+use kiln_core::Report;
 use kiln_store::CommitJudged;
 
 use super::evidence::{self, Slowdown, together};
 use super::judge::{Judge, inside_of};
 use super::search::{Next, Standing, left, next};
 use super::state::{Found, State};
-use super::{BisectOutcome, BisectRequest, BisectUntil, Bisected, JudgedCommit, ends};
+use super::{BisectRequest, BisectUntil, Bisected, ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, folder};
 use crate::operation::bench;
@@ -49,18 +49,18 @@ pub(super) struct Course<'c> {
     /// The commit that others are measured against.
     pub(super) reference: Option<String>,
     pub(super) notes: Vec<String>,
-    looker: Judge<'c>,
-    state: State,
-    kernel: String,
+    pub(super) looker: Judge<'c>,
+    pub(super) state: State,
+    pub(super) kernel: String,
     /// The commits in question, once both ends are known.
-    row: Vec<String>,
+    pub(super) row: Vec<String>,
     began: Instant,
 }
 
 /// Where the change lies.
-struct Answer {
-    before: Option<usize>,
-    culprit: usize,
+pub(super) struct Answer {
+    pub(super) before: Option<usize>,
+    pub(super) culprit: usize,
 }
 
 impl<'c> Course<'c> {
@@ -185,7 +185,7 @@ impl<'c> Course<'c> {
     }
 
     /// All measurements of a commit against the good one, as one for each workload; none where there are none.
-    fn slowdown(&self, commit: &str) -> Option<Vec<Slowdown>> {
+    pub(super) fn slowdown(&self, commit: &str) -> Option<Vec<Slowdown>> {
         let reference = self.state.holds.get(self.reference.as_ref()?)?;
         let of = |one: &'_ Found| match one {
             Found::Measured { against, workloads } if against == reference => Some(workloads.clone()),
@@ -231,7 +231,7 @@ impl<'c> Course<'c> {
     }
 
     /// How often a commit was looked at, for what counts now.
-    fn looks(&self, commit: &str) -> usize {
+    pub(super) fn looks(&self, commit: &str) -> usize {
         let reference = self.reference.as_ref().and_then(|reference| self.state.holds.get(reference));
         let counts = |one: &&Found| match one {
             Found::Measured { against, .. } => Some(against) == reference,
@@ -241,7 +241,7 @@ impl<'c> Course<'c> {
     }
 
     /// What a commit holds; commits that hold the same share what is found.
-    fn held(&mut self, commit: &str) -> Result<String, Halt> {
+    pub(super) fn held(&mut self, commit: &str) -> Result<String, Halt> {
         if let Some(held) = self.state.holds.get(commit) {
             return Ok(held.clone());
         }
@@ -342,123 +342,8 @@ impl<'c> Course<'c> {
         Ok(good_commits(&store, &self.kernel, &self.request.selecting.path, &inside, judged)?)
     }
 
-    fn seconds(&self) -> f64 {
+    pub(super) fn seconds(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
-    }
-
-    /// Everything there is to say.
-    fn told(mut self, answer: Option<Answer>, good: Option<String>, resumed: usize) -> Result<Bisected, Failure> {
-        let described = |commit: &String| self.repository.described(commit);
-        let (mut culprit, mut before, mut candidates) = (None, None, Vec::new());
-        if let Some(answer) = &answer {
-            before = answer.before.map_or(good.clone(), |place| Some(self.row[place].clone()));
-            let first = answer.before.map_or(0, |place| place + 1);
-            match first == answer.culprit {
-                true => culprit = Some(self.row[answer.culprit].clone()),
-                false => {
-                    candidates = self.row[first..=answer.culprit].iter().map(described).collect::<Result<_, _>>()?
-                }
-            }
-        }
-        let mut change = Vec::new();
-        if let (Some(culprit), Some(before)) = (&culprit, &before) {
-            change = self.change(culprit, before)?;
-        }
-        let described = |commit: &String| self.repository.described(commit);
-        let outcome = match (&answer, &culprit) {
-            (None, _) => BisectOutcome::Interrupted,
-            (_, Some(_)) => BisectOutcome::Found,
-            (_, None) => BisectOutcome::Narrowed,
-        };
-        if outcome != BisectOutcome::Interrupted {
-            self.state.done();
-        }
-        let merge = match &culprit {
-            Some(commit) => self.repository.commit(&format!("{commit}^2")).is_ok(),
-            None => false,
-        };
-        let refusal = culprit.as_ref().and_then(|commit| self.refusal(commit));
-        Ok(Bisected {
-            kernel: self.kernel.clone(),
-            path: self.request.selecting.path.to_string(),
-            until: self.request.until.to_string(),
-            outcome,
-            good: good.as_ref().map(described).transpose()?,
-            bad: described(&self.bad)?,
-            culprit: culprit.as_ref().map(described).transpose()?,
-            before: before.as_ref().map(described).transpose()?,
-            candidates,
-            merge,
-            change,
-            refusal,
-            commits: self.row.len(),
-            evaluated: self.evaluated().len(),
-            resumed,
-            judged: self.judged()?,
-            seconds: self.state.seconds + self.seconds(),
-            notes: self.notes,
-        })
-    }
-
-    fn refusal(&self, commit: &str) -> Option<Refusal> {
-        self.state.of_commit(commit).iter().find_map(|one| match one {
-            Found::Refused { refusal, .. } => Some(refusal.clone()),
-            _ => None,
-        })
-    }
-
-    /// How much slower the culprit is than the commit before it, measured in turns.
-    fn change(&mut self, culprit: &str, before: &str) -> Result<Vec<Slowdown>, Failure> {
-        if !matches!(self.request.until, BisectUntil::Fast(_)) {
-            return Ok(Vec::new());
-        }
-        if self.reference.as_deref() == Some(before) {
-            return Ok(self.slowdown(culprit).unwrap_or_default());
-        }
-        let held = match self.held(before) {
-            Ok(held) => held,
-            Err(Halt::Failed(failure)) => return Err(failure),
-            Err(Halt::Stopped) => return Ok(Vec::new()),
-        };
-        match self.looker.look(culprit, Some((before, &held))) {
-            Ok(Found::Measured { workloads, .. }) => {
-                if !workloads.iter().any(|one| one.ratio_ci95.low > 1.0) {
-                    self.notes.push("measured against the commit before it, the culprit is not slower".into());
-                }
-                Ok(workloads)
-            }
-            // Asked to stop, or not to be measured: the culprit is known all the same.
-            Ok(_) => Ok(Vec::new()),
-            Err(_) if self.project.is_stopped() => Ok(Vec::new()),
-            Err(failure) => Err(failure),
-        }
-    }
-
-    /// Commits that were really looked at; what others are measured against is one of them.
-    fn evaluated(&self) -> Vec<&String> {
-        let looked = self.state.evaluated.iter();
-        looked.chain(self.reference.iter().filter(|commit| !self.state.evaluated.contains(commit))).collect()
-    }
-
-    fn judged(&self) -> Result<Vec<JudgedCommit>, Failure> {
-        let known = self.state.holds.keys().filter(|commit| !self.state.of_commit(commit).is_empty());
-        let mut commits: Vec<&String> = known.collect();
-        commits.extend(self.reference.iter().filter(|commit| self.state.of_commit(commit).is_empty()));
-        let mut judged = Vec::new();
-        for commit in commits {
-            let evaluated = self.state.evaluated.contains(commit);
-            judged.push(JudgedCommit {
-                commit: self.repository.described(commit)?,
-                verdict: self.standing(commit).map_or("unclear", name),
-                words: self.words(commit),
-                looks: if evaluated { self.looks(commit) } else { 0 },
-                slowdown: self.slowdown(commit).unwrap_or_default(),
-            });
-        }
-        // Oldest first, in the order of the row, not of clocks.
-        let place = |one: &JudgedCommit| self.row.iter().position(|commit| *commit == one.commit.commit);
-        judged.sort_by_key(|one| (place(one).map_or(0, |place| place + 1), one.commit.at_ms));
-        Ok(judged)
     }
 }
 
@@ -467,7 +352,7 @@ fn named(repository: &Repository, request: &BisectRequest) -> Result<Option<Stri
     request.good.as_ref().map(|asked| repository.commit(asked)).transpose()
 }
 
-fn name(standing: Standing) -> &'static str {
+pub(super) fn name(standing: Standing) -> &'static str {
     match standing {
         Standing::Good => "good",
         Standing::Bad => "bad",
