@@ -105,7 +105,8 @@ fn changes_in_a_file_of_figures_are_found() {
         (vec!["history", "--series", "none.csv"], "there is no file"),
         (vec!["history", "--last-good", "slow"], "--last-good slow is not understood"),
         (vec!["history", "twice", "--changes", "--since", "tomorrow"], "--since tomorrow is not understood"),
-        (vec!["history", "twice", "--changes", "--min-change", "-1"], "--min-change"),
+        (vec!["history", "twice", "--changes", "--min-change=-1"], "--min-change -1 is out of range"),
+        (vec!["history", "--series", "times.csv", "--min-change=-1"], "--min-change -1 is out of range"),
     ] {
         let ran = kiln_in(&folder, &words);
         assert!(ran.code == 2 && ran.err.contains(expected), "{words:?}: {} {}", ran.code, ran.err);

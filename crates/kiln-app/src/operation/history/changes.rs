@@ -60,10 +60,7 @@ pub struct Changes {
 
 /// Looks for changes.
 pub fn changes(project: &Project, request: &ChangesRequest) -> Result<Changes, Failure> {
-    if !(0.0..1000.0).contains(&request.min_change) {
-        let report = Report::error(format!("--min-change {} is out of range", request.min_change));
-        return Err(report.label("expected per cent, from 0 to 1000").into());
-    }
+    let rule = rule(request.min_change)?;
     let since = request.since.as_deref().map(since).transpose()?;
     let kernel = kernel_name(&request.kernel)?;
     let mut found = Changes {
@@ -97,9 +94,17 @@ pub fn changes(project: &Project, request: &ChangesRequest) -> Result<Changes, F
     ids.dedup();
     found.runs = ids.len();
     let when = if request.by_time { BTreeMap::new() } else { moments(&runs) };
-    let rule = ChangeRule { min_change: request.min_change / 100.0, ..ChangeRule::default() };
     found.series = series::of(runs, request.any_config, &when, &rule)?;
     Ok(found)
+}
+
+/// What counts as a change, from so many per cent on.
+pub(super) fn rule(min_change: f64) -> Result<ChangeRule, Failure> {
+    if !(0.0..1000.0).contains(&min_change) {
+        let report = Report::error(format!("--min-change {min_change} is out of range"));
+        return Err(report.label("expected per cent, from 0 to 1000").into());
+    }
+    Ok(ChangeRule { min_change: min_change / 100.0, ..ChangeRule::default() })
 }
 
 /// What runs measured of a kernel; a path means the kernel there, not another one of its name.

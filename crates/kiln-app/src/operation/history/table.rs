@@ -6,9 +6,10 @@ use std::io::Read;
 use camino::Utf8Path;
 use kiln_core::{Fault, Report};
 use kiln_formats::{FileSeries, LARGEST_FILE, read_series};
-use kiln_stats::{ChangePoint, ChangeRule, Point, changes};
+use kiln_stats::{ChangePoint, Point, changes};
 use serde::Serialize;
 
+use super::changes::rule;
 use crate::failure::Failure;
 use crate::kernel::read_bounded;
 
@@ -42,6 +43,7 @@ pub struct FileChanges {
 
 /// Looks for changes in a file; `-` is standard input. `min_change` is in per cent.
 pub fn series_changes(file: &Utf8Path, min_change: f64) -> Result<FileChanges, Failure> {
+    let rule = rule(min_change)?;
     let bytes = match file.as_str() {
         "-" => {
             let mut bytes = Vec::new();
@@ -51,7 +53,6 @@ pub fn series_changes(file: &Utf8Path, min_change: f64) -> Result<FileChanges, F
         _ => read_bounded(file, LARGEST_FILE)?,
     };
     let text = String::from_utf8(bytes).map_err(|_| Report::error(format!("{file} is not UTF-8")))?;
-    let rule = ChangeRule { min_change: min_change / 100.0, ..ChangeRule::default() };
     let found = |series: FileSeries| {
         let points: Vec<Point> = series.values.iter().map(|value| Point::from(*value)).collect();
         let changes = changes(&points, &rule, 0).map_err(|e| Fault::new(format!("looking at {}", series.name), e))?;
