@@ -2,7 +2,7 @@
 # Compiles every CUDA kernel of this repository, and the one `kiln init` writes, for three architectures (those of tests for
 # one): several configurations of each with NVRTC (all cases of a test), the default one with nvcc too, and all of a kernel's
 # results/tuned.toml. All must build, none may spill, and no wgmma may be serialized. No GPU is needed.
-# The toolkit is the one kiln finds; KILN names the binary (default: that of target/release).
+# Arguments, such as `kernels/attention`, restrict it to folders of these paths. The toolkit is the one kiln finds; KILN names the binary (default: that of target/release).
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
 kiln="${KILN:-${CARGO_TARGET_DIR:-$root/target}/release/kiln}"
@@ -19,13 +19,14 @@ while read -r file; do
   # Sources of kernel_tuner lie elsewhere: tests/cli/kernel_tuner.rs builds them where they are; so do those of unprepared:
   # tests/cli/from.rs. Host launchers are nvcc's alone.
   case "$file" in */planted_cuda/* | */kernel_tuner/* | */unprepared/* | */gpu/kinds/* | */corpus/cuda_launcher/* | */corpus/launcher_*) continue ;; esac
-  # Only those with a source: a target may be no more than a space.
-  if awk '/^\[/ { inside = ($0 == "[target.cuda]") } inside && /^source *=/ { found = 1 } END { exit !found }' "$file"; then
+  [ $# -eq 0 ] || [[ " $* " == *" $(dirname "${file#"$root/"}") "* ]] || continue
+  # Only those with a source: a target may be no more than a space. Implementations have their own.
+  if awk '/^\[/ { inside = ($0 ~ /^\[target\.cuda(\.implementation\.[A-Za-z0-9_]+)?\]$/) } inside && /^source *=/ { found = 1 } END { exit !found }' "$file"; then
     folders+=("$(dirname "$file")")
   fi
 done < <(find "$root/kernels" "$root/tests" -name kernel.toml | sort)
 # A search that failed would otherwise look like nothing to do.
-[ "${#folders[@]}" -ge 4 ] || { echo "expected four kernels at least, found ${folders[*]}" >&2; exit 1; }
+[ "${#folders[@]}" -ge "$(($# ? $# + 1 : 4))" ] || { echo "expected more kernels, found ${folders[*]}" >&2; exit 1; }
 
 # Looks at what was built, on standard input, and prints how many configurations that were.
 cat >look.py <<'PY'
@@ -60,11 +61,13 @@ build() { # FOLDER ARCH TRIALS COMPILER
     python3 look.py "$name for $2 by $4" "$4")" || { cat log >&2; exit 1; }
   count=$((count + built))
 }
+# Copies that nvcc compiles, side by side as they were: one may take a source from its neighbour.
+mkdir -p "$work/by_nvcc"
+cp -r "$root"/kernels/* "$work/by_nvcc"
 for folder in "${folders[@]}"; do
   name="${folder#"$root/"}"
   by_nvcc="$work/by_nvcc/$(basename "$folder")"
-  mkdir -p "$work/by_nvcc"
-  cp -r "$folder" "$by_nvcc"
+  [ -d "$by_nvcc" ] || cp -r "$folder" "$by_nvcc"
   sed -i 's/^\[target\.cuda\]$/&\ncompile.compiler = "nvcc"/' "$by_nvcc/kernel.toml"
   for arch in sm_80 sm_89 sm_90a; do
     # Kernels of tests are run on one architecture; all others are a user's to run anywhere.
@@ -72,10 +75,11 @@ for folder in "${folders[@]}"; do
     # Made of Hopper's own instructions.
     case "$name $arch" in kernels/*_hopper\ sm_8*) continue ;; esac
     # Attention's largest tiles spill, and the compiler's figure decides which: of those only the default is built here, and
-    # what is committed below.
-    case "$name $arch" in tests/*sm_90a) trials=1000 ;; kernels/attention*) trials=1 ;; *sm_90a) trials=6 ;; *) trials=3 ;; esac
+    # what is committed below. Where two implementations compete, the default of each.
+    case "$name $arch" in tests/*sm_90a) trials=1000 ;; "kernels/attention sm_90a") trials=2 ;; kernels/attention*) trials=1 ;; *sm_90a) trials=6 ;; *) trials=3 ;; esac
     build "$folder" "$arch" "$trials" NVRTC
-    build "$by_nvcc" "$arch" 1 nvcc
+    case "$name $arch" in "kernels/attention sm_90a") trials=2 ;; *) trials=1 ;; esac
+    build "$by_nvcc" "$arch" "$trials" nvcc
   done
 done
 

@@ -219,12 +219,12 @@ if wants itself; then
   grep '^{' "$out/itself.log" >> "$figures" || true
 fi
 # Attention: proofs, and winners against FlashAttention 2 and SDPA's own choice.
-# Each once: width of heads and configuration of what the table of tuned configurations has for this architecture.
+# Each once: width of heads and configuration of what claims.toml says of the portable kernel, which prove.py is for.
 winners="$(python3 - <<'PY'
 import tomllib
-word = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
-entries = tomllib.load(open("kernels/attention/results/tuned.toml", "rb"))["tuned"]
-found = [f'{e["dims"]["D"]} ' + ",".join(f"{n}={word(v)}" for n, v in e["config"].items()) for e in entries if e["arch"] == "sm_90a"]
+claims = tomllib.load(open("claims.toml", "rb"))["claims"]
+named = "implementation=portable,"
+found = [f'{c["workload"].split("_d")[1].split("_")[0]} {c["config"].removeprefix(named)}' for c in claims if c.get("config", "").startswith(named)]
 # Other widths of heads, which no workload has.
 found += [f"{d} BLOCK_M=64,BLOCK_N=32,WARPS=4,STAGES=2,Q_IN_REGS=false,SWIZZLE=xor,KV_BUFFER=shared,UNROLL=1,MIN_BLOCKS=1" for d in (32, 96, 256)]
 print(" ".join(dict.fromkeys(found)))
@@ -297,15 +297,14 @@ if wants kernel_tuner; then
   grep '^{' "$out/kernel_tuner.log" >> "$figures" || true
   cat "$out/kernel_tuner/kernel_tuner.md" || true
 fi
-# Every valid configuration of attention at one workload.
+# Every valid configuration of the portable attention kernel at one workload.
 if wants record; then
   mkdir -p "$bin/record"
   cd "$bin/record"
   again="--resume last"
-  [ -d .kiln ] || again="--target cuda --variant T=bf16 --workload s2048_d64 --baseline flash --strategy random --trials 100000 --samples 25 --no-stop --no-prior --adopt --seed 1"
+  [ -d .kiln ] || again="--target cuda --variant T=bf16 --implementation portable --workload s2048_d64 --baseline flash --strategy random --trials 100000 --samples 25 --no-stop --no-prior --seed 1"
   timeout -s INT -k 30 "${RECORD_SECONDS:-520}" "$kiln" tune "$root/kernels/attention" $again > "$out/record.log" 2>&1 || echo "record: exit $?"
   tail -n 5 "$out/record.log"
-  cp "$root/kernels/attention/results/tuned.toml" "$out/"
   "$kiln" history last --export t4 | gzip -9n > "$out/attention_s2048_d64.json.gz"
   rm -rf .kiln/cache && tar -czf "$out/record.tgz" -C "$bin" record
   cd "$root"

@@ -233,7 +233,7 @@ fn a_worker_that_is_too_slow_or_not_wanted_is_ended() {
 fn a_pool_builds_with_nvrtc_side_by_side() {
     let Some(nvrtc) = nvrtc() else { return };
     let bench = Bench::new();
-    let pool = Pool::new(2, nvrtc, bench.cache.clone(), BuildLimits::default(), || {});
+    let pool = Pool::new(2, nvrtc, bench.cache.clone(), BuildLimits::default(), |_| {});
     let request = bench.request(KERNELS, &["shift<float, SCALE>"]);
     let scaled = |n: i64| Request { config: Config::parse(&format!("SCALE={n}")).unwrap(), ..request.clone() };
     let tickets: Vec<_> = (1..5).map(|n| (n, pool.ask(scaled(n)))).collect();

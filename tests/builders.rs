@@ -274,7 +274,7 @@ fn an_interruption_ends_a_compilation_and_the_last_copy_ends_them_all() {
     });
     assert!(fault.why.contains("interrupted") && is_gone(bench.started()[0]));
     // Threads of a pool come and go; their processes stay with the copy here.
-    let pool = Pool::new(2, nvrtc.clone(), bench.cache.clone(), BuildLimits::default(), || {});
+    let pool = Pool::new(2, nvrtc.clone(), bench.cache.clone(), BuildLimits::default(), |_| {});
     // All of them first: each writes the source anew, and nobody may read it meanwhile.
     let requests: Vec<_> = (10..16).map(|scale| bench.request(SIMPLE, scale)).collect();
     let tickets: Vec<_> = requests.into_iter().map(|request| pool.ask(request)).collect();

@@ -26,10 +26,18 @@ class Table:
             self.arguments = [Argument(a["name"], a["role"], a.get("type", ""), a.get("value")) for a in read["arguments"]]
             self.derived = dict(read.get("derived", {}))
             self.constraints = dict(read.get("constraints", {}))
-            self.entries = [Entry(entry, self.tunables) for entry in read["tuned"]]
+            # Where several compete, each has its own tunables and constraints; the winner's `implementation` says whose count.
+            self.implementations = {name: dict(own) for name, own in read.get("implementations", {}).items()}
+            self.entries = [Entry(entry, self.of(entry["config"], "tunables", self.tunables)) for entry in read["tuned"]]
+            for own in self.implementations.values():
+                self.tunables.extend(name for name in own["tunables"] if name not in self.tunables)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             words = "no %s" % error if isinstance(error, KeyError) else error
             raise BadTable("%s: not a table of winners: %s" % (self.path, words), ADOPT) from None
+
+    def of(self, config, what, otherwise):
+        """What the implementation of a configuration says, or what the table says where there is only one."""
+        return self.implementations.get(config.get("implementation"), {}).get(what, otherwise)
 
     def read(self):
         try:
@@ -76,9 +84,10 @@ class Table:
         """Whether a configuration keeps every constraint on a shape. What cannot be evaluated here counts as broken."""
         names = dict(variant, **dims, **config)
         try:
-            for name, expression in self.derived.items():
+            for name, expression in self.of(config, "derived", self.derived).items():
                 names[name] = evaluate(str(expression), names)
-            return all(evaluate(str(expression), names) for expression in self.constraints.values())
+            constraints = self.of(config, "constraints", self.constraints)
+            return all(evaluate(str(expression), names) for expression in constraints.values())
         except Unknown:
             return False
 

@@ -137,6 +137,27 @@ class Tuned(unittest.TestCase):
         self.assertEqual(self.called(module, 64, 128), (8, "a"))
         self.stale(lambda: self.called(module, 64, 129), "is valid there")
 
+    def test_each_implementation_has_its_own_tunables_and_constraints(self):
+        source = """
+import kiln
+
+@kiln.tuned("tuned.json", stale=STALE)
+def rows(x, *, implementation, **tunables):
+    return implementation, tunables
+"""
+        own = {"tunables": ["implementation", "BLOCK"], "default": {}, "derived": {"TILE": "2 * BLOCK"}, "constraints": {"fits": "COLS % TILE == 0"}}
+        other = {"tunables": ["implementation", "WAY"], "default": {}, "derived": {}, "constraints": {}}
+        self.table.update(own, implementations={"tiled": own, "plain": other})
+        tuned = [entry("short", 64, 128, 0), entry("long", 64, 4096, 0)]
+        tuned[0]["config"] = {"implementation": "plain", "WAY": "a"}
+        tuned[1]["config"] = {"implementation": "tiled", "BLOCK": 64}
+        self.table["tuned"] = tuned
+        module = self.load(source=source)
+        self.assertEqual(module.rows(Array(64, 128)), ("plain", {"WAY": "a"}))
+        self.assertEqual(module.rows(Array(64, 2048)), ("tiled", {"BLOCK": 64}))
+        # No tile divides it, and the other has no such rule.
+        self.assertEqual(module.rows(Array(64, 4095)), ("plain", {"WAY": "a"}))
+
     def test_a_type_variable_chooses_by_size_and_prefers_itself(self):
         self.table["arguments"][0]["type"] = self.table["arguments"][1]["type"] = "T[ROWS, COLS]"
         self.table["tuned"] = [

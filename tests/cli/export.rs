@@ -11,7 +11,7 @@ use crate::planted::toolkit;
 use crate::run::{empty_folder, kiln_in, root};
 
 /// Runs a line of a shell in a folder and gives what it printed; fails with everything it said.
-fn shell(folder: &Path, line: &str) -> String {
+pub(crate) fn shell(folder: &Path, line: &str) -> String {
     let Output { status, stdout, stderr } =
         Command::new("sh").args(["-c", line]).current_dir(folder).env("PYTHON", python()).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&stdout).into_owned(), String::from_utf8_lossy(&stderr).into_owned());
@@ -23,7 +23,7 @@ fn python() -> String {
     std::env::var("KILN_PYTHON").unwrap_or_else(|_| "python3".into())
 }
 
-fn exported(folder: &Path, words: &[&str]) -> Value {
+pub(crate) fn exported(folder: &Path, words: &[&str]) -> Value {
     let ran = kiln_in(folder, &[&["export"], words, &["--json"]].concat());
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     serde_json::from_str(&ran.out).unwrap()

@@ -19,6 +19,7 @@ mod doctor;
 mod errors;
 mod events;
 mod export;
+mod export_implementations;
 mod faults;
 mod filled;
 mod from;

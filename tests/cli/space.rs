@@ -57,11 +57,12 @@ fn json_has_the_documented_keys() {
     {
         assert_eq!(object[key], expected);
     }
-    assert_eq!(object["raw"], 11_520);
+    // Implementations side by side: 171,072 of hopper and 11,520 of portable.
+    assert_eq!(object["raw"], 182_592);
     assert!(object["valid"].as_u64().unwrap() > 0);
     assert!(object["seconds"].as_f64().unwrap() > 0.0);
-    let constraint = &object["constraints"][0];
-    assert_eq!(constraint["name"], "rows");
+    let constraints = object["constraints"].as_array().unwrap();
+    let constraint = constraints.iter().find(|one| one["name"].as_str().unwrap().ends_with("rows")).unwrap();
     assert!(constraint["expression"].is_string() && constraint["removes"].is_u64());
     let all = json("space kernels/attention --arch sm_90a --json");
     assert_eq!(all["workload"], "all");

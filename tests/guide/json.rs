@@ -117,8 +117,13 @@ fn the_json_reference_names_every_key() {
              kiln check sample --target cpu 2>log >log; echo '#error no' >> sample/sample.c; {commit} two"
         ),
     );
+    // Three implementations, and two of which one does not run on the architecture.
+    let versions = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tune/implementations");
+    shell(&folder, &format!("cp -r {versions} versions"));
+    let attention = concat!("kiln space ", env!("CARGO_MANIFEST_DIR"), "/../../kernels/attention --arch sm_80 --json");
     let runs = [
         ("space", "kiln space sample --sample 2 --json"),
+        ("space", attention),
         ("gate", "kiln gate sample --json"),
         ("gate", &built),
         ("gate --arch all", "kiln gate sample --arch all --json"),
@@ -145,6 +150,7 @@ fn the_json_reference_names_every_key() {
         ("diagnose --calibration", &calibrated),
         ("sanitize", "kiln sanitize sample --json"),
         ("debug", "kiln debug sample --json"),
+        ("tune", "kiln tune versions --trials 4 --samples 25 --json"),
         ("tune", "kiln tune sample --trials 4 --samples 25 --json"),
         ("tune --until build", &all_built),
         ("export", "kiln export sample --target cpu --json"),

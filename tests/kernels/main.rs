@@ -31,7 +31,7 @@ fn check_kernel(name: &str) {
     let selection = spec.select(choice).unwrap();
     let problem = Problem::from_selection(&selection).unwrap();
     let space = Space::build(&problem).unwrap();
-    let default = Config::new(selection.target.default.clone());
+    let default = selection.stated_default().unwrap();
     assert!(space.locate(&default).is_some_and(|point| space.contains(&point)), "{name}: the default is not valid");
     let mut configs = vec![default];
     configs.extend(space.sample(DRAWN - 1, 11).iter().map(|point| space.config(point)));
@@ -52,17 +52,19 @@ fn build(cache: &Cache, folder: &Utf8Path, selection: &Selection<'_>, config: &C
         .slots
         .iter()
         .map(|slot| match slot.role {
+            _ if !selection.passes(config, &slot.name) => Passing::Omitted,
             Role::Scalar => Passing::Value(c_type(slot.dtype)),
             _ => Passing::Pointer,
         })
         .collect();
-    let entry = selection.target.entry.as_ref().or(selection.spec.entry.as_ref()).unwrap();
+    let implementation = selection.implementation(config);
+    let entry = implementation.entry.as_ref().or(selection.spec.entry.as_ref()).unwrap();
     let request = Request {
-        sources: selection.target.sources.iter().map(|s| folder.join(s)).collect(),
+        sources: implementation.sources.iter().map(|s| folder.join(s)).collect(),
         includes: vec![],
-        std: selection.target.compile.std.clone(),
-        flags: selection.target.compile.flags.clone(),
-        config: config.clone(),
+        std: implementation.compile.std.clone(),
+        flags: implementation.compile.flags.clone(),
+        config: config.tunables(),
         shim: shim(entry, &passing),
         ..Request::default()
     };

@@ -36,6 +36,7 @@ fn devices_share_the_trials_of_a_study_and_refuse_the_same() {
         stopped: &stopped,
         gpu: None,
         live: true,
+        many: true,
         build_limit: None,
     };
     let mut bench = Bench::new(&kernel, &settings, around).unwrap();

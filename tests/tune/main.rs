@@ -16,9 +16,11 @@ mod best;
 mod change;
 mod devices;
 mod events;
+mod implementations;
 mod layout;
 mod scrutiny;
 mod shapes;
+mod stop;
 mod sweep;
 
 fn root() -> PathBuf {

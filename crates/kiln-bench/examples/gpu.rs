@@ -154,6 +154,7 @@ fn itself(kiln: &str, folder: &str, wanted: usize, seconds: f64) -> Result<()> {
         stopped: &stopped,
         gpu: None,
         live: true,
+        many: false,
         build_limit: None,
     };
     let mut bench = Bench::new(&kernel, &settings, around).map_err(in_words)?;

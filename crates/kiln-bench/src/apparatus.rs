@@ -2,7 +2,7 @@
 //! written against this and nothing else, so that every rule of it can be tried with an apparatus that only plays.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kiln_core::{Config, Fault, Outcome, Refusal, Workload};
 use kiln_judge::{Distribution, Level};
@@ -99,6 +99,10 @@ pub trait Apparatus {
     /// The same workloads set up again with inputs nobody has seen, and behind them those that were kept back, if they are
     /// wanted. Nothing is run there unless it is live.
     fn proving_stages(&self, kept_back: bool, purpose: &str, live: bool) -> Result<Vec<Self::Stage>, Trouble>;
+    /// About how long it takes to make and ask the questions of a level; nothing where that cannot be told.
+    fn level_takes(&self, level: Level) -> Duration;
+    /// The same for making the stages of a proof, with those that are kept back if they are wanted.
+    fn proving_takes(&self, kept_back: bool) -> Duration;
     /// The share of what this machine can do at best that a time is; none when the file states no cost.
     fn share_of_limit(&self, stage: &Self::Stage, seconds: f64) -> Option<f64>;
 
@@ -229,6 +233,14 @@ impl<'a> Apparatus for Bench<'a> {
         }
         let sets: &[Distribution] = if live { &SETS } else { &[] };
         Bench::stages(self, &workloads, purpose, sets)
+    }
+
+    fn level_takes(&self, level: Level) -> Duration {
+        Bench::level_takes(self, level)
+    }
+
+    fn proving_takes(&self, kept_back: bool) -> Duration {
+        Bench::proving_takes(self, kept_back)
     }
 
     fn share_of_limit(&self, stage: &Stage<'a>, seconds: f64) -> Option<f64> {

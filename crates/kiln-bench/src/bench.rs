@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use kiln_build::{Cache, Compiler, Pool, Toolchain};
@@ -23,6 +23,7 @@ use crate::questions::check::questions;
 use crate::questions::exams::{Helpers, exam};
 use crate::questions::layout::Layout;
 use crate::questions::outside::Oracle;
+use crate::questions::pace::Pace;
 use crate::questions::reference::DeviceReference;
 use crate::questions::stage::{Stage, Trouble};
 use crate::questions::supply::Supply;
@@ -73,6 +74,8 @@ pub struct Bench<'a> {
     pub(crate) others: Vec<Station<'a>>,
     /// Somebody was right on integers from the whole range of their type.
     pub(crate) answered: bool,
+    /// How long questions take to make.
+    pub(crate) pace: Pace,
 }
 
 /// Where a bench gets things from.
@@ -89,6 +92,8 @@ pub struct Surroundings<'a> {
     pub gpu: Option<String>,
     /// False when nothing will be run, and no questions are needed.
     pub live: bool,
+    /// Whether many configurations will be built, so that what compiles is started at once.
+    pub many: bool,
     /// A build that takes longer is refused; the settings' own limit when none.
     pub build_limit: Option<Duration>,
 }
@@ -96,8 +101,11 @@ pub struct Surroundings<'a> {
 impl<'a> Bench<'a> {
     /// Sets the workloads up, smallest first, with the questions of the quick check.
     pub fn new(kernel: &'a Kernel<'a>, settings: &'a Settings, around: Surroundings<'a>) -> Result<Bench<'a>, Trouble> {
-        let live = around.live;
+        let (live, many) = (around.live, around.many);
         let mut bench = Bench::without_stages(kernel, settings, around)?;
+        if live && many {
+            bench.begin_to_build()?;
+        }
         bench.set_up(live)?;
         Ok(bench)
     }
@@ -130,6 +138,7 @@ impl<'a> Bench<'a> {
             seating: self.seating.clone(),
             others: Vec::new(),
             answered: false,
+            pace: Pace::default(),
         };
         bench.oracle = Oracle::find(&bench)?;
         bench.set_up(true)?;
@@ -166,12 +175,13 @@ impl<'a> Bench<'a> {
         let memory = memory(settings, &machine);
         let limits = WorkerLimits { time: Duration::from_secs(60), memory };
         let cuda = match kernel.selection.target.kind {
-            TargetKind::Cuda if around.live => cuda_toolchain(kernel.selection.target, &around.program),
+            TargetKind::Cuda if around.live => cuda_toolchain(&kernel.selection, &around.program),
             _ => Err(Fault::new("looking for a CUDA compiler", "it was not needed")),
         };
         let mut seating = Seating::new(around.program, cpus, settings, limits, around.cache.clone());
         seating.gpu = around.gpu;
-        seating.required = kernel.selection.target.kernels.clone().into();
+        let required = kernel.selection.target.implementations.iter();
+        seating.required = required.map(|one| (one.name.clone(), one.kernels.clone().into())).collect();
         let mut bench = Bench {
             kernel,
             settings,
@@ -194,6 +204,7 @@ impl<'a> Bench<'a> {
             seating,
             others: Vec::new(),
             answered: false,
+            pace: Pace::default(),
         };
         if around.live {
             kernel.check_files()?;
@@ -236,7 +247,10 @@ impl<'a> Bench<'a> {
             device,
             stopped: Some(self.stopped),
         };
-        Stage::new(self.kernel, workload, rules, distributions, seed, helpers, self.memory())
+        let began = Instant::now();
+        let made = Stage::new(self.kernel, workload, rules, distributions, seed, helpers, self.memory())?;
+        self.pace.saw(self.needed(workload, made.exams.len()), began.elapsed().as_secs_f64());
+        Ok(made)
     }
 
     /// A further question about a workload that is set up, after which it can be asked by its number.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Fault, Refusal, Report, Value, Workload};
 use kiln_space::{Problem, Space};
-use kiln_spec::{Constants, Origin, Selection, TargetKind};
+use kiln_spec::{Constants, Implementation, Origin, Selection, TargetKind};
 
 /// A kernel, one target of it, and the configurations that target allows.
 #[derive(Debug, Clone)]
@@ -46,9 +46,14 @@ impl<'a> Kernel<'a> {
         self.selection.target.kind.name()
     }
 
-    /// The value a tunable has by default: the file's, or the only one there is.
-    pub fn default_value(&self, name: &str) -> Option<&'a Value> {
-        self.selection.default_value(name)
+    /// The value a tunable of a configuration has by default: the file's, or the only one there is.
+    pub fn default_value(&self, config: &Config, name: &str) -> Option<&'a Value> {
+        self.selection.default_value(config, name)
+    }
+
+    /// Whether a configuration's entry launches by itself.
+    pub(crate) fn host(&self, config: &Config) -> bool {
+        self.selection.implementation(config).host
     }
 
     /// The configuration to begin with, among those the rules allow.
@@ -59,6 +64,14 @@ impl<'a> Kernel<'a> {
     /// The same for some of the workloads.
     pub fn default_for(&self, workloads: &[Option<&Workload>]) -> Option<Config> {
         self.selection.default_for(workloads, &|config| self.allows(config))
+    }
+
+    /// What each implementation that competes begins with on some of the workloads, in file order, where the file says so and
+    /// the rules allow it.
+    pub fn openings(&self, workloads: &[Option<&Workload>]) -> Vec<Config> {
+        let own =
+            |one: &&'a Implementation| self.selection.only(one).default_for(workloads, &|config| self.allows(config));
+        self.selection.implementations.iter().filter_map(own).collect()
     }
 
     /// A configuration as it was written down; none when it is not one of this kernel's.
@@ -97,13 +110,15 @@ impl<'a> Kernel<'a> {
     }
 
     /// The function or kernel the file names.
-    pub(crate) fn entry(&self) -> Result<&'a str, Fault> {
-        let target = self.selection.target;
-        let entry = target.entry.as_ref().or(self.selection.spec.entry.as_ref());
-        entry.map(String::as_str).ok_or_else(|| {
-            let place = format!("[target.{}]", target.kind.name());
-            no_entry(&format!("add entry to {place} or [kernel]"))
-        })
+    pub(crate) fn entry(&self, config: &Config) -> Result<&'a str, Fault> {
+        self.entry_of(self.selection.implementation(config))
+    }
+
+    fn entry_of(&self, implementation: &'a Implementation) -> Result<&'a str, Fault> {
+        let entry = implementation.entry.as_ref().or(self.selection.spec.entry.as_ref());
+        entry
+            .map(String::as_str)
+            .ok_or_else(|| no_entry(&format!("add entry to [{}] or [kernel]", self.place(implementation))))
     }
 
     /// Whether it works on a GPU.
@@ -112,11 +127,17 @@ impl<'a> Kernel<'a> {
     }
 
     /// The file and the function of a kernel in Python: `file.py:function`, or a function of the only source.
-    pub fn python_entry(&self) -> Result<(Utf8PathBuf, String), Fault> {
-        let target = self.selection.target;
-        let entry = target.entry.as_ref().or(self.selection.spec.entry.as_ref());
-        let entry = entry.ok_or_else(|| no_entry(r#"add entry = "file.py:function" to [target.python]"#))?;
-        let (file, function) = match (entry.split_once(':'), target.sources.first()) {
+    pub fn python_entry(&self, config: &Config) -> Result<(Utf8PathBuf, String), Fault> {
+        self.python_entry_of(self.selection.implementation(config))
+    }
+
+    /// The same of one implementation.
+    pub fn python_entry_of(&self, implementation: &Implementation) -> Result<(Utf8PathBuf, String), Fault> {
+        let entry = implementation.entry.as_ref().or(self.selection.spec.entry.as_ref());
+        let entry = entry.ok_or_else(|| {
+            no_entry(&format!(r#"add entry = "file.py:function" to [{}]"#, self.place(implementation)))
+        })?;
+        let (file, function) = match (entry.split_once(':'), implementation.sources.first()) {
             (Some((file, function)), _) => (file, function),
             (None, Some(source)) => (source.as_str(), entry.as_str()),
             (None, None) => return Err(no_entry(&format!(r#"write entry = "file.py:{entry}", or name a source"#))),
@@ -128,9 +149,14 @@ impl<'a> Kernel<'a> {
     /// that fill inputs. A file that is not there counts as nothing.
     pub fn fingerprint(&self) -> Result<String, Fault> {
         let (target, spec) = (self.selection.target, self.selection.spec);
-        let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|s| self.folder.join(s)).collect();
-        if target.kind == TargetKind::Python {
-            files.push(self.python_entry()?.0);
+        let (mut files, mut includes): (Vec<Utf8PathBuf>, Vec<Utf8PathBuf>) = (Vec::new(), Vec::new());
+        // All of them, whichever compete here: a winner is compared with those of other studies by it.
+        for one in &target.implementations {
+            files.extend(one.sources.iter().map(|s| self.folder.join(s)));
+            if target.kind == TargetKind::Python {
+                files.push(self.python_entry_of(one)?.0);
+            }
+            includes.extend(one.compile.include.iter().map(|i| self.folder.join(i)));
         }
         files.extend(target.baselines.iter().map(|b| self.folder.join(&b.callable.file)));
         if let Some(Origin::Python(callable)) = spec.reference.as_ref().map(|r| &r.origin) {
@@ -139,32 +165,35 @@ impl<'a> Kernel<'a> {
         let filled = spec.arguments.iter().filter_map(|argument| argument.function.as_ref());
         files.extend(filled.map(|callable| self.folder.join(&callable.file)));
         files.retain(|file| file.is_file());
-        let includes: Vec<Utf8PathBuf> = target.compile.include.iter().map(|i| self.folder.join(i)).collect();
         kiln_build::fingerprint(&files, &includes)
     }
 
     /// Refuses, before anything is begun, a kernel whose files are not there or that names nothing to call.
     pub(crate) fn check_files(&self) -> Result<(), Fault> {
-        let target = self.selection.target;
-        let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|s| self.folder.join(s)).collect();
-        match target.kind {
-            TargetKind::Python => files.push(self.python_entry()?.0),
+        self.selection.implementations.iter().try_for_each(|one| self.check_files_of(one))
+    }
+
+    fn check_files_of(&self, one: &'a Implementation) -> Result<(), Fault> {
+        let kind = self.selection.target.kind;
+        let mut files: Vec<Utf8PathBuf> = one.sources.iter().map(|s| self.folder.join(s)).collect();
+        match kind {
+            TargetKind::Python => files.push(self.python_entry_of(one)?.0),
             _ if files.is_empty() => {
                 return Err(Fault::new("looking for the kernel", "the target has no source")
-                    .hint(format!("add source to [target.{}]", self.target())));
+                    .hint(format!("add source to [{}]", self.place(one))));
             }
             // Each launch may name its own kernel.
-            TargetKind::Cuda if !target.host => {
-                if target.launches.is_empty() {
-                    return Err(Fault::new("looking for the kernel", "the target has no launch")
-                        .hint("add [[target.cuda.launches]] with grid and block, or host = true"));
+            TargetKind::Cuda if !one.host => {
+                if one.launches.is_empty() {
+                    return Err(Fault::new("looking for the kernel", format!("{} has no launch", self.whose(one)))
+                        .hint(format!("add [[{}.launches]] with grid and block, or host = true", self.place(one))));
                 }
-                if target.launches.iter().any(|launch| launch.entry.is_none()) {
-                    self.entry()?;
+                if one.launches.iter().any(|launch| launch.entry.is_none()) {
+                    self.entry_of(one)?;
                 }
             }
             _ => {
-                self.entry()?;
+                self.entry_of(one)?;
             }
         }
         match files.iter().find(|file| !file.is_file()) {
@@ -172,6 +201,16 @@ impl<'a> Kernel<'a> {
                 .hint("sources are named relative to the kernel file")),
             None => Ok(()),
         }
+    }
+
+    /// The table of an implementation.
+    fn place(&self, one: &Implementation) -> String {
+        let target = format!("target.{}", self.target());
+        one.name.as_ref().map_or_else(|| target.clone(), |name| format!("{target}.implementation.{name}"))
+    }
+
+    fn whose(&self, one: &Implementation) -> String {
+        one.name.as_ref().map_or_else(|| "the target".into(), |name| format!("implementation {name}"))
     }
 
     /// The variant in words, `T=f32`.
@@ -186,6 +225,9 @@ fn emptied_by<'a>(selection: &Selection<'a>, problem: &Problem) -> Option<&'a st
     let without = |workload: &&Workload| {
         let mut problem = problem.clone();
         problem.constants.retain(|constants| constants.workload != *workload.name);
+        for one in &mut problem.alternatives {
+            one.problem.constants.retain(|constants| constants.workload != *workload.name);
+        }
         !problem.constants.is_empty() && Space::build(&problem).is_ok_and(|space| !space.is_empty())
     };
     let found = selection.required().into_iter().find(without)?;

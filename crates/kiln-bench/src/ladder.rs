@@ -191,7 +191,11 @@ impl Trying<'_> {
                 }
             }
             let seconds = measured.last().map_or(f64::INFINITY, Measured::median);
-            if let Some(refusal) = self.peaks.and_then(|p| p.doubt(stage.flops, stage.bytes, seconds)) {
+            let doubt = match self.peaks {
+                Some(peaks) => peaks.doubt(seating, stage.flops, stage.bytes, seconds)?,
+                None => None,
+            };
+            if let Some(refusal) = doubt {
                 way.outcome = Ended::Refused(refusal, Some(stage.name().into()));
                 return Ok(());
             }

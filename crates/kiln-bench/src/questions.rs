@@ -9,6 +9,7 @@ pub(crate) mod filling;
 pub(crate) mod layout;
 pub(crate) mod lots;
 pub(crate) mod outside;
+pub(crate) mod pace;
 pub(crate) mod reference;
 pub(crate) mod setup;
 pub(crate) mod stage;

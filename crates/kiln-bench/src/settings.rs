@@ -51,6 +51,9 @@ pub struct Settings {
     pub pair_samples: usize,
     /// The workload asked for; all that are for tuning when none.
     pub workload: Option<String>,
+    /// The implementation asked for; all that run when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implementation: Option<String>,
     /// The baseline's name; the file's first when none.
     pub baseline: Option<String>,
     /// Stop when the default, or else the best of the seed phase, is under half the baseline's speed.
@@ -91,6 +94,7 @@ impl Default for Settings {
             width: 0.01,
             pair_samples: 5,
             workload: None,
+            implementation: None,
             baseline: None,
             stop_rule: true,
             cache: CacheState::Warm,

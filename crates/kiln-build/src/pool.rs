@@ -80,13 +80,14 @@ fn gone() -> Fault {
 
 impl Pool {
     /// A pool of `threads` builders over one cache. Each builder calls `start` first, where it may say on which
-    /// processors it wants to run: compilers run where their builder does.
+    /// processors it wants to run, since compilers run where their builder does, and make ready what it needs; the flag says
+    /// that nobody waits for that any more.
     pub fn new(
         threads: usize,
         toolchain: impl Into<Toolchain>,
         cache: Cache,
         limits: BuildLimits,
-        start: impl Fn() + Clone + Send + 'static,
+        start: impl Fn(&AtomicBool) + Clone + Send + 'static,
     ) -> Pool {
         let toolchain = toolchain.into();
         let (jobs, queue) = channel::<Job>();
@@ -99,7 +100,10 @@ impl Pool {
                 let load = Arc::clone(&load);
                 let (start, stopped) = (start.clone(), Arc::clone(&stopped));
                 std::thread::spawn(move || {
-                    start();
+                    // Not idle, as far as anybody can tell.
+                    tell(&load, Load::began);
+                    start(&stopped);
+                    tell(&load, Load::ended);
                     // The lock is held only while waiting for a job, never while building.
                     while let Some(job) = queue.lock().ok().and_then(|queue| queue.recv().ok()) {
                         if stopped.load(Ordering::Relaxed) {

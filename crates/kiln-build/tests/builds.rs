@@ -4,6 +4,8 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -148,7 +150,7 @@ fn a_pool_that_is_dropped_waits_for_no_compiler() {
     std::process::Command::new("chmod").args(["+x", script.as_str()]).status().unwrap();
     let compiler = Compiler::named(vec![script.into_string()]).unwrap();
     let source = bench.write("k.c", "int x;\n");
-    let pool = Pool::new(1, compiler, bench.cache.clone(), BuildLimits::default(), || {});
+    let pool = Pool::new(1, compiler, bench.cache.clone(), BuildLimits::default(), |_| {});
     let tickets: Vec<_> = (0..3).map(|n| pool.ask(bench.request(&source, &format!("N={n}")))).collect();
     assert!(tickets[0].wait_for(Duration::from_millis(100)).is_none());
     let started = std::time::Instant::now();
@@ -159,10 +161,36 @@ fn a_pool_that_is_dropped_waits_for_no_compiler() {
 }
 
 #[test]
+fn a_builder_makes_itself_ready_before_it_builds_and_hears_that_nobody_waits() {
+    let bench = Bench::new();
+    let source = bench.write("k.c", "int f(void) { return N; }\n");
+    let (open, closed) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (door, heard) = (Arc::clone(&open), Arc::clone(&closed));
+    let ready = move |over: &AtomicBool| {
+        while !door.load(Ordering::Relaxed) && !over.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        heard.store(over.load(Ordering::Relaxed), Ordering::Relaxed);
+    };
+    let limits = BuildLimits::default();
+    let pool = Pool::new(2, bench.compiler.clone(), bench.cache.clone(), limits, ready.clone());
+    let ticket = pool.ask(bench.request(&source, "N=1"));
+    assert!(ticket.wait_for(Duration::from_millis(100)).is_none(), "it was built by nobody who was ready");
+    open.store(true, Ordering::Relaxed);
+    assert!(matches!(ticket.wait(), Ok(Outcome::Passed(_))));
+    drop(pool);
+    // One that is dropped while it starts does not wait for the door.
+    open.store(false, Ordering::Relaxed);
+    drop(Pool::new(2, bench.compiler.clone(), bench.cache.clone(), limits, ready));
+    assert!(closed.load(Ordering::Relaxed));
+    bench.assert_clean();
+}
+
+#[test]
 fn builders_of_the_same_thing_do_not_disturb_each_other() {
     let bench = Bench::new();
     let source = bench.write("k.c", "int f(void) { return N; }\n");
-    let pool = Pool::new(4, bench.compiler.clone(), bench.cache.clone(), BuildLimits::default(), || {});
+    let pool = Pool::new(4, bench.compiler.clone(), bench.cache.clone(), BuildLimits::default(), |_| {});
     let tickets: Vec<_> = (0..12).map(|i| pool.ask(bench.request(&source, &format!("N={}", i % 3)))).collect();
     for ticket in tickets {
         match ticket.wait().unwrap() {

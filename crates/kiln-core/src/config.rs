@@ -8,6 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::Value;
 
+/// The name under which a configuration says which of a target's implementations it is of. No tunable can have it.
+pub const IMPLEMENTATION: &str = "implementation";
+
 /// Names with their values, in declaration order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
@@ -23,6 +26,21 @@ impl Config {
     /// The value of `name`, if it is set.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.entries.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)
+    }
+
+    /// The implementation it is of; none where the target has only one, without a name.
+    pub fn implementation(&self) -> Option<&str> {
+        match self.get(IMPLEMENTATION)? {
+            Value::Str(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The values a kernel is built with: all but the implementation, which says what is built.
+    pub fn tunables(&self) -> Config {
+        let kept =
+            self.entries.iter().filter(|(name, value)| !(&**name == IMPLEMENTATION && matches!(value, Value::Str(_))));
+        Config { entries: kept.cloned().collect() }
     }
 
     /// All pairs, in order.

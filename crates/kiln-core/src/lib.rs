@@ -13,7 +13,7 @@ mod samples;
 mod value;
 mod workload;
 
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, IMPLEMENTATION};
 pub use fault::Fault;
 pub use gate::Gate;
 pub use kernel_name::{is_kernel, kernel_list, kernel_matches, readable_kernel};

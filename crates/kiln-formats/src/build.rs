@@ -6,14 +6,16 @@ use std::sync::Arc;
 use kiln_core::{Report, Value};
 use kiln_expr::{Expression, Scope, Type};
 use kiln_spec::{
-    Compile, Constraint, Cost, Export, Formula, Fuzz, KernelSpec, Objective, SoftGates, Source, Sweep, Target,
+    Constraint, Cost, Export, Formula, Fuzz, Implementation, KernelSpec, Objective, SoftGates, Source, Sweep, Target,
     TargetKind, Tunable, TunedTable,
 };
 
 /// A spec under construction, with everything that was found wrong so far.
 pub(crate) struct Builder {
     source: Source,
-    target: Target,
+    /// What the target is of.
+    pub(crate) kind: TargetKind,
+    target: Implementation,
     types: ParameterTypes,
     pub(crate) errors: Vec<Report>,
     pub(crate) warnings: Vec<Report>,
@@ -26,24 +28,8 @@ impl Builder {
         })?;
         Ok(Builder {
             source: Source { name: name.into(), text: text.into() },
-            target: Target {
-                kind: TargetKind::Cuda,
-                entry: None,
-                host: false,
-                on_gpu: true,
-                sources: vec![],
-                compile: Compile::default(),
-                archs: vec![],
-                variants: vec![],
-                tunables: vec![],
-                default: vec![],
-                tuned: TunedTable::default(),
-                derived: vec![],
-                constraints: vec![],
-                launches: vec![],
-                kernels: vec![],
-                baselines: vec![],
-            },
+            kind: TargetKind::Cuda,
+            target: Implementation::default(),
             types: ParameterTypes::default(),
             errors: vec![],
             warnings: vec![],
@@ -122,7 +108,7 @@ impl Builder {
         self.source.text.clone()
     }
 
-    pub(crate) fn target(&mut self) -> &mut Target {
+    pub(crate) fn target(&mut self) -> &mut Implementation {
         &mut self.target
     }
 
@@ -149,7 +135,16 @@ impl Builder {
             entry: None,
             host: false,
             description: None,
-            targets: vec![self.target],
+            targets: vec![Target {
+                kind: self.kind,
+                on_gpu: true,
+                archs: vec![],
+                variants: vec![],
+                tuned: TunedTable::default(),
+                baselines: vec![],
+                arguments: None,
+                implementations: vec![self.target],
+            }],
             arguments: vec![],
             cost: Cost::default(),
             workloads: vec![],

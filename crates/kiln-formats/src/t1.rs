@@ -256,10 +256,10 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Imported, Vec<Report>> {
     }
     let mut title = file.general.and_then(|g| g.name).map(Cow::into_owned);
     if let Some(kernel) = file.kernel {
-        let target = builder.target();
         if let Some("C" | "CPP" | "C++") = kernel.language.as_deref() {
-            target.kind = TargetKind::Cpu;
+            builder.kind = TargetKind::Cpu;
         }
+        let target = builder.target();
         target.entry = kernel.name.map(Cow::into_owned).filter(|n| !n.is_empty());
         target.sources = kernel.file.into_iter().map(Cow::into_owned).filter(|f| !f.is_empty()).collect();
         title = title.or_else(|| target.entry.clone());
@@ -360,7 +360,8 @@ mod tests {
             conditions.join(", ")
         );
         let imported = read("k", text.as_bytes()).unwrap();
-        let names: Vec<&str> = imported.spec.targets[0].constraints.iter().map(|c| &*c.name).collect();
+        let names: Vec<&str> =
+            imported.spec.targets[0].implementations[0].constraints.iter().map(|c| &*c.name).collect();
         let wanted: Vec<String> = (1..=101).map(|i| format!("condition_{i}")).collect();
         assert_eq!(names, wanted);
     }

@@ -286,6 +286,9 @@ pub struct MappedSlot {
     /// The variable of a `constant`, which is set before calls and is no parameter of the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
+    /// Whether the kernel does not take it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub omitted: bool,
 }
 
 /// A TMA descriptor, to be made by the worker.

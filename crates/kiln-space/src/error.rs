@@ -1,8 +1,9 @@
 //! Why a space could not be built.
 
 use std::fmt;
+use std::sync::Arc;
 
-use kiln_core::Config;
+use kiln_core::{Config, IMPLEMENTATION, Value};
 use kiln_expr::EvalError;
 
 /// A problem that has no space.
@@ -64,3 +65,20 @@ impl fmt::Display for SpaceError {
 }
 
 impl std::error::Error for SpaceError {}
+
+impl SpaceError {
+    /// The same error of one of several implementations: the configuration says which.
+    pub(crate) fn of(self, name: &Arc<str>) -> SpaceError {
+        let named = |config: Config| {
+            let own = (Arc::from(IMPLEMENTATION), Value::Str(name.clone()));
+            Config::new(std::iter::once(own).chain(config.iter().map(|(n, v)| (n.clone(), v.clone()))).collect())
+        };
+        match self {
+            SpaceError::Evaluation { rule, derived, workload, error, config } => {
+                SpaceError::Evaluation { rule, derived, workload, error, config: named(config) }
+            }
+            SpaceError::Unexplained(config) => SpaceError::Unexplained(named(config)),
+            other => other,
+        }
+    }
+}

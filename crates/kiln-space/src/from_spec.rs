@@ -3,14 +3,26 @@
 
 use kiln_core::Gate;
 use kiln_expr::{ExprError, Expression};
-use kiln_spec::{Constants, Formula, Launch, Selection};
+use kiln_spec::{Constants, Formula, Implementation, Launch, Selection};
 
-use crate::problem::{Dimension, Problem, Rule};
+use crate::problem::{Alternative, Dimension, Problem, Rule};
 
 impl Problem {
-    /// The problem of a selection: all its workloads must be satisfied at once, and those its winner is checked on.
+    /// The problem of a selection: all its workloads must be satisfied at once, and those its winner is checked on. Where
+    /// implementations compete, each has its own.
     pub fn from_selection(selection: &Selection<'_>) -> Result<Problem, ExprError> {
-        let target = selection.target;
+        if selection.competing() {
+            let alternative = |one: &&'_ Implementation| {
+                let name = one.name.clone().unwrap_or_default();
+                Ok(Alternative { name, problem: Problem::of_one(&selection.only(one), one)? })
+            };
+            return Ok(Problem::united(selection.implementations.iter().map(alternative).collect::<Result<_, _>>()?));
+        }
+        Problem::of_one(selection, selection.first())
+    }
+
+    /// The problem of one implementation, which is all that is selected.
+    fn of_one(selection: &Selection<'_>, target: &Implementation) -> Result<Problem, ExprError> {
         let required = selection.required();
         let mut constants: Vec<Constants> = required.iter().map(|w| Constants::of(selection, Some(w))).collect();
         if constants.is_empty() {
@@ -24,6 +36,7 @@ impl Problem {
                 gate: Gate::Constraint,
                 expression: c.formula.expression.clone(),
                 hint: c.hint.clone(),
+                of: None,
             })
             .collect();
         // Limits belong to an architecture: without one there is nothing to hold a launch against.
@@ -43,6 +56,7 @@ impl Problem {
             constants,
             derived: target.derived.iter().map(|d| (d.name.clone(), d.formula.expression.clone())).collect(),
             rules,
+            alternatives: Vec::new(),
         })
     }
 }
@@ -80,7 +94,7 @@ fn launch_limits(launch: &Launch, block: &[u32; 3], grid: &[u64; 3], cluster: u3
 }
 
 fn rule(gate: Gate, text: &str, hint: &str) -> Result<Rule, ExprError> {
-    Ok(Rule { name: gate.name().into(), gate, expression: Expression::parse(text)?, hint: Some(hint.into()) })
+    Ok(Rule { name: gate.name().into(), gate, expression: Expression::parse(text)?, hint: Some(hint.into()), of: None })
 }
 
 fn bracketed(formula: &Formula) -> String {

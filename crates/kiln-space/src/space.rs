@@ -9,6 +9,7 @@ use crate::building::order::order;
 use crate::building::state::layers;
 use crate::building::tabulate::tabulate;
 use crate::error::SpaceError;
+use crate::part::Part;
 use crate::problem::{Dimension, Problem};
 use crate::rules::clause::Clauses;
 
@@ -20,14 +21,20 @@ pub type Point = Box<[u32]>;
 pub struct Space {
     dimensions: Vec<Dimension>,
     factors: Vec<Diagram>,
+    /// The spaces of implementations that compete; empty for a space that is one.
+    parts: Vec<Part>,
     count: u128,
 }
 
 impl Space {
     /// Builds the space of a problem.
     pub fn build(problem: &Problem) -> Result<Space, SpaceError> {
+        if !problem.alternatives.is_empty() {
+            return Space::unite(problem);
+        }
         let mut clauses = Clauses::new(problem)?;
-        let mut space = Space { dimensions: problem.dimensions.clone(), factors: Vec::new(), count: 0 };
+        let mut space =
+            Space { dimensions: problem.dimensions.clone(), factors: Vec::new(), parts: Vec::new(), count: 0 };
         if clauses.empty {
             return Ok(space);
         }
@@ -81,6 +88,9 @@ impl Space {
         if index >= self.count {
             return None;
         }
+        if let Some(part) = self.parts.iter().rfind(|part| part.first <= index) {
+            return part.space.point(index - part.first).map(|own| part.lifted(&own, self.dimensions.len()));
+        }
         let mut point = vec![0; self.dimensions.len()].into_boxed_slice();
         let mut rest = index;
         for factor in self.factors.iter().rev() {
@@ -95,6 +105,10 @@ impl Space {
         if self.count == 0 || point.len() != self.dimensions.len() {
             return None;
         }
+        if !self.parts.is_empty() {
+            let part = self.part(point)?;
+            return Some(part.first + part.space.index(&part.lowered(point)?)?);
+        }
         self.factors.iter().try_fold(0, |index, factor| Some(index * factor.count() + factor.find(point)?))
     }
 
@@ -104,7 +118,16 @@ impl Space {
     }
 
     /// All configurations in order of index.
-    pub fn iter(&self) -> impl Iterator<Item = Point> + '_ {
+    pub fn iter(&self) -> Box<dyn Iterator<Item = Point> + '_> {
+        if self.parts.is_empty() {
+            return Box::new(self.product());
+        }
+        let lifted = |part| Part::points(part, self.dimensions.len());
+        Box::new(self.parts.iter().flat_map(lifted))
+    }
+
+    /// All configurations of a product of groups.
+    fn product(&self) -> impl Iterator<Item = Point> + '_ {
         let mut point: Point = vec![0; self.dimensions.len()].into();
         let mut paths: Vec<Vec<u32>> = self.factors.iter().map(|factor| factor.first(&mut point)).collect();
         let mut more = !self.is_empty();
@@ -118,12 +141,20 @@ impl Space {
 
     /// The names and values of a configuration.
     pub fn config(&self, point: &[u32]) -> Config {
+        if let Some(part) = self.part(point) {
+            return part.config(point, &self.dimensions);
+        }
         let value = |(d, v): (&Dimension, &u32)| (d.name.clone(), d.values[*v as usize].clone());
         Config::new(self.dimensions.iter().zip(point).map(value).collect())
     }
 
-    /// The point of named values; none when a name is missing or a value is not in its list.
+    /// The point of named values; none when a name is missing or a value is not in its list. Where implementations compete,
+    /// the names are those of the implementation that is named.
     pub fn locate(&self, config: &Config) -> Option<Point> {
+        if !self.parts.is_empty() {
+            let part = self.parts.iter().find(|part| config.implementation() == Some(&*part.name))?;
+            return Some(part.lifted(&part.space.locate(config)?, self.dimensions.len()));
+        }
         let position = |d: &Dimension| {
             let wanted: &Value = config.get(&d.name)?;
             d.values.iter().position(|v| v == wanted).map(|i| i as u32)
@@ -134,7 +165,67 @@ impl Space {
     /// The space of exactly the assignments in one diagram, which binds every tunable.
     pub(crate) fn of_diagram(dimensions: Vec<Dimension>, diagram: Diagram) -> Space {
         let count = diagram.count();
-        Space { dimensions, factors: if count == 0 { vec![] } else { vec![diagram] }, count }
+        Space { dimensions, factors: if count == 0 { vec![] } else { vec![diagram] }, parts: vec![], count }
+    }
+
+    /// The space of several implementations: the configurations of each, one after another.
+    fn unite(problem: &Problem) -> Result<Space, SpaceError> {
+        let (mut parts, mut count) = (Vec::with_capacity(problem.alternatives.len()), 0u128);
+        for (place, one) in problem.alternatives.iter().enumerate() {
+            let space = Space::build(&one.problem).map_err(|error| error.of(&one.name))?;
+            let (first, more) = (count, space.count);
+            parts.push(Part::new(one.name.clone(), place, space, first, &problem.dimensions));
+            count = count.checked_add(more).ok_or(SpaceError::TooMany)?;
+        }
+        // Searched from the end, the first of those that begin at an index has something.
+        parts.retain(|part: &Part| !part.space.is_empty());
+        Ok(Space { dimensions: problem.dimensions.clone(), factors: Vec::new(), parts, count })
+    }
+
+    /// The implementation's part that a point lies in; none for a space that is one.
+    pub(crate) fn part(&self, point: &[u32]) -> Option<&Part> {
+        self.parts.iter().find(|part| point.first() == Some(&(part.place as u32)))
+    }
+
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// How many configurations each implementation has, where several compete; those without any are not among them.
+    pub fn implementations(&self) -> Vec<(&str, u128)> {
+        self.parts.iter().map(|part| (&*part.name, part.space.len())).collect()
+    }
+
+    /// The tunables that have a choice where a point lies: those of its implementation.
+    pub fn free(&self, point: &[u32]) -> Vec<usize> {
+        let choice = |dimensions: &[Dimension], at: usize| dimensions[at].values.len() > 1;
+        match self.part(point) {
+            Some(part) => {
+                part.columns().filter(|(own, _)| choice(part.space.dimensions(), *own)).map(|(_, at)| at).collect()
+            }
+            None => (0..self.dimensions.len()).filter(|at| choice(&self.dimensions, *at)).collect(),
+        }
+    }
+
+    /// Puts the tunables that a point's implementation does not have where they belong: at their first value.
+    pub fn settle(&self, point: &mut [u32]) {
+        if let Some(part) = self.part(point) {
+            let own: Vec<usize> = part.columns().map(|(_, at)| at).collect();
+            point.iter_mut().enumerate().filter(|(at, _)| *at > 0 && !own.contains(at)).for_each(|(_, v)| *v = 0);
+        }
+    }
+
+    /// Configurations drawn uniformly and apart from each implementation, about as many from each; one list where the space
+    /// is one.
+    pub fn samples(&self, count: usize, seed: u64) -> Vec<Vec<Point>> {
+        if self.parts.is_empty() {
+            return vec![self.sample(count, seed)];
+        }
+        let share = count.div_ceil(self.parts.len());
+        let lifted = |part: &Part| {
+            part.space.sample(share, seed).iter().map(|own| part.lifted(own, self.dimensions.len())).collect()
+        };
+        self.parts.iter().map(lifted).collect()
     }
 
     pub(crate) fn factors(&self) -> &[Diagram] {

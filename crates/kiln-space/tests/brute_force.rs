@@ -123,8 +123,10 @@ fn problem() -> impl Strategy<Value = Case> {
                         gate: Gate::Constraint,
                         expression: Expression::parse(text).unwrap(),
                         hint: None,
+                        of: None,
                     })
                     .collect(),
+                alternatives: vec![],
             })
         })
 }

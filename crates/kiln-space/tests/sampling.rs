@@ -26,8 +26,10 @@ fn space(lists: &[(&str, i64)], rules: &[&str]) -> Space {
                 gate: Gate::Constraint,
                 expression: Expression::parse(text).unwrap(),
                 hint: None,
+                of: None,
             })
             .collect(),
+        alternatives: vec![],
     };
     Space::build(&problem).unwrap()
 }
@@ -166,6 +168,7 @@ fn more_than_a_u128_of_configurations_is_said_to_be_too_many() {
         constants: vec![Constants::default()],
         derived: vec![],
         rules: vec![],
+        alternatives: vec![],
     };
     assert_eq!(problem.raw(), None);
     assert_eq!(Space::build(&problem).unwrap_err(), SpaceError::TooMany);
@@ -176,6 +179,7 @@ fn more_than_a_u128_of_configurations_is_said_to_be_too_many() {
         gate: Gate::Constraint,
         expression: Expression::parse(&format!("{sum} >= 1")).unwrap(),
         hint: None,
+        of: None,
     };
     let tied = Problem { rules: vec![rule], ..problem };
     assert_eq!(Space::build(&tied).unwrap_err(), SpaceError::TooMany);

@@ -1,9 +1,9 @@
 //! Configurations of a selection: the one to begin with, and one that was typed or recorded. In: the file's `[default]`, its
 //! table of tuned configurations, text. Out: values as the file lists them. There is one meaning of 'default', here.
 
-use kiln_core::{Config, Value, Workload};
+use kiln_core::{Config, IMPLEMENTATION, Value, Workload};
 
-use crate::{Selection, Tunable, Tuned};
+use crate::{Implementation, Selection, Tunable, Tuned};
 
 impl Tunable {
     /// The listed value a typed one means: `2` means `2.0`, `1` means `true` and `64` means `"64"` where that is listed.
@@ -16,21 +16,35 @@ impl Tunable {
     }
 }
 
-impl<'a> Selection<'a> {
-    /// The value a tunable has by default: the file's, or the only one there is.
-    pub fn default_value(&self, name: &str) -> Option<&'a Value> {
-        let stated = self.target.default.iter().find(|(n, _)| &**n == name).map(|(_, v)| v);
-        let tunable = self.target.tunables.iter().find(|t| &*t.name == name);
-        stated.or(match tunable.map(|t| &t.values[..]) {
-            Some([only]) => Some(only),
-            _ => None,
-        })
+impl Implementation {
+    /// A configuration with these values; none when a tunable has none.
+    pub fn configured(&self, value: impl Fn(&Tunable) -> Option<Value>) -> Option<Config> {
+        let own = self.name.iter().map(|name| Some((IMPLEMENTATION.into(), Value::Str(name.clone()))));
+        let values = self.tunables.iter().map(|t| Some((t.name.clone(), value(t)?)));
+        Some(Config::new(own.chain(values).collect::<Option<Vec<_>>>()?))
     }
 
     /// The file's default configuration, whether or not the rules allow it; none when it leaves a tunable open.
     pub fn stated_default(&self) -> Option<Config> {
-        let value = |t: &Tunable| Some((t.name.clone(), self.default_value(&t.name)?.clone()));
-        Some(Config::new(self.target.tunables.iter().map(value).collect::<Option<Vec<_>>>()?))
+        self.configured(|t| self.default_value(&t.name).cloned())
+    }
+}
+
+impl<'a> Selection<'a> {
+    /// The value a tunable has by default in the implementation of a configuration: the file's, or the only one there is.
+    pub fn default_value(&self, config: &Config, name: &str) -> Option<&'a Value> {
+        self.implementation(config).default_value(name)
+    }
+
+    /// The file's default configuration of the first implementation that has one, whether or not the rules allow it; none
+    /// when all leave a tunable open.
+    pub fn stated_default(&self) -> Option<Config> {
+        self.stated_defaults().into_iter().next()
+    }
+
+    /// The file's default configuration of each implementation that has one, in file order.
+    pub fn stated_defaults(&self) -> Vec<Config> {
+        self.implementations.iter().filter_map(|one| one.stated_default()).collect()
     }
 
     /// The configuration to begin with on all the selected workloads.
@@ -42,7 +56,7 @@ impl<'a> Selection<'a> {
     /// when the file leaves a tunable open, or a rule refuses it.
     pub fn default_for(&self, workloads: &[Option<&Workload>], allows: &dyn Fn(&Config) -> bool) -> Option<Config> {
         let tuned = self.tuned_among(workloads, allows).map(|entry| Config::new(entry.config.clone()));
-        tuned.or_else(|| self.stated_default().filter(|config| allows(config)))
+        tuned.or_else(|| self.stated_defaults().into_iter().find(|config| allows(config)))
     }
 
     /// The entry of the table whose configuration serves all the selected workloads, where there is one.
@@ -68,8 +82,7 @@ impl<'a> Selection<'a> {
     /// A configuration as it was recorded; none when it is not one of this selection's.
     pub fn recorded_config(&self, text: &str) -> Option<Config> {
         let written = Config::parse(text).ok()?;
-        let value = |t: &Tunable| Some((t.name.clone(), t.listed(written.get(&t.name)?)?.clone()));
-        let config = Config::new(self.target.tunables.iter().map(value).collect::<Option<Vec<_>>>()?);
+        let config = self.implementation(&written).configured(|t| t.listed(written.get(&t.name)?).cloned())?;
         (config.to_string() == text).then_some(config)
     }
 }

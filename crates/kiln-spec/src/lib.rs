@@ -3,6 +3,7 @@
 
 mod changes;
 mod configuration;
+mod implementations;
 mod merge;
 mod model;
 mod names;

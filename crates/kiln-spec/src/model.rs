@@ -15,8 +15,10 @@ use crate::tables::sweep::Sweep;
 use crate::tables::tuned::TunedTable;
 
 mod argument;
+mod implementation;
 
 pub use argument::*;
+pub use implementation::*;
 
 /// A whole kernel file.
 #[derive(Debug, Clone)]
@@ -71,43 +73,25 @@ impl Source {
     }
 }
 
-/// One way to build and run the kernel. Tunables, defaults, derived values and constraints are merged: what the file
-/// says for all targets first, then what it says for this one.
+/// One kind of device the kernel can run on, with one or several implementations that compete there.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// `cuda`, `cpu` or `python`.
     pub kind: TargetKind,
-    /// The entry for this target, when it differs from the kernel's.
-    pub entry: Option<String>,
-    /// True when that entry is a host launcher.
-    pub host: bool,
     /// True when a Python function works on a GPU.
     pub on_gpu: bool,
-    /// Source files, beside the kernel file.
-    pub sources: Vec<String>,
-    /// Compiler settings.
-    pub compile: Compile,
     /// Architectures it is meant for; the first is assumed when none is asked for and no device is there.
     pub archs: Vec<Arch>,
     /// Type variables and the dtypes each takes on this target, checked and tuned apart.
     pub variants: Vec<(Arc<str>, Vec<Dtype>)>,
-    /// Tunables in declaration order.
-    pub tunables: Vec<Tunable>,
-    /// The configuration known to be good; may leave tunables out.
-    pub default: Vec<(Arc<str>, Value)>,
     /// Where winners are kept that take the default's place.
     pub tuned: TunedTable,
-    /// Named intermediate values, each after those it needs.
-    pub derived: Vec<Derived>,
-    /// The rules a configuration must keep.
-    pub constraints: Vec<Constraint>,
-    /// The launches of one call, in order; empty for CPU and Python targets.
-    pub launches: Vec<Launch>,
-    /// Kernels that every timed sample must run, each by a part of its name; only for Python functions on a GPU and host
-    /// launchers.
-    pub kernels: Vec<String>,
     /// What is fast, by name: the target's own first, then those of all targets; the first is the default.
     pub baselines: Vec<Baseline>,
+    /// The arguments that baselines take, in the file's order; all of them when none are named.
+    pub arguments: Option<Vec<String>>,
+    /// The ways to build and run it, in file order: one without a name, or those the file names.
+    pub implementations: Vec<Implementation>,
 }
 
 impl Target {

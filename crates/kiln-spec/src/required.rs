@@ -3,7 +3,7 @@
 
 use kiln_core::{Use, Value, Workload};
 
-use crate::model::Launch;
+use crate::model::{Implementation, Launch};
 use crate::select::Selection;
 
 impl<'a> Selection<'a> {
@@ -21,14 +21,14 @@ impl<'a> Selection<'a> {
     }
 
     /// Whether what is built for the selected workloads can run this one: names such as `kernel<{D}>` are one kernel for
-    /// each D.
+    /// each D. Of several implementations all must be able to.
     pub fn answers(&self, workload: &Workload) -> bool {
-        let built = |launch: &Launch| {
-            let shared = self.target.entry.as_ref().or(self.spec.entry.as_ref());
+        let built = |one: &Implementation, launch: &Launch| {
+            let shared = one.entry.as_ref().or(self.spec.entry.as_ref());
             let Some(entry) = launch.entry.as_ref().or(shared) else { return true };
             self.instances(entry).contains(&instance(entry, Some(workload)))
         };
-        self.target.launches.iter().all(built)
+        self.implementations.iter().all(|one| one.launches.iter().all(|launch| built(one, launch)))
     }
 
     /// An entry for each of the selected workloads.

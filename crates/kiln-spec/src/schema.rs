@@ -23,9 +23,11 @@ pub fn schema() -> Value {
     });
     // Every target needs a tunable: a shared one, or one of its own.
     let own = json!({ "properties": { "tunables": { "minProperties": 1 } }, "required": ["tunables"] });
+    // Where implementations compete, which of them is the choice.
+    let chosen = json!({ "anyOf": [own.clone(), { "required": ["implementation"] }] });
     root["anyOf"] = json!([
-        own.clone(),
-        { "properties": { "target": { "additionalProperties": own } } },
+        own,
+        { "properties": { "target": { "additionalProperties": chosen } } },
     ]);
     match (head, root) {
         (Value::Object(mut head), Value::Object(root)) => {
@@ -112,6 +114,7 @@ mod tests {
             "/properties/target/properties/cuda",
             "/properties/target/properties/cpu/properties/compile",
             "/properties/target/properties/cuda/properties/launches/items",
+            "/properties/target/properties/cuda/properties/implementation/additionalProperties",
             "/properties/arguments/items",
             "/properties/workloads/items",
             "/properties/cost",

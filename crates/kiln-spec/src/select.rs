@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kiln_core::{Report, Use, Workload, nearest};
 use kiln_device::Arch;
 
-use crate::model::{Dtype, KernelSpec, Target, TargetKind};
+use crate::implementations::pick_implementations;
+use crate::model::{Dtype, Implementation, KernelSpec, Target, TargetKind};
 
 /// What the user asked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,6 +20,10 @@ pub struct Choice<'a> {
     pub workload: Option<&'a str>,
     /// Type variables and dtypes, `T=bf16`.
     pub variant: Option<&'a str>,
+    /// An implementation's name.
+    pub implementation: Option<&'a str>,
+    /// The architecture of the GPU it will run on, for targets that are not built for one by kiln.
+    pub runs_on: Option<Arch>,
 }
 
 /// What a command works on.
@@ -36,6 +41,10 @@ pub struct Selection<'a> {
     pub workloads: Vec<&'a Workload>,
     /// The dtype of each type variable.
     pub variant: Vec<(Arc<str>, Dtype)>,
+    /// The implementations that compete, in file order; at least one.
+    pub implementations: Vec<&'a Implementation>,
+    /// Those that do not run on the architecture.
+    pub left_out: Vec<&'a Implementation>,
 }
 
 /// Assumed for a CUDA target that names no architecture: the oldest one most kernels of today are written for.
@@ -46,7 +55,8 @@ impl KernelSpec {
     /// first dtype of each type variable.
     pub fn select(&self, choice: Choice<'_>) -> Result<Selection<'_>, Report> {
         let target = self.pick_target(choice.target)?;
-        let (arch, arch_assumed) = pick_arch(target, choice.arch)?;
+        let (arch, arch_assumed) = pick_arch(target, choice.arch, choice.implementation)?;
+        let (implementations, left_out) = pick_implementations(target, choice.implementation, arch.or(choice.runs_on))?;
         Ok(Selection {
             spec: self,
             target,
@@ -54,6 +64,8 @@ impl KernelSpec {
             arch_assumed,
             workloads: self.pick_workloads(choice.workload, target.kind.name())?,
             variant: pick_variant(target, choice.variant)?,
+            implementations,
+            left_out,
         })
     }
 
@@ -109,13 +121,24 @@ fn pick_variant(target: &Target, asked: Option<&str>) -> Result<Vec<(Arc<str>, D
     Ok(picked)
 }
 
-fn pick_arch(target: &Target, asked: Option<&str>) -> Result<(Option<Arch>, bool), Report> {
+fn pick_arch(
+    target: &Target,
+    asked: Option<&str>,
+    implementation: Option<&str>,
+) -> Result<(Option<Arch>, bool), Report> {
     match (target.kind, asked) {
         (_, Some(name)) if target.on_gpu => match Arch::parse(name) {
             Ok(arch) => Ok((Some(arch), false)),
             Err(e) => Err(Report::error(e.to_string())),
         },
-        (TargetKind::Cuda, None) => Ok((Some(target.archs.first().copied().unwrap_or(ASSUMED_ARCH)), true)),
+        (TargetKind::Cuda, None) => {
+            let meant = |one: &&Implementation| implementation.is_none() || one.name.as_deref() == implementation;
+            let meant: Vec<&Implementation> = target.implementations.iter().filter(meant).collect();
+            let runs = |arch: &&Arch| meant.iter().any(|one| one.runs_on(Some(**arch)));
+            let listed = target.archs.iter().find(runs).or(target.archs.first()).copied();
+            let own = meant.iter().flat_map(|one| &one.archs).map(|range| range.from).next();
+            Ok((Some(listed.or(own).unwrap_or(ASSUMED_ARCH)), true))
+        }
         (kind, Some(name)) => Err(Report::error(format!("--arch {name} with target {}", kind.name()))
             .label("only targets on a GPU have an architecture")
             .hint("omit --arch, or choose --target cuda")),
@@ -123,7 +146,7 @@ fn pick_arch(target: &Target, asked: Option<&str>) -> Result<(Option<Arch>, bool
     }
 }
 
-fn unknown(what: &str, asked: &str, known: &[&str]) -> Report {
+pub(crate) fn unknown(what: &str, asked: &str, known: &[&str]) -> Report {
     let report = Report::error(format!("there is no {what} `{asked}`"));
     let report = if known.is_empty() {
         report.label(format!("the kernel file defines no {what}"))

@@ -29,7 +29,7 @@ fn texts(formulas: &[Formula]) -> Vec<&str> {
 }
 
 fn values(target: &Target, name: &str) -> Vec<String> {
-    let tunable = target.tunables.iter().find(|t| &*t.name == name).unwrap();
+    let tunable = target.implementations[0].tunables.iter().find(|t| &*t.name == name).unwrap();
     tunable.values.iter().map(Value::to_string).collect()
 }
 
@@ -47,22 +47,22 @@ fn the_example_of_the_architecture_reads_as_it_says() {
 
     let [target] = &spec.targets[..] else { panic!("one target") };
     assert_eq!(target.kind, TargetKind::Cuda);
-    assert_eq!(target.sources, ["attention.cu"]);
-    assert_eq!(target.compile.include, ["."]);
-    assert_eq!(target.compile.std.as_deref(), Some("c++17"));
-    assert_eq!(target.compile.flags, ["--use_fast_math"]);
-    assert!(target.archs.is_empty() && target.entry.is_none() && !target.host);
-    let names: Vec<&str> = target.tunables.iter().map(|t| &*t.name).collect();
+    assert_eq!(target.implementations[0].sources, ["attention.cu"]);
+    assert_eq!(target.implementations[0].compile.include, ["."]);
+    assert_eq!(target.implementations[0].compile.std.as_deref(), Some("c++17"));
+    assert_eq!(target.implementations[0].compile.flags, ["--use_fast_math"]);
+    assert!(target.archs.is_empty() && target.implementations[0].entry.is_none() && !target.implementations[0].host);
+    let names: Vec<&str> = target.implementations[0].tunables.iter().map(|t| &*t.name).collect();
     assert_eq!(names, ["BLOCK_M", "BLOCK_N", "WARPS", "STAGES"]);
     assert_eq!(values(target, "BLOCK_M"), ["16", "32", "64", "128"]);
     assert_eq!(values(target, "WARPS"), ["1", "2", "4", "8"]);
     assert_eq!(values(target, "STAGES"), ["1", "2", "3"]);
-    assert_eq!(pairs(&target.default), "BLOCK_M=64,BLOCK_N=64,WARPS=4,STAGES=2");
-    let rules: Vec<&str> = target.constraints.iter().map(|c| &*c.name).collect();
+    assert_eq!(pairs(&target.implementations[0].default), "BLOCK_M=64,BLOCK_N=64,WARPS=4,STAGES=2");
+    let rules: Vec<&str> = target.implementations[0].constraints.iter().map(|c| &*c.name).collect();
     assert_eq!(rules, ["rows", "smem"]);
-    assert_eq!(&*target.derived[0].name, "smem_bytes");
+    assert_eq!(&*target.implementations[0].derived[0].name, "smem_bytes");
 
-    let [launch] = &target.launches[..] else { panic!("one launch") };
+    let [launch] = &target.implementations[0].launches[..] else { panic!("one launch") };
     assert_eq!(texts(&launch.grid), ["ceildiv(S, BLOCK_M)", "H", "B"]);
     assert_eq!(texts(&launch.block), ["32 * WARPS"]);
     assert_eq!(texts(launch.shared.as_slice()), ["smem_bytes"]);
@@ -96,8 +96,8 @@ fn spans_of_expressions_hold_their_text() {
     for text in [ATTENTION, EVERY_KEY] {
         let spec = read(text);
         let arguments = spec.arguments.iter().flat_map(|a| a.kind.shape.iter().chain(&a.strides));
-        let rules = spec.targets.iter().flat_map(|t| t.constraints.iter().map(|c| &c.formula));
-        let derived = spec.targets.iter().flat_map(|t| t.derived.iter().map(|d| &d.formula));
+        let rules = spec.targets.iter().flat_map(|t| t.implementations[0].constraints.iter().map(|c| &c.formula));
+        let derived = spec.targets.iter().flat_map(|t| t.implementations[0].derived.iter().map(|d| &d.formula));
         for formula in arguments.chain(rules).chain(derived) {
             assert!(formula.verbatim);
             assert_eq!(&text[formula.span.clone()], formula.expression.text());
@@ -124,31 +124,37 @@ fn every_key_is_read() {
     assert_eq!(cpu.baselines.len(), cuda.baselines.len() + 1);
     assert!(spec.workloads[0].is_for("python") && !spec.workloads[1].is_for("python"));
 
-    assert_eq!((cuda.entry.as_deref(), cuda.host, cpu.host), (Some("run_cuda"), true, false));
-    assert_eq!(cuda.sources, ["every.cu", "more.cu"]);
+    assert_eq!(
+        (cuda.implementations[0].entry.as_deref(), cuda.implementations[0].host, cpu.implementations[0].host),
+        (Some("run_cuda"), true, false)
+    );
+    assert_eq!(cuda.implementations[0].sources, ["every.cu", "more.cu"]);
     assert_eq!(cuda.archs, [Arch::SM_80, Arch::SM_90A]);
-    assert_eq!(cuda.compile.compiler, Some(CudaCompiler::Nvcc));
+    assert_eq!(cuda.implementations[0].compile.compiler, Some(CudaCompiler::Nvcc));
     assert!(cuda.on_gpu && !cpu.on_gpu && python.on_gpu);
-    assert_eq!(python.entry.as_deref(), Some("every.py:run"));
-    assert_eq!((&cuda.kernels[..], &cpu.kernels[..]), (&["run_cuda_main".into(), "reduce".into()][..], &[][..]));
-    assert_eq!(python.kernels, ["every_kernel"]);
+    assert_eq!(python.implementations[0].entry.as_deref(), Some("every.py:run"));
+    assert_eq!(
+        (&cuda.implementations[0].kernels[..], &cpu.implementations[0].kernels[..]),
+        (&["run_cuda_main".into(), "reduce".into()][..], &[][..])
+    );
+    assert_eq!(python.implementations[0].kernels, ["every_kernel"]);
     // A target's values stand in the place of the shared ones.
-    let names: Vec<&str> = cuda.tunables.iter().map(|t| &*t.name).collect();
+    let names: Vec<&str> = cuda.implementations[0].tunables.iter().map(|t| &*t.name).collect();
     assert_eq!(names, ["BLOCK", "STAGES", "SCALE", "FAST", "SWIZZLE", "WARPS"]);
     assert_eq!(values(cuda, "BLOCK"), ["64"]);
     assert_eq!(values(cpu, "BLOCK"), ["32", "64", "128"]);
     assert_eq!(values(cuda, "STAGES"), ["1", "4", "7"]);
     assert_eq!(values(cuda, "SCALE"), ["0.5", "1.0"]);
-    assert_eq!(pairs(&cuda.default), "BLOCK=64,STAGES=1,SCALE=1.0,FAST=true,SWIZZLE=xor,WARPS=8");
-    assert_eq!(pairs(&cpu.default), "BLOCK=64,STAGES=4,SCALE=1.0,FAST=true,SWIZZLE=xor");
-    let derived: Vec<&str> = cuda.derived.iter().map(|d| &*d.name).collect();
+    assert_eq!(pairs(&cuda.implementations[0].default), "BLOCK=64,STAGES=1,SCALE=1.0,FAST=true,SWIZZLE=xor,WARPS=8");
+    assert_eq!(pairs(&cpu.implementations[0].default), "BLOCK=64,STAGES=4,SCALE=1.0,FAST=true,SWIZZLE=xor");
+    let derived: Vec<&str> = cuda.implementations[0].derived.iter().map(|d| &*d.name).collect();
     assert_eq!(derived, ["step", "tiles", "threads"]);
-    let rules: Vec<&str> = cuda.constraints.iter().map(|c| &*c.name).collect();
+    let rules: Vec<&str> = cuda.implementations[0].constraints.iter().map(|c| &*c.name).collect();
     assert_eq!(rules, ["small", "typed", "threads"]);
-    assert_eq!(cuda.constraints[1].hint.as_deref(), Some("two bytes an element"));
-    assert_eq!(cpu.constraints.len(), 2);
+    assert_eq!(cuda.implementations[0].constraints[1].hint.as_deref(), Some("two bytes an element"));
+    assert_eq!(cpu.implementations[0].constraints.len(), 2);
 
-    let [first, second] = &cuda.launches[..] else { panic!("two launches") };
+    let [first, second] = &cuda.implementations[0].launches[..] else { panic!("two launches") };
     assert_eq!((first.entry.as_deref(), first.cooperative), (Some("first"), true));
     assert_eq!(texts(&first.grid), ["tiles"]);
     assert_eq!(texts(&first.cluster), ["2", "1"]);
@@ -177,7 +183,7 @@ fn every_key_is_read() {
     assert_eq!(ends("inside"), [[Some("1".into()), Some("N - 1".into())], [None, None]]);
     assert_eq!((ends("sums"), argument("sums").compare), (vec![[None, Some("STAGES".into())]], Compare::Sum));
     let defines: Vec<(&str, &str)> =
-        cuda.compile.defines.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        cuda.implementations[0].compile.defines.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     assert_eq!(defines, [("ON", "1"), ("TILE", "(16 * {BLOCK})"), ("WIDTH", "4096")]);
     let scalars: Vec<&str> = ["n", "flag", "alpha"].iter().flat_map(|n| texts(argument(n).value.as_slice())).collect();
     assert_eq!(scalars, ["N", "True", "-1.5"]);

@@ -40,7 +40,7 @@ pub use records::note::Note;
 pub use records::options::Options;
 pub use records::phase::PhaseId;
 pub use records::study::{Filter, State, Study};
-pub use records::summary::{Ablated, Confirmed, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
+pub use records::summary::{Ablated, Confirmed, Contender, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
 pub use records::sweep::{SweepAgainst, SweepAxis, SweepCell, SweepLink, SweepPlan, SweepRecord, SweepUnmeasured};
 pub use records::trial::{Trial, TrialState};
 pub use run::{Run, RunSide};

@@ -1,5 +1,9 @@
 //! What every phase of a campaign goes by: the record, the budget, and the workload where each has its own campaign.
 
+use std::time::Duration;
+
+use kiln_bench::Apparatus;
+use kiln_judge::Level;
 use kiln_store::PhaseId;
 
 use crate::budget::Budget;
@@ -18,6 +22,11 @@ impl Course<'_> {
     /// A phase's name in the record.
     pub(crate) fn phase(&self, name: &str) -> String {
         PhaseId { workload: self.workload, name }.to_string()
+    }
+
+    /// About how long questions after the finals take: inputs for the confirmation, and the suite.
+    pub(crate) fn rest_takes<A: Apparatus>(&self, bench: &A) -> Duration {
+        bench.proving_takes(self.workload.is_none()) + bench.level_takes(Level::Suite)
     }
 
     /// What its draws are named by, so that each campaign has its own.

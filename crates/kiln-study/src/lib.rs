@@ -24,7 +24,7 @@ pub use kiln_bench::{
 pub use recording::archive::Archive;
 pub use recording::record::Record;
 pub use recording::recorded::{checked_calls, options, settings_of};
-pub use recording::summary::{Ablated, Confirmed, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
+pub use recording::summary::{Ablated, Confirmed, Contender, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
 pub use tune::{OnSlow, tune};
 pub use winners::adopt::{adopt, table};
 pub use winners::best::{Best, Destination, Written, check_best, is_of, write_best};

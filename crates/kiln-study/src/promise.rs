@@ -18,7 +18,7 @@ const ENOUGH_WARPS: f64 = 8.0;
 pub(crate) fn promise(kernel: &Kernel<'_>, gpu: Option<&Gpu>) -> Option<StaticScore> {
     let selection = &kernel.selection;
     let arch = selection.arch?;
-    if selection.target.launches.is_empty() {
+    if selection.implementations.iter().all(|one| one.launches.is_empty()) {
         return None;
     }
     let known = gpu.map(|gpu| gpu.sms).or_else(|| Device::all().iter().find(|d| d.arch == arch).map(|d| d.sms));
@@ -30,7 +30,7 @@ pub(crate) fn promise(kernel: &Kernel<'_>, gpu: Option<&Gpu>) -> Option<StaticSc
     let names: Vec<Arc<str>> = selection.workloads.iter().map(|w| w.name.clone()).collect();
     Some(Arc::new(move |point| {
         let variant = Some(variant.as_str()).filter(|text| !text.is_empty());
-        let choice = Choice { target: Some(target), arch: Some(arch.name()), workload: None, variant };
+        let choice = Choice { target: Some(target), arch: Some(arch.name()), variant, ..Choice::default() };
         let selection = spec.select(choice).ok()?;
         let config = space.config(point);
         let scores = scores(&selection, &names, &config, limits, sms)?;

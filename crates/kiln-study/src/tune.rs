@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kiln_bench::{Apparatus, Baseline, Evaluation, Event, Staged, Trouble, derive};
 use kiln_core::{Config, Fault, Gate};
+use kiln_judge::Level;
 use kiln_search::{Kind, Knowledge, Observation, Strategy, strategy_with};
 use kiln_space::Point;
 use kiln_stats::Verdict;
@@ -14,14 +16,20 @@ use crate::budget::Budget;
 use crate::course::Course;
 use crate::phases::attempts::{Attempts, Tried};
 use crate::phases::confirm::Opponent;
+use crate::phases::contenders::contenders;
+use crate::phases::opening::{called, openings, try_openings};
 use crate::phases::proof::{Proven, prove, together};
-use crate::phases::proposals::{Line, Phase, Source, run, trial};
+use crate::phases::proposals::{Line, Phase, Source, run};
 use crate::promise::promise;
 use crate::recording::record::Record;
-use crate::recording::summary::{Ablated, Confirmed, Late, Summary, TuneVerdict};
+use crate::recording::summary::{Ablated, Confirmed, Contender, Late, Summary, TuneVerdict};
 
 /// Below this share of the baseline's speed a profile shows more than a search.
 const HOPELESS_SHARE: f64 = 0.5;
+
+/// What five rounds of a confirmation take, in trials of the default and the baseline: each round has new workers, and more
+/// samples than a trial.
+const ROUNDS_IN_TRIALS: f64 = 15.0;
 
 /// What one campaign (all workloads, or one of them) came to.
 struct Campaign {
@@ -33,12 +41,15 @@ struct Campaign {
     attempts: Attempts,
     /// Refusals of finalists and of the confirmation.
     late: Vec<Late>,
+    /// How each implementation did, where several compete.
+    implementations: Vec<Contender>,
 }
 
 impl Campaign {
     /// One that ended before anything was confirmed.
     fn without_figures(verdict: TuneVerdict, reason: String, config: Option<Config>, attempts: Attempts) -> Campaign {
-        Campaign { verdict, reason, config, workloads: vec![], ablation: vec![], attempts, late: vec![] }
+        let (workloads, ablation, late, implementations) = (vec![], vec![], vec![], vec![]);
+        Campaign { verdict, reason, config, workloads, ablation, attempts, late, implementations }
     }
 }
 
@@ -80,8 +91,14 @@ pub fn tune<A: Apparatus>(
     Ok(summary)
 }
 
-/// The baseline's median on each workload, in seconds.
-type Paces = Vec<(String, f64)>;
+/// How fast a baseline is.
+#[derive(Default)]
+struct Paces {
+    /// Its median on each workload, in seconds.
+    medians: Vec<(String, f64)>,
+    /// Seconds that checking and measuring it took, for each workload.
+    trial: f64,
+}
 
 /// A baseline, if there is one, and how fast it is.
 type Paced<S> = (Option<Baseline<S>>, Paces);
@@ -93,7 +110,7 @@ fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Paced<A:
         let stated = &bench.kernel().selection.target.baselines;
         let chosen = bench.settings().baseline.as_ref().or(record.baseline_name());
         let name = chosen.filter(|name| stated.iter().any(|b| b.name == **name)).cloned();
-        return Ok((name.map(|name| Baseline { name, subject: A::nothing() }), Vec::new()));
+        return Ok((name.map(|name| Baseline { name, subject: A::nothing() }), Paces::default()));
     }
     let wanted = bench.settings().baseline.clone();
     let found = bench.baselines(wanted.as_deref())?;
@@ -105,14 +122,15 @@ fn baseline<A: Apparatus>(bench: &mut A, record: &Record<'_>) -> Result<Paced<A:
         }
         bench.note(format!("baseline {name} is skipped: {why}"));
     }
-    let Some(chosen) = found.ready.into_iter().next() else { return Ok((None, Vec::new())) };
+    let Some(chosen) = found.ready.into_iter().next() else { return Ok((None, Paces::default())) };
     bench.tell(&Event::Phase { phase: "baseline", planned: 1 });
     let way = bench.measure_baseline(&chosen)?;
-    let (mut slowest, mut paces) = (0.0_f64, Vec::new());
+    let trial = (way.check_s + way.measure_s) / bench.stages().len().max(1) as f64;
+    let (mut slowest, mut paces) = (0.0_f64, Paces { medians: Vec::new(), trial });
     for (stage, measured) in bench.stages().iter().zip(way.measured()) {
         let seconds = measured.median();
         slowest = slowest.max(seconds);
-        paces.push((stage.name().to_string(), seconds));
+        paces.medians.push((stage.name().to_string(), seconds));
         let roofline = bench.share_of_limit(stage, seconds);
         bench.tell(&Event::Baseline { name: &chosen.name, workload: stage.name(), seconds, roofline });
     }
@@ -157,7 +175,7 @@ fn campaign<A: Apparatus>(
     target: f64,
     slow: OnSlow<'_, A>,
 ) -> Result<Campaign, Trouble> {
-    let Course { record, budget, .. } = course;
+    let record = course.record;
     let named = |phase: &str| course.phase(phase);
     let mut attempts = Attempts::default();
     // A study that goes on begins as it began, also when the table of tuned configurations has changed since.
@@ -173,38 +191,35 @@ fn campaign<A: Apparatus>(
         });
         bench.note(format!("the default configuration {stated} is not tried{why}"));
     }
-    let mut sound = None;
-    if let Some(default) = &default {
-        bench.tell(&Event::Phase { phase: &named("default"), planned: 1 });
-        let (evaluation, recorded) = trial(bench, record, &named("default"), 0, default, None, None)?;
-        let best = attempts.add(Tried { config: default.clone(), evaluation: evaluation.clone() });
-        let (phase, number, config) = (&*named("default"), 0, default);
-        bench.tell(&Event::Trial { phase, number, config, evaluation: &evaluation, best, recorded });
-        if let Some(refusal) = evaluation.refusal() {
-            bench.note(format!("the default configuration is refused by {}: {}", refusal.gate, refusal.measured));
-        } else {
-            sound = Some(default);
-            if let Some(baseline) = baseline {
-                let ratio = first_look(bench, &baseline.name, paces, &evaluation, !recorded);
-                let far = ratio.is_some_and(|ratio| ratio < HOPELESS_SHARE);
-                let phase = named("standing");
-                // What was decided once stays so, and what has searched already goes on.
-                let asked = record.has(&phase) || far && !record.has(&named("seed"));
-                let reason = match asked {
-                    true => half_speed(bench, record, baseline, ("the default configuration", default), &phase)?,
-                    false => None,
-                };
-                // A study of one campaign says at its end what limits what it came to.
-                if far && !recorded && (reason.is_none() || course.workload.is_some()) {
-                    slow(bench, default);
-                }
-                if let Some(reason) = reason {
-                    let config = Some(default.clone());
-                    return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
-                }
-            }
+    let openings = openings(bench, course, default.as_ref(), &workloads);
+    let sound = try_openings(bench, course, &openings, &mut attempts)?;
+    if let (Some(baseline), Some((best, recorded))) = (baseline, &sound.best) {
+        let ratio = first_look(bench, &baseline.name, paces, &best.evaluation, !recorded);
+        let far = ratio.is_some_and(|ratio| ratio < HOPELESS_SHARE);
+        let phase = named("standing");
+        // What was decided once stays so, and what has searched already goes on.
+        let asked = record.has(&phase) || far && !record.has(&named("seed"));
+        let what = called(&best.config, openings.len());
+        let reason = match asked {
+            true => half_speed(bench, record, baseline, (&what, &best.config), &phase)?,
+            false => None,
+        };
+        // A study of one campaign says at its end what limits what it came to.
+        let begins = !record.is_replay() && !record.has(&named("seed"));
+        if far && begins && (reason.is_none() || course.workload.is_some()) {
+            slow(bench, &best.config);
+        }
+        if let Some(reason) = reason {
+            let config = Some(best.config.clone());
+            return Ok(Campaign::without_figures(TuneVerdict::Stopped, reason, config, attempts));
         }
     }
+    let own = sound.best.as_ref().map_or(0.0, |(best, _)| best.evaluation.check_s + best.evaluation.measure_s);
+    let sound = sound.first;
+    let proof = course.rest_takes(bench) + bench.level_takes(Level::Full);
+    let theirs = paces.trial * bench.stages().len() as f64;
+    let rounds = Duration::try_from_secs_f64(ROUNDS_IN_TRIALS * (own + theirs)).unwrap_or_default();
+    let budget = &course.budget.with_proof(bench.now(), proof + rounds);
     let space = Arc::clone(&bench.kernel().space);
     let first = default.as_ref().and_then(|d| space.locate(d));
     let kind = Kind::parse(&bench.settings().strategy).map_err(|e| Fault::new("choosing a search strategy", e))?;
@@ -221,8 +236,9 @@ fn campaign<A: Apparatus>(
             search.told(&point, &tried.evaluation);
         }
     }
-    // No more than there are, so that what is left is told right. The default was tried already.
-    let most = usize::try_from(space.len()).unwrap_or(usize::MAX).saturating_sub(usize::from(first.is_some()));
+    // No more than there are, so that what is left is told right. The defaults were tried already.
+    let begun = openings.iter().filter(|config| space.locate(config).is_some()).count();
+    let most = usize::try_from(space.len()).unwrap_or(usize::MAX).saturating_sub(begun);
     let seed = Phase { name: named("seed"), planned: bench.settings().seed_trials.min(most), may_end: false };
     let left = most.saturating_sub(seed.planned);
     let rest = Phase { name: named("search"), planned: bench.settings().search_trials.min(left), may_end: true };
@@ -238,7 +254,9 @@ fn campaign<A: Apparatus>(
         );
         return Ok(Campaign::without_figures(TuneVerdict::NoValidCandidate, reason, None, attempts));
     }
-    if let (Some(baseline), Some(best)) = (baseline, attempts.best()) {
+    // The best of the seed is no slower than a default that was held against the rule.
+    let unruled = sound.is_none() || record.has(&named("rule"));
+    if let (Some(baseline), Some(best), true) = (baseline, attempts.best(), unruled) {
         let of = ("after the seed phase the best configuration", &best.config);
         if let Some(reason) = half_speed(bench, record, baseline, of, &named("rule"))? {
             let config = Some(best.config.clone());
@@ -255,20 +273,32 @@ fn campaign<A: Apparatus>(
         (Some(baseline), _) => Some(Opponent { name: baseline.name.clone(), subject: baseline.subject.clone() }),
         (None, Some(default)) => {
             bench.note("no baseline can be run: the default configuration takes its place".into());
-            own_default(bench, record, default)?
+            own_default(bench, record, &default)?
         }
         (None, None) => None,
     };
-    let Proven { winner, unopposed, ablation, late } = prove(bench, course, &attempts, opponent.as_ref())?;
+    let Proven { winner, unopposed, ablation, late, ranks } = prove(bench, course, &attempts, opponent.as_ref())?;
+    let won = winner.as_ref().map(|(config, _)| config).or(unopposed.as_ref());
+    let implementations = contenders(bench.kernel(), course, &attempts, &late, won, (&ranks, &ablation));
     let Some((config, workloads)) = winner else {
         let (verdict, reason) = match (&unopposed, &opponent) {
             (Some(_), None) => (TuneVerdict::NotReached, "there is nothing to measure the winner against".to_string()),
             _ => (TuneVerdict::NoValidCandidate, refusals_in_words(&attempts, &late)),
         };
-        return Ok(Campaign { verdict, reason, config: unopposed, workloads: vec![], ablation, attempts, late });
+        let workloads = vec![];
+        return Ok(Campaign {
+            verdict,
+            reason,
+            config: unopposed,
+            workloads,
+            ablation,
+            attempts,
+            late,
+            implementations,
+        });
     };
     let (verdict, reason) = judge(&workloads, target);
-    Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late })
+    Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late, implementations })
 }
 
 /// What the file asks to be warned of, once, with a count.
@@ -292,7 +322,7 @@ fn first_look<A: Apparatus>(
     told: bool,
 ) -> Option<f64> {
     let ours = evaluation.measured().first()?;
-    let (workload, theirs) = paces.iter().find(|(workload, _)| *workload == ours.workload)?;
+    let (workload, theirs) = paces.medians.iter().find(|(workload, _)| *workload == ours.workload)?;
     let ratio = Some(theirs / ours.median()).filter(|ratio| ratio.is_finite())?;
     if told {
         bench.tell(&Event::FirstLook { baseline, workload, ratio });
@@ -317,7 +347,7 @@ fn own_default<A: Apparatus>(
     })
 }
 
-/// The rule after the default, and again after the seed phase: under half the baseline's speed on the smallest workload, stop
+/// The rule after the default, or after the seed phase where there was none to hold against it: under half the baseline's speed on the smallest workload, stop
 /// and say why.
 fn half_speed<A: Apparatus>(
     bench: &mut A,
@@ -334,15 +364,18 @@ fn half_speed<A: Apparatus>(
         return Ok(None);
     };
     let share = theirs / ours;
-    let digits = if share < 0.1 { 4 } else { 2 };
+    let near = (HOPELESS_SHARE - 0.005..HOPELESS_SHARE).contains(&share);
+    let digits = if share < 0.1 || near { 4 } else { 2 };
+    let smallest = bench.stages().first().map_or("", Staged::name);
+    let on = if smallest.is_empty() { String::new() } else { format!(" on {smallest}") };
     if share >= HOPELESS_SHARE {
         if share < 1.0 {
-            bench.note(format!("{what} runs at {share:.2}x of {}", baseline.name));
+            bench.note(format!("{what} runs at {share:.2}x of {}{on}", baseline.name));
         }
         return Ok(None);
     }
     Ok(Some(format!(
-        "{what} runs at {share:.digits$}x of {}, under {HOPELESS_SHARE}x: remove what limits it before searching on",
+        "{what} runs at {share:.digits$}x of {}{on}, under {HOPELESS_SHARE}x: remove what limits it before searching on",
         baseline.name
     )))
 }
@@ -366,6 +399,9 @@ fn judge(workloads: &[Confirmed], target: f64) -> (TuneVerdict, String) {
 
 fn refusals_in_words(attempts: &Attempts, late: &[Late]) -> String {
     let counts = refusals(std::iter::once((attempts, late)));
+    if counts.is_empty() {
+        return "no configuration was tried".into();
+    }
     let parts: Vec<String> = counts.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
     format!("no configuration passed every gate; refused: {}", parts.join(", "))
 }
@@ -390,9 +426,10 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         worst.map_or((TuneVerdict::NoValidCandidate, String::new()), |c| (c.verdict, c.reason.clone()));
     let config = if apart { None } else { campaigns.first().and_then(|c| c.config.clone()) };
     let mut workloads: Vec<Confirmed> = Vec::new();
-    let (mut ablation, mut late) = (Vec::new(), Vec::new());
+    let (mut ablation, mut late, mut implementations) = (Vec::new(), Vec::new(), Vec::new());
     for campaign in campaigns {
         late.extend(campaign.late);
+        implementations.extend(campaign.implementations);
         for mut confirmed in campaign.workloads {
             confirmed.config = if apart { campaign.config.clone() } else { None };
             workloads.push(confirmed);
@@ -415,6 +452,7 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         late,
         sanitized: Vec::new(),
         limit: None,
+        implementations,
         ablation,
         seed: 0,
         seconds: 0.0,

@@ -1,9 +1,10 @@
 //! The configuration that was typed. In: `NAME=VALUE,...` and a selection. Out: a whole configuration, and the names that were
-//! taken from the default. Refuses names and values that the file does not list, and gaps without a default.
+//! taken from the default. Refuses names and values that the file does not list, and gaps without a default. Where
+//! implementations compete, `implementation=NAME` says whose tunables are meant.
 
-use kiln_core::{Config, Report, Value, nearest};
+use kiln_core::{Config, IMPLEMENTATION, Report, Value, nearest};
 use kiln_space::Problem;
-use kiln_spec::{Selection, Tunable};
+use kiln_spec::{Implementation, Selection, Tunable};
 
 use crate::failure::Failure;
 
@@ -14,19 +15,31 @@ pub(crate) fn complete(
     typed: &str,
 ) -> Result<(Config, Vec<String>), Failure> {
     let given = Config::parse(typed).map_err(|e| Report::error(format!("--config: {e}")))?;
-    let tunables = &selection.target.tunables;
+    let allows = |config: &Config| problem.broken(config).is_none();
+    let one = implementation(selection, &given, &allows)?;
+    let tunables = &one.tunables;
     let mut wrong: Vec<Report> = Vec::new();
-    for (name, _) in given.iter().filter(|(n, _)| !tunables.iter().any(|t| t.name == **n)) {
+    let of = one.name.as_ref().map_or_else(String::new, |name| format!(" of implementation {name}"));
+    let named = |name: &str| one.name.is_some() && name == IMPLEMENTATION;
+    for (name, _) in given.iter().filter(|(n, _)| one.tunable(n).is_none() && !named(n)) {
         let known = tunables.iter().map(|t| &*t.name);
         let near = nearest(name, known.clone()).map(|near| format!("did you mean {near}?"));
+        let other = selection.implementations.iter().find(|other| other.tunable(name).is_some());
+        let other = other.and_then(|other| other.name.as_deref()).map(|n| format!("{IMPLEMENTATION}={n} has it"));
         let known: Vec<&str> = known.collect();
-        let report = Report::error(format!("--config: {name} is not a tunable"));
-        wrong.push(report.label(format!("expected one of {}", known.join(", "))).maybe_hint(near));
+        let report = Report::error(format!("--config: {name} is not a tunable{of}"));
+        wrong.push(report.label(format!("expected one of {}", known.join(", "))).maybe_hint(other.or(near)));
     }
-    let begin = selection.default_config(&|config| problem.broken(config).is_none());
-    let default = |name: &str| begin.as_ref().and_then(|c| c.get(name)).or_else(|| selection.default_value(name));
+    let begin = selection.only(one).default_config(&allows);
+    let default = |name: &str| begin.as_ref().and_then(|c| c.get(name)).or_else(|| one.default_value(name));
     let mut entries = Vec::with_capacity(tunables.len());
     let (mut defaulted, mut missing) = (Vec::new(), Vec::new());
+    if let Some(name) = &one.name {
+        entries.push((IMPLEMENTATION.into(), Value::Str(name.clone())));
+        if given.get(IMPLEMENTATION).is_none() {
+            defaulted.push(IMPLEMENTATION.to_string());
+        }
+    }
     for tunable in tunables {
         match given.get(&tunable.name) {
             Some(value) => match tunable.listed(value) {
@@ -49,6 +62,40 @@ pub(crate) fn complete(
         wrong.push(report.hint(format!("add {}", example.join(","))));
     }
     if wrong.is_empty() { Ok((Config::new(entries), defaulted)) } else { Err(wrong.into()) }
+}
+
+/// The implementation that is typed, else that of what a study would begin with, else one that has all tunables typed.
+fn implementation<'a>(
+    selection: &Selection<'a>,
+    given: &Config,
+    allows: &dyn Fn(&Config) -> bool,
+) -> Result<&'a Implementation, Failure> {
+    let Some(typed) = given.get(IMPLEMENTATION).filter(|_| selection.competing()) else {
+        let begin = selection.default_config(allows);
+        let begin = begin.map_or_else(|| selection.first(), |config| selection.implementation(&config));
+        // Where it lacks a tunable that is typed, one that has them all is meant.
+        let has = |one: &&&'a Implementation| given.iter().all(|(name, _)| one.tunable(name).is_some());
+        let others = || selection.implementations.iter().find(has).copied();
+        return Ok(if has(&&begin) { begin } else { others().unwrap_or(begin) });
+    };
+    let typed = typed.to_string();
+    let find = |all: &[&'a Implementation]| all.iter().find(|one| one.name.as_deref() == Some(&*typed)).copied();
+    if let Some(found) = find(&selection.implementations) {
+        return Ok(found);
+    }
+    let known: Vec<&str> = selection.implementations.iter().filter_map(|one| one.name.as_deref()).collect();
+    let expected = format!("expected one of {}", known.join(", "));
+    let report = match (find(&selection.left_out), selection.arch) {
+        (Some(out), Some(arch)) => {
+            let report = Report::error(format!("--config: implementation {typed} does not run on {arch}"));
+            report.label(expected).hint(format!("it runs on {}", out.places()))
+        }
+        _ => {
+            let near = nearest(&typed, known.iter().copied()).map(|near| format!("did you mean {near}?"));
+            Report::error(format!("--config: there is no implementation `{typed}`")).label(expected).maybe_hint(near)
+        }
+    };
+    Err(report.into())
 }
 
 fn unlisted(tunable: &Tunable, value: &Value) -> Report {

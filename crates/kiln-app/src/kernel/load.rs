@@ -124,6 +124,8 @@ impl KernelFile {
             arch: selecting.arch.as_deref(),
             workload: selecting.workload.as_deref(),
             variant: selecting.variant.as_deref(),
+            implementation: selecting.implementation.as_deref(),
+            runs_on: None,
         })?)
     }
 }

@@ -34,6 +34,7 @@ impl<'a> Opened<'a> {
         let opened = Opened::unexamined(file, selecting)?;
         preflight(project, &opened.kernel.selection, selecting, teller)?;
         packages(&opened.kernel.selection, teller)?;
+        opened.kernel.selection.remarks().into_iter().for_each(|remark| teller.note(remark));
         environment::refuse(&opened.kernel, opened.card.as_ref())?;
         Ok(opened)
     }
@@ -70,7 +71,7 @@ pub(crate) fn surroundings<'a>(
 ) -> Result<Surroundings<'a>, Failure> {
     let gpu = card.map(|card| card.uuid.clone());
     let (cache, stopped, build_limit) = (project.cache(), project.stopped(), project.build_limit());
-    Ok(Surroundings { program: program()?, cache, listener, stopped, gpu, live, build_limit })
+    Ok(Surroundings { program: program()?, cache, listener, stopped, gpu, live, many: false, build_limit })
 }
 
 /// Refuses to start on an environment that cannot work, with what to do about it, and warns of one that disturbs.

@@ -49,6 +49,8 @@ pub(crate) fn runnable<'a>(
         arch,
         workload: selecting.workload.as_deref(),
         variant: selecting.variant.as_deref(),
+        implementation: selecting.implementation.as_deref(),
+        runs_on: own,
     })?;
     if let (Some(card), Some(arch)) = (&card, selection.arch)
         && arch.compute_capability() != card.capability
@@ -90,7 +92,7 @@ pub(crate) fn for_this_gpu(file: &KernelFile, selecting: &Selecting) -> Selectin
 
 /// False for a target that is no more than a space. A kernel in Python may name its file in the entry.
 fn has_code(target: &Target) -> bool {
-    !target.sources.is_empty() || target.kind == TargetKind::Python
+    target.implementations.iter().any(|one| !one.sources.is_empty()) || target.kind == TargetKind::Python
 }
 
 fn on_processor(target: &str, selecting: &Selecting) -> Failure {

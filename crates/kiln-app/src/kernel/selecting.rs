@@ -21,6 +21,8 @@ pub struct Selecting {
     pub workload: Option<String>,
     /// Dtypes of type variables, `T=bf16`.
     pub variant: Option<String>,
+    /// One of the implementations that compete; all of them when none.
+    pub implementation: Option<String>,
     /// The GPU: a number, a UUID, or for a study several with commas between.
     pub device: Option<String>,
 }

@@ -11,6 +11,7 @@ mod header;
 mod interface;
 mod launcher;
 mod package;
+mod parts;
 mod python;
 mod recipe;
 mod rows;
@@ -28,6 +29,7 @@ use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting, folder as kernel_folder, this_arch};
 use crate::operation::export::builds::{Binary, build_all};
 use crate::operation::export::interface::Interface;
+use crate::operation::export::parts::implementation_of;
 use crate::operation::export::rows::{Row, rows};
 use crate::project::Project;
 use crate::teller::{Listener, Teller};
@@ -39,6 +41,8 @@ pub struct ExportRequest {
     pub path: Utf8PathBuf,
     /// The target; the file's first when none.
     pub target: Option<String>,
+    /// The only implementation that is exported.
+    pub implementation: Option<String>,
     /// Architectures; when none, that of the GPU here, else those the file lists.
     pub archs: Vec<String>,
     /// One configuration, as it is typed.
@@ -125,9 +129,8 @@ fn run(
 ) -> Result<Exported, Failure> {
     teller.warn(&file.warnings);
     let (rows, selecting) = rows(project, file, request)?;
-    let selection = file.select(&Selecting { arch: None, ..selecting.clone() })?;
-    let target = selection.target;
-    refuse_unlaunchable(file, target)?;
+    let target = file.select(&selecting)?.target;
+    refuse_unlaunchable(file, target, &rows)?;
     let interface = Interface::of(&file.spec, target)?;
     let destination = request.folder.clone().unwrap_or_else(|| format!("{}-export", interface.name).into());
     folder::check(&destination, &request.path, request.force)?;
@@ -171,19 +174,24 @@ fn architectures(target: &Target, asked: &[String], selecting: &Selecting) -> Re
         let own = this_arch(selecting);
         archs.extend(own.map(Some));
     }
+    let named = selecting.implementation.as_deref();
+    let meant = || target.implementations.iter().filter(|one| named.is_none() || one.name.as_deref() == named);
     if archs.is_empty() {
-        archs.extend(target.archs.iter().copied().map(Some));
+        let listed = target.archs.iter().copied().filter(|arch| meant().any(|one| one.runs_on(Some(*arch))));
+        archs.extend(listed.map(Some));
     }
-    Ok(if archs.is_empty() { vec![Some(Arch::SM_80)] } else { archs })
+    let own = || meant().flat_map(|one| &one.archs).map(|range| range.from).next();
+    Ok(if archs.is_empty() { vec![Some(own().unwrap_or(Arch::SM_80))] } else { archs })
 }
 
 /// Refuses what only kiln's own workers can run.
-fn refuse_unlaunchable(file: &KernelFile, target: &Target) -> Result<(), Failure> {
+fn refuse_unlaunchable(file: &KernelFile, target: &Target, rows: &[Row]) -> Result<(), Failure> {
     let spec = &file.spec;
     let refused = |why: String, hint: &str| {
         Err(Report::error(format!("{} cannot be exported: {why}", spec.name)).hint(hint).into())
     };
-    if target.host || (spec.host && target.kind == TargetKind::Cuda) {
+    let parts = || rows.iter().map(|row| implementation_of(target, &row.config));
+    if target.kind == TargetKind::Cuda && (spec.host || parts().any(|part| part.host)) {
         return refused(
             "its entry is a host function that launches by itself".into(),
             "it is a library already; or describe its launches under [[target.cuda.launches]]",
@@ -193,7 +201,7 @@ fn refuse_unlaunchable(file: &KernelFile, target: &Target) -> Result<(), Failure
         let why = format!("{} is a __constant__ variable, one for all streams of a program", argument.name);
         return refused(why, "pass it as an input");
     }
-    if target.sources.is_empty() && target.kind != TargetKind::Python {
+    if parts().any(|part| part.sources.is_empty()) && target.kind != TargetKind::Python {
         return refused(format!("target {} has no source", target.kind.name()), "add source to the target");
     }
     Ok(())

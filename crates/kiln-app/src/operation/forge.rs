@@ -1,5 +1,5 @@
 //! What the compiler makes of configurations, and what would be refused, on a machine without a GPU. In: a kernel file. Out:
-//! the default and a spread of others built, or all where there are not more. Nothing is run.
+//! the default, that of each other implementation and a spread of others built, or all where there are not more. Nothing is run.
 
 use std::collections::BTreeMap;
 
@@ -114,16 +114,22 @@ pub(crate) fn compiler(project: &Project, kernel: &Kernel<'_>) -> Result<Toolcha
     })
 }
 
-/// Every configuration where there are no more than wanted, else the default and a spread.
+/// Every configuration where there are no more than wanted, else the default, that of each other implementation, and a spread.
 fn chosen(kernel: &Kernel<'_>, wanted: usize, seed: u64) -> Vec<Config> {
     let space = &kernel.space;
     if space.len() <= wanted as u128 {
         return space.iter().map(|point| space.config(&point)).collect();
     }
-    let default = kernel.default_config();
+    let workloads: Vec<_> = kernel.selection.workloads.iter().map(|workload| Some(*workload)).collect();
+    let mut first: Vec<Config> = kernel.default_config().into_iter().collect();
+    for opening in kernel.openings(if workloads.is_empty() { &[None] } else { &workloads }) {
+        if !first.contains(&opening) {
+            first.push(opening);
+        }
+    }
     let spread = space.latin(wanted, seed).into_iter().map(|point| space.config(&point));
-    let others: Vec<Config> = spread.filter(|config| Some(config) != default.as_ref()).collect();
-    default.into_iter().chain(others).take(wanted.max(1)).collect()
+    let others: Vec<Config> = spread.filter(|config| !first.contains(config)).collect();
+    first.into_iter().chain(others).take(wanted.max(1)).collect()
 }
 
 /// How long a build may take.

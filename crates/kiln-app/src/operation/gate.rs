@@ -108,7 +108,10 @@ pub fn gate<'a>(
     listener: Listener<'_>,
 ) -> Result<Gated<'a>, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let gated = run(project, file, request, &teller);
+    let remarks = gated.as_ref().map(|gated| gated.selection.remarks()).unwrap_or_default();
+    remarks.into_iter().for_each(|remark| teller.note(remark));
+    teller.end(gated)
 }
 
 pub(crate) fn run<'a>(
@@ -155,7 +158,7 @@ fn climb(
 ) -> Result<Way, Failure> {
     let kind = selection.target.kind;
     // A kernel in Python may name its file in the entry.
-    let without_source = selection.target.sources.is_empty() && kind != TargetKind::Python;
+    let without_source = selection.implementation(config).sources.is_empty() && kind != TargetKind::Python;
     if request.only_rules || without_source {
         return Ok(Way::Static(None));
     }

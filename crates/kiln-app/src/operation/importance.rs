@@ -35,6 +35,8 @@ pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Importan
         arch: study.arch.as_deref(),
         workload: workload.as_deref(),
         variant,
+        implementation: study.implementation().as_deref(),
+        runs_on: None,
     })?;
     let problem = Problem::from_selection(&selection).map_err(|e| Fault::new(reading(&study), e))?;
     let space = Arc::new(Space::build(&problem).map_err(|e| e.report(&selection))?);

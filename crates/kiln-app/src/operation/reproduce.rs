@@ -210,6 +210,7 @@ fn asked(
             arch: None,
             workload: names.first().filter(|name| names.len() == 1 && !name.is_empty()).map(ToString::to_string),
             variant: text(&run.variant),
+            implementation: None,
             device: request.device.clone(),
         },
         measuring: Measuring {

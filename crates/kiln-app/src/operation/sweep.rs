@@ -175,6 +175,7 @@ fn plan(file: &KernelFile, request: &SweepRequest, opened: &Opened<'_>, config: 
         base,
         baselines,
         config,
+        implementation: request.selecting.implementation.clone(),
         sources: opened.kernel.fingerprint()?,
         samples: (request.measuring.samples, request.max_samples),
         width: request.width,

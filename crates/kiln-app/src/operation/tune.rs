@@ -15,7 +15,10 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use kiln_core::{Config, Fault};
 use kiln_store::{State, Store, Study};
-use kiln_study::{Bench, Budget, Kernel, Ran, Record, Settings, Summary, Trouble, adopt, check_best, peaks, table};
+use kiln_study::{
+    Bench, Budget, Kernel, Ran, Record, Settings, Summary, Surroundings, Trouble, TuneVerdict, adopt, check_best,
+    peaks, table,
+};
 
 use crate::event::{Count, What};
 use crate::failure::Failure;
@@ -79,7 +82,8 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
     let _held = lock(card.into_iter().chain(&others), project, teller)?;
     // Waiting for others is nobody's time; right answers and baselines are the study's.
     let started = Instant::now();
-    let mut bench = Bench::new(kernel, &settings, surroundings(project, &said, live, card)?)?;
+    let around = Surroundings { many: true, ..surroundings(project, &said, live, card)? };
+    let mut bench = Bench::new(kernel, &settings, around)?;
     bench.priors = priors;
     for card in &others {
         bench.add_device(Some(card.uuid.clone()))?;
@@ -115,9 +119,12 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
         ));
     }
     let of = limits::For { project, path: &request.selecting.path, study: &study.id };
+    // Of the first workload that is far too slow, where each is tuned apart: no other has one profile for all.
+    let mut slowest = None;
     let mut slow = |bench: &mut Bench<'_>, config: &Config| {
         if request.profile {
-            limits::slow(of, bench, config, teller);
+            let found = limits::slow(of, bench, config, teller);
+            slowest = slowest.take().or(found);
         }
     };
     let ended = kiln_study::tune(&mut bench, &record, &budget, &study.id, spent, &mut slow);
@@ -134,7 +141,8 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
             };
             summary.limit = match (&study.summary, live) {
                 (_, true) if request.profile && !project.is_stopped() => {
-                    limits::limit(of, &mut bench, &summary, budget.left(Instant::now()), teller)
+                    let apart = slowest.filter(|_| summary.verdict == TuneVerdict::Stopped && summary.config.is_none());
+                    apart.or_else(|| limits::limit(of, &mut bench, &summary, budget.left(Instant::now()), teller))
                 }
                 (Some(then), false) => then.read().ok().and_then(|then| then.limit.clone()),
                 _ => None,

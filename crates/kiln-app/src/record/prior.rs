@@ -53,7 +53,7 @@ pub(crate) fn read(project: &Project, names: &[String], teller: &Teller<'_>) -> 
                     Recorded::Time { seconds, .. } => Observation::Time(*seconds),
                     Recorded::Failed { .. } => Observation::Failed,
                 };
-                (config, observation)
+                (recording::own(config), observation)
             });
             let prior = Prior { label, trials: trials.collect() };
             let measured = counted(prior.trials.len() as u128, "configuration");

@@ -1,9 +1,11 @@
 //! Recorded spaces by name. In: a file, or a study of this folder. Out: what was measured of each configuration, as other
 //! tuners' files hold it. Refuses what is neither, and a study in which nothing was tried.
 
+use std::sync::Arc;
+
 use camino::Utf8Path;
 use jiff::Timestamp;
-use kiln_core::{Config, Fault, Gate, Report};
+use kiln_core::{Config, Fault, Gate, Report, Value};
 use kiln_formats::{Attempt, Invalidity, Recorded, Recording, Results};
 use kiln_stats::median;
 use kiln_store::{Measurement, Store, Study, Trial};
@@ -63,7 +65,33 @@ pub(crate) fn results(store: &Store, study: &Study) -> Result<Vec<(String, Resul
         };
         found[place].1.attempts.push(attempt(trial, &measurements)?);
     }
+    found.iter_mut().for_each(|(_, results)| level(&mut results.attempts));
     Ok(found)
+}
+
+/// What stands for a tunable that an implementation does not have, where every row has every tunable.
+pub(crate) const ABSENT: &str = "-";
+
+/// Gives every configuration the tunables of all implementations.
+fn level(attempts: &mut [Attempt]) {
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for (name, _) in attempts.iter().flat_map(|attempt| attempt.config.iter()) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    for attempt in attempts.iter_mut().filter(|attempt| attempt.config.implementation().is_some()) {
+        let value = |name: &Arc<str>| attempt.config.get(name).cloned().unwrap_or_else(|| ABSENT.into());
+        attempt.config = Config::new(names.iter().map(|name| (name.clone(), value(name))).collect());
+    }
+}
+
+/// A configuration without what its implementation does not have.
+pub(crate) fn own(config: Config) -> Config {
+    let absent = |value: &Value| matches!(value, Value::Str(text) if &**text == ABSENT);
+    let named = config.implementation().is_some();
+    let kept = config.iter().filter(|(_, value)| !named || !absent(value));
+    Config::new(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
 fn attempt(trial: &Trial, measurements: &[Measurement]) -> Result<Attempt, Fault> {

@@ -75,6 +75,13 @@ pub(crate) fn settings(
         };
         return Err(Report::error(format!("study {} is of other workloads", study.id)).hint(hint).into());
     }
+    if settings.implementation != selecting.implementation {
+        let hint = match &settings.implementation {
+            Some(name) => format!("add --implementation {name}"),
+            None => "omit --implementation".into(),
+        };
+        return Err(Report::error(format!("study {} is of other implementations", study.id)).hint(hint).into());
+    }
     Ok(settings)
 }
 

@@ -64,7 +64,7 @@ impl Whose {
 
     /// The newest of this kernel on a target that did not end.
     pub(crate) fn unfinished(&self, store: &Store, target: &str) -> Result<Option<Study>, Failure> {
-        let open = |study: &Study| matches!(study.state, State::Running | State::Interrupted) && study.target == target;
+        let open = |study: &Study| study.state != State::Finished && study.target == target;
         Ok(self.newest(store)?.into_iter().find(|study| open(study) && self.is(study)))
     }
 

@@ -15,6 +15,7 @@ pub(crate) fn of_study(selecting: &Selecting, study: &Study) -> Selecting {
         target: selecting.target.clone().or_else(|| Some(study.target.clone())),
         variant: selecting.variant.clone().or_else(variant),
         workload: selecting.workload.clone().or_else(workload),
+        implementation: selecting.implementation.clone().or_else(|| study.implementation()),
         ..selecting.clone()
     }
 }

@@ -34,7 +34,7 @@ pub enum Build {
 /// A configuration of a kernel in Python as it is, with nothing compiled ahead.
 pub(crate) fn python_subject(bench: &Bench<'_>, kernel: &Kernel<'_>, config: &Config) -> Result<Subject, Fault> {
     let python = bench.python.as_ref().map_err(Clone::clone)?;
-    let (file, function) = kernel.python_entry()?;
+    let (file, function) = kernel.python_entry(config)?;
     let device = kernel.on_gpu();
     Ok(Subject::Python {
         interpreter: python.interpreter.clone(),
@@ -88,7 +88,7 @@ impl Awaiting<'_> {
         match build {
             Build::Ready(subject) => Ok(Outcome::Passed(subject)),
             Build::Asked(ticket, config) => {
-                let host = self.kernel.selection.target.host;
+                let host = self.kernel.host(&config);
                 let built = self.awaited(&ticket, &config)?;
                 Ok(built.map(|artifact| subject_of(self.kernel, host, artifact, config)))
             }
@@ -157,16 +157,35 @@ impl<'a> Bench<'a> {
         if target.kind == TargetKind::Python {
             let subject = python_subject(self, self.kernel, config)?;
             let Some((builders, request)) = self.ahead(config) else { return Ok(Build::Ready(subject)) };
-            let pool = self.pool(|_| Ok(Toolchain::Foreign(Foreign::of(Arc::clone(&builders) as _))))?;
-            return Ok(Build::Ahead(pool.ask(request), subject, builders));
+            return Ok(Build::Ahead(self.triton_pool(&builders, &request)?.ask(request), subject, builders));
         }
         let request = request(self.kernel, config)?;
-        let pool = self.pool(Bench::toolchain)?;
+        let pool = self.pool(Bench::toolchain, |_| {})?;
         Ok(Build::Asked(pool.ask(request), config.clone()))
     }
 
-    /// The pool of builders, started where there is none yet.
-    fn pool(&mut self, toolchain: impl FnOnce(&Self) -> Result<Toolchain, Fault>) -> Result<&Pool, Fault> {
+    /// Starts processes that compile while something else is done, where starting them takes long: Triton's import PyTorch.
+    pub(crate) fn begin_to_build(&mut self) -> Result<(), Fault> {
+        if self.kernel.selection.target.kind == TargetKind::Python
+            && let Some((builders, request)) = self.ahead(&self.kernel.some_config())
+        {
+            self.triton_pool(&builders, &request)?;
+        }
+        Ok(())
+    }
+
+    fn triton_pool(&mut self, builders: &Arc<Builders>, request: &Request) -> Result<&Pool, Fault> {
+        let (own, order) = (Arc::clone(builders), request.order.clone());
+        let ready = move |over: &AtomicBool| own.prepare(&order, &|| !over.load(Ordering::Relaxed));
+        self.pool(|_| Ok(Toolchain::Foreign(Foreign::of(Arc::clone(builders) as _))), ready)
+    }
+
+    /// The pool of builders, started where there is none yet; each makes itself ready first.
+    fn pool(
+        &mut self,
+        toolchain: impl FnOnce(&Self) -> Result<Toolchain, Fault>,
+        ready: impl Fn(&AtomicBool) + Clone + Send + 'static,
+    ) -> Result<&Pool, Fault> {
         if self.pool.is_none() {
             let toolchain = toolchain(self)?;
             let on_gpu = self.kernel.on_gpu();
@@ -174,12 +193,13 @@ impl<'a> Bench<'a> {
             let cpus = if self.settings.pin { self.machine.building(measuring) } else { Vec::new() };
             let threads = if cpus.is_empty() { self.machine.cpus.len().saturating_sub(1).max(1) } else { cpus.len() };
             // A builder's processes run where the builder does, away from what is being measured.
-            let start = move || {
+            let start = move |over: &AtomicBool| {
                 let _ = kiln_run::pin_thread(&cpus);
                 // Whoever measures on a GPU has a processor to itself only if the compilers leave it one.
                 if on_gpu {
                     kiln_run::step_back();
                 }
+                ready(over);
             };
             self.pool = Some(Pool::new(threads, toolchain, self.cache.clone(), self.build_limits(), start));
         }
@@ -228,7 +248,7 @@ impl<'a> Bench<'a> {
         let doing = &format!("compiling {config}");
         let silent = |time: Duration| (self.listener)(&Event::Silence { doing, seconds: time.as_secs_f64() });
         let built = self.cache.build_until(&toolchain, &request, self.build_limits(), &silent, self.stopped)?;
-        let host = self.kernel.selection.target.host;
+        let host = self.kernel.host(config);
         Ok(built.map(|artifact| subject_of(self.kernel, host, artifact, config.clone())))
     }
 

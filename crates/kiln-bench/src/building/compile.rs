@@ -10,13 +10,13 @@ use crate::kernel::Kernel;
 
 /// The request for a candidate.
 pub fn request(kernel: &Kernel<'_>, config: &Config) -> Result<Request, Fault> {
-    let target = kernel.selection.target;
-    let sources = target.sources.iter().map(|s| kernel.folder.join(s)).collect();
-    if target.kind == TargetKind::Cuda && !target.host {
-        let (entries, variables) = (entries(kernel, config)?, variables(&kernel.selection));
+    let implementation = kernel.selection.implementation(config);
+    let sources = implementation.sources.iter().map(|s| kernel.folder.join(s)).collect();
+    if kernel.selection.target.kind == TargetKind::Cuda && !implementation.host {
+        let (entries, variables) = (entries(kernel, config)?, variables(&kernel.selection, config));
         return Ok(Request { entries, variables, ..plain(kernel, sources, config.clone()) });
     }
-    request_of(kernel, sources, kernel.entry()?, config.clone())
+    request_of(kernel, sources, kernel.entry(config)?, config.clone())
 }
 
 /// The request for any host function that takes the kernel's arguments: on a cuda target, one that launches by itself.
@@ -28,7 +28,7 @@ pub(crate) fn request_of(
 ) -> Result<Request, Fault> {
     let selection = &kernel.selection;
     let passing: Vec<Passing> =
-        selection.spec.arguments.iter().map(|a| passing(selection, a)).collect::<Result<_, _>>()?;
+        selection.spec.arguments.iter().map(|a| passing(selection, a, &config)).collect::<Result<_, _>>()?;
     let host = selection.target.kind == TargetKind::Cuda;
     let shim = if host { launcher_shim(entry, &passing) } else { shim(entry, &passing) };
     Ok(Request { shim, host, ..plain(kernel, sources, config) })
@@ -37,7 +37,9 @@ pub(crate) fn request_of(
 /// What every request says.
 fn plain(kernel: &Kernel<'_>, sources: Vec<Utf8PathBuf>, config: Config) -> Request {
     let selection = &kernel.selection;
-    let compile = &selection.target.compile;
+    let compile = &selection.implementation(&config).compile;
+    // Which implementation it is shows in what is built, and is no tunable.
+    let config = config.tunables();
     let mut flags: Vec<String> = Vec::new();
     for (name, dtype) in &selection.variant {
         let word = if selection.target.kind == TargetKind::Cuda { cuda_type(*dtype) } else { c_type(*dtype) };
@@ -78,8 +80,9 @@ fn entries(kernel: &Kernel<'_>, config: &Config) -> Result<Vec<String>, Fault> {
 }
 
 /// The variables that hold constants.
-fn variables(selection: &Selection<'_>) -> Vec<String> {
-    let constants = selection.spec.arguments.iter().filter(|argument| argument.role == Role::Constant);
+fn variables(selection: &Selection<'_>, config: &Config) -> Vec<String> {
+    let taken = selection.spec.arguments.iter().filter(|argument| selection.passes(config, &argument.name));
+    let constants = taken.filter(|argument| argument.role == Role::Constant);
     constants.map(|argument| variable(argument).to_owned()).collect()
 }
 
@@ -88,7 +91,10 @@ pub(crate) fn variable(argument: &Argument) -> &str {
     argument.symbol.as_deref().unwrap_or(&argument.name)
 }
 
-fn passing(selection: &Selection<'_>, argument: &Argument) -> Result<Passing, Fault> {
+fn passing(selection: &Selection<'_>, argument: &Argument, config: &Config) -> Result<Passing, Fault> {
+    if !selection.passes(config, &argument.name) {
+        return Ok(Passing::Omitted);
+    }
     if argument.role != Role::Scalar {
         return Ok(Passing::Pointer);
     }

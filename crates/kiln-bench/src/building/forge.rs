@@ -40,7 +40,7 @@ pub struct Forged {
 /// What a kernel is compiled with.
 pub fn toolchain(kernel: &Kernel<'_>, program: &Utf8Path) -> Result<Toolchain, Fault> {
     match kernel.selection.target.kind {
-        TargetKind::Cuda => cuda_toolchain(kernel.selection.target, program),
+        TargetKind::Cuda => cuda_toolchain(&kernel.selection, program),
         TargetKind::Cpu => kiln_build::Compiler::find().map(Toolchain::C),
         TargetKind::Python => {
             let why = "a python target is not compiled by kiln";
@@ -51,7 +51,7 @@ pub fn toolchain(kernel: &Kernel<'_>, program: &Utf8Path) -> Result<Toolchain, F
 
 /// A Python function whose kernels were compiled, and that nobody calls.
 fn forged_python(kernel: &Kernel<'_>, artifact: &Artifact, config: &Config) -> Result<Subject, Fault> {
-    let (file, function) = kernel.python_entry()?;
+    let (file, function) = kernel.python_entry(config)?;
     let (interpreter, config) = (String::new(), config.clone());
     let subject = Subject::Python { interpreter, file, function, config, device: kernel.on_gpu(), ahead: None };
     Ok(subject.built_ahead(artifact))
@@ -68,7 +68,7 @@ pub fn forge(
 ) -> Result<(), Fault> {
     kernel.check_files()?;
     let threads = Machine::look().cpus.len().max(1);
-    let pool = Pool::new(threads, toolchain, cache.clone(), limits, || ());
+    let pool = Pool::new(threads, toolchain, cache.clone(), limits, |_| ());
     let mut asked: Vec<(Config, Ticket)> = Vec::with_capacity(configs.len());
     for config in configs {
         let request = match (kernel.selection.target.kind, kernel.selection.arch) {
@@ -91,7 +91,7 @@ pub fn forge(
                 let (seconds, mut warnings) = (artifact.built_in.map(|d| d.as_secs_f64()), artifact.warnings.clone());
                 let subject = match kernel.selection.target.kind {
                     TargetKind::Python => forged_python(kernel, &artifact, &config)?,
-                    _ => subject_of(kernel, kernel.selection.target.host, artifact.clone(), config.clone()),
+                    _ => subject_of(kernel, kernel.host(&config), artifact.clone(), config.clone()),
                 };
                 warnings.extend(subject.unable().map(|why| format!("nothing was compiled without a GPU: {why}")));
                 let outcome = judge_resources(kernel, &subject)?;

@@ -4,15 +4,15 @@
 use camino::Utf8Path;
 use kiln_build::{Nvcc, Nvrtc, Toolchain};
 use kiln_core::Fault;
-use kiln_spec::{CudaCompiler, Target};
+use kiln_spec::{CudaCompiler, Selection};
 
-/// The compiler for a cuda target; `program` is the kiln binary, which runs NVRTC in a process of its own.
-pub fn cuda_toolchain(target: &Target, program: &Utf8Path) -> Result<Toolchain, Fault> {
+/// The compiler for a cuda target, the same for all implementations that compete: nvcc where one of them needs it. `program` is the kiln binary, which runs NVRTC in a process of its own.
+pub fn cuda_toolchain(selection: &Selection<'_>, program: &Utf8Path) -> Result<Toolchain, Fault> {
     let nvcc = || Nvcc::find().map(Toolchain::Nvcc);
-    match target.compile.compiler {
-        Some(CudaCompiler::Nvcc) => nvcc(),
-        _ if target.host => nvcc(),
-        Some(CudaCompiler::Nvrtc) => Nvrtc::find(program).map(Toolchain::Nvrtc),
-        None => Nvrtc::find(program).map(Toolchain::Nvrtc).or_else(|missing| nvcc().map_err(|_| missing)),
+    let nvrtc = || Nvrtc::find(program).map(Toolchain::Nvrtc);
+    let any = |compiler| selection.implementations.iter().any(|one| one.compile.compiler == Some(compiler));
+    if selection.implementations.iter().any(|one| one.host) || any(CudaCompiler::Nvcc) {
+        return nvcc();
     }
+    if any(CudaCompiler::Nvrtc) { nvrtc() } else { nvrtc().or_else(|missing| nvcc().map_err(|_| missing)) }
 }

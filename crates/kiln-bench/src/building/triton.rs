@@ -14,7 +14,7 @@ use kiln_build::{Cache, Foreign, Request, Toolchain};
 use kiln_core::{Config, Fault, Outcome};
 use kiln_device::Arch;
 use kiln_run::{ForkServer, Python, find_python, python_command};
-use kiln_spec::TargetKind;
+use kiln_spec::{Implementation, TargetKind};
 
 use crate::bench::Bench;
 use crate::building::builder::python_subject;
@@ -30,12 +30,17 @@ pub use product::{Ahead, AheadUse};
 /// Set to 0, nothing is compiled ahead.
 const VARIABLE: &str = "KILN_TRITON_AHEAD";
 
-/// The file of a kernel that may launch Triton kernels.
+/// The file of a kernel that may launch Triton kernels: that of the first implementation that may.
 fn file(kernel: &Kernel<'_>) -> Option<Utf8PathBuf> {
     if kernel.selection.target.kind != TargetKind::Python || !kernel.on_gpu() {
         return None;
     }
-    let (file, _) = kernel.python_entry().ok()?;
+    kernel.selection.implementations.iter().find_map(|one| launches_triton(kernel, one))
+}
+
+/// The file of an implementation, if it imports Triton.
+fn launches_triton(kernel: &Kernel<'_>, implementation: &Implementation) -> Option<Utf8PathBuf> {
+    let (file, _) = kernel.python_entry_of(implementation).ok()?;
     imports(&fs_err::read_to_string(&file).ok()?, "triton").then_some(file)
 }
 
@@ -89,6 +94,7 @@ impl Bench<'_> {
     /// What compiles a configuration ahead, and what it is asked; none where nothing is compiled ahead.
     pub(crate) fn ahead(&self, config: &Config) -> Option<(Arc<Builders>, Request)> {
         let (builders, arch) = (self.builders()?, self.arch()?);
+        launches_triton(self.kernel, self.kernel.selection.implementation(config))?;
         Some((builders, request(self.kernel, config, arch, self.gpu.as_ref()).ok()?))
     }
 

@@ -164,7 +164,8 @@ pub(crate) fn on_device(
     let checked = courses.iter().zip(&rounds).map(of).collect();
     let mut found = fought(bench, stages, rounds, checked);
     for ((course, scrutiny), kernels) in courses.iter().zip(&mut found.scrutiny).zip(&mut found.kernels) {
-        scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &bench.seating().required));
+        let first = plan.subjects.first().map(|(_, subject)| bench.seating().required_of(subject));
+        scrutiny.notes.extend(remarks(plan.subjects, &course.ran, &first.unwrap_or_default()));
         *kernels = course.ran.iter().take(plan.subjects.len()).map(Ran::shown).collect();
     }
     if let Some(watch) = &watch {

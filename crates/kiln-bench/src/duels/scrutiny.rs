@@ -76,7 +76,10 @@ pub(crate) fn notes(bench: &Bench<'_>, stage: &Stage<'_>) -> Vec<String> {
     let target = bench.kernel.selection.target;
     let constants: Vec<&str> =
         signature.slots.iter().filter(|slot| slot.role == Role::Constant).map(|slot| slot.name.as_str()).collect();
-    if !constants.is_empty() && target.kind == TargetKind::Cuda && !target.host {
+    if !constants.is_empty()
+        && target.kind == TargetKind::Cuda
+        && bench.kernel.selection.implementations.iter().all(|one| !one.host)
+    {
         let (names, are) = (constants.join(", "), if constants.len() == 1 { "is" } else { "are" });
         notes.push(format!("{names} {are} in constant memory: the same in all calls of a round"));
     }

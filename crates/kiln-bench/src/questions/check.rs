@@ -80,9 +80,8 @@ pub fn examine_all<'a>(
     Ok(failed)
 }
 
-/// The workloads of a level that some of the subjects can be used on. A rule holds for every configuration on the workloads
-/// it was selected for; on others it may not, and then no question about those is put to it.
-fn asked_about<'a>(bench: &Bench<'a>, subjects: &[&Subject], plan: &Plan) -> Vec<Option<&'a Workload>> {
+/// The workloads of a level.
+pub(crate) fn listed<'a>(bench: &Bench<'a>, plan: &Plan) -> Vec<Option<&'a Workload>> {
     let selection = &bench.kernel.selection;
     let target = bench.kernel.target();
     let listed = selection.spec.workloads.iter();
@@ -92,6 +91,13 @@ fn asked_about<'a>(bench: &Bench<'a>, subjects: &[&Subject], plan: &Plan) -> Vec
     if workloads.is_empty() {
         workloads.push(None);
     }
+    workloads
+}
+
+/// The workloads of a level that some of the subjects can be used on. A rule holds for every configuration on the workloads
+/// it was selected for; on others it may not, and then no question about those is put to it.
+fn asked_about<'a>(bench: &Bench<'a>, subjects: &[&Subject], plan: &Plan) -> Vec<Option<&'a Workload>> {
+    let mut workloads = listed(bench, plan);
     // Every subject is looked at, so that each that is left out is reported.
     workloads.retain(|workload| subjects.iter().filter(|subject| bench.fits(subject.config(), *workload)).count() > 0);
     workloads

@@ -217,7 +217,11 @@ impl<'a> Stage<'a> {
                 slot.symbol = symbol.map(|(_, symbol)| symbol.clone());
             }
         }
-        let Some(described) = selection.spec.arguments.iter().find(|a| a.tensormap.is_some()) else { return Ok(slots) };
+        for slot in &mut slots {
+            slot.omitted = !selection.passes(subject.config(), &slot.name);
+        }
+        let passed = selection.spec.arguments.iter().filter(|a| selection.passes(subject.config(), &a.name));
+        let Some(described) = passed.into_iter().find(|a| a.tensormap.is_some()) else { return Ok(slots) };
         match subject {
             Subject::Cubin { .. } => {}
             Subject::Launcher { .. } => {

@@ -27,7 +27,7 @@ impl Bench<'_> {
             return Ok(Outcome::Passed(python_subject(self, other, config)?));
         }
         let toolchain = match target.kind {
-            TargetKind::Cuda => cuda_toolchain(target, &self.seating.program)?,
+            TargetKind::Cuda => cuda_toolchain(&other.selection, &self.seating.program)?,
             _ => self.compiler.clone().map(Toolchain::C)?,
         };
         let doing = &format!("compiling {config}");
@@ -35,7 +35,7 @@ impl Bench<'_> {
         let request = request(other, config)?;
         let built = self.cache.build_until(&toolchain, &request, self.build_limits(), &silent, self.stopped)?;
         let artifact = passed!(built);
-        let mut subject = subject_of(other, target.host, artifact, config.clone());
+        let mut subject = subject_of(other, other.host(config), artifact, config.clone());
         if let Subject::Cubin { laid, .. } = &mut subject {
             *laid = Some(laid_out(other, config)?);
         }

@@ -56,7 +56,7 @@ impl Bench<'_> {
         let doing = &format!("compiling {config}");
         let silent = |time: Duration| (self.listener)(&Event::Silence { doing, seconds: time.as_secs_f64() });
         let built = self.cache.build_until(toolchain, &request, self.build_limits(), &silent, self.stopped)?;
-        let host = self.kernel.selection.target.host;
+        let host = self.kernel.host(config);
         Ok(built.map(|artifact| subject_of(self.kernel, host, artifact, config.clone())))
     }
 }

@@ -167,7 +167,7 @@ impl Seat {
                 Ask::Load { library: path.to_string(), symbol: String::new(), config: None, device: true }
             }
             Subject::Python { file, function, config, device, .. } => {
-                let config = (!config.is_empty()).then(|| serde_json::json!(config));
+                let config = (!config.is_empty()).then(|| serde_json::json!(config.tunables()));
                 Ask::Load { library: file.to_string(), symbol: function.clone(), config, device: *device }
             }
             Subject::Empty { device, .. } => {

@@ -25,6 +25,9 @@ use crate::workers::keeper::{KEEPERS, Keeper};
 use crate::workers::seat::{FIRST, Seat};
 use crate::workers::subject::Subject;
 
+/// An implementation's name, and the kernels that every sample of it must run, by parts of their names.
+type Required = (Option<Arc<str>>, Arc<[String]>);
+
 /// What every worker of a study shares.
 #[derive(Debug, Clone)]
 pub(crate) struct Seating {
@@ -39,8 +42,8 @@ pub(crate) struct Seating {
     pub(crate) gpu: Option<String>,
     /// The caches of a processor that measures.
     pub(crate) caches: Caches,
-    /// Kernels that every sample of a candidate must run, by parts of their names.
-    pub(crate) required: Arc<[String]>,
+    /// What every sample of a candidate must run, for each implementation.
+    pub(crate) required: Arc<[Required]>,
     /// Samples taken again because something disturbed them.
     pub(crate) retaken: Arc<AtomicU64>,
     /// Workers with a device that wait for their next subject.
@@ -61,7 +64,7 @@ impl Seating {
     ) -> Seating {
         let (threads, cache) = (settings.threads, settings.cache);
         let caches = Caches::of(cpus.last().copied().unwrap_or(0));
-        let (required, retaken) = (Arc::default(), Arc::default());
+        let (required, retaken): (Arc<[_]>, _) = (Arc::new([]), Arc::default());
         let (gpu, idle, forks) = (None, Idle::default(), Forks::default());
         Seating { program, cpus, threads, limits, cache, gpu, caches, required, retaken, idle, forks, builds }
     }
@@ -227,6 +230,13 @@ impl Seating {
         self.seated(subject, rested, (kind, fresh), kept)
     }
 
+    /// The kernels that a subject's implementation must run.
+    pub(crate) fn required_of(&self, subject: &Subject) -> Arc<[String]> {
+        let name = subject.config().implementation();
+        let named = self.required.iter().find(|(own, _)| own.is_none() || own.as_deref() == name);
+        named.or(self.required.first()).map_or_else(Arc::default, |(_, kernels)| Arc::clone(kernels))
+    }
+
     /// Loads the subject in a worker, which nobody used before when it is fresh.
     fn seated(
         &self,
@@ -242,7 +252,7 @@ impl Seating {
         seat.used = !fresh;
         // Baselines have no tunables, and run what they like.
         if subject.is_foreign() && !subject.config().is_empty() {
-            seat.required = Arc::clone(&self.required);
+            seat.required = self.required_of(subject);
         }
         seat.threaded = self.threads > 1;
         if matches!(

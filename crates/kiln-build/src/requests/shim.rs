@@ -8,6 +8,8 @@ pub enum Passing {
     Pointer,
     /// A number by value, of this C type; the array points to where it lies.
     Value(&'static str),
+    /// Not at all: the entry does not take it.
+    Omitted,
 }
 
 /// The name of the generated function, `void kiln_call(void **arguments)`.
@@ -19,7 +21,7 @@ const VISIBLE: &str = "__attribute__((visibility(\"default\")))";
 /// The C source that calls `entry`.
 pub fn shim(entry: &str, arguments: &[Passing]) -> String {
     let list = |f: &dyn Fn(usize, &Passing) -> String| -> String {
-        arguments.iter().enumerate().map(|(i, a)| f(i, a)).collect::<Vec<_>>().join(", ")
+        taken(arguments).map(|(i, a)| f(i, a)).collect::<Vec<_>>().join(", ")
     };
     let types = list(&|_, a| a.c_type().into());
     let values = list(&|i, a| a.unpacked(i));
@@ -34,8 +36,8 @@ pub fn shim(entry: &str, arguments: &[Passing]) -> String {
 /// The source that calls a host function which launches by itself: it takes the stream to launch on behind the kernel's
 /// arguments, and returns 0 or an error's number. The generated function is `int kiln_call(void **arguments, void *stream)`.
 pub fn launcher_shim(entry: &str, arguments: &[Passing]) -> String {
-    let types: String = arguments.iter().map(|a| format!("{}, ", a.c_type())).collect();
-    let values: String = arguments.iter().enumerate().map(|(i, a)| format!("{}, ", a.unpacked(i))).collect();
+    let types: String = taken(arguments).map(|(_, a)| format!("{}, ", a.c_type())).collect();
+    let values: String = taken(arguments).map(|(i, a)| format!("{}, ", a.unpacked(i))).collect();
     format!(
         "#include <stdbool.h>\n#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\
          int {entry}({types}void *);\n{VISIBLE}\nint {SHIM_SYMBOL}(void **arguments, void *stream) {{\n    (void)arguments;\n    \
@@ -43,10 +45,15 @@ pub fn launcher_shim(entry: &str, arguments: &[Passing]) -> String {
     )
 }
 
+/// What the entry takes, each with its place in the array.
+fn taken(arguments: &[Passing]) -> impl Iterator<Item = (usize, &Passing)> {
+    arguments.iter().enumerate().filter(|(_, passing)| **passing != Passing::Omitted)
+}
+
 impl Passing {
     fn c_type(&self) -> &'static str {
         match self {
-            Passing::Pointer => "void *",
+            Passing::Pointer | Passing::Omitted => "void *",
             Passing::Value(kind) => kind,
         }
     }
@@ -54,7 +61,7 @@ impl Passing {
     /// The argument of this number, taken from the array.
     fn unpacked(&self, number: usize) -> String {
         match self {
-            Passing::Pointer => format!("arguments[{number}]"),
+            Passing::Pointer | Passing::Omitted => format!("arguments[{number}]"),
             Passing::Value(kind) => format!("*({kind} *)arguments[{number}]"),
         }
     }

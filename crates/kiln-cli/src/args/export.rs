@@ -16,6 +16,9 @@ pub(crate) struct ExportArgs {
     /// Target: cuda, cpu or python [default: the study's, else the file's first]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
+    /// Export this one of the target's implementations alone
+    #[arg(long, value_name = "NAME", conflicts_with = "study")]
+    pub(crate) implementation: Option<String>,
     /// GPU architecture to compile for, such as sm_80 or sm_90a; may be given several times [default: this machine's GPU,
     /// else every architecture of the target]
     #[arg(long, value_name = "SM")]

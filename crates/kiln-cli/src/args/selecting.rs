@@ -22,6 +22,9 @@ pub(crate) struct SelectingArgs {
     /// Dtype of a type variable, such as T=bf16 [default: the first of each]
     #[arg(long, value_name = "T=DTYPE")]
     pub(crate) variant: Option<String>,
+    /// One of the target's implementations [default: all that run on the architecture compete; without a study, the first's default]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) implementation: Option<String>,
     /// GPU: its index among those CUDA_VISIBLE_DEVICES shows, its UUID or a MIG slice's UUID; `tune` also takes several GPUs
     /// of one model, such as 0,1,2, which share the study [default: 0]
     #[arg(long, value_name = "GPU")]
@@ -30,8 +33,8 @@ pub(crate) struct SelectingArgs {
 
 impl From<&SelectingArgs> for Selecting {
     fn from(args: &SelectingArgs) -> Selecting {
-        let SelectingArgs { path, target, arch, workload, variant, device } = args.clone();
-        Selecting { path, target, arch, workload, variant, device }
+        let SelectingArgs { path, target, arch, workload, variant, implementation, device } = args.clone();
+        Selecting { path, target, arch, workload, variant, implementation, device }
     }
 }
 

@@ -40,6 +40,7 @@ fn predicted(project: &Project, args: &DiagnoseArgs) -> Result<Ending, Failure> 
         arch: args.arch.clone(),
         workload: args.workload.clone(),
         variant: args.variant.clone(),
+        implementation: None,
         device: None,
     };
     let request = PredictRequest { selecting, config: args.config.clone(), board: args.board.clone() };

@@ -13,6 +13,7 @@ pub(crate) fn run(project: &Project, args: &ExportArgs) -> Result<Ending, Failur
     let request = ExportRequest {
         path: args.path.clone(),
         target: args.target.clone(),
+        implementation: args.implementation.clone(),
         archs: args.arch.clone(),
         config: args.config.clone(),
         study: args.study.clone(),

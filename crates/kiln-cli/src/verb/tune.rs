@@ -141,7 +141,7 @@ fn next(kiln: &str, request: &TuneRequest, summary: &Summary, short: &str, exhau
 fn profile(kiln: &str, selecting: &Selecting, summary: &Summary) -> String {
     let workload = summary.limit.as_ref().map(|limit| limit.workload.clone()).filter(|name| !name.is_empty());
     let selecting = Selecting { workload: workload.or(selecting.workload.clone()), ..selecting.clone() };
-    let config = summary.config.as_ref().map(ToString::to_string);
+    let config = summary.config.as_ref().or(summary.limit.as_ref().map(|limit| &limit.config)).map(ToString::to_string);
     Command::of(kiln, "profile", &selecting).maybe("--config", config.as_deref()).to_string()
 }
 

@@ -40,9 +40,9 @@ fn a_plain_kernel() {
     let expected =
         [("x", "In"), ("y", "Out"), ("a", "Scalar"), ("n", "Scalar")].map(|(n, r)| (n.to_owned(), r.to_owned()));
     assert_eq!(roles, expected);
-    assert_eq!(&*spec.targets[0].tunables[0].name, "BLOCK_SIZE");
-    assert_eq!(spec.targets[0].launches[0].block[0].expression.text(), "BLOCK_SIZE");
-    assert_eq!(spec.targets[0].launches[0].grid[0].expression.text(), "ceildiv(N, BLOCK_SIZE)");
+    assert_eq!(&*spec.targets[0].implementations[0].tunables[0].name, "BLOCK_SIZE");
+    assert_eq!(spec.targets[0].implementations[0].launches[0].block[0].expression.text(), "BLOCK_SIZE");
+    assert_eq!(spec.targets[0].implementations[0].launches[0].grid[0].expression.text(), "ceildiv(N, BLOCK_SIZE)");
     let toml = toml_of(text).unwrap();
     for word in
         ["float w[3 * 3]", "WIDTH is 64 by #define in line 4", "TILE is 4 by constexpr", "Which value does a have?"]
@@ -128,7 +128,7 @@ fn strings_of_python_become_kernels() {
     let (spec, warnings) =
         kiln_spec::parse("kernel.toml", toml.as_bytes()).unwrap_or_else(|e| panic!("{}\n{toml}", e[0]));
     assert!(warnings.is_empty(), "{warnings:?}");
-    assert_eq!(spec.targets[0].tunables.len(), 3);
+    assert_eq!(spec.targets[0].implementations[0].tunables.len(), 3);
     let python = launch_py(&kernels[0], &found, "", "add.py");
     assert!(python.contains("add = _module.add.fn") && python.contains("triton.cdiv(like.numel(), BLOCK)"), "{python}");
     assert!(read_python("nonsense").is_err());

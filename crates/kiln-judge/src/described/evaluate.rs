@@ -16,6 +16,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// The numbers of a selection under a workload and, where there is one, a configuration.
 pub(crate) struct Quantities<'a> {
     resolver: Resolver<'a>,
+    config: Option<&'a Config>,
 }
 
 impl<'a> Quantities<'a> {
@@ -24,7 +25,13 @@ impl<'a> Quantities<'a> {
         workload: Option<&Workload>,
         config: Option<&'a Config>,
     ) -> Quantities<'a> {
-        Quantities { resolver: Resolver::new(selection, workload, config) }
+        Quantities { resolver: Resolver::new(selection, workload, config), config }
+    }
+
+    /// Whether the kernels at hand take an argument: those of the configuration, or any where there is none.
+    pub(crate) fn takes(&self, argument: &Argument) -> bool {
+        let selection = self.selection();
+        self.config.map_or_else(|| selection.takes(&argument.name), |config| selection.passes(config, &argument.name))
     }
 
     pub(crate) fn selection(&self) -> &'a Selection<'a> {

@@ -41,10 +41,12 @@ pub fn geometry(
     config: &Config,
 ) -> Result<Vec<Geometry>, Report> {
     let quantities = Quantities::new(selection, workload, Some(config));
-    let launches = selection.target.launches.iter().enumerate();
+    let implementation = selection.implementation(config);
+    let launches = implementation.launches.iter().enumerate();
     launches
         .map(|(number, launch)| {
-            one(&quantities, launch, config.fill(&instance(entry(selection, number, launch)?, workload)))
+            let entry = entry(selection, implementation, number, launch)?;
+            one(&quantities, launch, config.fill(&instance(entry, workload)))
         })
         .collect()
 }
@@ -91,7 +93,7 @@ pub fn least_occupancy(
     Quantities::new(selection, workload, Some(config)).share(&asked.least, "the least occupancy").map(Some)
 }
 
-/// The boxes of the kernel's descriptors: each argument's name and the box copied at a time, outermost first; no side at all
+/// The boxes of the descriptors that a configuration's kernels take: each argument's name and the box copied at a time, outermost first; no side at all
 /// where `when` says that this shape has no descriptor.
 pub fn boxes(
     selection: &Selection<'_>,
@@ -99,7 +101,8 @@ pub fn boxes(
     config: &Config,
 ) -> Result<Vec<(String, Vec<u32>)>, Report> {
     let quantities = Quantities::new(selection, workload, Some(config));
-    let described = selection.spec.arguments.iter().filter_map(|a| Some((a, a.tensormap.as_ref()?)));
+    let taken = selection.spec.arguments.iter().filter(|argument| selection.passes(config, &argument.name));
+    let described = taken.filter_map(|a| Some((a, a.tensormap.as_ref()?)));
     described
         .map(|(argument, map)| {
             if let Some(when) = &map.when

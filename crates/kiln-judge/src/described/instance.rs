@@ -2,13 +2,14 @@
 //! of the configuration. In: a selection. Out: the kernels to build. Refuses a launch that names no kernel.
 
 use kiln_core::{Config, Report};
-use kiln_spec::{Launch, Selection};
+use kiln_spec::{Implementation, Launch, Selection};
 
 /// The kernels of all launches under a configuration, for every workload that was selected; each once.
 pub fn entries(selection: &Selection<'_>, config: &Config) -> Result<Vec<String>, Report> {
     let mut entries = Vec::new();
-    for (number, launch) in selection.target.launches.iter().enumerate() {
-        let entry = entry(selection, number, launch)?;
+    let implementation = selection.implementation(config);
+    for (number, launch) in implementation.launches.iter().enumerate() {
+        let entry = entry(selection, implementation, number, launch)?;
         for instance in selection.instances(entry) {
             let entry = config.fill(&instance);
             if !entries.contains(&entry) {
@@ -20,8 +21,13 @@ pub fn entries(selection: &Selection<'_>, config: &Config) -> Result<Vec<String>
 }
 
 /// The kernel a launch names.
-pub(crate) fn entry<'a>(selection: &Selection<'a>, number: usize, launch: &'a Launch) -> Result<&'a str, Report> {
-    let shared = selection.target.entry.as_ref().or(selection.spec.entry.as_ref());
+pub(crate) fn entry<'a>(
+    selection: &Selection<'a>,
+    implementation: &'a Implementation,
+    number: usize,
+    launch: &'a Launch,
+) -> Result<&'a str, Report> {
+    let shared = implementation.entry.as_ref().or(selection.spec.entry.as_ref());
     let entry = launch.entry.as_ref().or(shared);
     Ok(entry.ok_or_else(|| Report::error(format!("launch {} names no kernel", number + 1)))?)
 }

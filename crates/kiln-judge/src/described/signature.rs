@@ -173,7 +173,11 @@ impl Signature {
 
     fn build(quantities: &Quantities<'_>) -> Result<Signature, Report> {
         let arguments = &quantities.selection().spec.arguments;
-        Ok(Signature { slots: arguments.iter().map(|argument| slot(quantities, argument)).collect::<Result<_, _>>()? })
+        let slot = |argument| match quantities.takes(argument) {
+            true => slot(quantities, argument),
+            false => idle(quantities, argument),
+        };
+        Ok(Signature { slots: arguments.iter().map(slot).collect::<Result<_, _>>()? })
     }
 
     /// The same arguments with the scalars that some bytes hold. Refuses inputs that are missing or of another size.
@@ -266,6 +270,14 @@ pub(crate) fn row_major(shape: &[usize]) -> Vec<usize> {
         strides[i - 1] = strides[i] * shape[i].max(1);
     }
     strides
+}
+
+/// An argument that no kernel at hand takes: scratch of one byte, a descriptor of nothing, else what it is for others.
+fn idle(quantities: &Quantities<'_>, argument: &Argument) -> Result<Slot, Report> {
+    match argument.role {
+        Role::Scratch | Role::Tensormap => Ok(Slot::packed(&argument.name, argument.role, Dtype::U8, &[1])),
+        _ => slot(quantities, argument),
+    }
 }
 
 fn slot(quantities: &Quantities<'_>, argument: &Argument) -> Result<Slot, Report> {

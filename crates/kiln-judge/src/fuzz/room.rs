@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use kiln_core::{Value, Workload};
-use kiln_spec::{Argument, DimRoom, Role, Selection};
+use kiln_spec::{Argument, DimRoom, Implementation, Role, Selection};
 
 use crate::fuzz::case::Shape;
 
@@ -96,9 +96,12 @@ fn sorted(mut values: Vec<Value>) -> Vec<Value> {
 /// Whether the kernels that are built have the dimension's value in their names.
 fn is_built_for(selection: &Selection<'_>, name: &str) -> bool {
     let braces = format!("{{{name}}}");
-    let shared = selection.target.entry.as_ref().or(selection.spec.entry.as_ref());
-    let entries = selection.target.launches.iter().filter_map(|launch| launch.entry.as_ref());
-    !selection.target.launches.is_empty() && entries.chain(shared).any(|entry| entry.contains(&braces))
+    let named = |one: &Implementation| {
+        let shared = one.entry.as_ref().or(selection.spec.entry.as_ref());
+        let entries = one.launches.iter().filter_map(|launch| launch.entry.as_ref());
+        !one.launches.is_empty() && entries.chain(shared).any(|entry| entry.contains(&braces))
+    };
+    selection.implementations.iter().any(|one| named(one))
 }
 
 /// Whether a dimension is a side of an argument.

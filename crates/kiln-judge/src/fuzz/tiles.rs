@@ -17,11 +17,14 @@ pub fn tiles(selection: &Selection<'_>, config: &Config, shape: &Shape) -> Vec<i
         _ => None,
     };
     let mut all: Vec<i64> = match config.is_empty() {
-        true => selection.target.tunables.iter().flat_map(|t| &t.values).filter_map(whole).collect(),
+        true => {
+            let tunables = selection.implementations.iter().flat_map(|one| &one.tunables);
+            tunables.flat_map(|t| &t.values).filter_map(whole).collect()
+        }
         false => {
             let workload = workload_of(shape);
             let resolver = Resolver::new(selection, Some(&workload), Some(config));
-            let derived = selection.target.derived.iter().filter_map(|d| resolver.value(&d.name));
+            let derived = selection.implementation(config).derived.iter().filter_map(|d| resolver.value(&d.name));
             config.iter().filter_map(|(_, value)| whole(value)).chain(derived.filter_map(|v| whole(&v))).collect()
         }
     };

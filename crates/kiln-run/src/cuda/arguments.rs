@@ -49,6 +49,7 @@ impl Arguments {
         let mut list = Vec::with_capacity(slots.len());
         for slot in slots {
             list.push(match slot.role.as_str() {
+                _ if slot.omitted => Argument::Constant,
                 "scalar" => number(&scalar(slot)),
                 "tensormap" => {
                     let (map, tensor) = described(slot, slots)?;

@@ -22,7 +22,7 @@ pub(super) fn find(cubin: &Cubin, slots: &[MappedSlot]) -> Result<Vec<Constant>,
         holds(slot, symbol, held)?;
         Ok(Constant { address, offset: slot.offset, bytes: slot.bytes })
     };
-    slots.iter().filter(|slot| slot.role == "constant").map(one).collect()
+    slots.iter().filter(|slot| slot.role == "constant" && !slot.omitted).map(one).collect()
 }
 
 /// A variable may be larger than what this workload needs of it.

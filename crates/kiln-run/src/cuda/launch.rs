@@ -123,7 +123,7 @@ fn fits(symbol: &str, parameters: &[usize], slots: &[MappedSlot], sizes: &[usize
     if takes > given {
         return Err(format!("cuModuleGetFunction: `{symbol}` takes {takes} arguments, {given} are given").into());
     }
-    let passed = slots.iter().filter(|slot| slot.role != "constant");
+    let passed = slots.iter().filter(|slot| slot.role != "constant" && !slot.omitted);
     for ((takes, given), slot) in parameters.iter().zip(sizes).zip(passed) {
         if takes != given {
             let name = &slot.name;

@@ -131,7 +131,13 @@ mod tests {
     fn history() -> History {
         let dimension = |name: &str| Dimension { name: name.into(), values: (0..4).map(Value::Int).collect() };
         let dimensions = vec![dimension("A"), dimension("B")];
-        let problem = Problem { dimensions, constants: vec![Constants::default()], derived: vec![], rules: vec![] };
+        let problem = Problem {
+            dimensions,
+            constants: vec![Constants::default()],
+            derived: vec![],
+            rules: vec![],
+            alternatives: vec![],
+        };
         History::new(Arc::new(Space::build(&problem).unwrap()), 1)
     }
 

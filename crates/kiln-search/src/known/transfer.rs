@@ -160,7 +160,11 @@ fn best_by_key(space: &Space, shared: &[usize], prior: &Prior) -> Vec<(Box<[u32]
     let mut best: FxHashMap<Box<[u32]>, f64> = FxHashMap::default();
     for (config, observation) in &prior.trials {
         let place = |(tunable, places): (&usize, &FxHashMap<&kiln_core::Value, u32>)| {
-            places.get(config.get(&dimensions[*tunable].name)?).copied()
+            match config.get(&dimensions[*tunable].name) {
+                Some(value) => places.get(value).copied(),
+                // What an implementation does not have stays at its first value.
+                None => config.implementation().map(|_| 0),
+            }
         };
         let Some(key) = shared.iter().zip(&places).map(place).collect::<Option<Box<[u32]>>>() else { continue };
         let cost = observation.cost().unwrap_or(f64::INFINITY);
@@ -175,6 +179,7 @@ fn best_by_key(space: &Space, shared: &[usize], prior: &Prior) -> Vec<(Box<[u32]
 fn complete(space: &Space, shared: &[usize], key: &[u32], stream: &mut Stream) -> Point {
     let mut point: Point = space.dimensions().iter().map(|d| stream.below(d.values.len()) as u32).collect();
     shared.iter().zip(key).for_each(|(tunable, value)| point[*tunable] = *value);
+    space.settle(&mut point);
     point
 }
 

@@ -145,7 +145,13 @@ mod tests {
         let dimension =
             |(at, values): (usize, &&[Value])| Dimension { name: format!("T{at}").into(), values: values.to_vec() };
         let dimensions = lists.iter().enumerate().map(dimension).collect();
-        let problem = Problem { dimensions, constants: vec![Constants::default()], derived: vec![], rules: vec![] };
+        let problem = Problem {
+            dimensions,
+            constants: vec![Constants::default()],
+            derived: vec![],
+            rules: vec![],
+            alternatives: vec![],
+        };
         let space = Space::build(&problem).unwrap();
         let features = Features::new(&space);
         space

@@ -25,17 +25,18 @@ impl Start {
     pub(crate) fn new(space: &Space, seed: u64, knowledge: &Knowledge) -> Start {
         let settings = &knowledge.settings;
         let size = settings.startup as usize;
-        let pool = space.sample(POOL * size, seed);
-        let merits = match &knowledge.score {
-            Some(score) => ranks(&pool, |point| score(point)),
-            None => vec![0.0; pool.len()],
-        };
-        let merits: Vec<f64> = merits.iter().map(|merit| settings.merit * merit).collect();
-        Start {
-            default: knowledge.default.clone().filter(|point| space.contains(point)),
-            own: spread(space, &pool, &merits, size, settings),
-            size,
+        let pools = space.samples(POOL * size, seed);
+        let share = size.div_ceil(pools.len().max(1));
+        let mut lists = Vec::with_capacity(pools.len());
+        for pool in pools {
+            let merits = match &knowledge.score {
+                Some(score) => ranks(&pool, |point| score(point)),
+                None => vec![0.0; pool.len()],
+            };
+            let merits: Vec<f64> = merits.iter().map(|merit| settings.merit * merit).collect();
+            lists.push(spread(space, &pool, &merits, share, settings).into_iter());
         }
+        Start { default: knowledge.default.clone().filter(|point| space.contains(point)), own: in_turns(lists), size }
     }
 
     /// The next of the start; none once as many were seen as it is long.
@@ -54,6 +55,18 @@ impl Start {
     /// The next of those that lie apart.
     pub(crate) fn own(&self, history: &History) -> Option<Point> {
         self.own.iter().find(|point| history.is_new(point)).cloned()
+    }
+}
+
+/// What several lists hold, one of each in turn: a search that is stopped early has seen every implementation.
+fn in_turns(mut lists: Vec<std::vec::IntoIter<Point>>) -> Vec<Point> {
+    let mut points = Vec::new();
+    loop {
+        let before = points.len();
+        points.extend(lists.iter_mut().filter_map(Iterator::next));
+        if points.len() == before {
+            return points;
+        }
     }
 }
 

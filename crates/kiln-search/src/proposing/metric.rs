@@ -69,7 +69,13 @@ mod tests {
             values: values.iter().map(|value| Value::Int(*value)).collect(),
         };
         let dimensions = vec![dimension("SIZE", &[16, 24, 32]), dimension("COUNT", &[1, 2, 3]), dimension("ONE", &[7])];
-        let problem = Problem { dimensions, constants: vec![Constants::default()], derived: vec![], rules: vec![] };
+        let problem = Problem {
+            dimensions,
+            constants: vec![Constants::default()],
+            derived: vec![],
+            rules: vec![],
+            alternatives: vec![],
+        };
         let metric = Metric::new(&Space::build(&problem).unwrap());
         let between = |a: [u32; 3], b: [u32; 3]| metric.distance(&metric.places(&a), &metric.places(&b));
         assert_eq!(between([1, 1, 0], [1, 1, 0]), 0.0);

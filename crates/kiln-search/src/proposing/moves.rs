@@ -27,7 +27,7 @@ pub(crate) fn mutated(
     tries: usize,
     draws: &mut Draws,
 ) -> Option<Point> {
-    let (free, dimensions) = (free(history), history.space.dimensions());
+    let (free, dimensions) = (history.space.free(point), history.space.dimensions());
     if free.is_empty() {
         return None;
     }

@@ -44,6 +44,7 @@ pub(crate) fn propose(history: &History) -> Option<Point> {
             let tunable = free[draws.position(free.len())];
             child[tunable] = draws.position(dimensions[tunable].values.len()) as u32;
         }
+        history.space.settle(&mut child);
         if history.is_new(&child) {
             return Some(child);
         }

@@ -243,7 +243,13 @@ mod tests {
     fn space() -> Arc<Space> {
         let dimension = |name: &str| Dimension { name: name.into(), values: (1..=12).map(Value::Int).collect() };
         let dimensions = vec![dimension("A"), dimension("B"), dimension("C")];
-        let problem = Problem { dimensions, constants: vec![Constants::default()], derived: vec![], rules: vec![] };
+        let problem = Problem {
+            dimensions,
+            constants: vec![Constants::default()],
+            derived: vec![],
+            rules: vec![],
+            alternatives: vec![],
+        };
         Arc::new(Space::build(&problem).unwrap())
     }
 

@@ -40,13 +40,16 @@ impl<'a> Candidates<'a> {
     pub(crate) fn jumps(&mut self, count: usize, draws: &mut Draws) {
         let good = &self.history.timed()[..self.history.timed().len().min(STARTS)];
         let dimensions = self.history.space.dimensions();
-        let free: Vec<usize> = (0..dimensions.len()).filter(|t| dimensions[*t].values.len() > 1).collect();
-        if good.is_empty() || free.is_empty() {
+        if good.is_empty() {
             return;
         }
         for _ in 0..count {
             let weights = (0..good.len()).map(|rank| 1.0 / (rank + 1) as f64);
             let mut point = good[draws.weighted(weights)].point.clone();
+            let free = self.history.space.free(&point);
+            if free.is_empty() {
+                continue;
+            }
             for _ in 0..2 + draws.position(2) {
                 let tunable = free[draws.position(free.len())];
                 point[tunable] = draws.position(dimensions[tunable].values.len()) as u32;

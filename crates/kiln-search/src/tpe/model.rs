@@ -121,7 +121,13 @@ mod tests {
         let dimension =
             |name: &str, count| Dimension { name: name.into(), values: (0..count).map(Value::Int).collect() };
         let dimensions = vec![dimension("A", 9), dimension("B", 9), dimension("C", 1)];
-        let problem = Problem { dimensions, constants: vec![Constants::default()], derived: vec![], rules: vec![] };
+        let problem = Problem {
+            dimensions,
+            constants: vec![Constants::default()],
+            derived: vec![],
+            rules: vec![],
+            alternatives: vec![],
+        };
         let mut history = History::new(Arc::new(Space::build(&problem).unwrap()), 1);
         let point = |[a, b]: [u32; 2]| -> Point { Box::new([a, b, 0]) };
         told.iter().for_each(|(place, observation)| history.tell(&point(*place), *observation));

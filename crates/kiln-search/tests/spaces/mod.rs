@@ -25,8 +25,10 @@ pub(crate) fn space(lists: &[(&str, Vec<Value>)], rules: &[&str]) -> Arc<Space> 
                 gate: Gate::Constraint,
                 expression: Expression::parse(text).unwrap(),
                 hint: None,
+                of: None,
             })
             .collect(),
+        alternatives: vec![],
     };
     Arc::new(Space::build(&problem).unwrap())
 }

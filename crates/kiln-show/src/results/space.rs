@@ -36,11 +36,15 @@ impl SpaceView<'_> {
         let rules = |gate: bool| -> Vec<Value> {
             self.rules(gate)
                 .map(|(rule, removal)| {
-                    json!({
+                    let mut object = json!({
                         "name": &*rule.name,
                         "expression": rule.expression.text(),
                         "removes": removal.removes.map(json_count),
-                    })
+                    });
+                    if let Some(of) = &rule.of {
+                        object["implementation"] = json!(**of);
+                    }
+                    object
                 })
                 .collect()
         };
@@ -59,6 +63,9 @@ impl SpaceView<'_> {
             "tunables": dimensions,
             "warnings": self.warnings,
         });
+        if let (Some(map), true) = (object.as_object_mut(), self.selection.competing()) {
+            map.insert("implementations".into(), self.implementations().map(Contest::json).collect());
+        }
         if let (Some(map), true) = (object.as_object_mut(), with_configs) {
             map.insert("configurations".into(), json!(self.configs));
         }
@@ -68,18 +75,41 @@ impl SpaceView<'_> {
         object
     }
 
+    /// The implementations that compete, and those that do not run here.
+    fn implementations(&self) -> impl Iterator<Item = Contest<'_>> {
+        let counts = self.space.implementations();
+        let valid = move |name: &str| counts.iter().find(|(own, _)| *own == name).map_or(0, |(_, count)| *count);
+        let competing = self.problem.alternatives.iter().map(move |one| Contest {
+            name: &one.name,
+            tunables: one.problem.dimensions.iter().map(|d| &*d.name).collect(),
+            raw: one.problem.raw(),
+            valid: valid(&one.name),
+            left_out: None,
+        });
+        let left_out = self.selection.left_out.iter().map(|one| Contest {
+            name: one.name.as_deref().unwrap_or_default(),
+            tunables: one.tunables.iter().map(|t| &*t.name).collect(),
+            raw: None,
+            valid: 0,
+            left_out: Some(format!("runs on {}", one.places())),
+        });
+        competing.chain(left_out)
+    }
+
     fn rules(&self, gate: bool) -> impl Iterator<Item = (&kiln_space::Rule, &Removal)> {
         self.problem.rules.iter().zip(self.removals).filter(move |(rule, _)| (rule.gate != Gate::Constraint) == gate)
     }
 
     fn write_rules(&self, f: &mut fmt::Formatter<'_>, gate: bool, title: &str) -> fmt::Result {
-        let raw = self.problem.raw();
         let rows: Vec<Vec<String>> = self
             .rules(gate)
             .map(|(rule, removal)| {
+                let own = self.problem.alternatives.iter().find(|one| Some(&one.name) == rule.of.as_ref());
+                let raw = own.map_or(self.problem, |one| &one.problem).raw();
                 let removes = removal.removes.map_or("not counted".into(), grouped);
                 let share = removal.removes.zip(raw).map_or(String::new(), |(part, whole)| percent(part, whole));
-                vec![rule.name.to_string(), removes, share, rule.expression.text().into()]
+                let name = rule.of.as_ref().map_or_else(|| rule.name.to_string(), |of| format!("{of}: {}", rule.name));
+                vec![name, removes, share, rule.expression.text().into()]
             })
             .collect();
         if rows.is_empty() {
@@ -87,6 +117,37 @@ impl SpaceView<'_> {
         }
         let aligns = [Align::Left, Align::Right, Align::Right, Align::Left];
         write!(f, "\n{title}\n{}", lines(&rows, &aligns))
+    }
+}
+
+/// One of several implementations.
+struct Contest<'a> {
+    name: &'a str,
+    tunables: Vec<&'a str>,
+    raw: Option<u128>,
+    valid: u128,
+    left_out: Option<String>,
+}
+
+impl Contest<'_> {
+    fn json(self) -> Value {
+        let mut object = json!({
+            "name": self.name,
+            "tunables": self.tunables,
+            "raw": self.raw.map(json_count),
+            "valid": json_count(self.valid),
+        });
+        if let Some(why) = self.left_out {
+            object["left_out"] = json!(why);
+        }
+        object
+    }
+
+    fn row(&self) -> Vec<String> {
+        match &self.left_out {
+            Some(why) => vec![self.name.into(), "left out".into(), why.clone()],
+            None => vec![self.name.into(), grouped(self.valid), self.tunables.join(" ")],
+        }
     }
 }
 
@@ -117,6 +178,14 @@ impl fmt::Display for SpaceView<'_> {
         writeln!(f, "  valid  {}{share}, counted in {}", grouped(self.space.len()), duration(self.seconds))?;
         if let Some(recorded) = self.recorded {
             writeln!(f, "  recorded in this cache  {} (its rules are not in the file)", grouped(recorded.into()))?;
+        }
+        if self.selection.competing() {
+            let rows: Vec<Vec<String>> = self.implementations().map(|one| one.row()).collect();
+            write!(
+                f,
+                "\nimplementations, and the valid configurations of each\n{}",
+                lines(&rows, &[Align::Left, Align::Right, Align::Left])
+            )?;
         }
         let rows: Vec<Vec<String>> = self
             .space

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use kiln_app::DiagnosisVerdict;
-use kiln_study::{Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
+use kiln_study::{Contender, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
 
 use crate::words::kernels::by_workload;
 use crate::words::number::duration;
@@ -88,6 +88,7 @@ impl fmt::Display for OutcomeView<'_> {
                 }
             }
         }
+        contenders(f, &s.implementations)?;
         if !s.ablation.is_empty() {
             writeln!(f, "\nablation: the winner with one tunable set back to its default")?;
             let rows: Vec<Vec<String>> = s
@@ -108,6 +109,41 @@ impl fmt::Display for OutcomeView<'_> {
         s.limit.iter().try_for_each(|limit| limited(f, limit, s.verdict == TuneVerdict::Stopped))?;
         causes(f, &s.sanitized)
     }
+}
+
+/// How each implementation did: its best beside the winner, or why there is none.
+fn contenders(f: &mut fmt::Formatter<'_>, all: &[Contender]) -> fmt::Result {
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\nimplementations: the best of each, and its time over the winner's")?;
+    let rows: Vec<Vec<String>> = all.iter().map(contender).collect();
+    f.write_str(&lines(&rows, &[Align::Left, Align::Right, Align::Left, Align::Left]))
+}
+
+fn contender(one: &Contender) -> Vec<String> {
+    let of = one.workload.as_ref().map_or(String::new(), |workload| format!("{workload}: "));
+    let gates = one.refused.iter().map(|(gate, count)| format!("{gate} {count}")).collect::<Vec<_>>().join(", ");
+    let (refused, tried) = (one.refused.values().sum::<usize>(), one.trials);
+    let tried = match (&one.left_out, refused) {
+        (Some(_), _) => String::new(),
+        (None, 0) => format!("{tried} tried"),
+        (None, refused) => format!("{tried} tried, {refused} refused ({gates})"),
+    };
+    let standing = match (&one.left_out, one.ratio, &one.measured_in) {
+        (Some(_), _, _) => "left out".to_string(),
+        (None, Some(1.0), None) => "the winner".to_string(),
+        (None, Some(ratio), _) => format!("{ratio:.2}x as long"),
+        (None, None, _) if one.config.is_none() => "none passed".to_string(),
+        (None, None, _) => "-".to_string(),
+    };
+    let place = match (&one.left_out, one.measured_in.as_deref()) {
+        (Some(why), _) => why.clone(),
+        (None, Some("search")) => format!("{tried}; measured in the search only"),
+        (None, _) => tried,
+    };
+    let config = one.config.as_ref().map(|config| config.tunables().to_string()).unwrap_or_default();
+    vec![format!("{of}{}", one.name), standing, place, config]
 }
 
 /// What limits the kernel now, and what to change first. A study that stopped is far behind its baseline.

@@ -19,13 +19,14 @@ impl Command {
 
     /// `kiln VERB PATH` with what was selected; `kiln` may hold `--store`.
     pub fn of(kiln: &str, verb: &str, selecting: &Selecting) -> Command {
-        let Selecting { path, target, arch, workload, variant, device } = selecting;
+        let Selecting { path, target, arch, workload, variant, implementation, device } = selecting;
         let start = Command { words: vec![kiln.into(), verb.into(), quoted(path.as_str())] };
         start
             .maybe("--target", target.as_deref())
             .maybe("--arch", arch.as_deref())
             .maybe("--workload", workload.as_deref())
             .maybe("--variant", variant.as_deref())
+            .maybe("--implementation", implementation.as_deref())
             .maybe("--device", device.as_deref())
     }
 
@@ -100,6 +101,7 @@ impl Command {
             path: study.path.as_str().into(),
             target: Some(study.target.clone()),
             workload: study.workload(),
+            implementation: study.implementation(),
             variant: Some(study.variant.clone()).filter(|variant| !variant.is_empty()),
             ..Selecting::default()
         };

@@ -21,6 +21,9 @@ impl Space {
         if count == 0 {
             return vec![];
         }
+        if !self.parts().is_empty() {
+            return self.latin_of_parts(count, seed);
+        }
         // With most of the space taken there is nothing left to spread.
         if count as u128 > self.len() / 2 {
             return self.sample(count, seed);
@@ -33,6 +36,26 @@ impl Space {
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, points)| points)
             .unwrap_or_default()
+    }
+
+    /// The same of several implementations: each has about as many, and they take turns, so that none is unseen when a search
+    /// ends early.
+    fn latin_of_parts(&self, count: usize, seed: u64) -> Vec<Point> {
+        let shares = shares(count, &self.parts().iter().map(|part| part.space.len()).collect::<Vec<_>>());
+        let mut designs = Vec::with_capacity(shares.len());
+        for (part, share) in self.parts().iter().zip(shares) {
+            let own = part.space.latin(share, seed);
+            designs.push(own.into_iter().map(|point| part.lifted(&point, self.dimensions().len())));
+        }
+        let mut points = Vec::with_capacity(count);
+        while points.len() < count {
+            let before = points.len();
+            points.extend(designs.iter_mut().filter_map(Iterator::next));
+            if points.len() == before {
+                break;
+            }
+        }
+        points
     }
 
     /// For each tunable, the share of valid configurations with each of its values.
@@ -81,6 +104,26 @@ impl Space {
     }
 }
 
+/// Parts of a number, as equal as these sizes allow: what a small one cannot take, others do.
+fn shares(count: usize, sizes: &[u128]) -> Vec<usize> {
+    let mut shares = vec![0; sizes.len()];
+    let mut left = count;
+    while left > 0 {
+        let open: Vec<usize> = (0..sizes.len()).filter(|at| (shares[*at] as u128) < sizes[*at]).collect();
+        if open.is_empty() {
+            break;
+        }
+        let each = (left / open.len()).max(1);
+        for at in open {
+            let room = usize::try_from(sizes[at] - shares[at] as u128).unwrap_or(usize::MAX);
+            let more = each.min(room).min(left);
+            shares[at] += more;
+            left -= more;
+        }
+    }
+    shares
+}
+
 /// The value in the middle of each of `count` equally likely slices, shuffled.
 fn slices(shares: &[f64], count: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
     let mut aims = Vec::with_capacity(count);
@@ -120,4 +163,18 @@ fn unevenness(points: &[Point], marginals: &[Vec<f64>]) -> f64 {
         total += seen.iter().zip(shares).map(|(a, b)| (a - b).abs()).sum::<f64>();
     }
     total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_parts_leave_their_share_to_others() {
+        assert_eq!(shares(20, &[1000, 1000]), [10, 10]);
+        assert_eq!(shares(20, &[3, 1000, 1000]), [3, 9, 8]);
+        assert_eq!(shares(2, &[9, 9, 9]), [1, 1, 0]);
+        assert_eq!(shares(9, &[1, 2]), [1, 2]);
+        assert_eq!(shares(0, &[1]), [0]);
+    }
 }

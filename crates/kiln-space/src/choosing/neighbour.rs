@@ -12,10 +12,17 @@ pub enum Step {
 }
 
 impl Space {
-    /// The valid configurations that differ from `point` in exactly one tunable, by tunable and then by value.
+    /// The valid configurations that differ from `point` in exactly one tunable, by tunable and then by value; where
+    /// implementations compete, those of the same one.
     pub fn neighbours(&self, point: &[u32], step: Step) -> Vec<Point> {
         if point.len() != self.dimensions().len() {
             return vec![];
+        }
+        // A change of implementation leaves no other tunable as it is.
+        if let Some(part) = self.part(point) {
+            let Some(own) = part.lowered(point) else { return vec![] };
+            let near = part.space.neighbours(&own, step);
+            return near.iter().map(|own| part.lifted(own, self.dimensions().len())).collect();
         }
         let mut found = Vec::new();
         let mut other: Point = point.into();

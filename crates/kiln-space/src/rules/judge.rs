@@ -21,7 +21,7 @@ pub enum Judgement {
 impl Problem {
     /// Every rule's judgement of a configuration, in order.
     pub fn judge(&self, config: &Config) -> Vec<(&Rule, Judgement)> {
-        self.rules.iter().map(|rule| (rule, self.judge_rule(rule, config))).collect()
+        self.meant(config).rules.iter().map(|rule| (rule, self.meant(config).judge_rule(rule, config))).collect()
     }
 
     fn judge_rule(&self, rule: &Rule, config: &Config) -> Judgement {
@@ -41,6 +41,9 @@ impl Problem {
 
     /// The first rule that does not hold for a configuration, and the workload where it does not.
     pub fn broken(&self, config: &Config) -> Option<(Refusal, &str)> {
+        if !self.alternatives.is_empty() {
+            return self.meant(config).broken(config);
+        }
         let (mut refusal, workload) = self
             .constants
             .iter()
@@ -55,7 +58,7 @@ impl Problem {
     /// that cannot be evaluated there does not hold.
     pub fn broken_on(&self, config: &Config, constants: &Constants) -> Option<Refusal> {
         let env = self.bindings(config, constants);
-        self.rules.iter().find_map(|rule| match rule.expression.eval(&env) {
+        self.meant(config).rules.iter().find_map(|rule| match rule.expression.eval(&env) {
             Ok(value) if truth(&value) => None,
             Ok(_) => Some(refusal(rule, constants, &env, false)),
             Err(error) => Some(Refusal { measured: error.to_string(), ..refusal(rule, constants, &env, false) }),

@@ -14,7 +14,7 @@ pub const PROJECTION_LIMIT: u128 = 10_000_000;
 /// What one rule does on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Removal {
-    /// How many raw configurations it removes; none when there are too many to count or it cannot be evaluated alone.
+    /// How many raw configurations it removes, of its implementation where several compete; none when there are too many to count or it cannot be evaluated alone.
     pub removes: Option<u128>,
     /// True when it removes nothing.
     pub always: bool,
@@ -24,6 +24,9 @@ pub struct Removal {
 
 /// The removals of all rules, in order.
 pub fn removals(problem: &Problem) -> Vec<Removal> {
+    if !problem.alternatives.is_empty() {
+        return problem.alternatives.iter().flat_map(|one| removals(&one.problem)).collect();
+    }
     let mut alone = Problem { rules: vec![], ..problem.clone() };
     problem
         .rules

@@ -2,10 +2,10 @@
 
 use kiln_core::{Config, Gate, Report};
 use kiln_expr::{Kind, Range};
-use kiln_spec::Selection;
+use kiln_spec::{Implementation, Selection};
 
 use crate::error::SpaceError;
-use crate::problem::{Dimension, Problem, Rule};
+use crate::problem::{Problem, Rule};
 use crate::rules::clause::Clauses;
 use crate::rules::judge::Judgement;
 use crate::rules::removal::Removal;
@@ -17,7 +17,8 @@ pub fn warnings(selection: &Selection<'_>, problem: &Problem, space: &Space, rem
     for (rule, removal) in problem.rules.iter().zip(removals) {
         // A gate that follows from the device is allowed to have nothing to refuse.
         let report = if removal.never {
-            Report::warning(format!("{} is never true: no configuration is valid", rule.name))
+            let none = rule.of.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
+            Report::warning(format!("{} is never true: no configuration{none} is valid", rule.name))
                 .label(bounds(problem, rule).unwrap_or_else(|| "false for every configuration".into()))
         } else if removal.always && rule.gate == Gate::Constraint {
             Report::warning(format!("{} is always true: it removes nothing", rule.name))
@@ -27,7 +28,7 @@ pub fn warnings(selection: &Selection<'_>, problem: &Problem, space: &Space, rem
         };
         reports.push(placed(selection, rule, report));
     }
-    reports.extend(refused_default(selection, problem));
+    reports.extend(refused_defaults(selection, problem));
     if space.is_empty() && !removals.iter().any(|r| r.never) {
         reports.push(
             Report::warning("no configuration is valid: the rules exclude each other")
@@ -37,29 +38,30 @@ pub fn warnings(selection: &Selection<'_>, problem: &Problem, space: &Space, rem
     reports
 }
 
-/// A default that breaks a rule is not the known good configuration it is meant to be.
-fn refused_default(selection: &Selection<'_>, problem: &Problem) -> Option<Report> {
-    let value = |d: &Dimension| {
-        let stated = selection.target.default.iter().find(|(n, _)| *n == d.name).map(|(_, v)| v.clone());
-        let only = || (d.values.len() == 1).then(|| d.values[0].clone());
-        Some((d.name.clone(), stated.or_else(only)?))
-    };
-    if selection.target.default.is_empty() {
-        return None;
-    }
-    // A default that leaves tunables out cannot be judged whole.
-    let config = Config::new(problem.dimensions.iter().map(value).collect::<Option<Vec<_>>>()?);
-    let broken = problem.judge(&config).into_iter().find_map(|(rule, judgement)| match judgement {
+/// A default that breaks a rule is not the known good configuration it is meant to be. One that leaves tunables out cannot be
+/// judged whole.
+fn refused_defaults(selection: &Selection<'_>, problem: &Problem) -> Vec<Report> {
+    let stated = selection.implementations.iter().filter(|one| !one.default.is_empty());
+    stated
+        .filter_map(|one| Some((*one, one.stated_default()?)))
+        .filter_map(|(one, c)| refused(one, problem, &c))
+        .collect()
+}
+
+fn refused(one: &Implementation, problem: &Problem, config: &Config) -> Option<Report> {
+    let broken = problem.judge(config).into_iter().find_map(|(rule, judgement)| match judgement {
         Judgement::Refuses(refusal) => Some((rule.name.clone(), refusal.measured)),
         _ => None,
     });
     let (rule, measured) = broken?;
-    let report = Report::warning(format!("the default configuration is refused by {rule}: {measured}"));
+    let of = one.name.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
+    let report = Report::warning(format!("the default configuration{of} is refused by {rule}: {measured}"));
     Some(report.hint("`kiln gate PATH` shows every rule with its numbers"))
 }
 
 fn placed(selection: &Selection<'_>, rule: &Rule, report: Report) -> Report {
-    let constraint = selection.target.constraints.iter().find(|c| c.name == rule.name);
+    let one = selection.implementations.iter().find(|one| one.name == rule.of);
+    let constraint = one.and_then(|one| one.constraints.iter().find(|c| c.name == rule.name));
     match constraint {
         Some(c) if rule.gate == Gate::Constraint => {
             report.at(c.formula.place(&selection.spec.source, 0..c.formula.expression.text().len()))
@@ -70,6 +72,8 @@ fn placed(selection: &Selection<'_>, rule: &Rule, report: Report) -> Report {
 
 /// The bounds of the two sides of a plain comparison: `smem_bytes is at least 65536, the other side at most 49152`.
 fn bounds(problem: &Problem, rule: &Rule) -> Option<String> {
+    let own = problem.alternatives.iter().find(|one| Some(&one.name) == rule.of.as_ref());
+    let problem = own.map_or(problem, |one| &one.problem);
     let Kind::Compare(left, rest) = &rule.expression.root().kind else { return None };
     let [(_, right)] = &rest[..] else { return None };
     // Bounds that leave the answer open would explain nothing.
@@ -97,8 +101,8 @@ impl SpaceError {
     pub fn report(&self, selection: &Selection<'_>) -> Report {
         let report = Report::error(self.to_string());
         match self {
-            SpaceError::Evaluation { rule, derived, error, .. } => {
-                let target = selection.target;
+            SpaceError::Evaluation { rule, derived, error, config, .. } => {
+                let target = selection.implementation(config);
                 let formula = if *derived {
                     target.derived.iter().find(|d| *d.name == **rule).map(|d| &d.formula)
                 } else {

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use kiln_core::Report;
 use kiln_expr::Type;
 
-use crate::model::TargetKind;
-use crate::names::namespace::Namespace;
+use crate::names::namespace::{Namespace, layers};
 use crate::names::order::order;
 use crate::names::sites;
 use crate::names::usage::{Site, Surroundings, Uses, each_name};
@@ -58,13 +57,13 @@ struct Check<'a> {
 impl Check<'_> {
     fn judge(&mut self, site: &Site, names: &Namespace) -> Type {
         let (of, findings) = self.surroundings.judge(site, names, &mut self.uses);
-        self.verdicts.add(site, names.target, findings);
+        self.verdicts.add(site, &names.path, findings);
         of
     }
 
     /// Checks the derived values of a target, each after those it needs, so that its type is known where it is used.
     fn derived(&mut self, draft: &Draft, target: &TargetDraft, names: &mut Namespace) -> Vec<usize> {
-        let derived: Vec<_> = draft.shared.derived.iter().chain(&target.layer.derived).collect();
+        let derived: Vec<_> = layers(draft, target).flat_map(|layer| &layer.derived).collect();
         let index: HashMap<&str, usize> = derived.iter().enumerate().rev().map(|(i, d)| (&*d.name, i)).collect();
         let mut needs = vec![Vec::new(); derived.len()];
         for (needs, derived) in needs.iter_mut().zip(&derived) {
@@ -99,16 +98,17 @@ struct Verdicts {
 #[derive(Default)]
 struct Verdict {
     table: Option<&'static str>,
-    judged: Vec<TargetKind>,
-    findings: Vec<(TargetKind, Finding)>,
+    /// The targets it was judged for, by their paths.
+    judged: Vec<String>,
+    findings: Vec<(String, Finding)>,
 }
 
 impl Verdicts {
-    fn add(&mut self, site: &Site, target: TargetKind, findings: Vec<Finding>) {
+    fn add(&mut self, site: &Site, target: &str, findings: Vec<Finding>) {
         let verdict = self.sites.entry(site.formula.span.start).or_default();
         verdict.table = site.table;
-        verdict.judged.push(target);
-        verdict.findings.extend(findings.into_iter().map(|f| (target, f)));
+        verdict.judged.push(target.to_owned());
+        verdict.findings.extend(findings.into_iter().map(|f| (target.to_owned(), f)));
     }
 
     fn log(self, log: &Log) {
@@ -122,17 +122,18 @@ impl Verdict {
     fn log(self, log: &Log) {
         for (_, finding) in &self.findings {
             let same = |f: &Finding| f.span == finding.span && f.report.message == finding.report.message;
-            let wrong: Vec<TargetKind> = self.findings.iter().filter(|(_, f)| same(f)).map(|(t, _)| *t).collect();
+            let wrong: Vec<&String> = self.findings.iter().filter(|(_, f)| same(f)).map(|(t, _)| t).collect();
             let mut finding = finding.clone();
             let right = self.judged.iter().find(|t| !wrong.contains(t));
             if let Some(right) = right {
-                let targets: Vec<String> = wrong.iter().map(|t| format!("target.{}", t.name())).collect();
                 // Some messages name their target already.
-                if !targets.iter().all(|t| finding.report.message.contains(t)) {
+                if !wrong.iter().all(|t| finding.report.message.contains(*t)) {
+                    let targets: Vec<&str> = wrong.iter().map(|t| t.as_str()).collect();
                     finding.report.message += &format!(" in {}", targets.join(" and "));
                 }
                 let home = self.table.map(|table| {
-                    format!("what holds for one target only belongs under [target.{}.{table}]", right.name())
+                    let what = if right.contains(".implementation.") { "implementation" } else { "target" };
+                    format!("what holds for one {what} only belongs under [{right}.{table}]")
                 });
                 finding.report = finding.report.maybe_hint(home);
             }

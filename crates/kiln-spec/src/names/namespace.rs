@@ -38,6 +38,8 @@ impl NameKind {
 #[derive(Debug, Clone)]
 pub(crate) struct Namespace {
     pub(crate) target: TargetKind,
+    /// What messages call it.
+    pub(crate) path: String,
     /// True when some definitions could not be read: an unknown name may be one of them.
     pub(crate) incomplete: bool,
     names: HashMap<Arc<str>, (NameKind, Type)>,
@@ -50,11 +52,11 @@ impl Namespace {
         for variant in &draft.kernel.variants {
             definitions.push((variant.name.clone(), variant.span.clone(), NameKind::Variant, Type::Str));
         }
-        for tunable in merged_tunables(&draft.shared, &target.layer) {
+        for tunable in merged_tunables(draft, target) {
             let kind = tunable.body.as_ref().map_or(Type::Any, Type::of_all);
             definitions.push((tunable.name.clone(), tunable.span.clone(), NameKind::Tunable, kind));
         }
-        for derived in draft.shared.derived.iter().chain(&target.layer.derived) {
+        for derived in layers(draft, target).flat_map(|layer| &layer.derived) {
             definitions.push((derived.name.clone(), derived.span.clone(), NameKind::Derived, Type::Any));
         }
         definitions.extend(dimensions(draft));
@@ -80,18 +82,17 @@ impl Namespace {
             names.insert(name, (kind, of));
         }
         let incomplete = draft.kernel.incomplete
-            || draft.shared.incomplete
-            || target.layer.incomplete
+            || layers(draft, target).any(|layer| layer.incomplete)
             || draft.workloads_incomplete
             || draft.workloads.iter().any(|w| w.incomplete);
-        Namespace { target: target.kind, incomplete, names }
+        Namespace { target: target.kind, path: target.path(), incomplete, names }
     }
 
     /// All names of several targets, for expressions that belong to none.
     pub(crate) fn union(spaces: &[Namespace]) -> Namespace {
         let names = spaces.iter().rev().flat_map(|s| s.names.clone()).collect();
         let incomplete = spaces.iter().any(|s| s.incomplete);
-        Namespace { target: TargetKind::Cuda, incomplete, names }
+        Namespace { target: TargetKind::Cuda, path: String::new(), incomplete, names }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<(NameKind, Type)> {
@@ -126,12 +127,28 @@ impl Scope for Namespace {
     }
 }
 
-/// The tunables of a target: the shared ones first, with the target's values where it gives its own.
-pub(crate) fn merged_tunables<'a>(shared: &'a Layer, own: &'a Layer) -> Vec<&'a Named<Vec<kiln_core::Value>>> {
-    let own_by_name: HashMap<&str, _> = own.tunables.iter().map(|t| (&*t.name, t)).collect();
-    let shared_names: std::collections::HashSet<&str> = shared.tunables.iter().map(|t| &*t.name).collect();
-    let replaced = shared.tunables.iter().map(|t| own_by_name.get(&*t.name).copied().unwrap_or(t));
-    replaced.chain(own.tunables.iter().filter(|t| !shared_names.contains(&*t.name))).collect()
+/// What the file says for all targets, then what the target says, then what its implementation says.
+pub(crate) fn layers<'a>(draft: &'a Draft, target: &'a TargetDraft) -> impl Iterator<Item = &'a Layer> {
+    std::iter::once(&draft.shared).chain(&target.layers)
+}
+
+/// The tunables of a target: the shared ones first, with the values that the last layer gives.
+pub(crate) fn merged_tunables<'a>(draft: &'a Draft, target: &'a TargetDraft) -> Vec<&'a Named<Vec<kiln_core::Value>>> {
+    let mut merged: Vec<&Named<Vec<kiln_core::Value>>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for layer in layers(draft, target) {
+        for tunable in &layer.tunables {
+            match places.get(&*tunable.name) {
+                // The same name twice in one table is an error of TOML.
+                Some(place) => merged[*place] = tunable,
+                None => {
+                    places.insert(&tunable.name, merged.len());
+                    merged.push(tunable);
+                }
+            }
+        }
+    }
+    merged
 }
 
 /// Every dimension with the place where it is first named and a type that covers its values.

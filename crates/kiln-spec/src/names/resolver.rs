@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use kiln_core::{Config, Report, Value, Workload};
 use kiln_expr::Env;
 
-use crate::model::Formula;
+use crate::model::{Formula, Implementation};
 use crate::names::bindings::Bindings;
 use crate::names::constants::Constants;
 use crate::select::Selection;
@@ -24,7 +24,13 @@ impl<'a> Resolver<'a> {
     /// is derived from them.
     pub fn new(selection: &'a Selection<'a>, workload: Option<&Workload>, config: Option<&'a Config>) -> Resolver<'a> {
         let constants = Constants::of(selection, workload);
-        let derived = selection.target.derived.iter().map(|d| (&*d.name, &d.formula.expression));
+        // Without a configuration it is open which of several implementations is meant, and so what is derived.
+        let meant = match (config, &selection.implementations[..]) {
+            (Some(config), _) => Some(selection.implementation(config)),
+            (None, [only]) => Some(*only),
+            (None, _) => None,
+        };
+        let derived = meant.into_iter().flat_map(|one| &one.derived).map(|d| (&*d.name, &d.formula.expression));
         Resolver { selection, bindings: Bindings::new(Cow::Owned(constants), config, derived) }
     }
 
@@ -51,10 +57,10 @@ impl<'a> Resolver<'a> {
 
     /// Whether a formula reads tunables, or what may be derived from them.
     fn is_tuned(&self, formula: &Formula) -> bool {
-        let target = self.selection.target;
-        let tuned = |name: &str| {
-            target.tunables.iter().any(|t| &*t.name == name) || target.derived.iter().any(|d| &*d.name == name)
+        let of = |one: &Implementation, name: &str| {
+            one.tunable(name).is_some() || one.derived.iter().any(|d| &*d.name == name)
         };
+        let tuned = |name: &str| self.selection.implementations.iter().any(|one| of(one, name));
         formula.expression.names().iter().any(|(name, _)| tuned(name))
     }
 }
@@ -98,7 +104,7 @@ mod tests {
     /// The value of the launch's grid and shared memory, or its message and hint.
     fn launch(config: Option<&str>) -> [Result<Value, (String, Option<String>)>; 2] {
         resolved("cuda", config, |resolver| {
-            let launch = &resolver.selection().target.launches[0];
+            let launch = &resolver.selection().first().launches[0];
             [&launch.grid[0], launch.shared.as_ref().unwrap()].map(|formula| {
                 let words = |report: Report| (report.message, report.hint);
                 resolver.evaluate(formula, "the thing").map_err(words)

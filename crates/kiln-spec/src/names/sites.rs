@@ -1,9 +1,11 @@
 //! Where expressions stand in a file, and what each is for. In: the draft. Out: a [`Site`] for each expression.
 
 use crate::model::{Compare, ElementType, Formula, Role, Slice, TargetKind};
+use crate::names::namespace::layers;
 use crate::names::usage::{Reach, Site, Wants};
 use crate::reading::draft::Draft;
 use crate::tables::argument::ArgumentDraft;
+use crate::tables::launch::LaunchDraft;
 use crate::tables::target::TargetDraft;
 
 fn site(formula: &Formula, path: String, reach: Reach, wants: Wants) -> Site<'_> {
@@ -16,11 +18,8 @@ fn counts<'a>(formulas: &'a [Formula], path: &str, reach: Reach) -> impl Iterato
 
 /// The derived value with this index among the shared ones and then the target's own.
 pub(crate) fn of_derived<'a>(draft: &'a Draft, target: &'a TargetDraft, index: usize) -> Option<Site<'a>> {
-    let shared = draft.shared.derived.len();
-    let (layer, derived) = match index.checked_sub(shared) {
-        None => (&draft.shared, &draft.shared.derived[index]),
-        Some(own) => (&target.layer, target.layer.derived.get(own)?),
-    };
+    let mut all = layers(draft, target).flat_map(|layer| layer.derived.iter().map(move |derived| (layer, derived)));
+    let (layer, derived) = all.nth(index)?;
     let path = format!("{}derived.{}", layer.prefix, derived.name);
     let table = Some("derived");
     derived.body.as_ref().map(|f| Site { table, ..site(f, path, Reach::Configuration, Wants::Value) })
@@ -29,7 +28,7 @@ pub(crate) fn of_derived<'a>(draft: &'a Draft, target: &'a TargetDraft, index: u
 /// The expressions that may depend on a configuration of this target, derived values aside.
 pub(crate) fn of_target<'a>(draft: &'a Draft, target: &'a TargetDraft) -> Vec<Site<'a>> {
     let mut sites = Vec::new();
-    for layer in [&draft.shared, &target.layer] {
+    for layer in layers(draft, target) {
         for rule in &layer.constraints {
             let path = format!("{}constraints.{}", layer.prefix, rule.name);
             let table = Some("constraints");
@@ -40,8 +39,8 @@ pub(crate) fn of_target<'a>(draft: &'a Draft, target: &'a TargetDraft) -> Vec<Si
             );
         }
     }
-    for launch in target.launches.iter().map(|l| &l.launch) {
-        let path = |key: &str| format!("target.{}.launches.{key}", target.kind.name());
+    for LaunchDraft { launch, path, .. } in &target.launches {
+        let path = |key: &str| format!("{path}.{key}");
         sites.extend(counts(&launch.grid, &path("grid"), Reach::Configuration));
         sites.extend(counts(&launch.block, &path("block"), Reach::Configuration));
         sites.extend(counts(&launch.cluster, &path("cluster"), Reach::Configuration));
@@ -52,7 +51,7 @@ pub(crate) fn of_target<'a>(draft: &'a Draft, target: &'a TargetDraft) -> Vec<Si
     if let Some(asked) = draft.gates.occupancy.as_ref().filter(|_| without || target.kind == TargetKind::Cuda) {
         sites.push(site(&asked.least, "gates.occupancy".into(), Reach::Configuration, Wants::Number));
     }
-    for argument in &draft.arguments {
+    for argument in draft.arguments.iter().filter(|argument| target.takes(&argument.name)) {
         sites.extend(storage(argument, Reach::Configuration));
         if let Some(map) = argument.body.as_ref().and_then(|a| a.tensormap.as_ref()) {
             sites.extend(counts(&map.box_shape, &format!("{}.box", argument.path), Reach::Configuration));

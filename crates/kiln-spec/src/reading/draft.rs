@@ -18,6 +18,7 @@ use crate::tables::layer::{Layer, read_layer};
 use crate::tables::reference::read_reference;
 use crate::tables::settings::{read_cost, read_gates, read_objective};
 use crate::tables::sweep::{Sweep, read_sweep};
+use crate::tables::taken::check_taken;
 use crate::tables::target::{TargetDraft, read_targets};
 use crate::tables::tensormap::resolve_tensormaps;
 use crate::tables::workload::{WorkloadDraft, read_workloads};
@@ -73,6 +74,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
     resolve_tensormaps(log, &mut arguments);
     if !root.misspells("arguments") {
         targets.iter().flat_map(|t| &t.launches).for_each(|l| check_zeroed(log, &l.zero, &arguments));
+        targets.iter().for_each(|t| check_taken(log, t.arguments.as_ref(), &arguments));
     }
     refuse_no_tunables(&root, &shared, &targets);
     if targets.is_empty() {
@@ -113,9 +115,11 @@ fn refuse_no_tunables(root: &Section, shared: &Layer, targets: &[TargetDraft]) {
         return;
     }
     let label = "expected at least one tunable, as in BLOCK = [64, 128]";
-    for target in targets.iter().filter(|t| t.layer.tunables.is_empty() && !t.layer.incomplete) {
+    // Where implementations compete, which of them is the choice.
+    let plain = targets.iter().filter(|t| t.name.is_none()).filter_map(|t| Some((t, t.layers.first()?)));
+    for (target, layer) in plain.filter(|(_, layer)| layer.tunables.is_empty() && !layer.incomplete) {
         let report = Report::error(format!("target.{} has no tunables", target.kind.name())).label(label);
-        let heading = target.layer.tunables_span.clone().or_else(|| shared.tunables_span.clone());
+        let heading = layer.tunables_span.clone().or_else(|| shared.tunables_span.clone());
         root.log.add(heading.unwrap_or_else(|| target.span.clone()), report);
     }
     if targets.is_empty() {

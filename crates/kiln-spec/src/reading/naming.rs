@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use kiln_core::{Report, Span};
+use kiln_core::{IMPLEMENTATION, Report, Span};
 use kiln_expr::Function;
 
 use crate::reading::log::Log;
@@ -29,6 +29,8 @@ pub(crate) fn check_variable(log: &Log, what: &str, name: &str, span: Span) {
         "is a reserved word"
     } else if Function::named(name).is_some() {
         "is a function"
+    } else if name == IMPLEMENTATION {
+        "is what configurations call one of [target.KIND.implementation.NAME]"
     } else {
         return;
     };
@@ -38,7 +40,8 @@ pub(crate) fn check_variable(log: &Log, what: &str, name: &str, span: Span) {
 /// A name that source code uses: letters, digits and `_`.
 pub(crate) fn check_identifier(log: &Log, what: &str, name: &str, span: Span) {
     if !is_identifier(name) {
-        let report = Report::error(format!("\"{name}\" cannot name a {what}"))
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let report = Report::error(format!("\"{name}\" cannot name {article} {what}"))
             .label("expected letters, digits and _, not beginning with a digit");
         log.add(span, report);
     }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use crate::model::{CudaCompiler, TargetKind};
 use crate::schema::shape::{boolean, described, extent, table, text, texts, whole, word};
 use crate::schema::tables;
-use crate::tables::launch;
 use crate::tables::target::{COMPILE_KEYS, DEVICES, KEYS, unfit};
+use crate::tables::{implementation, launch};
 
 /// `[target]`: at least one kind.
 pub(crate) fn targets() -> Value {
@@ -73,8 +73,43 @@ fn key(kind: TargetKind, key: &str) -> Value {
         "constraints" => tables::constraints("Constraints of this target only."),
         "derived" => tables::derived("Derived values of this target only."),
         "baselines" => tables::baselines("Baselines of this target; they come before the shared ones."),
+        "arguments" => described(
+            json!({ "type": "array", "items": text(), "minItems": 1, "uniqueItems": true }),
+            "The arguments it takes, by name and in the file's order; all of them by default.",
+        ),
+        "implementation" => described(
+            json!({
+                "type": "object",
+                "minProperties": 1,
+                "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
+                "additionalProperties": implementation(kind),
+            }),
+            "Several implementations, [target.KIND.implementation.NAME], which compete in one study.",
+        ),
         _ => json!({}),
     }
+}
+
+/// One of several implementations.
+fn implementation(kind: TargetKind) -> Value {
+    let keys: Vec<&str> =
+        implementation::KEYS.into_iter().filter(|key| implementation::unfit_here(kind, key).is_none()).collect();
+    table(&keys, &[], |name| match name {
+        "archs" => {
+            let known = Arch::all().iter().flat_map(|arch| [arch.name().to_owned(), format!("{}+", arch.name())]);
+            described(
+                json!({ "type": "array", "items": { "enum": known.collect::<Vec<_>>() }, "uniqueItems": true }),
+                "Architectures it runs on, such as sm_90a, or sm_80+ for it and newer ones; all by default.",
+            )
+        }
+        "tunables" => {
+            tables::tunables("Tunables of this implementation; one of the same name replaces the target's values.")
+        }
+        "default" => tables::default("Default values for this implementation."),
+        "constraints" => tables::constraints("Constraints of this implementation only."),
+        "derived" => tables::derived("Derived values of this implementation only."),
+        other => key(kind, other),
+    })
 }
 
 fn compile(key: &str) -> Value {

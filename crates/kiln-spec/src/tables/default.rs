@@ -2,33 +2,36 @@
 //! configuration in the order of the tunables. Logs names that are no tunables, values the tunable does not take, and, as
 //! a warning, tunables that are left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kiln_core::{Report, Value, nearest};
 
-use crate::names::namespace::merged_tunables;
+use crate::names::namespace::{layers, merged_tunables};
 use crate::reading::draft::Draft;
 use crate::reading::log::{Log, shortened};
-use crate::tables::layer::{DefaultValue, Named};
+use crate::tables::layer::{DefaultValue, Layer, Named};
 use crate::tables::target::TargetDraft;
 
 /// A list of more values than this is not read to its end by anybody.
 const SHOWN_VALUES: usize = 12;
 
 pub(crate) fn check_default(log: &Log, draft: &Draft, target: &TargetDraft) -> Vec<(Arc<str>, Value)> {
-    let tunables = merged_tunables(&draft.shared, &target.layer);
+    let tunables = merged_tunables(draft, target);
     let by_name: HashMap<&str, _> = tunables.iter().map(|t| (&*t.name, *t)).collect();
-    let incomplete = draft.shared.incomplete || target.layer.incomplete;
+    let incomplete = layers(draft, target).any(|layer| layer.incomplete);
     let suffix = match draft.targets.len() {
         1 => String::new(),
-        _ => format!(" in target.{}", target.kind.name()),
+        _ => format!(" in {}", target.path()),
     };
-    let overridden: HashSet<&str> = target.layer.default.iter().map(|d| &*d.name).collect();
-    let shared = draft.shared.default.iter().map(|d| (d, true));
-    let own = target.layer.default.iter().map(|d| (d, false));
+    let all: Vec<(usize, &Layer)> = layers(draft, target).enumerate().collect();
+    let overridden = |name: &str, depth: usize| {
+        all.iter().any(|(later, layer)| *later > depth && layer.default.iter().any(|d| &*d.name == name))
+    };
+    // Those of the last layer are the target's own, or the implementation's.
+    let own = all.len() - 1;
     let mut chosen: HashMap<&str, Value> = HashMap::new();
-    for (choice, is_shared) in shared.chain(own) {
+    for (depth, choice) in all.iter().flat_map(|(depth, layer)| layer.default.iter().map(|choice| (*depth, choice))) {
         let Some(tunable) = by_name.get(&*choice.name) else {
             if !incomplete {
                 let known = tunables.iter().map(|t| &*t.name);
@@ -41,7 +44,7 @@ pub(crate) fn check_default(log: &Log, draft: &Draft, target: &TargetDraft) -> V
             continue;
         };
         let (Some(values), Some(body)) = (&tunable.body, &choice.body) else { continue };
-        if is_shared && overridden.contains(&*choice.name) {
+        if overridden(&choice.name, depth) {
             continue;
         }
         if let Some(value) = fitting(&body.value, values) {
@@ -49,12 +52,13 @@ pub(crate) fn check_default(log: &Log, draft: &Draft, target: &TargetDraft) -> V
             continue;
         }
         let mut report = not_a_value(choice, body, values, &suffix);
-        if is_shared && draft.shared.tunables.iter().all(|t| t.span != tunable.span) {
-            report = report.hint(format!("[target.{}.default] may give it a value of its own", target.kind.name()));
+        let here = |layer: &Layer| layer.tunables.iter().any(|t| t.span == tunable.span);
+        if depth < own && all.iter().any(|(later, layer)| *later > depth && here(layer)) {
+            report = report.hint(format!("[{}.default] may give it a value of its own", target.path()));
         }
         log.add(body.span.clone(), report);
     }
-    let heading = target.layer.default_span.clone().or_else(|| draft.shared.default_span.clone());
+    let heading = all.iter().rev().find_map(|(_, layer)| layer.default_span.clone());
     let left_out: Vec<&str> = tunables.iter().map(|t| &*t.name).filter(|n| !chosen.contains_key(n)).collect();
     if let Some(heading) = heading.filter(|_| !left_out.is_empty()) {
         let report = Report::warning(format!("the default leaves out {}{suffix}", shortened(&left_out, ", ")));
@@ -65,8 +69,9 @@ pub(crate) fn check_default(log: &Log, draft: &Draft, target: &TargetDraft) -> V
 
 /// Where a default belongs whose tunable only one target has.
 fn elsewhere(draft: &Draft, name: &str) -> Option<String> {
-    let owner = draft.targets.iter().find(|t| t.layer.tunables.iter().any(|t| &*t.name == name))?;
-    Some(format!("what holds for one target only belongs under [target.{}.default]", owner.kind.name()))
+    let owner = draft.targets.iter().find(|t| t.layers.iter().any(|l| l.tunables.iter().any(|t| &*t.name == name)))?;
+    let what = if owner.name.is_some() { "implementation" } else { "target" };
+    Some(format!("what holds for one {what} only belongs under [{}.default]", owner.path()))
 }
 
 /// The tunable's own value that is meant: 1 means 1.0 where the values are floats.

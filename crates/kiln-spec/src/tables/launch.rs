@@ -10,9 +10,12 @@ use crate::reading::section::Section;
 pub(crate) const KEYS: [&str; 7] = ["grid", "block", "shared", "cluster", "cooperative", "entry", "zero"];
 
 /// A launch as read: the names under `zero` still have to be found among the arguments.
+#[derive(Clone)]
 pub(crate) struct LaunchDraft {
     pub(crate) launch: Launch,
     pub(crate) zero: Vec<(String, Span)>,
+    /// What messages call it: `target.cuda.launches`.
+    pub(crate) path: String,
 }
 
 pub(crate) fn read_launch(item: &Item) -> Option<LaunchDraft> {
@@ -31,5 +34,5 @@ pub(crate) fn read_launch(item: &Item) -> Option<LaunchDraft> {
         cooperative: section.get("cooperative").and_then(Item::boolean).unwrap_or(false),
         zero: zero.iter().map(|(name, _)| name.clone()).collect(),
     };
-    Some(LaunchDraft { launch, zero })
+    Some(LaunchDraft { launch, zero, path: item.path.clone() })
 }

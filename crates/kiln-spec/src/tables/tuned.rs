@@ -6,10 +6,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use kiln_core::{Report, Value, Workload};
+use kiln_core::{IMPLEMENTATION, Report, Value, Workload};
 use kiln_device::Arch;
 
-use crate::model::{Dtype, Source, Target, TargetKind};
+use crate::model::{Dtype, Implementation, Source, Target, TargetKind};
 use crate::reading::file::read_text;
 use crate::reading::item::Item;
 use crate::reading::log::Log;
@@ -108,7 +108,15 @@ fn read_entry(item: &Item, target: &Target) -> Option<Tuned> {
     let stated = section.require("config", "config = { NAME = value, ... }")?;
     let values = Section::free(stated)?;
     let mut config = Vec::new();
-    for tunable in &target.tunables {
+    let Some(implementation) = meant(&values, target) else {
+        let names: Vec<&str> = target.implementations.iter().filter_map(|one| one.name.as_deref()).collect();
+        stale(stated, format!("it names no {IMPLEMENTATION} of the kernel ({})", names.join(", ")));
+        return None;
+    };
+    if let Some(name) = &implementation.name {
+        config.push((IMPLEMENTATION.into(), Value::Str(name.clone())));
+    }
+    for tunable in &implementation.tunables {
         let Some(item) = values.get(&tunable.name) else {
             stale(stated, format!("it has no value for {}", tunable.name));
             return None;
@@ -120,7 +128,10 @@ fn read_entry(item: &Item, target: &Target) -> Option<Tuned> {
         };
         config.push((tunable.name.clone(), value));
     }
-    if let Some(other) = values.entries.iter().find(|e| !target.tunables.iter().any(|t| *t.name == *e.key)) {
+    let known = |name: &str| {
+        implementation.tunable(name).is_some() || (name == IMPLEMENTATION && implementation.name.is_some())
+    };
+    if let Some(other) = values.entries.iter().find(|e| !known(e.key)) {
         stale(&other.item, format!("{} is not a tunable", other.key));
         return None;
     }
@@ -128,9 +139,16 @@ fn read_entry(item: &Item, target: &Target) -> Option<Tuned> {
     Some(Tuned { arch, variant, workload, dims, config })
 }
 
+/// The implementation that an entry's configuration names, or the only one of a target that names none.
+fn meant<'a>(values: &Section, target: &'a Target) -> Option<&'a Implementation> {
+    let stated = values.get(IMPLEMENTATION).and_then(|item| item.raw().as_str());
+    let named = target.implementations.iter().any(|one| one.name.is_some());
+    target.implementations.iter().find(|one| !named || one.name.as_deref() == stated)
+}
+
 impl<'a> Selection<'a> {
-    /// Entries of the target's table that serve a workload, those for the nearest shape first: of this architecture, of a
-    /// variant with elements of the same size, and of the same instance where a name such as `kernel<{D}>` depends on
+    /// Entries of the target's table that serve a workload, those for the nearest shape first: of an implementation that
+    /// competes, of this architecture, of a variant with elements of the same size, and of the same instance where a name such as `kernel<{D}>` depends on
     /// dimensions.
     pub fn tuned_for(&self, workload: Option<&Workload>) -> Vec<&'a Tuned> {
         let dims = workload.map_or(&[][..], |w| &w.dims);
@@ -143,7 +161,7 @@ impl<'a> Selection<'a> {
             // What a Python target was tuned for is not written into its table.
             (entry.arch == self.arch || (entry.arch.is_none() && self.target.kind == TargetKind::Python))
                 && sizes(&entry.variant) == sizes(&self.variant)
-                && self.instance_dims().iter().all(same)
+                && self.among(entry).is_some_and(|one| self.instance_dims(one).iter().all(same))
         };
         let mut found: Vec<&'a Tuned> = self.target.tuned.entries.iter().rev().filter(fits).collect();
         let far = |entry: &Tuned| (distance(dims, &entry.dims), entry.variant != self.variant, entry.workload != name);
@@ -151,10 +169,17 @@ impl<'a> Selection<'a> {
         found
     }
 
+    /// The implementation of an entry, where it is one of those that compete.
+    fn among(&self, entry: &Tuned) -> Option<&'a Implementation> {
+        let named = value(&entry.config, IMPLEMENTATION).filter(|_| self.competing());
+        let is = |one: &&&Implementation| named.is_none_or(|name| one.name.as_deref() == Some(&*name.to_string()));
+        self.implementations.iter().find(is).copied()
+    }
+
     /// Dimensions that stand in the names of kernels.
-    fn instance_dims(&self) -> Vec<&str> {
-        let entry = self.target.entry.as_ref().or(self.spec.entry.as_ref());
-        let launched = self.target.launches.iter().filter_map(|l| l.entry.as_ref());
+    fn instance_dims(&self, implementation: &'a Implementation) -> Vec<&'a str> {
+        let entry = implementation.entry.as_ref().or(self.spec.entry.as_ref());
+        let launched = implementation.launches.iter().filter_map(|l| l.entry.as_ref());
         let parts = entry.into_iter().chain(launched).flat_map(|name| name.split('{').skip(1));
         parts.filter_map(|part| Some(part.split_once('}')?.0.trim())).collect()
     }

@@ -30,6 +30,9 @@ pub struct Options {
     pub pair_samples: Option<usize>,
     /// The workload asked for; none when all were.
     pub workload: Option<String>,
+    /// The implementation asked for; none when all that run were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implementation: Option<String>,
     /// The baseline asked for.
     pub baseline: Option<String>,
     /// Whether a study stopped that was far behind its baseline.

@@ -13,6 +13,8 @@ use crate::records::kept::if_understood;
 struct Asked {
     #[serde(deserialize_with = "if_understood")]
     workload: Option<String>,
+    #[serde(deserialize_with = "if_understood")]
+    implementation: Option<String>,
 }
 
 /// What is read of a summary.
@@ -45,6 +47,11 @@ impl Study {
     /// The workload that was asked for; none when all were.
     pub fn workload(&self) -> Option<String> {
         self.options.part::<Asked>()?.workload
+    }
+
+    /// The implementation that was asked for; none when all that run were.
+    pub fn implementation(&self) -> Option<String> {
+        self.options.part::<Asked>()?.implementation
     }
 
     /// What it ran on: the GPU, else the processor.

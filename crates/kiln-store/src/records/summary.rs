@@ -221,6 +221,30 @@ pub struct Ablated {
     pub why: Option<String>,
 }
 
+/// How one implementation did in a study of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Contender {
+    /// The workload, where each has its own winner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Configurations of it that were tried.
+    pub trials: usize,
+    /// Refusals of it by gate.
+    pub refused: BTreeMap<Gate, usize>,
+    /// Its best configuration; none when none passed.
+    pub config: Option<Config>,
+    /// The time of that over the winner's; 1 for the winner's own implementation.
+    pub ratio: Option<f64>,
+    /// Where that was measured: side by side in the `run-off` or the `ablation`, or in the `search`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_in: Option<String>,
+    /// Where it runs, when it was left out because that is not here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
+}
+
 /// Everything said at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -253,6 +277,9 @@ pub struct Summary {
     /// What limits the kernel now; none in old studies, and where it was not asked or cannot be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<StudyLimit>,
+    /// How each implementation did, where several compete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub implementations: Vec<Contender>,
     /// What the winner's choices are worth, most first.
     pub ablation: Vec<Ablated>,
     /// Everything random came from it.

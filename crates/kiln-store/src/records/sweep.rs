@@ -27,6 +27,9 @@ pub struct SweepPlan {
     pub baselines: Vec<String>,
     /// Values that were typed for every shape; empty where each has its own configuration.
     pub config: String,
+    /// The only implementation that was asked for; none where all that run there compete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implementation: Option<String>,
     /// A hash of the kernel's sources.
     pub sources: String,
     /// Samples on each side, and at most.

@@ -100,6 +100,7 @@ pub(crate) fn summary() -> Summary {
         sanitized: vec![],
         limit: None,
         ablation: vec![],
+        implementations: vec![],
         seed: u64::MAX,
         seconds: 1.5,
         study: "id".into(),

@@ -1,9 +1,12 @@
 //! What each choice is worth: the winner with one tunable at a time set back to its default, measured next to the winner.
 
-use kiln_bench::{Apparatus, Duel, Event, Fought, Staged, Trouble, geomean, now_ms};
-use kiln_core::{Config, Outcome, Value};
+use std::sync::Arc;
+
+use kiln_bench::{Apparatus, Duel, Event, Fought, Kernel, Staged, Trouble, geomean, now_ms};
+use kiln_core::{Config, IMPLEMENTATION, Outcome, Value};
 
 use crate::course::Course;
+use crate::phases::attempts::{Attempts, Tried};
 use crate::phases::face::{Match, face};
 use crate::phases::finals::medians;
 use crate::recording::record::{Defeat, ENDED, Entry, Record};
@@ -28,6 +31,7 @@ pub(crate) struct Ablation {
 pub(crate) fn ablation<A: Apparatus>(
     bench: &mut A,
     course: Course<'_>,
+    attempts: &Attempts,
     winner: &Config,
     first: u64,
 ) -> Result<Ablation, Trouble> {
@@ -35,8 +39,11 @@ pub(crate) fn ablation<A: Apparatus>(
     let changed: Vec<(String, Value, Value)> = winner
         .iter()
         .filter_map(|(name, value)| {
-            let default = bench.kernel().default_value(name)?;
-            (default != value).then(|| (name.to_string(), value.clone(), default.clone()))
+            let default = match &**name {
+                IMPLEMENTATION => Value::Str(usual(bench.kernel())?),
+                _ => bench.kernel().default_value(winner, name)?.clone(),
+            };
+            (default != *value).then(|| (name.to_string(), value.clone(), default))
         })
         .collect();
     bench.tell(&Event::Phase { phase: &phase, planned: changed.len() });
@@ -53,29 +60,49 @@ pub(crate) fn ablation<A: Apparatus>(
             break;
         }
         found.next += 1;
-        let set_back = Config::new(
-            winner.iter().map(|(n, v)| (n.clone(), if **n == *tunable { to.clone() } else { v.clone() })).collect(),
-        );
+        let set_back = match tunable == IMPLEMENTATION {
+            // Another implementation has other tunables: its best stands for it.
+            true => best_of(attempts, &to),
+            false => {
+                let set =
+                    |(n, v): (&Arc<str>, &Value)| (n.clone(), if **n == *tunable { to.clone() } else { v.clone() });
+                Some(Config::new(winner.iter().map(set).collect()))
+            }
+        };
         let workload = course.workload.map(String::from);
         let (from, to) = (from.to_string(), to.to_string());
         let mut entry = Ablated { workload, tunable, from, to, worth: None, why: None };
-        let valid = bench.kernel().allows(&set_back);
-        if valid {
-            match worth(bench, record, winner, &set_back, &phase, number)? {
-                Ok(worth) => entry.worth = Some(worth),
-                Err(why) => entry.why = Some(why),
+        match &set_back {
+            Some(set_back) if bench.kernel().allows(set_back) => {
+                match worth(bench, record, winner, set_back, &phase, number)? {
+                    Ok(worth) => entry.worth = Some(worth),
+                    Err(why) => entry.why = Some(why),
+                }
             }
-        } else {
-            entry.why = Some("a constraint refuses it alone".into());
+            Some(_) => entry.why = Some("a constraint refuses it alone".into()),
+            None => entry.why = Some("none of its configurations passed".into()),
         }
         bench.tell(&Event::Ablation { tunable: &entry.tunable, worth: entry.worth });
         if let Some(worth) = entry.worth.filter(|worth| *worth < least) {
-            (least, found.faster) = (worth, Some(set_back));
+            (least, found.faster) = (worth, set_back);
         }
         found.entries.push(entry);
     }
     found.entries.sort_by(|a, b| b.worth.unwrap_or(0.0).total_cmp(&a.worth.unwrap_or(0.0)));
     Ok(found)
+}
+
+/// The implementation that is the default: that of the default configuration, else the first.
+fn usual(kernel: &Kernel<'_>) -> Option<Arc<str>> {
+    let stated = kernel.stated_default();
+    let first = || kernel.selection.first().name.clone();
+    stated.as_ref().and_then(Config::implementation).map(Arc::from).or_else(first)
+}
+
+/// The best that was tried of an implementation.
+fn best_of(attempts: &Attempts, implementation: &Value) -> Option<Config> {
+    let own = |tried: &&Tried| tried.config.get(IMPLEMENTATION) == Some(implementation);
+    attempts.ranked().into_iter().find(own).map(|tried| tried.config.clone())
 }
 
 /// Time of the set-back configuration over the winner's, or why there is none.

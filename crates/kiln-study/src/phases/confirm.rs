@@ -3,6 +3,7 @@
 
 use kiln_bench::{Apparatus, Baseline, Duel, Fought, Staged, Trouble, Turns, believed, derive, limits};
 use kiln_core::{Config, Fault};
+use kiln_judge::Level;
 use kiln_stats::{Block, Thresholds, compare_blocks};
 
 use crate::course::Course;
@@ -54,7 +55,7 @@ impl<'c, A: Apparatus> Confirmation<'c, A> {
             (format!("baseline:{}", self.opponent.name), self.opponent.subject.clone()),
         ];
         let (rounds, samples) = (bench.settings().pairs, bench.settings().pair_samples);
-        let deadline = self.course.budget.deadline(bench.now(), 1.0);
+        let deadline = self.course.budget.deadline(bench.now(), 1.0, bench.level_takes(Level::Suite));
         let duel = Duel { subjects: &subjects, rounds, samples, purpose: &self.phase, deadline };
         let (phase, number, config) = (&*self.phase, self.number, &finalist.config);
         let found = Match { phase, number, config, duel, shown: true, peers: false };

@@ -9,6 +9,7 @@ use kiln_judge::Level;
 
 use crate::course::Course;
 use crate::phases::attempts::{Attempts, Tried};
+use crate::phases::contenders::Ranks;
 use crate::phases::face::{Match, face};
 use crate::recording::record::{ENDED, Record};
 use crate::recording::summary::Late;
@@ -19,7 +20,9 @@ const DEPTH: usize = 10;
 const SUSPICIOUS: usize = 3;
 /// Rounds of the run against each other.
 const ROUNDS: usize = 6;
-/// Of the time that is left, what one more finalist may take, and the run against each other.
+/// The best of an implementation is among the finalists when it takes at most this many times as long as the best of all.
+const NEAR: f64 = 1.25;
+/// Of the time that is left before the confirmation, what one more finalist may take, and the run against each other.
 const SHARE_OF_ONE: f64 = 0.25;
 const RUN_OFF_SHARE: f64 = 0.3;
 
@@ -42,6 +45,11 @@ pub(crate) struct Finals<'t, A: Apparatus> {
     wanted: usize,
     /// Runs against each other so far.
     matches: u64,
+    /// Ranks of those that stand for an implementation near the front: they come first, so that what was found of another
+    /// one is not left to how lucky its timings were.
+    represent: Vec<usize>,
+    /// What the last run against each other came to.
+    pub(crate) ranks: Ranks,
     finalists: Vec<Finalist<A::Subject>>,
     course: Course<'t>,
 }
@@ -49,10 +57,11 @@ pub(crate) struct Finals<'t, A: Apparatus> {
 impl<'t, A: Apparatus> Finals<'t, A> {
     pub(crate) fn new(bench: &A, attempts: &'t Attempts, course: Course<'t>) -> Finals<'t, A> {
         let queue = attempts.ranked();
-        let wanted = bench.settings().finalists.max(1).min(queue.len());
+        let represent = representatives(&queue);
+        let wanted = bench.settings().finalists.max(1).max(represent.len()).min(queue.len());
         let queue: Vec<_> = queue.into_iter().enumerate().collect();
         let (left, refused, finalists) = (wanted * DEPTH, Vec::new(), Vec::new());
-        Finals { queue, left, refused, wanted, matches: 0, finalists, course }
+        Finals { queue, left, refused, wanted, matches: 0, represent, ranks: Vec::new(), finalists, course }
     }
 
     /// Finalists, best first, as many as are wanted while there are any; none when nobody is left.
@@ -106,8 +115,10 @@ impl<'t, A: Apparatus> Finals<'t, A> {
         // Beside one that was refused others were given up that need not have been.
         let late = |tried: &Tried| self.refused.is_empty() && !tried.evaluation.complete();
         let cost = |tried: &Tried| tried.evaluation.cost().unwrap_or(f64::INFINITY);
-        order.sort_by(|(_, a), (_, b)| {
-            (suspect(a), late(a)).cmp(&(suspect(b), late(b))).then(cost(a).total_cmp(&cost(b)))
+        let extra = |rank: &usize| !self.represent.contains(rank);
+        order.sort_by(|(m, a), (n, b)| {
+            let (one, other) = ((suspect(a), late(a), extra(m)), (suspect(b), late(b), extra(n)));
+            one.cmp(&other).then(cost(a).total_cmp(&cost(b)))
         });
         let count = count.min(self.left).min(order.len());
         self.left -= count;
@@ -121,7 +132,9 @@ impl<'t, A: Apparatus> Finals<'t, A> {
         if have == 0 || have >= self.wanted {
             return Ok(());
         }
-        let short = budget.left(bench.now()).is_some_and(|left| each > left.mul_f64(SHARE_OF_ONE));
+        let rest = self.course.rest_takes(bench);
+        let left = budget.left(bench.now()).map(|left| left.saturating_sub(rest));
+        let short = left.is_some_and(|left| each > left.mul_f64(SHARE_OF_ONE));
         match record.end(phase) {
             Some(end) if end == have as u64 => self.wanted = have,
             None if short && !record.is_replay() => {
@@ -155,7 +168,7 @@ impl<'t, A: Apparatus> Finals<'t, A> {
             rounds: ROUNDS,
             samples: bench.settings().pair_samples,
             purpose: &phase,
-            deadline: budget.deadline(now, RUN_OFF_SHARE),
+            deadline: budget.deadline(now, RUN_OFF_SHARE, self.course.rest_takes(bench)),
         };
         let (number, config) = (self.matches, &self.finalists[0].config);
         let found = Match { phase: &phase, number, config, duel, shown: true, peers: true };
@@ -167,6 +180,7 @@ impl<'t, A: Apparatus> Finals<'t, A> {
                 let mut order: Vec<(f64, Finalist<A::Subject>)> =
                     finalists.map(|(place, f)| (cost(place), f)).collect();
                 order.sort_by(|a, b| a.0.total_cmp(&b.0));
+                self.ranks = order.iter().map(|(cost, finalist)| (finalist.config.clone(), *cost)).collect();
                 self.finalists = order.into_iter().map(|(_, finalist)| finalist).collect();
                 Ok(None)
             }
@@ -176,6 +190,18 @@ impl<'t, A: Apparatus> Finals<'t, A> {
             }
         }
     }
+}
+
+/// The ranks of the best of each implementation, of those near the front; none where there are no implementations.
+fn representatives(ranked: &[&Tried]) -> Vec<usize> {
+    let front = ranked.first().and_then(|best| best.evaluation.cost()).unwrap_or(f64::INFINITY);
+    let (mut seen, mut found): (Vec<&str>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (rank, tried) in ranked.iter().enumerate().filter(|(_, tried)| tried.evaluation.complete()) {
+        let Some(name) = tried.config.implementation().filter(|name| !seen.contains(name)) else { continue };
+        seen.push(name);
+        found.extend(tried.evaluation.cost().filter(|cost| *cost <= NEAR * front).map(|_| rank));
+    }
+    found
 }
 
 /// The choices that all of several configurations share; none while there are few.

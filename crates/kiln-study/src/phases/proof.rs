@@ -11,6 +11,7 @@ use crate::course::Course;
 use crate::phases::ablation::{Ablation, ablation};
 use crate::phases::attempts::Attempts;
 use crate::phases::confirm::{Confirmation, Opponent};
+use crate::phases::contenders::Ranks;
 use crate::phases::finals::{Finalist, Finals, look, suite};
 use crate::recording::summary::{Ablated, Confirmed, Late};
 
@@ -27,6 +28,8 @@ pub(crate) struct Proven {
     pub(crate) ablation: Vec<Ablated>,
     /// Refusals of finalists and of the confirmation.
     pub(crate) late: Vec<Late>,
+    /// What the last run of finalists against each other came to.
+    pub(crate) ranks: Ranks,
 }
 
 /// Proves the best of what was tried.
@@ -41,6 +44,7 @@ pub(crate) fn prove<A: Apparatus>(
     let Some(opponent) = opponent else {
         let ranked = finals.ranked(bench, &mut found.late)?;
         found.unopposed = ranked.first().map(|finalist| finalist.config.clone());
+        found.ranks = finals.ranks;
         return Ok(found);
     };
     let confirmation = Confirmation::new(bench, opponent, course)?;
@@ -60,8 +64,9 @@ pub(crate) fn prove<A: Apparatus>(
             }
         }
     }
+    found.ranks = finals.ranks;
     if bench.settings().ablation {
-        improve(bench, course, attempts.all.len(), &mut trial, &mut found)?;
+        improve(bench, course, attempts, &mut trial, &mut found)?;
     }
     Ok(found)
 }
@@ -70,18 +75,20 @@ pub(crate) fn prove<A: Apparatus>(
 fn improve<A: Apparatus>(
     bench: &mut A,
     course: Course<'_>,
-    beyond: usize,
+    attempts: &Attempts,
     trial: &mut Ordeal<'_, A>,
     found: &mut Proven,
 ) -> Result<(), Trouble> {
-    let mut next = 0;
+    let (mut next, beyond) = (0, attempts.all.len());
     for again in 0..=REPLACED {
         let Some((winner, figures)) = &found.winner else { return Ok(()) };
-        let Ablation { entries, faster, next: number } = ablation(bench, course, winner, next)?;
+        let Ablation { entries, faster, next: number } = ablation(bench, course, attempts, winner, next)?;
         (found.ablation, next) = (entries, number);
         let Some(faster) = faster.filter(|_| again < REPLACED) else { return Ok(()) };
         let in_record = course.record.holds(&course.phase("final"), (beyond + again) as u64);
-        if !in_record && (course.record.is_replay() || course.budget.is_over(bench.now())) {
+        let proof = bench.level_takes(Level::Full) + course.rest_takes(bench);
+        let short = course.budget.left(bench.now()).is_some_and(|left| left <= proof);
+        if !in_record && (course.record.is_replay() || short) {
             return challenged(bench, course, &faster, "there was no time left to confirm it");
         }
         // Numbers of trials are behind those of the queue.

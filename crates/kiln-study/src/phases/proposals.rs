@@ -243,7 +243,7 @@ impl<A: Apparatus> Queue<A> for Trials<'_, A::Build> {
             }
             let ended = self.record.end(&self.name).is_some_and(|end| number >= end);
             if ended || !begun && first.build.is_some() && self.budget.search_is_over(bench.now()) {
-                bench.note(format!("the time is used up: {} ends after {number} trials", self.name));
+                bench.note(format!("the time for it is used up: {} ends after {number} trials", self.name));
                 if !ended {
                     self.record.note(ENDED, &format!("{} {number}", self.name))?;
                 }

@@ -109,7 +109,12 @@ impl<'a> Record<'a> {
 
     /// The configuration a phase began with, as it is written down.
     pub(crate) fn config(&self, phase: &str) -> Option<&str> {
-        self.trials.get(&(phase.to_string(), 0)).map(|trial| &*trial.config)
+        self.config_at(phase, 0)
+    }
+
+    /// The configuration of a phase's trial of this number, as it is written down.
+    pub(crate) fn config_at(&self, phase: &str, number: u64) -> Option<&str> {
+        self.trials.get(&(phase.to_string(), number)).map(|trial| &*trial.config)
     }
 
     /// Whether a phase's trial of this number is part of it: a later one that is in it says so too, since what was passed over is

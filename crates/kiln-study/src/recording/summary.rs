@@ -3,7 +3,7 @@
 
 use kiln_bench::Scrutiny;
 use kiln_stats::{Comparison, Interval};
-pub use kiln_store::{Ablated, Confirmed, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
+pub use kiln_store::{Ablated, Confirmed, Contender, Late, SanitizedRefusal, StudyLimit, Summary, TuneVerdict};
 
 use crate::recording::recorded::call_checks;
 

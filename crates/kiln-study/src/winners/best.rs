@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_bench::Kernel;
-use kiln_core::{Config, Fault, Use, Workload};
+use kiln_core::{Config, Fault, IMPLEMENTATION, Use, Workload};
 use kiln_spec::TargetKind;
 use kiln_stats::Interval;
 use toml_edit::{Array, DocumentMut, Item, Table};
@@ -125,7 +125,9 @@ fn here<'a>(kernel: &Kernel<'a>) -> impl Iterator<Item = &'a Workload> {
 }
 
 fn tunables<'a>(kernel: &Kernel<'a>) -> BTreeSet<&'a str> {
-    kernel.selection.target.tunables.iter().map(|t| &*t.name).collect()
+    let all = &kernel.selection.target.implementations;
+    let named = all.iter().filter(|one| one.name.is_some()).map(|_| IMPLEMENTATION);
+    named.chain(all.iter().flat_map(|one| &one.tunables).map(|t| &*t.name)).collect()
 }
 
 /// The listed workloads on which the one winner must not be used: only where a study was of some of them can there be any.

@@ -58,7 +58,7 @@ mod tests {
             let shown = value(&Value::Str(text.into()));
             let file = format!("[kernel]\nname = \"k\"\n[target.cpu]\n[tunables]\nX = [{shown}]\n");
             let (spec, _) = kiln_spec::parse("k", file.as_bytes()).unwrap();
-            assert_eq!(spec.targets[0].tunables[0].values, [Value::Str(text.into())]);
+            assert_eq!(spec.targets[0].implementations[0].tunables[0].values, [Value::Str(text.into())]);
         }
         assert_eq!(value(&Value::Float(2.0)).to_string(), "2.0");
         assert_eq!(rounded(1.23456, 4), 1.2346);

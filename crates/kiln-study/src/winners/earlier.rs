@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use kiln_bench::CacheState;
+use kiln_core::IMPLEMENTATION;
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use crate::recording::summary::Confirmed;
@@ -123,7 +124,14 @@ impl Earlier {
         listed: &[&str],
         tunables: &BTreeSet<&str>,
     ) -> Contest {
-        if !self.tunables.iter().map(String::as_str).eq(tunables.iter().copied()) {
+        // A winner has the tunables of one implementation, where several compete.
+        let same = match tunables.contains(IMPLEMENTATION) {
+            true => {
+                self.tunables.contains(IMPLEMENTATION) && self.tunables.iter().all(|t| tunables.contains(t.as_str()))
+            }
+            false => self.tunables.iter().map(String::as_str).eq(tunables.iter().copied()),
+        };
+        if !same {
             return Contest::Unlike(Unlike::Code);
         }
         let old: Vec<&(String, f64)> = self.tuned.iter().filter(|(name, _)| listed.contains(&name.as_str())).collect();

@@ -2,7 +2,7 @@
 //! A configuration that is invalid on a listed workload is defined only for whoever states that another one is meant.
 
 use kiln_bench::Kernel;
-use kiln_core::{Config, Value};
+use kiln_core::{Config, IMPLEMENTATION, Value};
 
 use crate::recording::summary::{Confirmed, Summary};
 
@@ -52,6 +52,8 @@ pub(crate) fn text(
         }
         text.push('\n');
         for (name, value) in config.iter() {
+            // A macro of that name would be in the way of any other use of the word.
+            let name = if &**name == IMPLEMENTATION { "KILN_IMPLEMENTATION" } else { name };
             match value {
                 Value::Bool(v) => text.push_str(&format!("#define {name} {}\n", u8::from(*v))),
                 Value::Str(v) => text.push_str(&format!("#define {name} {v}\n#define {name}_{v} 1\n")),

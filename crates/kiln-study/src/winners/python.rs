@@ -5,8 +5,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_bench::Kernel;
-use kiln_core::{Config, Fault, Value};
-use kiln_spec::{Argument, ElementType, Role};
+use kiln_core::{Config, Fault, IMPLEMENTATION, Value};
+use kiln_spec::{Argument, ElementType, Implementation, Role};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 
@@ -54,16 +54,20 @@ pub(crate) fn write(
     let sources = sources(kernel, ran)?;
     let new: Vec<Json> = winners.iter().map(|winner| entry(kernel, summary, *winner, ran, &sources)).collect();
     let key = |entry: &Json| KEY.map(|name| entry.get(name).cloned());
-    let tunables: Vec<&str> = kernel.selection.target.tunables.iter().map(|t| &*t.name).collect();
     let fits = |entry: &Json| {
         let config = entry.get("config").and_then(Json::as_object);
-        config.is_some_and(|config| config.len() == tunables.len() && tunables.iter().all(|t| config.contains_key(*t)))
+        let of = |one: &Implementation, config: &Map<String, Json>| {
+            let named = config.get(IMPLEMENTATION).and_then(Json::as_str) == one.name.as_deref();
+            named && config.len() == names(one).len() && names(one).iter().all(|t| config.contains_key(*t))
+        };
+        let all = &kernel.selection.target.implementations;
+        config.is_some_and(|config| all.iter().any(|one| of(one, config)))
     };
     let mut entries = read(&file)?;
     // One of other tunables is of no use to the function as it is now.
     entries.retain(|old| fits(old) && !new.iter().any(|entry| key(entry) == key(old)));
     entries.extend(new);
-    let text = serde_json::to_string_pretty(&document(kernel, &tunables, entries))
+    let text = serde_json::to_string_pretty(&document(kernel, entries))
         .map_err(|e| Fault::new(format!("writing {file}"), e))?;
     write_whole(&file, format!("{text}\n").as_bytes())?;
     Ok(file)
@@ -84,26 +88,51 @@ fn read(file: &Utf8Path) -> Result<Vec<Json>, Fault> {
     document["tuned"].as_array().cloned().ok_or_else(|| fault("it has no list of winners".into()))
 }
 
-fn document(kernel: &Kernel<'_>, tunables: &[&str], entries: Vec<Json>) -> Json {
+/// What a configuration of an implementation has values for.
+fn names(one: &Implementation) -> Vec<&str> {
+    let own = one.name.iter().map(|_| IMPLEMENTATION);
+    own.chain(one.tunables.iter().map(|t| &*t.name)).collect()
+}
+
+/// What decides which shapes a configuration of an implementation is valid on.
+fn described(one: &Implementation) -> Map<String, Json> {
+    let derived = one.derived.iter().map(|d| (&*d.name, d.formula.expression.text()));
+    let constraints = one.constraints.iter().map(|c| (&*c.name, c.formula.expression.text()));
+    let name = one.name.iter().map(|name| (IMPLEMENTATION.to_string(), json!(**name)));
+    let mut default: Map<String, Json> = name.collect();
+    if let Json::Object(stated) = values(one.default.iter().map(|(name, value)| (&**name, value))) {
+        default.extend(stated);
+    }
+    let mut words = Map::new();
+    words.insert("tunables".into(), json!(names(one)));
+    words.insert("default".into(), default.into());
+    words.insert("derived".into(), texts(derived));
+    words.insert("constraints".into(), texts(constraints));
+    words
+}
+
+fn document(kernel: &Kernel<'_>, entries: Vec<Json>) -> Json {
     let (spec, target) = (kernel.selection.spec, kernel.selection.target);
     let (format, version) = FORMAT;
-    let derived = target.derived.iter().map(|d| (&*d.name, d.formula.expression.text()));
-    let constraints = target.constraints.iter().map(|c| (&*c.name, c.formula.expression.text()));
     let folder = from_here(&kernel.folder);
     let quote = if folder.contains(char::is_whitespace) { "'" } else { "" };
-    json!({
+    let mut document = json!({
         "format": format,
         "version": version,
         "kernel": kernel.name(),
         "device": if kernel.on_gpu() { "cuda" } else { "cpu" },
         "command": format!("kiln tune {quote}{folder}{quote} --target python --adopt"),
         "arguments": spec.arguments.iter().filter(|a| a.role != Role::Tensormap).map(argument).collect::<Vec<_>>(),
-        "tunables": tunables,
-        "default": values(target.default.iter().map(|(name, value)| (&**name, value))),
-        "derived": texts(derived),
-        "constraints": texts(constraints),
-        "tuned": entries,
-    })
+    });
+    let first = target.implementations.first().map(described).unwrap_or_default();
+    first.into_iter().for_each(|(name, words)| document[name] = words);
+    if kernel.selection.competing() {
+        let named = target.implementations.iter().filter_map(|one| Some((one.name.as_ref()?.to_string(), one)));
+        document["implementations"] =
+            named.map(|(name, one)| (name, Json::Object(described(one)))).collect::<Map<_, _>>().into();
+    }
+    document["tuned"] = entries.into();
+    document
 }
 
 /// A folder as it would be typed here: where a project lies is nobody else's business.
@@ -165,8 +194,12 @@ fn entry(
 /// The hash of each of the kernel's files by its path from the table, and the version of Triton where one of them names it.
 fn sources(kernel: &Kernel<'_>, ran: &Ran<'_>) -> Result<(Json, Json), Fault> {
     let target = kernel.selection.target;
-    let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|source| kernel.folder.join(source)).collect();
-    files.push(kernel.python_entry()?.0);
+    let mut files: Vec<Utf8PathBuf> = Vec::new();
+    for one in &target.implementations {
+        files.extend(one.sources.iter().map(|source| kernel.folder.join(source)));
+        files.push(kernel.python_entry_of(one)?.0);
+    }
+    files.dedup();
     let up = Utf8Path::new(target.tuned.file.as_deref().unwrap_or_default()).components().count().saturating_sub(1);
     let (mut hashes, mut versions) = (Map::new(), Map::new());
     for file in files {

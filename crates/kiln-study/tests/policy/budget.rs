@@ -19,9 +19,8 @@ fn a_study_ends_within_its_time_and_still_has_a_winner() {
         let played = script(minutes).play();
         let summary = played.summary();
         assert!(summary.config.is_some() && summary.verdict == TuneVerdict::Reached, "{minutes}");
-        // What must be done is done: one check in full, five rounds, the suite.
-        let least = 2.0 + 0.5 + 2.0;
-        assert!(played.seconds <= 60.0 * minutes + least, "{minutes} took {}", played.seconds);
+        // A trial that has begun comes to its end, and five rounds are fought.
+        assert!(played.seconds <= 60.0 * minutes + 1.6, "{minutes} took {}", played.seconds);
         assert!((summary.seconds - played.seconds).abs() < 0.1);
     }
 }
@@ -30,7 +29,40 @@ fn a_study_ends_within_its_time_and_still_has_a_winner() {
 fn a_quarter_of_the_time_is_kept_for_the_proof() {
     let played = script(1.0).play();
     assert!((40..=46).contains(&played.summary().trials), "{}", played.summary().trials);
-    assert!(played.heard("the time is used up: search ends after"));
+    assert!(played.heard("the time for it is used up: search ends after"));
+}
+
+#[test]
+fn more_than_a_quarter_is_kept_where_a_proof_takes_longer() {
+    for (check, most) in [(10.0, 42), (15.0, 32)] {
+        let mut slow = script(1.0);
+        slow.takes.1 = check;
+        let played = slow.play();
+        assert!(played.seconds <= 61.6 && played.summary().config.is_some(), "{}", played.seconds);
+        assert!((10..most).contains(&played.summary().trials), "{}", played.summary().trials);
+    }
+    // One that takes all of the time leaves something for the search, and is done all the same.
+    let mut slowest = script(1.0);
+    slowest.takes.1 = 100.0;
+    let played = slowest.play();
+    assert!((10..17).contains(&played.summary().trials), "{}", played.summary().trials);
+    assert_eq!((played.count("Full"), played.count("Suite")), (1, 1));
+}
+
+#[test]
+fn every_workload_has_its_share_of_the_search() {
+    let workloads = ["a", "b", "c", "d", "e", "f", "g", "h"]
+        .map(|name| format!("[[workloads]]\nname = \"{name}\"\ndims = {{ N = 1 }}\n"))
+        .concat();
+    let mut apart = Script::new(&format!("[objective]\nper_workload = true\n{workloads}"));
+    (apart.takes, apart.minutes) = ((1.0, 2.0, 0.1), Some(8.0));
+    apart.settings.search_trials = 100;
+    let played = apart.play();
+    assert!(played.seconds <= 481.0, "{}", played.seconds);
+    for name in ["a", "d", "h"] {
+        let trials = played.told.iter().filter(|line| line.starts_with(&format!("trial {name}/"))).count();
+        assert!((30..60).contains(&trials), "{name} had {trials} trials");
+    }
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn the_end_of_the_time_is_the_same_on_replay() {
     let (mut script, memory) = (on(3), Memory::default());
     (script.trial_takes, script.minutes) = (Box::new(uneven), Some(0.6));
     let whole = script.play_on(&memory, false);
-    assert!(whole.heard("the time is used up"), "{:?}", whole.told);
+    assert!(whole.heard("the time for it is used up"), "{:?}", whole.told);
     script.devices = 1;
     let replayed = script.play_on(&memory, true);
     assert_eq!(trials(&replayed), trials(&whole));

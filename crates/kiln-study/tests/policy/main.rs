@@ -8,6 +8,7 @@ mod apart;
 mod budget;
 mod devices;
 mod finals;
+mod implementations;
 mod memory;
 mod order;
 mod resume;

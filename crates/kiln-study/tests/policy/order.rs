@@ -21,7 +21,7 @@ fn phases_come_in_order_and_the_best_wins() {
     assert_eq!(played.config(), BEST);
     assert_eq!(
         phases(&played.told),
-        ["baseline", "default", "seed", "rule", "search", "final", "run-off", "confirm", "suite", "ablation"]
+        ["baseline", "default", "seed", "search", "final", "run-off", "confirm", "suite", "ablation"]
     );
     assert_eq!(played.told.last().map(String::as_str), Some("finished"));
     let summary = played.summary();
@@ -230,7 +230,7 @@ fn what_was_passed_over_is_made_before_the_time_ends_a_phase() {
     script.settings.search_trials = 100;
     let memory = Memory::default();
     let whole = script.play_on(&memory, false);
-    assert!(whole.heard("the time is used up: search ends after"), "{:?}", whole.told);
+    assert!(whole.heard("the time for it is used up: search ends after"), "{:?}", whole.told);
     // Every number up to the last that began is there, and each is told once.
     let numbers: Vec<u64> = whole
         .told

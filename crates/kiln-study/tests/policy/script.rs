@@ -102,8 +102,13 @@ pub(crate) fn refusing(at: At, configs: &[&str]) -> Refuse {
 impl Script {
     /// A kernel without workloads of its own; `more` is the rest of its file.
     pub(crate) fn new(more: &str) -> Script {
+        Script::with(TUNABLES, more)
+    }
+
+    /// The same with other tables of the target.
+    pub(crate) fn with(target: &str, more: &str) -> Script {
         let text = format!(
-            "[kernel]\nname = \"played\"\nentry = \"f\"\n[target.cpu]\nsource = \"f.c\"\n{TUNABLES}\n\
+            "[kernel]\nname = \"played\"\nentry = \"f\"\n[target.cpu]\nsource = \"f.c\"\n{target}\n\
              [[arguments]]\nname = \"x\"\ntype = \"f32[8]\"\nrole = \"in\"\n\
              [[arguments]]\nname = \"y\"\ntype = \"f32[8]\"\nrole = \"out\"\n\
              [reference]\nbuiltin = \"elementwise\"\nexpressions = {{ y = \"x\" }}\n[baselines]\nplain = \"f.c:g\"\n{more}"

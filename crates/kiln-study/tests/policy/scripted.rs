@@ -186,6 +186,14 @@ impl Apparatus for Scripted<'_> {
         Ok(scenes)
     }
 
+    fn level_takes(&self, _level: Level) -> Duration {
+        Duration::from_secs_f64(self.script.takes.1)
+    }
+
+    fn proving_takes(&self, _kept_back: bool) -> Duration {
+        Duration::ZERO
+    }
+
     fn share_of_limit(&self, _stage: &Scene, _seconds: f64) -> Option<f64> {
         None
     }

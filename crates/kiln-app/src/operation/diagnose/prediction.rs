@@ -107,7 +107,7 @@ pub fn predict_kernel(project: &Project, file: &KernelFile, request: &PredictReq
     if selection.spec.cost.flops.is_none() && selection.spec.cost.bytes.is_none() {
         notes.push("no floor: the file has no [cost]".into());
     }
-    if selection.target.launches.is_empty() {
+    if selection.implementation(&config).launches.is_empty() {
         notes.push("the kernel launches by itself: nothing is known of its grid".into());
     }
     let mut workloads: Vec<Option<&Workload>> = selection.workloads.iter().map(|workload| Some(*workload)).collect();
@@ -184,7 +184,7 @@ fn resources(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Resources>, Failure> {
     let kernel = forge::compiled(file, selecting)?;
-    if kernel.selection.target.kind != TargetKind::Cuda || kernel.selection.target.sources.is_empty() {
+    if kernel.selection.target.kind != TargetKind::Cuda || kernel.selection.implementation(config).sources.is_empty() {
         return Ok(Vec::new());
     }
     let found: Result<Toolchain, Fault> = toolchain(&kernel, &program()?);

@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use kiln_build::{BuildLimits, Request};
 use kiln_core::{Config, Outcome, Refusal, Report, Use, Workload};
 use kiln_device::Arch;
-use kiln_spec::{Dtype, Selection, TargetKind, instance};
+use kiln_spec::{Dtype, Implementation, Selection, TargetKind, instance};
 use kiln_study::{Kernel, build_request, forge};
 
 use crate::event::What;
@@ -43,9 +43,10 @@ impl Binary {
         pairs.join(",")
     }
 
-    /// What a name of a file says of it besides its number: `bf16_sm_90a`.
+    /// What a name of a file says of it besides its number: `bf16_sm_90a`, behind its implementation where it has a name.
     pub(super) fn label(&self) -> String {
-        let mut parts: Vec<&str> = self.variant.iter().map(|(_, dtype)| dtype.name()).collect();
+        let mut parts: Vec<&str> = self.config.implementation().into_iter().collect();
+        parts.extend(self.variant.iter().map(|(_, dtype)| dtype.name()));
         parts.extend(self.arch.as_ref().map(|arch| arch.name()));
         parts.join("_")
     }
@@ -70,7 +71,7 @@ pub(super) struct Built {
     pub(super) notes: Vec<String>,
 }
 
-/// Configurations that are compiled for the same kernels.
+/// Configurations of one implementation that are compiled for the same kernels.
 struct Group {
     arch: Option<Arch>,
     variant: Vec<(Arc<str>, Dtype)>,
@@ -164,11 +165,15 @@ fn put(
     workloads: Vec<Workload>,
     config: &Config,
 ) {
+    let part = selection.implementation(config);
     let names = |workloads: &[Workload]| -> Vec<Vec<String>> {
-        workloads.iter().map(|w| entries(selection).iter().map(|entry| instance(entry, Some(w))).collect()).collect()
+        let of = |w| entries(selection, part).iter().map(|entry| instance(entry, Some(w))).collect();
+        workloads.iter().map(of).collect()
     };
-    let same =
-        |g: &&mut Group| g.arch == arch && g.variant == selection.variant && names(&g.workloads) == names(&workloads);
+    let own = |g: &Group| g.configs.iter().all(|other| other.implementation() == config.implementation());
+    let same = |g: &&mut Group| {
+        g.arch == arch && g.variant == selection.variant && own(g) && names(&g.workloads) == names(&workloads)
+    };
     match groups.iter_mut().find(same) {
         Some(group) if group.configs.contains(config) => {}
         Some(group) => group.configs.push(config.clone()),
@@ -180,10 +185,10 @@ fn put(
 }
 
 /// The kernels' names, as the file has them.
-fn entries<'a>(selection: &Selection<'a>) -> Vec<&'a str> {
-    let shared = selection.target.entry.as_ref().or(selection.spec.entry.as_ref());
+fn entries<'a>(selection: &Selection<'a>, part: &'a Implementation) -> Vec<&'a str> {
+    let shared = part.entry.as_ref().or(selection.spec.entry.as_ref());
     let of = |launch: &'a kiln_spec::Launch| launch.entry.as_ref().or(shared).map(String::as_str);
-    selection.target.launches.iter().filter_map(of).collect()
+    part.launches.iter().filter_map(of).collect()
 }
 
 /// One workload for each instance of the kernels' names that a row is for and whose rules it keeps.
@@ -205,8 +210,8 @@ fn instances(
         None => file.spec.workloads.iter().filter(|w| w.is_for(target)).cloned().collect(),
     };
     let mut found: Vec<Workload> = Vec::new();
-    let names =
-        |w: &Workload| -> Vec<String> { entries(selection).iter().map(|entry| instance(entry, Some(w))).collect() };
+    let entries = entries(selection, selection.implementation(&row.config));
+    let names = |w: &Workload| -> Vec<String> { entries.iter().map(|entry| instance(entry, Some(w))).collect() };
     for workload in listed {
         if found.iter().any(|other| names(other) == names(&workload)) {
             continue;

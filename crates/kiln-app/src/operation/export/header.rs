@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kiln_core::{Value, Workload};
-use kiln_spec::{Argument, Dtype, ElementType, Role, TargetKind};
+use kiln_spec::{Argument, Dtype, ElementType, Implementation, Role, TargetKind};
 
 use crate::operation::export::Plan;
 use crate::operation::export::expression::variable;
@@ -102,26 +102,29 @@ fn element(argument: &Argument) -> &str {
     }
 }
 
-/// The function of the sources, once for each combination of dtypes; the first is declared unless another one is chosen.
+/// The function of the sources, once for each combination of dtypes and each implementation that differs; the first is declared unless another one is chosen.
 fn called(plan: &Plan<'_>) -> String {
-    let entry = plan.entry();
-    let mut combinations: Vec<&[(Arc<str>, Dtype)]> = Vec::new();
+    // A declaration with the words that choose it: implementations may share one.
+    let mut declared: Vec<(String, String)> = Vec::new();
     for binary in &plan.binaries {
-        if !combinations.contains(&binary.variant.as_slice()) {
-            combinations.push(&binary.variant);
+        let part = plan.part_of(&binary.config);
+        let words: Vec<&str> =
+            part.name.as_deref().into_iter().chain(binary.variant.iter().map(|(_, d)| d.name())).collect();
+        let declaration = format!("void {}({});\n", plan.entry(part), c_parameters(plan, part, &binary.variant));
+        if !declared.iter().any(|(_, known)| *known == declaration) {
+            declared.push((words.join("_"), declaration));
         }
     }
     let mut text =
         format!("/* Every library in {}/bin has this function, with one configuration each. */\n", plan.interface.name);
-    let several = combinations.len() > 1;
-    for (number, variant) in combinations.iter().enumerate() {
-        let words: Vec<&str> = variant.iter().map(|(_, dtype)| dtype.name()).collect();
+    let several = declared.len() > 1;
+    for (number, (words, declaration)) in declared.iter().enumerate() {
         if several {
             let keyword = if number == 0 { "if" } else { "elif" };
-            let chosen = format!("KILN_{}_{}", plan.interface.name, words.join("_")).to_uppercase();
+            let chosen = format!("KILN_{}_{words}", plan.interface.name).to_uppercase();
             text += &format!("#{keyword} defined({chosen})\n");
         }
-        text += &format!("void {entry}({});\n", c_parameters(plan, variant));
+        text += declaration;
     }
     if several {
         text += "#endif\n";
@@ -130,7 +133,7 @@ fn called(plan: &Plan<'_>) -> String {
 }
 
 /// The function's parameters in C.
-fn c_parameters(plan: &Plan<'_>, variant: &[(Arc<str>, Dtype)]) -> String {
+fn c_parameters(plan: &Plan<'_>, part: &Implementation, variant: &[(Arc<str>, Dtype)]) -> String {
     let one = |argument: &Argument| {
         let dtype = match &argument.kind.element {
             ElementType::Dtype(dtype) => Some(*dtype),
@@ -143,7 +146,7 @@ fn c_parameters(plan: &Plan<'_>, variant: &[(Arc<str>, Dtype)]) -> String {
             _ => format!("{word} *{}", argument.name),
         }
     };
-    let parameters: Vec<String> = plan.file.spec.arguments.iter().map(one).collect();
+    let parameters: Vec<String> = plan.taken(part).into_iter().map(one).collect();
     if parameters.is_empty() { "void".into() } else { parameters.join(", ") }
 }
 

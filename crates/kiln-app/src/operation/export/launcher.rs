@@ -1,14 +1,15 @@
 //! The C++ launcher of a CUDA package: the kernel file's expressions as C++, tables of configurations, shapes and binaries, and the
 //! function that chooses and launches. In: a plan. Out: the source, and the assembly that puts the cubins into the library.
 
-use kiln_core::{Config, Value};
-use kiln_spec::{Argument, ElementType, Formula, Launch, Role, TensorMap};
+use kiln_core::Value;
+use kiln_spec::{Argument, ElementType, Formula, Implementation, Launch, Role, TensorMap};
 
 use crate::failure::Failure;
 use crate::operation::export::Plan;
 use crate::operation::export::expression::{Names, cpp, variable};
 use crate::operation::export::header::{c_kind, given_dims};
 use crate::operation::export::interface::one_line;
+use crate::operation::export::parts::suffix;
 use crate::operation::export::table::{configs, device_names, instance_dims};
 
 /// What is the same for every kernel: the choice among rows.
@@ -26,7 +27,7 @@ pub(super) fn launcher(plan: &Plan<'_>) -> Result<String, Failure> {
         env!("CARGO_PKG_VERSION"),
         types(plan),
         tables(plan),
-        geometry(plan)?,
+        geometries(plan)?,
         CHOOSING.replace("NAME", name).replace("STATEFUL", if plan.stateful { "true" } else { "false" }),
         entry(plan),
     ))
@@ -46,11 +47,15 @@ fn types(plan: &Plan<'_>) -> String {
     }
     let tied: Vec<String> = dims.iter().map(|(dim, _)| variable(dim)).collect();
     text += &format!("    auto tie() const {{ return std::tie({}); }}\n}};\n\n", tied.join(", "));
-    text += "struct Config {\n";
-    for tunable in &plan.target.tunables {
-        text += &format!("    {} {};\n", c_kind(&tunable.values), variable(&tunable.name));
+    for part in plan.parts() {
+        text += &format!("struct Config_{} {{\n", suffix(part));
+        for tunable in &part.tunables {
+            text += &format!("    {} {};\n", c_kind(&tunable.values), variable(&tunable.name));
+        }
+        text += "};\n\n";
     }
-    text += "};\n\nstruct Variant {\n";
+    text += "/* A configuration: its implementation, and its place among that one's. */\n\
+             struct Config {\n    int implementation, place;\n};\n\nstruct Variant {\n";
     for (name, _) in &plan.target.variants {
         text += &format!("    Type {name};\n    const char *{name}_name;\n");
     }
@@ -68,11 +73,18 @@ fn owned(kind: &str) -> &str {
 
 fn tables(plan: &Plan<'_>) -> String {
     let (configs, variants, archs) = (configs(plan), variants(plan), archs(plan));
-    let values = |config: &&Config| {
-        let values: Vec<String> = config.iter().map(|(_, value)| constant(value)).collect();
-        format!("    {{{}}},\n", values.join(", "))
-    };
-    let mut text = format!("const Config configs[] = {{\n{}}};\n\n", configs.iter().map(values).collect::<String>());
+    let (mut text, mut places) = (String::new(), vec![String::new(); configs.len()]);
+    for (number, part) in plan.parts().into_iter().enumerate() {
+        let own = configs.iter().enumerate().filter(|(_, config)| plan.part_of(config).name == part.name);
+        let mut values = String::new();
+        for (place, (at, config)) in own.enumerate() {
+            let constants: Vec<String> = config.tunables().iter().map(|(_, value)| constant(value)).collect();
+            values += &format!("    {{{}}},\n", constants.join(", "));
+            places[at] = format!("    {{{number}, {place}}},\n");
+        }
+        text += &format!("[[maybe_unused]] const Config_{0} configs_{0}[] = {{\n{values}}};\n\n", suffix(part));
+    }
+    text += &format!("const Config configs[] = {{\n{}}};\n\n", places.concat());
     let dtypes = |variant: &Vec<(String, String)>| {
         let parts: Vec<String> = variant.iter().map(|(_, d)| format!("Type::{}, \"{d}\"", type_word(d))).collect();
         format!("    {{{}}},\n", parts.join(", "))
@@ -126,9 +138,7 @@ fn tables(plan: &Plan<'_>) -> String {
     let apart: Vec<String> =
         given_dims(plan).iter().map(|(dim, _)| format!("apart(a.{0}, b.{0})", variable(dim))).collect();
     let apart = if apart.is_empty() { "0".into() } else { apart.join(" + ") };
-    let same = instance_dims(plan).into_iter().map(|dim| format!("row.dims.{0} == dims.{0}", variable(&dim)));
-    let same: Vec<String> = same.collect();
-    let same = if same.is_empty() { "true".into() } else { format!("(row.any || ({}))", same.join(" && ")) };
+    let same = same_instance(plan);
     let alike = plan.target.variants.iter().map(|(n, _)| format!(" && bytes_of(own.{n}) == bytes_of(variant.{n})"));
     text + &format!(
         "\ndouble distance(const Dims &a, const Dims &b) {{\n    (void)a, (void)b;\n    return {apart};\n}}\n\n\
@@ -137,6 +147,27 @@ fn tables(plan: &Plan<'_>) -> String {
          [[maybe_unused]] const Variant &own = variants[row.variant];\n    (void)dims, (void)variant;\n    return {same}{};\n}}\n",
         alike.collect::<String>()
     )
+}
+
+/// Whether a row is for the kernels of a shape: dimensions that stand in the names of its implementation's kernels are the same.
+fn same_instance(plan: &Plan<'_>) -> String {
+    let of = |part: &Implementation| -> String {
+        let same = instance_dims(plan, part).into_iter().map(|dim| format!("row.dims.{0} == dims.{0}", variable(&dim)));
+        let same: Vec<String> = same.collect();
+        if same.is_empty() { "true".into() } else { same.join(" && ") }
+    };
+    let mut each: Vec<String> = plan.parts().into_iter().map(of).collect();
+    if each.iter().all(|other| *other == each[0]) {
+        each.truncate(1);
+    }
+    let last = each.pop().unwrap_or_else(|| "true".into());
+    if each.is_empty() && last == "true" {
+        return last;
+    }
+    let chosen = each.iter().enumerate().rev().fold(format!("({last})"), |rest, (number, same)| {
+        format!("(configs[row.config].implementation == {number} ? ({same}) : {rest})")
+    });
+    format!("(row.any || {chosen})")
 }
 
 fn archs(plan: &Plan<'_>) -> Vec<kiln_device::Arch> {
@@ -170,19 +201,38 @@ fn type_word(dtype: &str) -> &str {
     if dtype == "bool" { "boolean" } else { dtype }
 }
 
-/// The function that evaluates every expression.
-fn geometry(plan: &Plan<'_>) -> Result<String, Failure> {
+/// The functions that evaluate every expression, one for each implementation, and the one that chooses among them.
+fn geometries(plan: &Plan<'_>) -> Result<String, Failure> {
+    let (parts, mut text) = (plan.parts(), String::new());
+    for part in &parts {
+        text += &geometry(plan, part)?;
+        text += "\n";
+    }
+    text += "Geometry geometry(const Dims &dims, const Variant &variant, const Config &config, const Arch &arch) {\n    \
+             switch (config.implementation) {\n";
+    for (number, part) in parts.iter().enumerate() {
+        let case = if number + 1 == parts.len() { "default".into() } else { format!("case {number}") };
+        text += &format!(
+            "    {case}: return geometry_{0}(dims, variant, configs_{0}[config.place], arch);\n",
+            suffix(part)
+        );
+    }
+    Ok(text + "    }\n}\n")
+}
+
+fn geometry(plan: &Plan<'_>, part: &Implementation) -> Result<String, Failure> {
     let target = plan.target;
-    let flags = target.tunables.iter().filter(|t| c_kind(&t.values) == "bool").map(|t| &*t.name);
-    let names = Names { derived: target.derived.iter().map(|d| &*d.name).collect(), flags: flags.collect() };
+    let flags = part.tunables.iter().filter(|t| c_kind(&t.values) == "bool").map(|t| &*t.name);
+    let names = Names { derived: part.derived.iter().map(|d| &*d.name).collect(), flags: flags.collect() };
     let print = |formula: &Formula| cpp(formula, &names);
     let list = |formulas: &[Formula], of: &str| -> Result<String, Failure> {
         let parts = formulas.iter().map(|f| Ok(format!("{of}({})", print(f)?))).collect::<Result<Vec<_>, Failure>>()?;
         Ok(parts.join(", "))
     };
-    let mut text = String::from(
+    let mut text = format!(
         "/* Whether a configuration is valid on a shape, and what is launched then. */\n\
-         Geometry geometry(const Dims &dims, const Variant &variant, const Config &config, const Arch &arch) {\n",
+         Geometry geometry_{0}(const Dims &dims, const Variant &variant, const Config_{0} &config, const Arch &arch) {{\n",
+        suffix(part)
     );
     let mut bind = |name: &str, kind: &str, value: String| {
         text += &format!("    [[maybe_unused]] const {kind} {} = {value};\n", variable(name));
@@ -194,7 +244,7 @@ fn geometry(plan: &Plan<'_>) -> Result<String, Failure> {
     for (dim, value) in &plan.interface.fixed {
         bind(dim, view(c_kind(std::slice::from_ref(value))), constant(value));
     }
-    for tunable in &target.tunables {
+    for tunable in &part.tunables {
         bind(&tunable.name, view(c_kind(&tunable.values)), format!("config.{}", variable(&tunable.name)));
     }
     for (name, _) in &target.variants {
@@ -205,12 +255,12 @@ fn geometry(plan: &Plan<'_>) -> Result<String, Failure> {
         bind(&format!("device.{name}"), "int64_t", format!("arch.{name}"));
     }
     text += "    (void)dims, (void)variant, (void)config, (void)arch;\n";
-    for derived in &target.derived {
+    for derived in &part.derived {
         let (name, value) = (variable(&derived.name), print(&derived.formula)?);
         text += &format!("    [[maybe_unused]] const auto {name} = [&] {{ return {value}; }};\n");
     }
     text += "    Geometry found;\n";
-    for constraint in &target.constraints {
+    for constraint in &part.constraints {
         match print(&constraint.formula) {
             Ok(rule) => text += &format!("    if (!truth({rule})) return found;\n"),
             // What does not depend on a shape was judged when the package was made.
@@ -218,22 +268,28 @@ fn geometry(plan: &Plan<'_>) -> Result<String, Failure> {
         }
     }
     text += "    found.allowed = true;\n";
-    for launch in &target.launches {
-        text += &launched(plan, launch, &list)?;
+    for launch in &part.launches {
+        text += &launched(plan, part, launch, &list)?;
     }
     for argument in plan.file.spec.arguments.iter().filter(|a| a.role == Role::Scalar) {
         let value = argument.value.as_ref().map_or(Ok("INT64_C(0)".into()), print)?;
         text += &format!("    found.numbers.push_back(number({value})); /* {} */\n", argument.name);
     }
     for (argument, map) in plan.file.spec.arguments.iter().filter_map(|a| Some((a, a.tensormap.as_ref()?))) {
-        text += &described(plan, argument, map, &print, &list)?;
+        text += &match part.takes(&argument.name) {
+            true => described(plan, argument, map, &print, &list)?,
+            false => format!("    found.maps.push_back({{}}); /* {}: not taken */\n", argument.name),
+        };
     }
+    let places = plan.file.spec.arguments.iter().enumerate().filter(|(_, argument)| part.takes(&argument.name));
+    let places: Vec<String> = places.map(|(at, _)| at.to_string()).collect();
+    text += &format!("    found.taken = {{{}}};\n", places.join(", "));
     Ok(text + "    return found;\n}\n")
 }
 
 type Lists<'f> = dyn Fn(&[Formula], &str) -> Result<String, Failure> + 'f;
 
-fn launched(plan: &Plan<'_>, launch: &Launch, list: &Lists<'_>) -> Result<String, Failure> {
+fn launched(plan: &Plan<'_>, part: &Implementation, launch: &Launch, list: &Lists<'_>) -> Result<String, Failure> {
     let axes = |formulas: &[Formula]| -> Result<String, Failure> {
         let mut sides = list(formulas, "side")?;
         (formulas.len()..3).for_each(|_| sides += if sides.is_empty() { "1u" } else { ", 1u" });
@@ -248,7 +304,7 @@ fn launched(plan: &Plan<'_>, launch: &Launch, list: &Lists<'_>) -> Result<String
         let sides = list(&argument.kind.shape, "int64_t")?.replace(", ", " * ");
         zero.push(format!("{{{at}, size_t({sides}) * bytes_of({})}}", kind(argument)));
     }
-    let entry = filled(plan, &plan.entry_of(launch));
+    let entry = filled(plan, part, &plan.entry_of(part, launch));
     Ok(format!(
         "    found.launches.push_back({{{entry}, {{{}}}, {{{}}}, {shared}, {{{}}}, {}, {}, {{{}}}}});\n",
         axes(&launch.grid)?,
@@ -261,10 +317,10 @@ fn launched(plan: &Plan<'_>, launch: &Launch, list: &Lists<'_>) -> Result<String
 }
 
 /// A kernel's name with values for the names in braces.
-fn filled(plan: &Plan<'_>, entry: &str) -> String {
+fn filled(plan: &Plan<'_>, part: &Implementation, entry: &str) -> String {
     let text = |name: &str| {
         let string = given_dims(plan).iter().any(|(dim, kind)| **dim == *name && *kind == "const char *")
-            || plan.target.tunables.iter().any(|t| *t.name == *name && c_kind(&t.values) == "const char *");
+            || part.tunables.iter().any(|t| *t.name == *name && c_kind(&t.values) == "const char *");
         let name = variable(name);
         if string { format!("std::string({name})") } else { format!("std::to_string({name})") }
     };
@@ -387,7 +443,9 @@ fn entry(plan: &Plan<'_>) -> String {
         });
     }
     text + &format!(
-        "        void *arguments[] = {{{}}};\n        for (size_t i = 0; i < ready.functions.size(); i++)\n            \
+        "        void *all[] = {{{}}};\n        void *arguments[sizeof all / sizeof *all];\n        \
+         for (size_t i = 0; i < ready.geometry.taken.size(); i++) arguments[i] = all[ready.geometry.taken[i]];\n        \
+         for (size_t i = 0; i < ready.functions.size(); i++)\n            \
          launch(ready.geometry.launches[i], ready.functions[i], arguments, buffers, stream);\n        return CUDA_SUCCESS;\n    \
          }} catch (const Error &error) {{\n        words = error.what();\n        return error.code;\n    }} catch (const std::exception &error) {{\n        \
          words = error.what();\n        return CUDA_ERROR_UNKNOWN;\n    }}\n}}\n",

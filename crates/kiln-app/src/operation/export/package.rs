@@ -71,9 +71,15 @@ fn compiled(plan: &Plan<'_>, sources: &Sources) -> Result<Files, Failure> {
 
 /// The Python files of the kernel: the one it is called in, and those the file names as sources.
 fn python_sources(plan: &Plan<'_>) -> Result<Files, Failure> {
-    let (file, _) = plan.python_entry()?;
-    let mut names = vec![file];
-    names.extend(plan.target.sources.iter().filter(|source| !names.contains(source)).cloned().collect::<Vec<_>>());
+    let mut names: Vec<String> = Vec::new();
+    for part in plan.parts() {
+        let (file, _) = plan.python_entry(part)?;
+        for name in std::iter::once(&file).chain(&part.sources) {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+    }
     let copy = |name: &String| -> Result<(Utf8PathBuf, Vec<u8>), Failure> {
         let to = Utf8PathBuf::from(format!("{}/source", plan.interface.name)).join(name);
         Ok((to, fs_err::read(plan.sources.join(name))?))

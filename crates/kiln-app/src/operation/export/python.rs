@@ -3,11 +3,12 @@
 //! beside it, which are the same for every kernel.
 
 use kiln_core::Value;
-use kiln_spec::{Argument, Dtype, ElementType, Role, TargetKind};
+use kiln_spec::{Argument, Dtype, ElementType, Implementation, Role, TargetKind};
 
 use crate::operation::export::Plan;
 use crate::operation::export::header::{c_kind, given_dims};
 use crate::operation::export::interface::{Given, Parameter, one_line, python};
+use crate::operation::export::parts::suffix;
 
 /// Runtime files that every package has, by name; those of `kiln.tuned` are shared with it.
 const SHARED: [(&str, &str); 4] = [
@@ -134,25 +135,45 @@ fn cuda(plan: &Plan<'_>) -> String {
         about = about(plan),
         all = names.join(", "),
         defaulted = interface.python_parameters(),
-        bind = bind(plan),
+        bind = binds(plan),
         dict = dict.join(", "),
         stated = stated(plan),
         schema = schema(plan),
     )
 }
 
-/// The function that makes a call of known shapes from a plan.
-fn bind(plan: &Plan<'_>) -> String {
+/// The function that makes a call of known shapes from a plan; where there are several implementations, one for each.
+fn binds(plan: &Plan<'_>) -> String {
+    match plan.parts().as_slice() {
+        [only] => bind(plan, only, "_bind"),
+        parts => {
+            let names: Vec<String> = parts.iter().map(|part| format!("_bind_{}", suffix(part))).collect();
+            let functions: Vec<String> = parts.iter().zip(&names).map(|(part, name)| bind(plan, part, name)).collect();
+            let pairs: Vec<String> =
+                parts.iter().zip(&names).map(|(part, name)| format!("\"{}\": {name}", suffix(part))).collect();
+            format!(
+                "{}\n\n_binds = {{{}}}\n\n\ndef _bind(plan):\n    return _binds[plan.part[\"name\"]](plan)\n",
+                functions.join("\n\n"),
+                pairs.join(", ")
+            )
+        }
+    }
+}
+
+/// The function that makes a call of an implementation.
+fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
     let spec = &plan.file.spec;
     let tensors = plan.interface.tensors();
-    let made: Vec<&Argument> = spec.arguments.iter().filter(|a| matches!(a.role, Role::Out | Role::Scratch)).collect();
-    let numbers = plan.interface.numbers();
-    let mut text = String::from(
-        "def _bind(plan):\n    \"\"\"A call of shapes that are known: what is set for each call, and nothing else.\"\"\"\n    \
+    let (taken, held) = (plan.taken(part), plan.held(part));
+    let made: Vec<&Argument> = held.iter().copied().filter(|a| matches!(a.role, Role::Out | Role::Scratch)).collect();
+    let parameters = plan.interface.numbers();
+    let numbers: Vec<&str> = parameters.iter().copied().filter(|number| part.takes(number)).collect();
+    let mut text = format!(
+        "def {name}(plan):\n    \"\"\"A call of shapes that are known: what is set for each call, and nothing else.\"\"\"\n    \
          empty, like, stream, launch = torch.empty_strided, torch.empty_like, _cuda.current_stream, plan.driver.launch\n    \
          arguments, device, index, moved = plan.arguments, plan.device, plan.index, bool(plan.copied)\n",
     );
-    for buffer in plan.buffers() {
+    for buffer in &held {
         text += &format!("    {0}_word = plan.words[\"{0}\"]\n", buffer.name);
     }
     for argument in &made {
@@ -164,14 +185,14 @@ fn bind(plan: &Plan<'_>) -> String {
     for number in &numbers {
         text += &format!("    {number}_slot = plan.numbers[\"{number}\"]\n    {number}_own = {number}_slot.value\n");
     }
-    let maps: Vec<&Argument> = spec.arguments.iter().filter(|a| a.role == Role::Tensormap).collect();
+    let maps: Vec<&Argument> = taken.iter().copied().filter(|a| a.role == Role::Tensormap).collect();
     for map in &maps {
         text += &format!("    {0}_encode, {0}_at = plan.maps[\"{0}\"].encode, None\n", map.name);
     }
-    for number in 0..plan.target.launches.len() {
+    for number in 0..part.launches.len() {
         text += &format!("    config_{number}, launch_{number}, kernel_{number} = plan.launches[{number}]\n");
     }
-    let passed: Vec<&str> = tensors.iter().copied().chain(numbers.iter().copied()).collect();
+    let passed: Vec<&str> = tensors.iter().copied().chain(parameters.iter().copied()).collect();
     text += &format!("\n    def call({}):\n", passed.join(", "));
     if !maps.is_empty() {
         let places: Vec<String> = maps.iter().map(|map| format!("{}_at", map.name)).collect();
@@ -194,7 +215,7 @@ fn bind(plan: &Plan<'_>) -> String {
         };
         text += &format!("        {} = {own}\n", argument.name);
     }
-    for buffer in plan.buffers() {
+    for buffer in &held {
         let own = if tensors.contains(&&*buffer.name) {
             format!("{}_ptr", buffer.name)
         } else {
@@ -218,7 +239,7 @@ fn bind(plan: &Plan<'_>) -> String {
         );
     }
     text += "        on = stream(index)\n";
-    for (number, launch) in plan.target.launches.iter().enumerate() {
+    for (number, launch) in part.launches.iter().enumerate() {
         for name in &launch.zero {
             text += &format!(
                 "        plan.driver.check(\"cuMemsetD8Async\", plan.driver.zero({name}_word.value, 0, plan.bytes[\"{name}\"], on))\n"

@@ -34,7 +34,9 @@ pub(super) fn pyproject(plan: &Plan<'_>) -> String {
 
 /// The generated source of a binary.
 pub(super) fn source_name(plan: &Plan<'_>, number: usize, sources: &Sources) -> String {
-    let extension = sources.units.first().and_then(|unit| unit.extension()).unwrap_or("c");
+    let binary = plan.binaries.get(number);
+    let units = binary.map(|binary| sources.of(plan.part_of(&binary.config)).units).unwrap_or_default();
+    let extension = units.first().and_then(|unit| unit.extension()).unwrap_or("c");
     format!("{}_{number}.{extension}", plan.interface.name)
 }
 
@@ -45,8 +47,13 @@ pub(super) fn makefile(plan: &Plan<'_>, sources: &Sources) -> String {
     }
 }
 
-fn includes(sources: &Sources) -> String {
-    sources.includes.iter().map(|folder| format!(" -Isrc/{}", slashed(folder))).collect()
+fn includes(plan: &Plan<'_>, binary: &Binary, sources: &Sources) -> String {
+    sources
+        .of(plan.part_of(&binary.config))
+        .includes
+        .iter()
+        .map(|folder| format!(" -Isrc/{}", slashed(folder)))
+        .collect()
 }
 
 fn quoted(flags: Vec<String>) -> String {
@@ -72,7 +79,7 @@ fn for_cuda(plan: &Plan<'_>, sources: &Sources) -> String {
         let (arch, flags) = (binary.arch.map_or("", |arch| arch.name()), own_flags(binary));
         text += &format!(
             "\t$(NVCC) -cubin -arch={arch}{}{flags} -o {name}/{} src/{}\n",
-            includes(sources),
+            includes(plan, binary, sources),
             plan.product_name(number).unwrap_or_default(),
             source_name(plan, number, sources),
         );
@@ -100,11 +107,18 @@ fn for_c(plan: &Plan<'_>, sources: &Sources) -> String {
         text += &format!(
             "\n{name}/{}: src/{source} src/{name}_{number}_call.c $(SOURCES)\n\t$(CC) $(CFLAGS) -fPIC -shared{}{} -o $@ src/{source} src/{name}_{number}_call.c -lm\n",
             plan.product_name(number).unwrap_or_default(),
-            includes(sources),
+            includes(plan, binary, sources),
             own_flags(binary),
         );
     }
     text + "\n.PHONY: all\n"
+}
+
+/// The functions of a C kernel in words; several where implementations have their own.
+fn functions(plan: &Plan<'_>) -> String {
+    let mut names: Vec<String> = plan.parts().into_iter().map(|part| format!("`{}()`", plan.entry(part))).collect();
+    names.dedup();
+    names.join(" and ")
 }
 
 /// What the folder holds and how each part is used.
@@ -143,8 +157,8 @@ pub(super) fn readme(plan: &Plan<'_>) -> String {
              `{name}_call` with dimensions, dtypes and device addresses and pass a stream of the current context.\n"
         ),
         TargetKind::Cpu => format!(
-            "\n## C\n\n`include/{name}.h` declares `{}()`; each library in `{name}/bin` has it with one configuration. `src/{name}_N` fixes the configuration of library N.\n",
-            plan.entry()
+            "\n## C\n\n`include/{name}.h` declares {}; each library in `{name}/bin` has it with one configuration. `src/{name}_N` fixes the configuration of library N.\n",
+            functions(plan),
         ),
         TargetKind::Python => String::new(),
     };

@@ -41,7 +41,9 @@ pub(super) fn rows(
         None => None,
     };
     let target = request.target.clone().or_else(|| study.as_ref().map(|study| study.target.clone()));
-    let selecting = Selecting { path: request.path.clone(), target, ..Selecting::default() };
+    let implementation =
+        request.implementation.clone().or_else(|| study.as_ref().and_then(|study| study.implementation()));
+    let selecting = Selecting { path: request.path.clone(), target, implementation, ..Selecting::default() };
     let selection = file.select(&selecting)?;
     let mut asked = request.archs.clone();
     if asked.is_empty() && selection.target.kind == TargetKind::Cuda {
@@ -50,10 +52,11 @@ pub(super) fn rows(
     let archs = architectures(selection.target, &asked, &selecting)?;
     let mut rows = Vec::new();
     for arch in archs {
+        let there = file.select(&Selecting { arch: arch.map(|arch| arch.name().into()), ..selecting.clone() })?;
         match (&study, &request.config) {
-            (Some(study), _) => rows.extend(won(&selection, study, arch)?),
+            (Some(study), _) => rows.extend(won(&there, study, arch)?),
             (None, Some(_)) => {}
-            (None, None) => rows.extend(adopted(&selection, arch)),
+            (None, None) => rows.extend(adopted(&there, arch)),
         }
         for variant in selection.target.dtype_combinations() {
             rows.extend(for_every_shape(file, &selecting, arch, &variant, request.config.as_deref())?);
@@ -62,18 +65,23 @@ pub(super) fn rows(
     Ok((rows, selecting))
 }
 
-/// Entries of the tuned table for an architecture.
+/// Entries of the tuned table for an architecture, of the implementations that are selected there.
 fn adopted(selection: &Selection<'_>, arch: Option<Arch>) -> Vec<Row> {
     let entries = selection.target.tuned.entries.iter().filter(|entry| entry.arch == arch || entry.arch.is_none());
-    entries
-        .map(|entry| Row {
-            arch,
-            variant: entry.variant.clone(),
-            workload: entry.workload.clone(),
-            dims: Some(entry.dims.clone()),
-            config: Config::new(entry.config.clone()),
-        })
-        .collect()
+    let row = |entry: &kiln_spec::Tuned| Row {
+        arch,
+        variant: entry.variant.clone(),
+        workload: entry.workload.clone(),
+        dims: Some(entry.dims.clone()),
+        config: Config::new(entry.config.clone()),
+    };
+    entries.map(row).filter(|row| selects(selection, &row.config)).collect()
+}
+
+/// Whether a configuration is of an implementation that is selected.
+fn selects(selection: &Selection<'_>, config: &Config) -> bool {
+    let own = selection.implementation(config);
+    selection.implementations.iter().any(|one| one.name == own.name)
 }
 
 /// The winners of a study: one for all its workloads, or one for each.
@@ -96,6 +104,12 @@ fn won(selection: &Selection<'_>, study: &Study, arch: Option<Arch>) -> Result<V
                 Report::error(format!("the winner of study {} is no configuration any more", study.short_id()));
             return Err(report.label(config.to_string()).hint("tune again: the kernel file's tunables changed").into());
         };
+        if !selects(selection, &config) {
+            let report = Report::error(format!("the winner of study {} cannot be exported here", study.short_id()));
+            let arch = arch.map_or_else(String::new, |arch| format!(" for {arch}"));
+            let hint = "choose the architecture of the study, or omit --implementation";
+            return Err(report.label(format!("{config} is not selected{arch}")).hint(hint).into());
+        }
         let (variant, dims) = (variant.clone(), Some(workload.dims.clone()));
         rows.push(Row { arch, variant, workload: workload.name.to_string(), dims, config });
     }

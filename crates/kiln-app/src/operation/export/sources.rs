@@ -1,8 +1,11 @@
 //! The sources of the package. In: a plan. Out: copies of the kernel's files and of what they include, laid out as they were, and
 //! for each binary one generated file with its configuration as defines. Refuses sources that cannot be read.
 
+use std::sync::Arc;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_build::{Request, included};
+use kiln_spec::Implementation;
 
 use crate::failure::Failure;
 use crate::operation::export::builds::Binary;
@@ -12,35 +15,59 @@ use crate::operation::export::{Plan, slashed};
 pub(super) struct Sources {
     /// Paths below `src` with their contents.
     pub(super) files: Vec<(Utf8PathBuf, Vec<u8>)>,
+    /// Of each part of the plan, in order.
+    parts: Vec<(Option<Arc<str>>, PartSources)>,
+}
+
+/// What a part is compiled from.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PartSources {
     /// The sources in order, below `src`.
     pub(super) units: Vec<Utf8PathBuf>,
     /// Include folders, below `src`.
     pub(super) includes: Vec<Utf8PathBuf>,
 }
 
+impl Sources {
+    /// What a part is compiled from.
+    pub(super) fn of(&self, part: &Implementation) -> PartSources {
+        let own = self.parts.iter().find(|(name, _)| *name == part.name);
+        own.map(|(_, sources)| sources.clone()).unwrap_or_default()
+    }
+}
+
 /// Copies of all files that are compiled.
 pub(super) fn sources(plan: &Plan<'_>) -> Result<Sources, Failure> {
     let real = |path: &String| plan.sources.join(path).canonicalize_utf8();
-    let units: Vec<Utf8PathBuf> = plan.target.sources.iter().map(real).collect::<Result<_, _>>()?;
-    let folders: Vec<Utf8PathBuf> = plan.target.compile.include.iter().filter_map(|path| real(path).ok()).collect();
-    let mut all: Vec<Utf8PathBuf> = units.clone();
-    for unit in &units {
-        for file in included(unit, &folders) {
-            let file = file.canonicalize_utf8()?;
+    let (mut all, mut parts): (Vec<Utf8PathBuf>, Vec<_>) = (Vec::new(), Vec::new());
+    for part in plan.parts() {
+        let units: Vec<Utf8PathBuf> = part.sources.iter().map(real).collect::<Result<_, _>>()?;
+        let folders: Vec<Utf8PathBuf> = part.compile.include.iter().filter_map(|path| real(path).ok()).collect();
+        let mut found = units.clone();
+        for unit in &units {
+            for file in included(unit, &folders) {
+                found.push(file.canonicalize_utf8()?);
+            }
+        }
+        for file in found {
             if !all.contains(&file) {
                 all.push(file);
             }
         }
+        parts.push((part.name.clone(), PartSources { units, includes: folders }));
     }
     let root = shared(&all);
     let below = |path: &Utf8Path| path.strip_prefix(&root).unwrap_or(path).to_owned();
-    let used = |folder: &&Utf8PathBuf| all.iter().any(|file| file.starts_with(folder));
-    let includes = folders.iter().filter(used).filter(|folder| folder.starts_with(&root)).map(|f| below(f)).collect();
+    let used = |folder: &Utf8PathBuf| folder.starts_with(&root) && all.iter().any(|file| file.starts_with(folder));
+    for (_, part) in &mut parts {
+        part.units = part.units.iter().map(|unit| below(unit)).collect();
+        part.includes = part.includes.iter().filter(|folder| used(folder)).map(|folder| below(folder)).collect();
+    }
     let mut files = Vec::with_capacity(all.len());
     for file in &all {
         files.push((below(file), fs_err::read(file)?));
     }
-    Ok(Sources { files, units: units.iter().map(|unit| below(unit)).collect(), includes })
+    Ok(Sources { files, parts })
 }
 
 /// The innermost folder that holds all files.
@@ -67,7 +94,7 @@ pub(super) fn fixed(plan: &Plan<'_>, binary: &Binary, request: &Request, sources
         text += &format!("#define {define}\n");
     }
     text += "\n";
-    for unit in &sources.units {
+    for unit in &sources.of(plan.part_of(&binary.config)).units {
         text += &format!("#include \"{}\"\n", slashed(unit));
     }
     for (number, (entry, _)) in binary.symbols.iter().filter(|(entry, _)| entry.contains('<')).enumerate() {

@@ -3,7 +3,7 @@
 
 use kiln_core::{Config, Report, Value};
 use kiln_expr::{Expr, Function, Kind};
-use kiln_spec::{Argument, ElementType, Formula, Launch, Role, TargetKind, TensorMap};
+use kiln_spec::{Argument, ElementType, Formula, Implementation, Launch, Role, TargetKind, TensorMap};
 use serde_json::{Map, Value as Json, json};
 
 use crate::failure::Failure;
@@ -28,8 +28,7 @@ pub(super) fn table(plan: &Plan<'_>) -> Result<Json, Failure> {
             "config": place(&row.config),
         })
     };
-    let constraints = constraints(plan)?;
-    let mut object = json!({
+    Ok(json!({
         "format": FORMAT.0,
         "version": FORMAT.1,
         "kiln": env!("CARGO_PKG_VERSION"),
@@ -45,18 +44,27 @@ pub(super) fn table(plan: &Plan<'_>) -> Result<Json, Failure> {
             (name.to_string(), all.iter().map(value).collect::<Vec<_>>().into())
         }).collect::<Map<_, _>>(),
         "fixed": values(interface.fixed.iter().map(|(n, v)| (&**n, v))),
-        "instance": instance_dims(plan),
-        "derived": target.derived.iter().map(|d| json!([&*d.name, one_line(&d.formula)])).collect::<Vec<_>>(),
-        "constraints": constraints,
-        "launches": target.launches.iter().map(|l| launch(plan, l)).collect::<Vec<_>>(),
+        "implementations": plan.parts().into_iter().map(|one| part(plan, one)).collect::<Result<Vec<_>, _>>()?,
         "device": device(plan),
         "stateful": plan.stateful,
         "configs": configs.iter().map(|c| values(c.iter().map(|(n, v)| (&**n, v)))).collect::<Vec<_>>(),
         "rows": plan.rows.iter().filter(|row| place(&row.config).is_some()).map(row).collect::<Vec<_>>(),
         "binaries": binaries(plan, &configs),
+    }))
+}
+
+/// What an implementation says of itself; a configuration names the one it is of.
+fn part(plan: &Plan<'_>, part: &Implementation) -> Result<Json, Failure> {
+    let mut object = json!({
+        "name": part.name.as_deref(),
+        "arguments": plan.taken(part).iter().map(|argument| &*argument.name).collect::<Vec<_>>(),
+        "instance": instance_dims(plan, part),
+        "derived": part.derived.iter().map(|d| json!([&*d.name, one_line(&d.formula)])).collect::<Vec<_>>(),
+        "constraints": constraints(plan, part)?,
+        "launches": part.launches.iter().map(|l| launch(plan, part, l)).collect::<Vec<_>>(),
     });
-    if target.kind == TargetKind::Python {
-        let (file, function) = plan.python_entry()?;
+    if plan.target.kind == TargetKind::Python {
+        let (file, function) = plan.python_entry(part)?;
         object["source"] = format!("source/{file}").into();
         object["entry"] = function.into();
     }
@@ -112,10 +120,10 @@ fn argument(argument: &Argument) -> Json {
     })
 }
 
-fn launch(plan: &Plan<'_>, launch: &Launch) -> Json {
+fn launch(plan: &Plan<'_>, part: &Implementation, launch: &Launch) -> Json {
     let lines = |formulas: &[Formula]| formulas.iter().map(one_line).collect::<Vec<_>>();
     json!({
-        "entry": plan.entry_of(launch),
+        "entry": plan.entry_of(part, launch),
         "grid": lines(&launch.grid),
         "block": lines(&launch.block),
         "shared": launch.shared.as_ref().map(one_line),
@@ -126,18 +134,18 @@ fn launch(plan: &Plan<'_>, launch: &Launch) -> Json {
 }
 
 /// Dimensions that stand in the names of kernels.
-pub(super) fn instance_dims(plan: &Plan<'_>) -> Vec<String> {
+pub(super) fn instance_dims(plan: &Plan<'_>, part: &Implementation) -> Vec<String> {
     let workloads: Vec<_> = plan.file.spec.workloads.iter().collect();
-    let entries: Vec<String> = plan.target.launches.iter().map(|launch| plan.entry_of(launch)).collect();
+    let entries: Vec<String> = part.launches.iter().map(|launch| plan.entry_of(part, launch)).collect();
     let named = |name: &str| entries.iter().any(|entry| entry.contains(&format!("{{{name}}}")));
     dims(&workloads).into_iter().map(|(name, _)| name.to_string()).filter(|name| named(name)).collect()
 }
 
 /// The constraints that depend on dimensions. Refuses one that only kiln can evaluate.
-pub(super) fn constraints(plan: &Plan<'_>) -> Result<Vec<String>, Failure> {
+pub(super) fn constraints(plan: &Plan<'_>, part: &Implementation) -> Result<Vec<String>, Failure> {
     let mut kept = Vec::new();
-    for constraint in &plan.target.constraints {
-        if !depends(plan, &constraint.formula) {
+    for constraint in &part.constraints {
+        if !depends(plan, part, &constraint.formula) {
             continue;
         }
         if calls(constraint.formula.expression.root(), &[Function::BankConflicts, Function::Sectors]) {
@@ -151,14 +159,14 @@ pub(super) fn constraints(plan: &Plan<'_>) -> Result<Vec<String>, Failure> {
 }
 
 /// Whether a value depends on a dimension, itself or through derived values.
-fn depends(plan: &Plan<'_>, formula: &Formula) -> bool {
+fn depends(plan: &Plan<'_>, part: &Implementation, formula: &Formula) -> bool {
     let is_dim = |name: &str| plan.file.spec.workloads.iter().any(|w| w.dims.iter().any(|(n, _)| **n == *name));
-    let derived = |name: &str| plan.target.derived.iter().find(|d| *d.name == *name);
+    let derived = |name: &str| part.derived.iter().find(|d| *d.name == *name);
     formula
         .expression
         .names()
         .iter()
-        .any(|(name, _)| is_dim(name) || derived(name).is_some_and(|derived| depends(plan, &derived.formula)))
+        .any(|(name, _)| is_dim(name) || derived(name).is_some_and(|derived| depends(plan, part, &derived.formula)))
 }
 
 fn calls(expr: &Expr, functions: &[Function]) -> bool {
@@ -187,12 +195,13 @@ fn device(plan: &Plan<'_>) -> Json {
 
 /// The names behind `device.`.
 pub(super) fn device_names(plan: &Plan<'_>) -> Vec<String> {
-    let target = plan.target;
-    let launches =
-        target.launches.iter().flat_map(|l| l.grid.iter().chain(&l.block).chain(&l.cluster).chain(l.shared.as_ref()));
-    let formulas = target.derived.iter().map(|d| &d.formula).chain(target.constraints.iter().map(|c| &c.formula));
+    let parts = plan.parts();
+    let launches = parts.iter().flat_map(|part| &part.launches);
+    let launches = launches.flat_map(|l| l.grid.iter().chain(&l.block).chain(&l.cluster).chain(l.shared.as_ref()));
+    let derived = parts.iter().flat_map(|part| &part.derived).map(|d| &d.formula);
+    let constraints = parts.iter().flat_map(|part| &part.constraints).map(|c| &c.formula);
     let mut found: Vec<String> = Vec::new();
-    for (name, _) in formulas.chain(launches).flat_map(|f| f.expression.names()) {
+    for (name, _) in derived.chain(constraints).chain(launches).flat_map(|f| f.expression.names()) {
         if let Some(limit) = name.strip_prefix("device.").filter(|limit| !found.iter().any(|f| f == limit)) {
             found.push(limit.into());
         }
@@ -218,28 +227,6 @@ fn values<'v>(pairs: impl Iterator<Item = (&'v str, &'v Value)>) -> Json {
 }
 
 impl Plan<'_> {
-    /// The kernel that a launch names, as the file has it.
-    pub(super) fn entry_of(&self, launch: &Launch) -> String {
-        let shared = self.target.entry.as_ref().or(self.file.spec.entry.as_ref());
-        launch.entry.as_ref().or(shared).cloned().unwrap_or_default()
-    }
-
-    /// The function that a target calls.
-    pub(super) fn entry(&self) -> String {
-        self.target.entry.as_ref().or(self.file.spec.entry.as_ref()).cloned().unwrap_or_default()
-    }
-
-    /// The file and the function of a kernel in Python.
-    pub(super) fn python_entry(&self) -> Result<(String, String), Failure> {
-        let entry = self.entry();
-        let source = self.target.sources.first();
-        match (entry.split_once(':'), source) {
-            (Some((file, function)), _) => Ok((file.into(), function.into())),
-            (None, Some(source)) => Ok((source.clone(), entry)),
-            (None, None) => Err(Report::error("the kernel file names no function to call").into()),
-        }
-    }
-
     /// Where a binary lies in the Python package; none for Python.
     pub(super) fn product_name(&self, number: usize) -> Option<String> {
         let binary = self.binaries.get(number)?;

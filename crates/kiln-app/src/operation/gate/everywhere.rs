@@ -4,7 +4,7 @@
 
 use kiln_core::Report;
 use kiln_device::Arch;
-use kiln_spec::TargetKind;
+use kiln_spec::{Implementation, TargetKind};
 
 use super::{GateRequest, Gated, run};
 use crate::ending::{Ending, Ends};
@@ -48,6 +48,25 @@ pub fn gate_everywhere<'a>(
         let request = GateRequest { selecting, only_rules: !request.until_build, ..request.clone() };
         run(project, file, &request, &teller)
     };
-    let rows: Result<Vec<Gated<'a>>, Failure> = Arch::all().iter().map(on).collect();
+    // Where no implementation runs there is nothing to judge; that is said once.
+    let asked = request.selecting.implementation.as_deref();
+    let cuda = file.spec.targets.iter().find(|target| target.kind == TargetKind::Cuda);
+    let meant = |one: &&Implementation| asked.is_none() || one.name.as_deref() == asked;
+    let runs = |arch: &&Arch| {
+        let mut all = cuda.into_iter().flat_map(|target| &target.implementations).filter(meant);
+        all.any(|one| one.runs_on(Some(**arch)))
+    };
+    let (here, nowhere): (Vec<&Arch>, Vec<&Arch>) = Arch::all().iter().partition(runs);
+    if !here.is_empty() && !nowhere.is_empty() {
+        let names: Vec<&str> = nowhere.iter().map(|arch| arch.name()).collect();
+        teller.note(format!("no implementation runs on {}", names.join(", ")));
+    }
+    let all = cuda.into_iter().flat_map(|target| &target.implementations).filter(meant);
+    for one in all.filter(|one| here.iter().any(|arch| !one.runs_on(Some(**arch)))) {
+        let name = one.name.as_deref().unwrap_or_default();
+        teller.note(format!("implementation {name} runs on {}; elsewhere it is left out", one.places()));
+    }
+    let judged = if here.is_empty() { nowhere } else { here };
+    let rows: Result<Vec<Gated<'a>>, Failure> = judged.into_iter().map(on).collect();
     teller.end(rows.map(|rows| GatedEverywhere { rows }))
 }

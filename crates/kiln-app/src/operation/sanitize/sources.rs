@@ -23,9 +23,14 @@ pub(crate) fn sources_text(kernel: &Kernel<'_>) -> String {
 }
 
 fn texts(kernel: &Kernel<'_>) -> Vec<(Utf8PathBuf, String)> {
-    let target = kernel.selection.target;
-    let mut files: Vec<Utf8PathBuf> = target.sources.iter().map(|source| kernel.folder.join(source)).collect();
-    let includes = target.compile.include.iter().map(|folder| kernel.folder.join(folder));
+    let all = &kernel.selection.implementations;
+    let mut files: Vec<Utf8PathBuf> = Vec::new();
+    for file in all.iter().flat_map(|one| &one.sources).map(|source| kernel.folder.join(source)) {
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    let includes = all.iter().flat_map(|one| &one.compile.include).map(|folder| kernel.folder.join(folder));
     let folders = std::iter::once(kernel.folder.clone()).chain(includes);
     let headers = folders.flat_map(|folder| headers(&folder)).take(MOST);
     let headers: Vec<Utf8PathBuf> = headers.filter(|file| !files.contains(file)).collect();

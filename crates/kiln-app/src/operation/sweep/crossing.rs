@@ -130,6 +130,7 @@ pub(super) mod samples {
             base: dims(&base),
             baselines: vec!["b".into()],
             config: String::new(),
+            implementation: None,
             sources: String::new(),
             samples: (25, 25),
             width: 1.0,

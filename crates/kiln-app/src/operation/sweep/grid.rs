@@ -177,6 +177,7 @@ mod tests {
             base,
             baselines: Vec::new(),
             config: String::new(),
+            implementation: None,
             sources: String::new(),
             samples: (25, 25),
             width: 1.0,

@@ -33,6 +33,7 @@ pub(super) fn run(
         let runs = store.runs(&Filter { kernel: Some(kernel.into()), limit: None })?;
         let mut sweeps = runs.into_iter().filter(|run| whose.ran(run)).filter_map(|run| Some((run.sweep()?, run)));
         let (record, run) = sweeps.next().ok_or_else(|| missing(format!("there is no sweep of {kernel}")))?;
+        same_implementation(request, &run, &record)?;
         return Ok((run, record));
     }
     let run = store.find_run(name)?.ok_or_else(|| missing(format!("there is no run `{name}`")))?;
@@ -40,7 +41,19 @@ pub(super) fn run(
         return Err(missing(format!("run {} is of another kernel, {}", run.short_id(), run.kernel)));
     }
     let record = run.sweep().ok_or_else(|| missing(format!("run {} is no sweep", run.short_id())))?;
+    same_implementation(request, &run, &record)?;
     Ok((run, record))
+}
+
+/// Refuses another implementation than the sweep's.
+fn same_implementation(request: &SweepRequest, run: &Run, record: &SweepRecord) -> Result<(), Failure> {
+    let (now, then) = (&request.selecting.implementation, &record.sweep.implementation);
+    if now.is_none() || now == then {
+        return Ok(());
+    }
+    let then = then.as_deref().unwrap_or("all");
+    let report = Report::error(format!("sweep {} is of another implementation: {then}", run.short_id()));
+    Err(report.hint("omit --implementation: it is that of the sweep").into())
 }
 
 /// What was asked for then; only the time is asked for now.
@@ -52,6 +65,7 @@ pub(super) fn request(now: &SweepRequest, run: &Run, record: &SweepRecord) -> Sw
         selecting: Selecting {
             target: now.selecting.target.clone().or_else(|| said(&run.target)),
             variant: now.selecting.variant.clone().or_else(|| said(&run.variant)),
+            implementation: plan.implementation.clone(),
             ..now.selecting.clone()
         },
         measuring: Measuring {

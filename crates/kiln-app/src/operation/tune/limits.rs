@@ -37,11 +37,11 @@ enum Workload {
 }
 
 /// Says what limits a default that is far too slow, before a study searches all the same.
-pub(super) fn slow<'a>(of: For<'_>, bench: &mut Bench<'a>, config: &Config, teller: &Teller<'_>) {
+pub(super) fn slow<'a>(of: For<'_>, bench: &mut Bench<'a>, config: &Config, teller: &Teller<'_>) -> Option<StudyLimit> {
     let wanted = Profile { which: Workload::Smallest, level: ProfileLevel::Quick, limit: ALL };
-    if let Some((found, _)) = told(of, bench, config, wanted, teller) {
-        teller.note(format!("the default is limited by {}", in_words(&found)));
-    }
+    let (found, _) = told(of, bench, config, wanted, teller)?;
+    teller.note(format!("the default is limited by {}", in_words(&found)));
+    Some(found)
 }
 
 /// What limits the configuration that a study came to. Where it stopped, also what can be said without a profiler.

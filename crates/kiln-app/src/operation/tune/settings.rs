@@ -43,6 +43,7 @@ pub(crate) fn settings(
         search_trials,
         pairs: measuring.checked_samples()?.div_ceil(defaults.pair_samples),
         workload: request.selecting.workload.clone(),
+        implementation: request.selecting.implementation.clone(),
         baseline: request.baseline.clone(),
         stop_rule: request.stop_rule,
         cache: measuring.cache_state(card),

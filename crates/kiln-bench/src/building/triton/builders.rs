@@ -109,6 +109,16 @@ impl Builders {
         }
     }
 
+    /// Starts a process for an order that will come. Whether that succeeds is the order's to find out.
+    pub(crate) fn prepare(&self, order: &str, wanted: &dyn Fn() -> bool) {
+        let Ok(compilation) = serde_json::from_str::<Compilation>(order) else { return };
+        if let Ok(builder) = self.start(&compilation, wanted)
+            && let Ok(mut idle) = self.idle.lock()
+        {
+            idle.push(builder);
+        }
+    }
+
     /// What came of a compilation, of a second one in a new process where the first says nothing about the kernel.
     fn compile(
         &self,

@@ -14,7 +14,7 @@ use crate::questions::layout::role_name;
 
 /// The request for a configuration.
 pub(crate) fn request(kernel: &Kernel<'_>, config: &Config, arch: Arch, gpu: Option<&Gpu>) -> Result<Request, Fault> {
-    let (file, symbol) = kernel.python_entry()?;
+    let (file, symbol) = kernel.python_entry(config)?;
     let file = file.canonicalize_utf8().unwrap_or(file);
     let (major, minor) = arch.compute_capability();
     let mut workloads: Vec<_> = kernel.selection.workloads.iter().map(|workload| Some(*workload)).collect();
@@ -28,7 +28,7 @@ pub(crate) fn request(kernel: &Kernel<'_>, config: &Config, arch: Arch, gpu: Opt
     let compilation = Compilation {
         library: file.to_string(),
         symbol,
-        config: json!(config),
+        config: json!(config.tunables()),
         capability: 10 * major + minor,
         properties: properties(arch, gpu),
         workloads: workloads
@@ -39,7 +39,7 @@ pub(crate) fn request(kernel: &Kernel<'_>, config: &Config, arch: Arch, gpu: Opt
     };
     let order = serde_json::to_string(&compilation).map_err(|e| Fault::new("ordering a compilation", e))?;
     let mut sources = vec![file];
-    sources.extend(kernel.selection.target.sources.iter().map(|source| kernel.folder.join(source)));
+    sources.extend(kernel.selection.implementation(config).sources.iter().map(|source| kernel.folder.join(source)));
     Ok(Request { sources, order, arch: Some(arch.name().into()), ..Request::default() })
 }
 

@@ -50,6 +50,7 @@ fn story() -> SweepStory {
         base: Config::new(base.to_vec()),
         baselines: vec!["naive".into()],
         config: String::new(),
+        implementation: None,
         sources: String::new(),
         samples: (100, 500),
         width: 1.0,

@@ -179,6 +179,8 @@ struct Geometry {
     std::vector<Launch> launches;
     std::vector<Number> numbers;
     std::vector<Map> maps;
+    /* Places of the arguments that the kernels take. */
+    std::vector<int> taken;
 };
 
 inline CUtensorMapDataType element(Type type) {

@@ -27,10 +27,13 @@ class Kernel:
             if len(self.chosen) >= 4096:
                 self.chosen.clear()
             chosen = self.chosen[key] = self.choose(arrays, stated)
-        call, names, variant, apart = chosen
+        call, names, variant, apart, taken = chosen
         places, kept, outputs = [], [], {}
         for argument in self.table.arguments:
             name, role = argument["name"], argument["role"]
+            if name not in taken:
+                places.append(0)
+                continue
             if role == "scalar":
                 given = numbers.get(name)
                 value = scalar(dtype_of(argument, variant), self.value(argument, names) if given is None else given)
@@ -67,12 +70,12 @@ class Kernel:
             steps = tuple(step // array.itemsize for step in array.strides)
             given[name] = array.shape, steps, dtype_name(array.dtype)
         dims, apart, variant = self.table.solve(given, stated)
-        binary, _, names = self.table.choose(None, variant, dims)
+        binary, config, names = self.table.choose(None, variant, dims)
         if binary["file"] not in self.libraries:
             library = ctypes.CDLL(os.path.join(self.table.folder, binary["file"]))
             library.kiln_call.argtypes, library.kiln_call.restype = [ctypes.c_void_p], None
             self.libraries[binary["file"]] = library
-        return self.libraries[binary["file"]].kiln_call, names, variant, apart
+        return self.libraries[binary["file"]].kiln_call, names, variant, apart, self.table.part(config)["arguments"]
 
     def value(self, argument, names):
         return evaluate(argument["value"], names) if argument["value"] is not None else 0

@@ -120,15 +120,22 @@ class Plan:
         table, driver = kernel.table, kernel.driver
         self.kernel, self.driver, self.device, self.config, self.names = kernel, driver, device, config, names
         self.index = device.index if device.index is not None else 0
-        self.binary, self.variant = binary, variant
+        self.binary, self.variant, self.part = binary, variant, table.part(config)
         self.layout(apart)
-        self.made = {a["name"]: self.sizes(a) for a in table.outputs + table.scratch}
-        self.bytes = {a["name"]: span(*self.sizes(a)[:2]) * BYTES[dtype_of(a, variant)] for a in table.scratch}
+        # What the implementation takes, and what its descriptors describe.
+        taken = self.part["arguments"]
+        held = taken + [table.by_name[name]["tensormap"]["tensor"] for name in taken if table.by_name[name]["tensormap"]]
+        scratch = [a for a in table.scratch if a["name"] in held]
+        self.made = {a["name"]: self.sizes(a) for a in table.outputs + scratch}
+        self.bytes = {a["name"]: span(*self.sizes(a)[:2]) * BYTES[dtype_of(a, variant)] for a in scratch}
         # One word for each pointer, one object for each number, one descriptor for each map, in the order of the arguments.
         self.words, self.numbers, self.maps, places = {}, {}, {}, []
         for argument in table.arguments:
             name, role = argument["name"], argument["role"]
-            if role == "scalar":
+            if name not in taken:
+                if name in held:
+                    self.words[name] = c_uint64()
+            elif role == "scalar":
                 found = scalar(dtype_of(argument, variant), self.value(argument))
                 self.numbers[name] = found
                 places.append(ctypes.addressof(found))
@@ -142,7 +149,7 @@ class Plan:
                 places.append(ctypes.addressof(found))
         self.arguments = (c_void_p * max(1, len(places)))(*places)
         file = os.path.join(table.folder, binary["file"])
-        self.launches = [self.launch(launch, file, binary["symbols"]) for launch in table.launches]
+        self.launches = [self.launch(launch, file, binary["symbols"]) for launch in self.part["launches"]]
 
     def sizes(self, argument):
         """What to allocate: shape, strides and torch's dtype."""

@@ -13,13 +13,13 @@ DTYPES = {name: own for own, name in NAMES.items()}
 class Kernel:
     def __init__(self, file):
         self.table = Table(os.path.dirname(os.path.abspath(file)))
-        self.function, self.chosen = None, {}
+        self.functions, self.chosen = {}, {}
 
-    def load(self):
+    def load(self, part):
         """The function, from the copy of its file in this package."""
-        file = os.path.join(self.table.folder, self.table.source)
+        file = os.path.join(self.table.folder, part["source"])
         folder = os.path.dirname(file)
-        spec = importlib.util.spec_from_file_location("%s_source" % self.table.name, file)
+        spec = importlib.util.spec_from_file_location("_".join(filter(None, (self.table.name, part["name"], "source"))), file)
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         sys.path.insert(0, folder)
@@ -27,7 +27,7 @@ class Kernel:
             spec.loader.exec_module(module)
         finally:
             sys.path.remove(folder)
-        return getattr(module, self.table.entry)
+        return getattr(module, part["entry"])
 
     def config(self, arrays, stated):
         """The tunables for a call, and what else depends on its shapes alone."""
@@ -41,8 +41,9 @@ class Kernel:
 
     def call(self, arrays, stated, numbers):
         config, names, variant = self.config(arrays, stated)
-        if self.function is None:
-            self.function = self.load()
+        part = self.table.part(config)
+        if part["name"] not in self.functions:
+            self.functions[part["name"]] = self.load(part)
         inputs, scalars, outputs, first = {}, {}, {}, next(iter(arrays.values()), None)
         for argument in self.table.arguments:
             name, role = argument["name"], argument["role"]
@@ -53,7 +54,8 @@ class Kernel:
                 inputs[name] = arrays[name]
             if role not in ("scalar", "in"):
                 outputs[name] = arrays[name] if role == "inout" else empty(argument, names, variant, first)
-        result = self.function(inputs, scalars, outputs, **config)
+        tunables = {name: value for name, value in config.items() if name != "implementation"}
+        result = self.functions[part["name"]](inputs, scalars, outputs, **tunables)
         if result is not None and not isinstance(result, dict):
             result = {next(iter(outputs)): result}
         for name, value in (result or {}).items():

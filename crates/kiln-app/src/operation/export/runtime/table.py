@@ -1,4 +1,4 @@
-"""What was exported, `table.json`: arguments, launches, configurations and the shapes each was tuned for. In: shapes, strides
+"""What was exported, `table.json`: arguments, implementations with their launches, configurations and the shapes each was tuned for. In: shapes, strides
 and dtypes of a call. Out: its dimensions, the configuration for the nearest shape, and every size that depends on them.
 Refuses, as `TypeError` or `ValueError`, a call that does not fit."""
 
@@ -25,10 +25,15 @@ class Table:
             raise ValueError("%s: not version 1 of kiln-export" % folder)
         for name, value in read.items():
             setattr(self, name, value)
+        self.parts = {part["name"]: part for part in self.implementations}
         self.by_name = {argument["name"]: argument for argument in self.arguments}
         self.inputs = [a for a in self.arguments if a["role"] in ("in", "inout")]
         self.outputs = [a for a in self.arguments if a["role"] == "out"]
         self.scratch = [a for a in self.arguments if a["role"] == "scratch"]
+
+    def part(self, config):
+        """The implementation that a configuration is of; a table with one alone has it without a name."""
+        return self.parts[config.get("implementation")]
 
     def solve(self, given, stated):
         """The dimensions and dtypes of a call, and the inputs whose strides are not the kernel's. `given`: shape, strides in
@@ -81,7 +86,7 @@ class Table:
         names.update(("device." + name, limit) for name, limit in self.device.get(arch, {}).items())
         if config is not None:
             names.update(config)
-            for name, text in self.derived:
+            for name, text in self.part(config)["derived"]:
                 try:
                     names[name] = evaluate(text, names)
                 except Unknown:
@@ -100,24 +105,27 @@ class Table:
         def fitting(row):
             if row["arch"] != arch or {n: BYTES[d] for n, d in row["variant"].items()} != sizes:
                 return False
-            return row["dims"] is None or all(row["dims"].get(name) == dims.get(name) for name in self.instance)
+            instance = self.part(self.configs[row["config"]])["instance"]
+            return row["dims"] is None or all(row["dims"].get(name) == dims.get(name) for name in instance)
 
         for row in sorted(filter(fitting, reversed(self.rows)), key=near):
             config = self.configs[row["config"]]
-            names = self.names(arch, variant, dims, config)
-            if self.allows(names):
+            part, names = self.part(config), self.names(arch, variant, dims, config)
+            if allows(part, names):
                 for binary in self.binaries:
                     if (binary["arch"], binary["variant"], binary["config"]) == (arch, variant, row["config"]) and all(
-                            fill(launch["entry"], names) in binary["symbols"] for launch in self.launches):
+                            fill(launch["entry"], names) in binary["symbols"] for launch in part["launches"]):
                         return binary, config, names
         raise ValueError("%s has no configuration for %s on %s" % (
             self.name, ", ".join("%s=%s" % pair for pair in dict(variant, **dims).items()), arch or "this processor"))
 
-    def allows(self, names):
-        try:
-            return all(evaluate(text, names) for text in self.constraints)
-        except Unknown:
-            return False
+
+def allows(part, names):
+    """Whether an implementation's constraints hold. What cannot be evaluated counts as broken."""
+    try:
+        return all(evaluate(text, names) for text in part["constraints"])
+    except Unknown:
+        return False
 
 
 def fill(entry, names):
