@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Habit;
 use crate::coarse::CoarseDiagnosis;
 use crate::profile::ProfileDiagnosis;
-use crate::{Cause, Diagnosis, Finding};
+use crate::{Diagnosis, Finding};
 
 /// What can be seen of one failure or state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -85,17 +85,16 @@ impl From<&Fault> for Symptoms {
 
 impl From<&Finding> for Symptoms {
     fn from(finding: &Finding) -> Symptoms {
-        let source = finding.facts.text("source_line").unwrap_or_default();
-        let text = [&finding.explanation, source].join("\n");
+        let fact = |name: &str| finding.facts.text(name).unwrap_or_default();
+        let text = format!("{}\n{}\nreason: {}", finding.explanation, fact("source_line"), fact("reason"));
         Symptoms { text, causes: vec![finding.cause.id().into()], ..Symptoms::default() }
     }
 }
 
-/// Those of the first finding: the others most often follow from it. A diagnosis without a cause has none.
+/// Those of the first finding: the others most often follow from it.
 impl From<&Diagnosis> for Symptoms {
     fn from(diagnosis: &Diagnosis) -> Symptoms {
-        let named = diagnosis.findings.iter().find(|finding| finding.cause != Cause::Inconclusive);
-        named.map(Symptoms::from).unwrap_or_default()
+        diagnosis.findings.first().map(Symptoms::from).unwrap_or_default()
     }
 }
 
