@@ -25,8 +25,25 @@ pub use ending::{Ending, Ends};
 pub use event::{Count, EVENT_VERSION, Event, What};
 pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
-pub use operation::{AddLessonRequest, AddedLesson, Baselined, Begun, BenchRequest, Benched, CacheHolds, CalibratedCause, Calibration, CaptureRequest, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload, Compiled, Convergence, Crossover, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest, DiagnosedProfile, Difference, Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion, ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, ImportedLesson, KeptNow, KeptResult, Labelled, Lessons, MOST_CELLS, OpenQuestion, PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, add_lesson, baselines, bench, cache, calibration, capture, check, ci, claims, compare, compare_profiles, debug, deletable, delete, diagnose, diagnose_profile, explain, explained, export, export_lessons, export_t4, forge, fuzz, gate, gate_everywhere, history, import_lessons, importance, init, init_from, lessons, predict_kernel, profile, rename, reproduce, retag, retire_lesson, sanitize, show, show_lesson, simulate, space, sweep, tune, variants, worker, write_pictures};
 pub use lessons::{SHARED as LESSONS_VARIABLE, Shelf, Symptomatic, Taught, lesson, lesson_for};
+pub use operation::{
+    AddLessonRequest, AddedLesson, Baselined, Begun, BenchRequest, Benched, CacheHolds, CalibratedCause, Calibration,
+    CaptureRequest, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict,
+    CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles,
+    ComparedWorkload, Compiled, Convergence, Crossover, DebugRequest, Debugged, DebuggedBecause, Deletable,
+    DiagnoseRequest, DiagnosedProfile, Difference, Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion,
+    ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated,
+    GatedEverywhere, Guarded, History, HistoryRequest, Important, ImportedLesson, KeptNow, KeptResult, Labelled,
+    Lessons, MOST_CELLS, OpenQuestion, PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest,
+    ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest, Reproduced, SanitizeRequest,
+    Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace,
+    SpaceRequest, Spaced, Story, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, ToolOutcome,
+    TuneRequest, Tuned, VALIDATED, Way, WorkerKind, add_lesson, baselines, bench, cache, calibration, capture, check,
+    ci, claims, compare, compare_profiles, debug, deletable, delete, diagnose, diagnose_profile, explain, explained,
+    export, export_lessons, export_t4, forge, fuzz, gate, gate_everywhere, history, import_lessons, importance, init,
+    init_from, lessons, predict_kernel, profile, rename, reproduce, retag, retire_lesson, sanitize, show, show_lesson,
+    simulate, space, sweep, tune, variants, worker, write_pictures,
+};
 pub use place::writable;
 pub use project::{Project, Stop};
 pub use record::profiles::{AppliedFix, FixKind, PromiseVerdict};
@@ -38,7 +55,7 @@ pub use kiln_core::{Fault, Outcome, Report};
 pub use kiln_diagnose::coarse::{CoarseCause, CoarseDiagnosis, HotLoop};
 pub use kiln_diagnose::lessons::{
     Kept as KeptLesson, Lesson, Origin as LessonOrigin, Pattern as LessonPattern, Range as LessonRange, Symptoms,
-    write as lesson_file,
+    Words as LessonWords, write as lesson_file,
 };
 pub use kiln_diagnose::profile::hot::Blamed as HotLine;
 pub use kiln_diagnose::profile::{

@@ -166,7 +166,8 @@ mod tests {
 
     #[test]
     fn faults_and_mistakes_are_known_by_their_words() {
-        let fault: Failure = Fault::new("before starting: environment", "compiler is 12.2.0, the file asks for >=99").into();
+        let fault: Failure =
+            Fault::new("before starting: environment", "compiler is 12.2.0, the file asks for >=99").into();
         assert_eq!(best(&fault).as_deref(), Some("no_exceptions_to_the_environment"));
         let report: Failure = Report::error("target cuda needs a GPU: no NVIDIA driver here").into();
         assert_eq!(best(&report).as_deref(), Some("no_gpu_here"));

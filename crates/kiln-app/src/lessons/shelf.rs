@@ -100,7 +100,8 @@ pub(crate) fn retired(folder: &Utf8Path) -> Result<Retired, Report> {
 mod tests {
     use super::*;
 
-    const LESSON: &str = "id = \"ours\"\ntitle = \"Ours\"\n[[symptom]]\ntext = [\"zebra\"]\n[lesson]\ncause = \"c\"\nremedy = \"r\"\n";
+    const LESSON: &str =
+        "id = \"ours\"\ntitle = \"Ours\"\n[[symptom]]\ntext = [\"zebra\"]\n[lesson]\ncause = \"c\"\nremedy = \"r\"\n";
 
     #[test]
     fn own_and_shared_lessons_are_read_and_mistakes_cost_nothing_else() {

@@ -52,7 +52,8 @@ mod tests {
     fn the_most_specific_comes_first_and_ties_keep_their_order() {
         let gate = lesson("gate", "[[symptom]]\ngate = [\"runtime_failed\"]");
         let text = lesson("text", "[[symptom]]\ntext = [\"Misaligned +address\"]");
-        let both = lesson("both", "[[symptom]]\ngate = [\"runtime_failed\"]\ntext = [\"misaligned\"]\narch = [\"sm_90\"]");
+        let both =
+            lesson("both", "[[symptom]]\ngate = [\"runtime_failed\"]\ntext = [\"misaligned\"]\narch = [\"sm_90\"]");
         let same = lesson("a_tie", "[[symptom]]\ntext = [\"ADDRESS$\"]");
         let all = [gate, text, both, same];
         let found: Vec<(&str, u32)> =

@@ -74,7 +74,10 @@ fn named(reader: &Reader<'_>, id: &str, entry: &Entry<'_>) {
         reader.add(entry.span(), Report::error(format!("`{id}` is no id")).label(format!("expected {expected}")));
     } else if reader.stem() != id {
         let report = Report::error(format!("the lesson `{id}` in a file of another name"));
-        reader.add(entry.span(), report.label(format!("expected \"{}\"", reader.stem())).hint("rename the file or the lesson"));
+        reader.add(
+            entry.span(),
+            report.label(format!("expected \"{}\"", reader.stem())).hint("rename the file or the lesson"),
+        );
     }
 }
 

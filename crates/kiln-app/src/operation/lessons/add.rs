@@ -57,7 +57,9 @@ pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<Added
     let refusal = request.from_refusal.as_deref().map(refusal).transpose()?;
     let title = request.title.clone().or_else(|| refusal.as_ref().map(|refusal| first_line(&refusal.measured, 80)));
     let Some(title) = title else {
-        return Err(Report::error("a lesson needs --title").hint("or --from-refusal FILE, from what --json printed").into());
+        return Err(Report::error("a lesson needs --title")
+            .hint("or --from-refusal FILE, from what --json printed")
+            .into());
     };
     let id = request.id.clone().unwrap_or_else(|| named(&title));
     if !is_id(&id) {
@@ -66,7 +68,9 @@ pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<Added
     }
     let file = Shelf::open(project).folder.join(format!("{id}.toml"));
     if file.exists() && !request.replace {
-        return Err(Report::error(format!("{file} is there already")).hint("--id names another, --replace replaces it").into());
+        return Err(Report::error(format!("{file} is there already"))
+            .hint("--id names another, --replace replaces it")
+            .into());
     }
     let text = drafted(&id, &title, request, refusal.as_ref());
     let lacks = match parse(file.as_str(), &text) {
@@ -121,7 +125,10 @@ fn drafted(id: &str, title: &str, request: &AddLessonRequest, refusal: Option<&R
 
 /// The first refusal in what a command printed as JSON.
 fn refusal(text: &str) -> Result<Refusal, Failure> {
-    let wrong = |why: String| Report::error(format!("--from-refusal: {why}")).hint("pass what `kiln gate --json` or `kiln check --json` printed");
+    let wrong = |why: String| {
+        Report::error(format!("--from-refusal: {why}"))
+            .hint("pass what `kiln gate --json` or `kiln check --json` printed")
+    };
     let value: Value = serde_json::from_str(text).map_err(|error| wrong(format!("this is not JSON: {error}")))?;
     Ok(within(&value).ok_or_else(|| wrong("there is no refusal in it".into()))?)
 }
@@ -144,7 +151,10 @@ fn first_line(text: &str, most: usize) -> String {
 /// An expression for the same words with other numbers and in another file.
 fn generalised(words: &str) -> String {
     // `k.cu(12): error: ...` and `k.c:12:3: error: ...`: what follows the place is what counts.
-    let words = ["error: ", "error   : ", "Error: "].iter().find_map(|mark| words.split_once(mark)).map_or(words, |(_, rest)| rest);
+    let words = ["error: ", "error   : ", "Error: "]
+        .iter()
+        .find_map(|mark| words.split_once(mark))
+        .map_or(words, |(_, rest)| rest);
     let mut expression = String::new();
     let mut letters = words.trim().chars().peekable();
     while let Some(letter) = letters.next() {
@@ -165,7 +175,8 @@ fn generalised(words: &str) -> String {
 fn named(title: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
     let words: String = title.chars().map(plain).collect();
-    let words: Vec<&str> = words.split_whitespace().skip_while(|word| word.starts_with(|c: char| c.is_ascii_digit())).take(6).collect();
+    let words: Vec<&str> =
+        words.split_whitespace().skip_while(|word| word.starts_with(|c: char| c.is_ascii_digit())).take(6).collect();
     words.join("_").chars().take(48).collect()
 }
 

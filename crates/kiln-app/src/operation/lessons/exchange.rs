@@ -57,7 +57,8 @@ pub fn export_lessons(project: &Project, file: &Utf8Path, ids: &[String]) -> Res
 /// Takes lessons over into the project: what `export` wrote, or one lesson's TOML.
 pub fn import_lessons(project: &Project, file: &Utf8Path, replace: bool) -> Result<Vec<ImportedLesson>, Failure> {
     let text = fs_err::read_to_string(file)?;
-    let lessons = if file.extension() == Some("toml") { vec![parse(file.as_str(), &text)?] } else { bundled(file, &text)? };
+    let lessons =
+        if file.extension() == Some("toml") { vec![parse(file.as_str(), &text)?] } else { bundled(file, &text)? };
     let folder = Shelf::open(project).folder;
     let place = |lesson: &Lesson| -> Utf8PathBuf { folder.join(format!("{}.toml", lesson.id)) };
     // Everything is compared before anything is written.
@@ -81,8 +82,8 @@ pub fn import_lessons(project: &Project, file: &Utf8Path, replace: bool) -> Resu
 
 fn bundled(file: &Utf8Path, text: &str) -> Result<Vec<Lesson>, Failure> {
     let expected = "expected a file that `kiln lessons export` wrote, or a lesson's .toml";
-    let bundle: Bundle = serde_json::from_str(text)
-        .map_err(|error| Report::error(format!("{file}: {error}")).label(expected))?;
+    let bundle: Bundle =
+        serde_json::from_str(text).map_err(|error| Report::error(format!("{file}: {error}")).label(expected))?;
     if bundle.kiln_lessons != VERSION {
         let report = Report::error(format!("{file} has version {} of the form", bundle.kiln_lessons));
         return Err(report.label(format!("expected {VERSION}")).hint("use a newer kiln").into());

@@ -72,7 +72,8 @@ fn a_symptom_that_says_nothing_is_refused() {
 
 #[test]
 fn all_mistakes_are_reported_in_the_order_of_the_file() {
-    let text = WHOLE.replace("runtime_failed", "x").replace("misaligned_shared", "y").replace("cause = \"P", "why = \"P");
+    let text =
+        WHOLE.replace("runtime_failed", "x").replace("misaligned_shared", "y").replace("cause = \"P", "why = \"P");
     let reports = parse("row_alignment.toml", &text).unwrap_err();
     let lines: Vec<usize> = reports.iter().filter_map(|report| Some(report.place.as_ref()?.line)).collect();
     assert_eq!(lines, [5, 9, 14]);
