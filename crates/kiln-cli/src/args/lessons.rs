@@ -104,3 +104,27 @@ pub(crate) struct AddLessonArgs {
     #[arg(long)]
     pub(crate) replace: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use kiln_app::{LessonOrigin, Project, Stop, lessons};
+
+    use crate::args::Cli;
+
+    /// A command that a lesson names is one that kiln takes.
+    #[test]
+    fn every_action_of_a_shipped_lesson_can_be_typed() {
+        let all = lessons(&Project::here(None, Stop::never()), &[]).found;
+        let shipped = all.iter().filter(|kept| kept.origin == LessonOrigin::Shipped);
+        let mut tried = 0;
+        for lesson in shipped.map(|kept| &kept.lesson) {
+            let action = lesson.action(Some("k"), Some("A=1"), Some("w")).unwrap_or_default();
+            let Some(at) = action.find("kiln ") else { panic!("{}: {action}", lesson.id) };
+            let parsed = Cli::try_parse_from(action[at..].split_whitespace());
+            assert!(parsed.is_ok(), "{}: {action}: {}", lesson.id, parsed.unwrap_err());
+            tried += 1;
+        }
+        assert!(tried >= 32);
+    }
+}
