@@ -53,12 +53,14 @@ fn of_file(reader: &Reader<'_>, root: &Table<'_>) -> Option<Lesson> {
     };
     reader.known(&own, LESSON_KEYS);
     let optional = |key: &str| own.get(key).and_then(|entry| reader.string(&entry));
+    // Both are read before either is missed, so that all mistakes are reported.
+    let (cause, remedy) = (reader.text(&own, "cause"), reader.text(&own, "remedy"));
     Some(Lesson {
         id: id?,
         title: title?,
         symptoms,
-        cause: reader.text(&own, "cause")?,
-        remedy: reader.text(&own, "remedy")?,
+        cause: cause?,
+        remedy: remedy?,
         action: optional("action"),
         tunable: optional("tunable"),
         flag: optional("flag"),

@@ -55,7 +55,10 @@ pub struct AddedLesson {
 /// Writes a new lesson.
 pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<AddedLesson, Failure> {
     let refusal = request.from_refusal.as_deref().map(refusal).transpose()?;
-    let title = request.title.clone().or_else(|| refusal.as_ref().map(|refusal| first_line(&refusal.measured, 80)));
+    let title = request
+        .title
+        .clone()
+        .or_else(|| refusal.as_ref().map(|refusal| first_line(after_the_place(&refusal.measured), 80)));
     let Some(title) = title else {
         return Err(Report::error("a lesson needs --title")
             .hint("or --from-refusal FILE, from what --json printed")
@@ -148,13 +151,15 @@ fn first_line(text: &str, most: usize) -> String {
     text.lines().next().unwrap_or_default().chars().take(most).collect()
 }
 
+/// What follows the place of `k.cu(12): error: ...` or `k.c:12:3: error: ...`.
+fn after_the_place(words: &str) -> &str {
+    let marks = ["error: ", "error   : ", "Error: "];
+    marks.iter().find_map(|mark| words.split_once(mark)).map_or(words, |(_, rest)| rest)
+}
+
 /// An expression for the same words with other numbers and in another file.
 fn generalised(words: &str) -> String {
-    // `k.cu(12): error: ...` and `k.c:12:3: error: ...`: what follows the place is what counts.
-    let words = ["error: ", "error   : ", "Error: "]
-        .iter()
-        .find_map(|mark| words.split_once(mark))
-        .map_or(words, |(_, rest)| rest);
+    let words = after_the_place(words);
     let mut expression = String::new();
     let mut letters = words.trim().chars().peekable();
     while let Some(letter) = letters.next() {
