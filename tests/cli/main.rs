@@ -30,6 +30,7 @@ mod gate;
 mod history;
 mod init;
 mod kernel_tuner;
+mod lessons;
 mod parts;
 mod planted;
 mod profile;

@@ -166,6 +166,12 @@ fn the_json_reference_names_every_key() {
         ("doctor", "kiln doctor --json"),
         ("cache", "kiln cache --json"),
         ("explain", "kiln explain spills --json"),
+        ("lessons", "kiln lessons --json"),
+        ("lessons show", "kiln lessons show hang --json"),
+        ("lessons add", "kiln lessons add --title Ours --text zebra --json"),
+        ("lessons retire", "kiln lessons retire hang --because 'we never hang' --json"),
+        ("lessons export", "kiln lessons export team.json hang --json"),
+        ("lessons import", "kiln lessons import team.json --json"),
     ];
     let verbs: BTreeSet<&str> = runs.iter().map(|(verb, _)| *verb).collect();
     assert_eq!(documented.keys().map(String::as_str).collect::<BTreeSet<_>>(), verbs);

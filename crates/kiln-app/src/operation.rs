@@ -20,6 +20,7 @@ mod gate;
 mod history;
 mod importance;
 mod init;
+mod lessons;
 mod profile;
 mod reproduce;
 mod sanitize;
@@ -60,6 +61,10 @@ pub use history::{
 };
 pub use importance::{Important, importance};
 pub use init::init;
+pub use lessons::{
+    AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lessons,
+    retire_lesson, show_lesson,
+};
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};

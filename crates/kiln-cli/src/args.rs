@@ -10,6 +10,7 @@ mod export;
 mod fuzz;
 mod history;
 mod kernel;
+mod lessons;
 mod machine;
 mod profile;
 mod properties;
@@ -32,6 +33,7 @@ pub(crate) use export::ExportArgs;
 pub(crate) use fuzz::FuzzArgs;
 pub(crate) use history::HistoryArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
+pub(crate) use lessons::{AddLessonArgs, LessonsArgs, LessonsVerb};
 pub(crate) use machine::{
     CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, SchemaArgs, WorkerArgs,
 };
@@ -143,6 +145,8 @@ pub(crate) enum Verb {
     Cache(CacheArgs),
     /// Explain a gate, a verdict or a cause: what it means, its usual causes, what to do
     Explain(ExplainArgs),
+    /// What was learned from failures: list, search and show lessons, add your own, share them
+    Lessons(LessonsArgs),
     /// Write shell completions
     Completions(CompletionsArgs),
     /// Write man pages

@@ -19,6 +19,7 @@ mod fuzz;
 mod gate;
 mod history;
 mod init;
+mod lessons;
 mod man;
 mod profile;
 mod reproduce;
@@ -68,6 +69,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Schema(_) => schema::run(),
         Verb::Cache(args) => cache::run(project, args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Lessons(args) => lessons::run(project, args),
         Verb::Completions(args) => completions::run(args),
         Verb::Man(args) => man::run(args),
         Verb::Worker(args) => worker::run(args),

@@ -23,6 +23,7 @@ pub(crate) mod fuzz;
 pub(crate) mod gate;
 pub(crate) mod importance;
 pub(crate) mod ladder;
+pub(crate) mod lessons;
 pub(crate) mod predicted;
 pub(crate) mod profile;
 pub(crate) mod reproduce;

@@ -1,6 +1,6 @@
 //! What each verb answers about itself: how long its builds may take, and whether it prints for people or for machines.
 
-use super::{ClaimsFormat, CompareFormat, Verb};
+use super::{ClaimsFormat, CompareFormat, LessonsVerb, Verb};
 
 impl Verb {
     /// Seconds a build may take, for verbs that build.
@@ -34,6 +34,7 @@ impl Verb {
             Verb::Claims(args) => args.format != ClaimsFormat::Text,
             Verb::Profile(args) => args.out.is_some(),
             Verb::Compare(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
+            Verb::Lessons(args) => matches!(args.verb, Some(LessonsVerb::Show { toml: true, .. })),
             Verb::Schema(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
         };
@@ -64,6 +65,7 @@ impl Verb {
             Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
+            Verb::Lessons(args) => args.json,
             Verb::Init(args) => args.json,
             Verb::Export(args) => args.json,
             Verb::Capture(_)
