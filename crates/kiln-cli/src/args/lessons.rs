@@ -35,7 +35,7 @@ pub(crate) enum LessonsVerb {
         words: Vec<String>,
     },
     /// Write a lesson of your own to .kiln/lessons, filled in from flags or from a refusal
-    Add(AddLessonArgs),
+    Add(Box<AddLessonArgs>),
     /// Write your lessons to one file, for another project or a colleague
     Export {
         /// File to write
