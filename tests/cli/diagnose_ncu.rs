@@ -20,7 +20,7 @@ fn a_page_with_everything_beside_it() {
     let found = diagnosed(&flags);
     let keys: Vec<&String> = found.as_object().unwrap().keys().collect();
     assert_eq!(keys[..7], ["cause", "confidence", "expected_speedup", "evidence", "ranked", "roofline", "fixes"]);
-    assert_eq!(keys[7..], ["kernel", "launches", "time_us", "other_kernels"]);
+    assert_eq!(keys[7..], ["kernel", "launches", "time_us", "other_kernels", "lesson"]);
     assert_eq!(found["cause"], json!("warp_divergence"));
     assert_eq!(found["evidence"][0]["metric"], json!("smsp__thread_inst_executed_per_inst_executed.ratio"));
     assert_eq!(found["evidence"][0]["value"], json!(4.76));

@@ -170,7 +170,10 @@ fn triton_kernels_get_a_launcher() {
     }
     let launch = std::fs::read_to_string(folder.join("launch.py")).unwrap();
     // Below the configurations, heuristics stay: what they compute is nobody's to give.
-    assert!(launch.contains("add = _module.add.fn  #") && launch.contains("# ?") && !launch.contains("EVEN"), "{launch}");
+    assert!(
+        launch.contains("add = _module.add.fn  #") && launch.contains("# ?") && !launch.contains("EVEN"),
+        "{launch}"
+    );
     opens(&folder, ".", false);
 }
 

@@ -3,7 +3,9 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bisect;
 mod capture;
+mod changes;
 mod ci;
 mod claims;
 mod colour;
@@ -28,6 +30,7 @@ mod gate;
 mod history;
 mod init;
 mod kernel_tuner;
+mod lessons;
 mod parts;
 mod planted;
 mod profile;

@@ -105,6 +105,18 @@ fn the_json_reference_names_every_key() {
     );
     // A copy of the sample whose baseline forgets the last column.
     shell(&folder, "mkdir broken; cp sample/* broken; sed -i 's/c < cols/c < cols - 1/' broken/naive.c");
+    // Two levels, and a repository whose second commit does not build.
+    let times: Vec<String> =
+        (0..30).map(|i| format!("c{i},{}", if i < 15 { 100 + i % 3 } else { 120 + i % 3 })).collect();
+    std::fs::write(folder.join("times.csv"), format!("commit,time\n{}\n", times.join("\n"))).unwrap();
+    let commit = "git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -qam";
+    shell(
+        &folder,
+        &format!(
+            "mkdir repository; cp -r sample repository; cd repository; git init -q; git add sample; {commit} one; \
+             kiln check sample --target cpu 2>log >log; echo '#error no' >> sample/sample.c; {commit} two"
+        ),
+    );
     // Three implementations, and two of which one does not run on the architecture.
     let versions = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tune/implementations");
     shell(&folder, &format!("cp -r {versions} versions"));
@@ -143,6 +155,10 @@ fn the_json_reference_names_every_key() {
         ("tune --until build", &all_built),
         ("export", "kiln export sample --target cpu --json"),
         ("history", "kiln history --json"),
+        ("history --changes", "kiln history sample --changes --json"),
+        ("history --series", "kiln history --series times.csv --json"),
+        ("history --last-good", "cd repository && kiln history sample --last-good build --json"),
+        ("bisect", "cd repository && kiln bisect sample --target cpu --until build --good HEAD~1 --json"),
         ("show", "kiln show last --json"),
         ("simulate", "kiln simulate last --strategy random --repeats 2 --json"),
         ("init", "kiln init another --json"),
@@ -150,6 +166,12 @@ fn the_json_reference_names_every_key() {
         ("doctor", "kiln doctor --json"),
         ("cache", "kiln cache --json"),
         ("explain", "kiln explain spills --json"),
+        ("lessons", "kiln lessons --json"),
+        ("lessons show", "kiln lessons show hang --json"),
+        ("lessons add", "kiln lessons add --title Ours --text zebra --json"),
+        ("lessons retire", "kiln lessons retire hang --because 'we never hang' --json"),
+        ("lessons export", "kiln lessons export team.json hang --json"),
+        ("lessons import", "kiln lessons import team.json --json"),
     ];
     let verbs: BTreeSet<&str> = runs.iter().map(|(verb, _)| *verb).collect();
     assert_eq!(documented.keys().map(String::as_str).collect::<BTreeSet<_>>(), verbs);

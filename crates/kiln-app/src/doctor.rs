@@ -35,6 +35,7 @@ use kiln_run::{Card, cards, find_python};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, environment};
+use crate::lessons::lesson;
 use crate::project::Project;
 pub use finding::{Finding, Health};
 pub(crate) use program::{ask as ask_program, find as find_program};
@@ -67,7 +68,18 @@ pub fn doctor(project: &Project, fix: bool, path: Option<&Utf8Path>) -> Result<E
     let mut findings = examine(project);
     findings.extend(failed);
     findings.extend(opened.map_or_else(Vec::new, |opened| environment::required(&opened.kernel, opened.card.as_ref())));
+    teach(project, path, &mut findings);
     Ok(Examined { findings, fixed })
+}
+
+/// Puts the lesson that fits beside each finding that is not well; the same lesson once.
+fn teach(project: &Project, path: Option<&Utf8Path>, findings: &mut [Finding]) {
+    let mut shown: Vec<String> = Vec::new();
+    for finding in findings {
+        let lesson = lesson(project, finding, path.map(Utf8Path::as_str));
+        finding.lesson = lesson.filter(|lesson| !shown.contains(&lesson.id));
+        shown.extend(finding.lesson.iter().map(|lesson| lesson.id.clone()));
+    }
 }
 
 /// What a long command needs to know before it starts: room for its records and buffers, and a compiler. Nothing is built

@@ -2,8 +2,8 @@
 //! folder `.kiln`, the store, the build cache, a way to be stopped), and a request with typed arguments. Out: a typed
 //! result, and on the way [`Event`]s for whoever listens. Nothing here prints, parses arguments or ends the process.
 //!
-//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`sweep`], [`baselines`], [`compare`], [`sanitize`], [`profile`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
-//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`export_t4`], [`simulate`], [`doctor`], [`init`], [`init_from`], [`schema`], [`cache`], [`capture`], and [`worker`], the
+//! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`sweep`], [`baselines`], [`compare`], [`bisect`], [`sanitize`], [`profile`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
+//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`export_t4`], [`simulate`], [`doctor`], [`init`], [`init_from`], [`schema`], [`cache`], [`capture`], [`lessons`], and [`worker`], the
 //! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
 //! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
 
@@ -12,10 +12,12 @@ mod ending;
 mod event;
 mod failure;
 mod kernel;
+mod lessons;
 mod operation;
 mod place;
 mod project;
 mod record;
+mod repository;
 mod seed;
 mod teller;
 
@@ -24,32 +26,41 @@ pub use ending::{Ending, Ends};
 pub use event::{Count, EVENT_VERSION, Event, What};
 pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
+pub use lessons::{SHARED as LESSONS_VARIABLE, Shelf, Symptomatic, Taught, lesson, lesson_for};
 pub use operation::{
-    Baselined, Begun, BenchRequest, Benched, CacheHolds, CalibratedCause, Calibration, CaptureRequest, CheckRequest,
-    Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict,
-    Claimed, ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload, Compiled,
-    Convergence, Crossover, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest, DiagnosedProfile,
-    Difference, Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion, ForgeRequest, Forgings,
-    FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated, GatedEverywhere, Guarded, History,
-    HistoryRequest, Important, KeptNow, KeptResult, Labelled, MOST_CELLS, OpenQuestion, PredictRequest, Predicted,
-    PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled,
-    ReproduceRequest, Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Shown, SimulateRequest, Simulated,
-    SimulatedFigures, SimulatedSearch, SimulatedSpace, SpaceRequest, Spaced, Story, SweepCount, SweepEnd, SweepExtreme,
-    SweepRequest, SweepStory, Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, baselines, bench,
-    cache, calibration, capture, check, ci, claims, compare, compare_profiles, debug, deletable, delete, diagnose,
-    diagnose_profile, explain, explained, export, export_t4, forge, fuzz, gate, gate_everywhere, history, importance,
-    init, init_from, predict_kernel, profile, rename, reproduce, retag, sanitize, show, simulate, space, sweep, tune,
-    variants, worker, write_pictures,
+    AddLessonRequest, AddedLesson, Baselined, Begun, BenchRequest, Benched, BisectOutcome, BisectRequest, BisectUntil,
+    Bisected, CacheHolds, CalibratedCause, Calibration, CaptureRequest, Changes, ChangesRequest, CheckRequest, Checked,
+    CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed,
+    ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload, Compiled, Convergence,
+    Crossover, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest, DiagnosedProfile, Difference,
+    Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion, FileChange, FileChanges, FileSeriesChanges,
+    ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated,
+    GatedEverywhere, Guarded, History, HistoryRequest, Important, ImportedLesson, JudgedCommit, KeptNow, KeptResult,
+    Labelled, LastGood, Lessons, MOST_CELLS, OpenQuestion, PredictRequest, Predicted, PredictedWorkload,
+    ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest,
+    Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Series, SeriesChange, SeriesKey, SeriesPoint, Shown,
+    SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, Slowdown, SpaceRequest, Spaced,
+    Story, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, ToolOutcome, TuneRequest, Tuned,
+    VALIDATED, Way, WorkerKind, add_lesson, baselines, bench, bisect, cache, calibration, capture, changes, check, ci,
+    claims, compare, compare_profiles, debug, deletable, delete, diagnose, diagnose_profile, explain, explained,
+    export, export_lessons, export_t4, forge, fuzz, gate, gate_everywhere, history, import_lessons, importance, init,
+    init_from, last_good, lessons, predict_kernel, profile, rename, reproduce, retag, retire_lesson, sanitize,
+    series_changes, show, show_lesson, simulate, space, sweep, tune, variants, worker, write_pictures,
 };
 pub use place::writable;
 pub use project::{Project, Stop};
 pub use record::profiles::{AppliedFix, FixKind, PromiseVerdict};
 pub use record::{StudyNow, unreadable};
+pub use repository::Commit;
 pub use teller::Listener;
 
 pub use camino::{Utf8Path, Utf8PathBuf};
 pub use kiln_core::{Fault, Outcome, Report};
 pub use kiln_diagnose::coarse::{CoarseCause, CoarseDiagnosis, HotLoop};
+pub use kiln_diagnose::lessons::{
+    Kept as KeptLesson, Lesson, Origin as LessonOrigin, Pattern as LessonPattern, Range as LessonRange, Symptoms,
+    Words as LessonWords, write as lesson_file,
+};
 pub use kiln_diagnose::profile::hot::Blamed as HotLine;
 pub use kiln_diagnose::profile::{
     Applied as AppliedRule, Changed as ChangedCause, Comparison as ProfileComparison, Difference as MetricDifference,

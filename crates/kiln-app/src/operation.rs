@@ -1,6 +1,7 @@
 //! The abilities, one file each. In: a project, a request, for long ones a listener. Out: a typed result.
 
 mod bench;
+mod bisect;
 mod cache;
 mod capture;
 mod case;
@@ -19,6 +20,7 @@ mod gate;
 mod history;
 mod importance;
 mod init;
+mod lessons;
 mod profile;
 mod reproduce;
 mod sanitize;
@@ -29,9 +31,11 @@ mod studies;
 mod sweep;
 mod t4;
 mod tune;
+mod versions;
 mod worker;
 
 pub use bench::{Baselined, BenchRequest, Benched, baselines, bench};
+pub use bisect::{BisectOutcome, BisectRequest, BisectUntil, Bisected, JudgedCommit, Slowdown, bisect};
 pub use cache::{CacheHolds, cache};
 pub use capture::{CaptureRequest, capture};
 pub use check::{CheckRequest, Checked, check};
@@ -51,9 +55,16 @@ pub use forge::{ForgeRequest, Forgings, forge};
 pub use from::{Begun, Compiled, FromRequest, OpenQuestion, init_from};
 pub use fuzz::{FuzzFailure, FuzzRequest, Fuzzed, KeptNow, KeptResult, VALIDATED, fuzz};
 pub use gate::{GateRequest, Gated, GatedEverywhere, Way, gate, gate_everywhere};
-pub use history::{History, HistoryRequest, history};
+pub use history::{
+    Changes, ChangesRequest, FileChange, FileChanges, FileSeriesChanges, History, HistoryRequest, LastGood, Series,
+    SeriesChange, SeriesKey, SeriesPoint, changes, history, last_good, series_changes,
+};
 pub use importance::{Important, importance};
 pub use init::init;
+pub use lessons::{
+    AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lessons,
+    retire_lesson, show_lesson,
+};
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};

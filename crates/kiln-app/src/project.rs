@@ -70,6 +70,11 @@ impl Project {
         Project { folder: FOLDER.into(), store, stop, build_limit: None }
     }
 
+    #[cfg(test)]
+    pub(crate) fn in_folder(self, folder: &Utf8Path) -> Project {
+        Project { folder: folder.into(), ..self }
+    }
+
     /// The same, where a build that takes longer than so many seconds is refused. Refuses what is no time.
     pub fn limited(mut self, seconds: Option<f64>) -> Result<Project, Failure> {
         self.build_limit = match seconds.map(Duration::try_from_secs_f64).transpose() {

@@ -1,6 +1,7 @@
 //! What was recorded: studies as they stand now, what they measured, what a new one starts from, and which can go on.
 
 pub(crate) mod chosen;
+pub(crate) mod commits;
 pub(crate) mod kept_cases;
 mod past;
 pub(crate) mod prior;

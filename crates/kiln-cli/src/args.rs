@@ -1,5 +1,6 @@
 //! What can be typed: the verbs here, their flags in files by kind.
 
+mod bisect;
 mod capture;
 mod ci;
 mod claims;
@@ -7,7 +8,9 @@ mod compare;
 mod diagnose;
 mod export;
 mod fuzz;
+mod history;
 mod kernel;
+mod lessons;
 mod machine;
 mod profile;
 mod properties;
@@ -20,6 +23,7 @@ mod tune;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use bisect::BisectArgs;
 pub(crate) use capture::CaptureArgs;
 pub(crate) use ci::{CiArgs, MAX_SAMPLES, WIDTH};
 pub(crate) use claims::{ClaimsArgs, ClaimsFormat, ReproduceArgs};
@@ -27,7 +31,9 @@ pub(crate) use compare::{CompareArgs, CompareFormat, IMPROVEMENT, PrintingArgs, 
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use export::ExportArgs;
 pub(crate) use fuzz::FuzzArgs;
+pub(crate) use history::HistoryArgs;
 pub(crate) use kernel::{BenchArgs, CheckArgs, GateArgs, SpaceArgs};
+pub(crate) use lessons::{AddLessonArgs, LessonsArgs, LessonsVerb};
 pub(crate) use machine::{
     CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, SchemaArgs, WorkerArgs,
 };
@@ -35,7 +41,7 @@ pub(crate) use profile::ProfileArgs;
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
-pub(crate) use studies::{HistoryArgs, ShowArgs, StudiesArgs, StudiesVerb};
+pub(crate) use studies::{ShowArgs, StudiesArgs, StudiesVerb};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::TuneArgs;
 
@@ -101,6 +107,8 @@ pub(crate) enum Verb {
     Sweep(SweepArgs),
     /// Guard kernels in CI: build, check, and compare their speed with a base commit or a committed ratchet
     Ci(CiArgs),
+    /// Find the commit that broke a kernel or made it slow: build, check or measure commits in temporary worktrees
+    Bisect(BisectArgs),
     /// Compare two runs, measured at different times: regression, improvement, or no significant difference
     Compare(CompareArgs),
     /// Check claimed figures: confirmed, refuted with the measured figure, or unverifiable here and why
@@ -119,7 +127,7 @@ pub(crate) enum Verb {
     Capture(CaptureArgs),
     /// Write a package of the winners: sources, header, launcher, compiled code and a Python module, with a test
     Export(ExportArgs),
-    /// List past studies and benchmarks, newest first
+    /// List past studies and benchmarks, newest first; find when a kernel became slower, and the last good commit
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark
     Show(ShowArgs),
@@ -137,6 +145,8 @@ pub(crate) enum Verb {
     Cache(CacheArgs),
     /// Explain a gate, a verdict or a cause: what it means, its usual causes, what to do
     Explain(ExplainArgs),
+    /// What was learned from failures: list, search and show lessons, add your own, share them
+    Lessons(LessonsArgs),
     /// Write shell completions
     Completions(CompletionsArgs),
     /// Write man pages

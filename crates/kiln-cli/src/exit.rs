@@ -3,7 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
-use kiln_app::{Ending, Failure, Project};
+use kiln_app::{Ending, Failure, Project, lesson};
+use kiln_show::{lesson_line, taught};
 use serde_json::json;
 
 use crate::output;
@@ -33,7 +34,10 @@ pub(crate) fn code(result: Result<Ending, Failure>, json: bool, project: &Projec
     if matches!(&failure, Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe) {
         return ExitCode::from(DONE);
     }
-    output::failure(json.then(|| json!({ "errors": failure.reports() })), &failure.to_string());
+    let lesson = lesson(project, &failure, None);
+    let object = json.then(|| taught(json!({ "errors": failure.reports() }), lesson.as_ref()));
+    output::failure(object, &failure.to_string());
+    lesson.iter().for_each(|lesson| output::complain(lesson_line(lesson).trim_end()));
     ExitCode::from(match failure {
         Failure::Input(_) => BAD_INPUT,
         // A step that was broken off by Ctrl-C may say so in its own words.

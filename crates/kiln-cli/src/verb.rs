@@ -1,6 +1,7 @@
 //! The verbs, one file each: arguments, an operation, a view.
 
 mod bench;
+mod bisect;
 mod cache;
 mod capture;
 mod check;
@@ -18,6 +19,7 @@ mod fuzz;
 mod gate;
 mod history;
 mod init;
+mod lessons;
 mod man;
 mod profile;
 mod reproduce;
@@ -48,6 +50,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Bench(args) => bench::run(project, args),
         Verb::Sweep(args) => sweep::run(project, args),
         Verb::Ci(args) => ci::run(project, args),
+        Verb::Bisect(args) => bisect::run(project, args),
         Verb::Claims(args) => claims::run(project, args),
         Verb::Reproduce(args) => reproduce::run(project, args),
         Verb::Compare(args) => compare::run(project, args),
@@ -66,6 +69,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Schema(_) => schema::run(),
         Verb::Cache(args) => cache::run(project, args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Lessons(args) => lessons::run(project, args),
         Verb::Completions(args) => completions::run(args),
         Verb::Man(args) => man::run(args),
         Verb::Worker(args) => worker::run(args),

@@ -52,6 +52,14 @@ gates! {
     WrongKernel "wrong_kernel" "other kernels ran than the file names",
 }
 
+impl Gate {
+    /// Whether it refuses before anything runs.
+    pub fn is_of_the_build(self) -> bool {
+        let place = |gate: Gate| Gate::ALL.iter().position(|one| *one == gate);
+        place(self) < place(Gate::LaunchFailed)
+    }
+}
+
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

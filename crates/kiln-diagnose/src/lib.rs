@@ -14,6 +14,7 @@ mod documented;
 mod fact;
 mod finding;
 mod inconclusive;
+pub mod lessons;
 mod lines;
 mod listed;
 pub mod prediction;

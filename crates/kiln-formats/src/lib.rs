@@ -16,6 +16,7 @@ mod reports;
 mod rows;
 mod runs;
 mod scan;
+mod series;
 pub mod source;
 mod t1;
 mod t4;
@@ -31,6 +32,7 @@ pub use ratchet::{RATCHET, Ratchet, RatchetBaseline, RatchetEntry, read_ratchet}
 pub use recording::{Invalidity, Recorded, Recording, Row, read_recording};
 pub use reports::{ReportOutcome, ReportRow, bencher, benchmark_action, junit, sarif};
 pub use runs::{Beside, RUN_FILE, RunFile, read_run};
+pub use series::{FileSeries, read_series};
 pub use t4::{Attempt, Results, write_t4};
 
 /// A larger file is refused: no recorded space comes near it, unpacked.

@@ -2,6 +2,7 @@
 
 pub(crate) mod begun;
 pub(crate) mod bench;
+pub(crate) mod bisect;
 pub(crate) mod calibration;
 pub(crate) mod check;
 pub(crate) mod ci;
@@ -22,6 +23,7 @@ pub(crate) mod fuzz;
 pub(crate) mod gate;
 pub(crate) mod importance;
 pub(crate) mod ladder;
+pub(crate) mod lessons;
 pub(crate) mod predicted;
 pub(crate) mod profile;
 pub(crate) mod reproduce;

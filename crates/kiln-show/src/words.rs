@@ -3,6 +3,7 @@
 pub(crate) mod colour;
 pub(crate) mod command;
 pub(crate) mod kernels;
+pub(crate) mod lesson;
 pub(crate) mod number;
 pub(crate) mod refusal;
 pub(crate) mod scrutiny;

@@ -32,7 +32,7 @@ pub use resampling::bootstrap::Bootstrap;
 pub use resampling::ratio::{Speedup, series_median, speedup};
 pub use resampling::statistic::Statistic;
 pub use series::autocorrelation::{Autocorrelation, autocorrelation};
-pub use series::change::{ChangePoint, ChangeRule, changes};
+pub use series::change::{ChangePoint, ChangeRule, Point, changes};
 pub use series::drift::{Drift, drift};
 pub use series::outlier::{Fence, Outliers, outliers};
 pub use summary::{Summary, median, percentile};

@@ -6,3 +6,5 @@ pub(crate) mod dependence;
 pub(crate) mod drift;
 pub(crate) mod order;
 pub(crate) mod outlier;
+pub(crate) mod segment;
+pub(crate) mod split;

@@ -122,6 +122,7 @@ proptest! {
         let _ = (hodges_lehmann_ratio(&x, &y, 0.95), bootstrap.percentile(&x, Statistic::Median));
         let _ = (bootstrap.bca(&x, Statistic::Mean), series_median(&x, &bootstrap));
         let _ = (compare(&x, &y, &quick(0.03), 0), compare_apart(&x, &y, &quick(0.03), 0));
-        let _ = changes(&x, &ChangeRule { shuffles: 20, ..ChangeRule::default() }, 0);
+        let points: Vec<Point> = x.iter().map(|v| Point::from(*v)).collect();
+        let _ = changes(&points, &ChangeRule { shuffles: 20, ..ChangeRule::default() }, 0);
     }
 }

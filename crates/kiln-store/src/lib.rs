@@ -14,9 +14,11 @@
 //! store written by a newer kiln, a trial recorded twice, numbers that would not read back (NaN and infinities), names
 //! that fit no study or more than one.
 
+mod commit;
 mod database;
 mod find;
 mod label;
+mod point;
 mod profile;
 mod read;
 mod records;
@@ -25,8 +27,10 @@ mod store;
 mod validation;
 mod write;
 
+pub use commit::{CommitJudged, CommitVerdict};
 pub use database::place::exists;
 pub use label::{Labels, NAME, TAG, check_label};
+pub use point::RunPoint;
 pub use profile::ProfileRecord;
 pub use records::details::{ByWorkload, CallChecks, CheckedCalls, Details};
 pub use records::environment::{Environment, NamedGpu, Packages};

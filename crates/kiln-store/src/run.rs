@@ -61,6 +61,8 @@ pub struct RunSide {
     pub side: String,
     /// Seconds of one call; none where it could not be measured.
     pub median_s: Option<f64>,
+    /// The 95 % interval of that; none where an older kiln recorded it.
+    pub median_ci95: Option<[f64; 2]>,
     /// How many times as fast the configuration is as this side, with its interval.
     pub speedup: Option<(f64, [f64; 2])>,
     /// The verdict on the configuration against this side.
@@ -149,7 +151,8 @@ impl Store {
                     side.refusal.as_ref().map(serde_json::to_string).transpose().map_err(|e| Fault::new(what, e))?;
                 let insert = sqlx::query(
                     "INSERT INTO run_sides (run, place, workload, side, median_s, speedup, speedup_low, speedup_high, \
-                     verdict, peak_memory, gpu_memory, refusal) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                     verdict, peak_memory, gpu_memory, refusal, median_low, median_high) VALUES ($1, $2, $3, $4, $5, $6, \
+                     $7, $8, $9, $10, $11, $12, $13, $14)",
                 )
                 .bind(run.id.as_str())
                 .bind(count(what, "the side's place", place as u64)?)
@@ -162,7 +165,9 @@ impl Store {
                 .bind(side.verdict.as_deref())
                 .bind(bytes("peak_memory", side.peak_memory)?)
                 .bind(bytes("gpu_memory", side.gpu_memory)?)
-                .bind(refusal);
+                .bind(refusal)
+                .bind(number("median_low", side.median_ci95.map(|[low, _]| low))?)
+                .bind(number("median_high", side.median_ci95.map(|[_, high]| high))?);
                 session.change(insert).map_err(|e| fault(what, &e))?;
             }
             Ok(())
@@ -199,8 +204,8 @@ impl Store {
     fn with_sides(&self, run: Run) -> Result<Run, Fault> {
         let what = &format!("reading the sides of run {}", run.id);
         let statement = sqlx::query(
-            "SELECT workload, side, median_s, speedup, speedup_low, speedup_high, verdict, peak_memory, gpu_memory, refusal \
-             FROM run_sides WHERE run = $1 ORDER BY place",
+            "SELECT workload, side, median_s, speedup, speedup_low, speedup_high, verdict, peak_memory, gpu_memory, refusal, \
+             median_low, median_high FROM run_sides WHERE run = $1 ORDER BY place",
         );
         let sides = self.read(what, statement.bind(run.id.as_str()), side)?;
         Ok(Run { sides, ..run })
@@ -243,10 +248,15 @@ fn side(row: Columns<'_>) -> Result<RunSide, Fault> {
         workload: row.get("workload")?,
         side: row.get("side")?,
         median_s: row.get("median_s")?,
+        median_ci95: both(row.get("median_low")?, row.get("median_high")?),
         speedup: if let (Some(value), Some(low), Some(high)) = speedup { Some((value, [low, high])) } else { None },
         verdict: row.get("verdict")?,
         peak_memory: bytes("peak_memory")?,
         gpu_memory: bytes("gpu_memory")?,
         refusal: row.maybe_json("refusal")?,
     })
+}
+
+fn both(low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
+    Some([low?, high?])
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::lessons::Taught;
+
 /// How a part of the environment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -38,21 +40,24 @@ pub struct Finding {
     pub why: &'static str,
     /// What to do; none when nothing needs doing.
     pub fix: Option<String>,
+    /// The lesson that fits it, where the doctor was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lesson: Option<Taught>,
 }
 
 impl Finding {
     /// All is well.
     pub fn ok(id: &'static str, why: &'static str, what: impl Into<String>) -> Finding {
-        Finding { id, state: Health::Ok, what: what.into(), why, fix: None }
+        Finding { id, state: Health::Ok, what: what.into(), why, fix: None, lesson: None }
     }
 
     /// Results may suffer, unless `fix` is done.
     pub fn warn(id: &'static str, why: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Finding {
-        Finding { id, state: Health::Warn, what: what.into(), why, fix: Some(fix.into()) }
+        Finding { id, state: Health::Warn, what: what.into(), why, fix: Some(fix.into()), lesson: None }
     }
 
     /// kiln does not work, until `fix` is done.
     pub fn fail(id: &'static str, why: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Finding {
-        Finding { id, state: Health::Fail, what: what.into(), why, fix: Some(fix.into()) }
+        Finding { id, state: Health::Fail, what: what.into(), why, fix: Some(fix.into()), lesson: None }
     }
 }

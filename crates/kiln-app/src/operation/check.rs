@@ -3,6 +3,7 @@
 
 use kiln_core::{Config, Outcome, Refusal};
 use kiln_judge::Level;
+use kiln_store::CommitJudged;
 use kiln_study::{Bench, CheckReport, Kernel, Settings, examine};
 
 use crate::ending::{Ending, Ends};
@@ -10,6 +11,7 @@ use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting, surroundings};
 use crate::project::Project;
 use crate::record::chosen::Chosen;
+use crate::record::commits::{self, AtCommit};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 
@@ -85,5 +87,28 @@ pub(crate) fn run<'a>(
             Outcome::Refused(refusal) => Some((refusal, String::new())),
         };
     }
+    found(project, &opened.kernel, &refused, teller);
     Ok(Checked { kernel: opened.kernel, config, level, seed: settings.seed, reports, refused })
+}
+
+/// Records what was found of the commit: that it is correct, that it is not, or that it does not build.
+fn found(project: &Project, kernel: &Kernel<'_>, refused: &Option<(Refusal, String)>, teller: &Teller<'_>) {
+    let Some((inside, commit)) = commits::clean(&kernel.folder) else { return };
+    let (judged, words) = match refused {
+        Some((refusal, _)) if refusal.gate.is_of_the_build() => (CommitJudged::Build, refusal.measured.as_str()),
+        Some((refusal, _)) => (CommitJudged::Check, refusal.measured.as_str()),
+        None => (CommitJudged::Check, "correct"),
+    };
+    AtCommit {
+        kernel: kernel.name(),
+        inside: &inside,
+        commit: &commit,
+        judged,
+        good: refused.is_none(),
+        target: kernel.target(),
+        variant: &kernel.variant(),
+        device: "",
+        words,
+    }
+    .record(project, teller);
 }

@@ -2,11 +2,12 @@
 //! committed ratchet, or a base commit measured in turns with the work. Out: for each kernel the steps it went through and a
 //! verdict on every workload. A regression counts only when a second measurement, in fresh processes, finds it again.
 //!
-//! `steps` lists what is done in order, `correctness` has those beyond a check, `choice` says with which configuration, `worktree` has the base commit, `against_base` and
+//! `steps` lists what is done in order, `correctness` has those beyond a check, `choice` says with which configuration, `base` has the base commit, `against_base` and
 //! `against_ratchet` measure and judge.
 
 mod against_base;
 mod against_ratchet;
+mod base;
 mod choice;
 mod correctness;
 mod course;
@@ -15,22 +16,24 @@ mod machine;
 mod measure;
 mod steps;
 mod verdict;
-mod worktree;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Refusal;
 use kiln_diagnose::Finding;
 use kiln_stats::Thresholds;
+use kiln_store::CommitJudged;
 use serde::Serialize;
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Measuring, Selecting};
+use crate::kernel::{KernelFile, Measuring, Selecting, folder};
 use crate::project::Project;
+use crate::record::commits::{self, AtCommit};
+use crate::repository::Worktree;
 use crate::teller::{Listener, Teller};
+use base::Base;
 use course::Course;
 pub use verdict::{CiVerdict, CiWorkload};
-use worktree::{Base, Worktree};
 
 /// What is to be guarded, and how.
 #[derive(Debug, Clone)]
@@ -199,7 +202,10 @@ fn run(project: &Project, request: &CiRequest, teller: &Teller<'_>) -> Result<Gu
                 kernels.push(kernel);
                 break;
             }
-            Ok(ending) => kernel.ending = ending,
+            Ok(ending) => {
+                kernel.ending = ending;
+                kernel.record(project, teller);
+            }
             // A single kernel's trouble is the command's.
             Err(failure) if request.paths.len() == 1 && kernel.steps.is_empty() => return Err(failure),
             Err(failure) => kernel.failed(&failure),
@@ -227,6 +233,29 @@ impl CiKernel {
         }
     }
 
+    /// Records whether the commit is as fast as what it was compared with.
+    fn record(&self, project: &Project, teller: &Teller<'_>) {
+        let good = match self.verdict {
+            Some(CiVerdict::Regression) => false,
+            Some(CiVerdict::Same | CiVerdict::Identical | CiVerdict::Improvement) => true,
+            _ => return,
+        };
+        let Some((inside, commit)) = commits::clean(folder(Utf8Path::new(&self.path))) else { return };
+        let words = self.steps.last().map_or("", |step| step.words.as_str());
+        AtCommit {
+            kernel: &self.kernel,
+            inside: &inside,
+            commit: &commit,
+            judged: CommitJudged::Fast,
+            good,
+            target: self.target.as_deref().unwrap_or_default(),
+            variant: self.variant.as_deref().unwrap_or_default(),
+            device: self.device.as_deref().unwrap_or_default(),
+            words,
+        }
+        .record(project, teller);
+    }
+
     fn failed(&mut self, failure: &Failure) {
         self.notes.extend(failure.reports().into_iter().map(|report| match report.hint {
             Some(hint) => format!("{}; hint: {hint}", report.message),
@@ -249,7 +278,7 @@ impl Bases {
         let place = match self.added.iter().position(same) {
             Some(place) => place,
             None => {
-                self.added.push((base.clone(), Worktree::add(base)?));
+                self.added.push((base.clone(), Worktree::add(&base.repository, &base.commit)?));
                 self.added.len() - 1
             }
         };

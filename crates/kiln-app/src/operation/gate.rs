@@ -114,7 +114,7 @@ pub fn gate<'a>(
     teller.end(gated)
 }
 
-fn run<'a>(
+pub(crate) fn run<'a>(
     project: &Project,
     file: &'a KernelFile,
     request: &GateRequest,

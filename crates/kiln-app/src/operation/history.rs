@@ -1,6 +1,11 @@
 //! Past studies and benchmarks, newest first. In: a kernel, or all of them. Out: each as it stands now. Where the kernel asked
 //! for has none, the kernels that have.
 
+mod changes;
+mod last_good;
+mod series;
+mod table;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_store::{Filter, Run, Store, Study, Validation};
 
@@ -9,6 +14,12 @@ use crate::kernel::{KernelFile, Opened, Selecting};
 use crate::operation::tune::spec_hash;
 use crate::project::Project;
 use crate::record::{StudyNow, Whose, as_they_stand};
+
+pub use changes::{Changes, ChangesRequest, changes};
+pub(crate) use last_good::good_commits;
+pub use last_good::{LastGood, last_good};
+pub use series::{Series, SeriesChange, SeriesKey, SeriesPoint};
+pub use table::{FileChange, FileChanges, FileSeriesChanges, series_changes};
 
 /// Which studies to list.
 #[derive(Debug, Clone, Default)]

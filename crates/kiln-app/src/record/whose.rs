@@ -3,7 +3,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
-use kiln_store::{Environment, Filter, Kept, Run, State, Store, Study};
+use kiln_store::{Environment, Filter, Kept, Run, RunPoint, State, Store, Study};
 
 use crate::failure::Failure;
 use crate::project::Project;
@@ -33,6 +33,11 @@ impl Whose {
     /// The same of a benchmark.
     pub(crate) fn ran(&self, run: &Run) -> bool {
         self.has(&run.kernel, &run.path, &run.environment)
+    }
+
+    /// The same of what a benchmark measured.
+    pub(crate) fn measured(&self, kernel: &str, point: &RunPoint) -> bool {
+        self.has(kernel, &point.path, &point.environment)
     }
 
     fn has(&self, kernel: &str, path: &str, environment: &Kept<Environment>) -> bool {

@@ -188,7 +188,9 @@ fn charge(plan: &Duel<'_>, courses: &[Course], rounds: &mut Rounds) -> Vec<Vec<S
         let note = |(place, (seconds, (name, _))): (usize, (&f64, &(String, Subject)))| {
             rounds.iter_mut().for_each(|turns| turns[place].samples.iter_mut().for_each(|sample| *sample += seconds));
             let longer = 1e6 * seconds;
-            format!("{name}: a call by itself takes {longer:.1} us longer than in a row, beyond what others do; that was added")
+            format!(
+                "{name}: a call by itself takes {longer:.1} us longer than in a row, beyond what others do; that was added"
+            )
         };
         own.map(note).collect()
     };

@@ -1,6 +1,6 @@
 //! What each verb answers about itself: how long its builds may take, and whether it prints for people or for machines.
 
-use super::{ClaimsFormat, CompareFormat, Verb};
+use super::{ClaimsFormat, CompareFormat, LessonsVerb, Verb};
 
 impl Verb {
     /// Seconds a build may take, for verbs that build.
@@ -12,6 +12,7 @@ impl Verb {
             Verb::Bench(args) => args.building.build_limit,
             Verb::Sweep(args) => args.building.build_limit,
             Verb::Ci(args) => args.building.build_limit,
+            Verb::Bisect(args) => args.building.build_limit,
             Verb::Claims(args) => args.building.build_limit,
             Verb::Reproduce(args) => args.building.build_limit,
             Verb::Tune(args) => args.building.build_limit,
@@ -27,12 +28,13 @@ impl Verb {
     pub(crate) fn for_people(&self) -> bool {
         let machines = match self {
             Verb::Space(args) => args.list,
-            Verb::History(args) => args.export.is_some(),
+            Verb::History(args) => args.export.is_some() || args.csv,
             Verb::Show(args) => args.csv,
             Verb::Ci(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
             Verb::Claims(args) => args.format != ClaimsFormat::Text,
             Verb::Profile(args) => args.out.is_some(),
             Verb::Compare(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
+            Verb::Lessons(args) => matches!(args.verb, Some(LessonsVerb::Show { toml: true, .. })),
             Verb::Schema(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
         };
@@ -48,6 +50,7 @@ impl Verb {
             Verb::Check(args) => args.json,
             Verb::Fuzz(args) => args.json,
             Verb::Bench(args) => args.json,
+            Verb::Bisect(args) => args.json,
             Verb::Sweep(args) => args.json,
             Verb::Diagnose(args) => args.json,
             Verb::Profile(args) => args.json,
@@ -62,6 +65,7 @@ impl Verb {
             Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
+            Verb::Lessons(args) => args.json,
             Verb::Init(args) => args.json,
             Verb::Export(args) => args.json,
             Verb::Capture(_)

@@ -1,7 +1,6 @@
 //! Flags of the verbs about recorded studies.
 
 use clap::{Args, Subcommand};
-use kiln_app::Utf8PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
@@ -42,41 +41,6 @@ pub(crate) enum StudiesVerb {
         #[arg(long)]
         yes: bool,
     },
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Studies are recorded in .kiln under the current folder. T4 is a format for tuning results that other tools read: every configuration tried with its samples, in milliseconds, or why it failed.\n\nExamples:\n  kiln history\n  kiln history kernels/attention --limit 5\n  kiln history last --export t4 --output results.json"
-)]
-pub(crate) struct HistoryArgs {
-    /// Only studies of this kernel: its folder, its kernel.toml or its name; with --export, the study to export
-    #[arg(value_name = "PATH|KERNEL|STUDY")]
-    pub(crate) kernel: Option<Utf8PathBuf>,
-    /// Export one study in another tool's format
-    #[arg(long, value_name = "FORMAT", value_enum, requires = "kernel", conflicts_with_all = ["json", "limit"])]
-    pub(crate) export: Option<Export>,
-    /// File to write it to [default: standard output]
-    #[arg(long, value_name = "FILE", requires = "export")]
-    pub(crate) output: Option<Utf8PathBuf>,
-    /// Workload to export, for a study that tuned each workload separately
-    #[arg(long, value_name = "NAME", requires = "export")]
-    pub(crate) workload: Option<String>,
-    /// Only studies with this tag
-    #[arg(long, value_name = "TAG", conflicts_with = "export")]
-    pub(crate) tag: Option<String>,
-    /// Show the newest N
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) limit: u32,
-    /// Print one JSON object instead
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Forms a study can be written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Export {
-    /// T4 results, which Kernel Tuner's tools read
-    T4,
 }
 
 #[derive(Debug, Args)]

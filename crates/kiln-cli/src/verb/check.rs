@@ -1,7 +1,7 @@
 //! `kiln check`: is one configuration right?
 
-use kiln_app::{CheckRequest, Ending, Ends, Failure, KernelFile, Project, check};
-use kiln_show::CheckView;
+use kiln_app::{CheckRequest, Ending, Ends, Failure, KernelFile, Project, check, lesson};
+use kiln_show::{CheckView, with_lesson as shown};
 
 use crate::args::CheckArgs;
 use crate::hearing::Hearing;
@@ -28,6 +28,7 @@ pub(crate) fn run(project: &Project, args: &CheckArgs) -> Result<Ending, Failure
         refused: checked.refused.as_ref(),
         verbose: output::verbose(),
     };
-    hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+    let lesson = lesson(project, &checked, Some(args.selecting.path.as_str()));
+    hearing.data(&shown(args.json, view.json(), view.to_string(), lesson.as_ref()))?;
     Ok(checked.ending())
 }

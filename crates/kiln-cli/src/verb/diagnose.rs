@@ -2,11 +2,12 @@
 
 use kiln_app::{
     DiagnoseRequest, Ending, Ends, Failure, KernelFile, PredictRequest, ProfileCompareRequest, ProfileDiagnoseRequest,
-    Project, Selecting, Utf8Path, calibration, compare_profiles, diagnose, diagnose_profile, predict_kernel,
+    Project, Selecting, Utf8Path, calibration, compare_profiles, diagnose, diagnose_profile, lesson, predict_kernel,
     write_pictures,
 };
 use kiln_show::{
     CalibrationView, ComparedProfilesView, DiagnosedProfileView, DiagnosisView, PredictedView, ProfilePictures,
+    with_lesson as shown,
 };
 use serde_json::json;
 
@@ -25,8 +26,8 @@ pub(crate) fn run(project: &Project, args: &DiagnoseArgs) -> Result<Ending, Fail
     }
     match (&args.ncu, &args.against) {
         (Some(page), Some(against)) => compared(args, page, against),
-        (Some(page), None) => profiled(args, page),
-        (None, _) => sanitized(args),
+        (Some(page), None) => profiled(project, args, page),
+        (None, _) => sanitized(project, args),
     }
 }
 
@@ -66,7 +67,7 @@ fn compared(args: &DiagnoseArgs, page: &Utf8Path, against: &Utf8Path) -> Result<
 }
 
 /// What a profile says.
-fn profiled(args: &DiagnoseArgs, page: &Utf8Path) -> Result<Ending, Failure> {
+fn profiled(project: &Project, args: &DiagnoseArgs, page: &Utf8Path) -> Result<Ending, Failure> {
     let request = ProfileDiagnoseRequest {
         page: page.to_owned(),
         details: args.details.clone(),
@@ -85,20 +86,17 @@ fn profiled(args: &DiagnoseArgs, page: &Utf8Path) -> Result<Ending, Failure> {
         }
     }
     let view = DiagnosedProfileView { profile: &profile, verbose: output::verbose() };
-    output::data(&match args.json {
-        true => format!("{}\n", view.json()),
-        false => view.to_string(),
-    })?;
+    let lesson = lesson(project, &profile, None);
+    output::data(&shown(args.json, view.json(), view.to_string(), lesson.as_ref()))?;
     Ok(profile.ending())
 }
 
 /// What a sanitizer's log says.
-fn sanitized(args: &DiagnoseArgs) -> Result<Ending, Failure> {
+fn sanitized(project: &Project, args: &DiagnoseArgs) -> Result<Ending, Failure> {
     let request = DiagnoseRequest { logs: args.sanitizer.clone(), sources: args.source.clone() };
     let diagnosis = diagnose(&request)?;
-    output::data(&match args.json {
-        true => format!("{}\n", json!(diagnosis)),
-        false => DiagnosisView { diagnosis: &diagnosis }.to_string(),
-    })?;
+    let lesson = lesson(project, &diagnosis, None);
+    let text = DiagnosisView { diagnosis: &diagnosis }.to_string();
+    output::data(&shown(args.json, json!(diagnosis), text, lesson.as_ref()))?;
     Ok(diagnosis.ending())
 }

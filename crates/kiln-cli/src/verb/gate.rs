@@ -1,7 +1,7 @@
 //! `kiln gate`: one configuration up the ladder.
 
-use kiln_app::{Ending, Ends, Failure, GateRequest, Gated, KernelFile, Project, Way, gate, gate_everywhere};
-use kiln_show::{BuiltView, EverywhereView, GateView, LadderView};
+use kiln_app::{Ending, Ends, Failure, GateRequest, Gated, KernelFile, Project, Way, gate, gate_everywhere, lesson};
+use kiln_show::{BuiltView, EverywhereView, GateView, LadderView, lesson_line, taught};
 use serde_json::Value;
 
 use crate::args::{GateArgs, Until};
@@ -32,8 +32,9 @@ pub(crate) fn run(project: &Project, args: &GateArgs) -> Result<Ending, Failure>
     }
     let gated = gate(project, &file, &request, &hear)?;
     let view = GateView::of(&gated);
+    let lesson = lesson(project, &gated, Some(args.selecting.path.as_str()));
     if args.json {
-        output::data(&format!("{}\n", object(view.json(), &gated)))?;
+        output::data(&format!("{}\n", taught(object(view.json(), &gated), lesson.as_ref())))?;
         return Ok(gated.ending());
     }
     output::warnings(gated.warnings);
@@ -44,6 +45,7 @@ pub(crate) fn run(project: &Project, args: &GateArgs) -> Result<Ending, Failure>
         Way::Built(forged, _) => hearing.data(&BuiltView { forged, verbose }.to_string())?,
         Way::Climbed(evaluation) => hearing.data(&LadderView { evaluation, verbose }.to_string())?,
     }
+    lesson.iter().try_for_each(|lesson| hearing.data(&lesson_line(lesson)))?;
     gated.way.note().into_iter().for_each(output::note);
     Ok(gated.ending())
 }

@@ -1,7 +1,7 @@
 //! `kiln profile`: what a kernel's time goes to.
 
-use kiln_app::{Ending, Ends, Failure, KernelFile, ProfileRequest, Project, profile, writable, write_whole};
-use kiln_show::ProfileView;
+use kiln_app::{Ending, Ends, Failure, KernelFile, ProfileRequest, Project, lesson, profile, writable, write_whole};
+use kiln_show::{ProfileView, with_lesson as shown};
 
 use crate::args::ProfileArgs;
 use crate::hearing::Hearing;
@@ -23,7 +23,8 @@ pub(crate) fn run(project: &Project, args: &ProfileArgs) -> Result<Ending, Failu
     };
     let profiled = profile(project, &file, &request, &hear)?;
     let view = ProfileView { profiled: &profiled, verbose: output::verbose() };
-    let text = if args.json { format!("{}\n", view.json()) } else { view.to_string() };
+    let lesson = lesson(project, &profiled, Some(args.selecting.path.as_str()));
+    let text = shown(args.json, view.json(), view.to_string(), lesson.as_ref());
     match &args.out {
         Some(file) => write_whole(file, text.as_bytes())?,
         None => hearing.data(&text)?,

@@ -1,7 +1,7 @@
 //! `kiln sanitize`: the cause of a fault, by tools that watch every access.
 
-use kiln_app::{Ending, Ends, Failure, KernelFile, Project, SanitizeRequest, sanitize};
-use kiln_show::SanitizeView;
+use kiln_app::{Ending, Ends, Failure, KernelFile, Project, SanitizeRequest, lesson, sanitize};
+use kiln_show::{SanitizeView, with_lesson as shown};
 
 use crate::args::SanitizeArgs;
 use crate::hearing::Hearing;
@@ -22,6 +22,7 @@ pub(crate) fn run(project: &Project, args: &SanitizeArgs) -> Result<Ending, Fail
     };
     let sanitized = sanitize(project, &file, &request, &hear)?;
     let view = SanitizeView { sanitized: &sanitized, verbose: output::verbose() };
-    hearing.data(&if args.json { format!("{}\n", view.json()) } else { view.to_string() })?;
+    let lesson = lesson(project, &sanitized, Some(args.selecting.path.as_str()));
+    hearing.data(&shown(args.json, view.json(), view.to_string(), lesson.as_ref()))?;
     Ok(sanitized.ending())
 }

@@ -1,10 +1,11 @@
 //! `kiln tune`: the whole loop, from the default configuration to a confirmed winner.
 
 use kiln_app::{
-    Ending, Ends, Failure, Measuring, Project, Report, Selecting, Summary, TuneRequest, TuneVerdict, Tuned, tune,
+    Ending, Ends, Failure, Measuring, Project, Report, Selecting, Summary, TuneRequest, TuneVerdict, Tuned, lesson,
+    tune,
 };
-use kiln_show::{Command, SummaryView};
-use serde_json::json;
+use kiln_show::{Command, SummaryView, lesson_line, taught};
+use serde_json::{Value, json};
 
 use super::forge;
 use crate::args::{TuneArgs, Until};
@@ -22,9 +23,14 @@ pub(crate) fn run(project: &Project, args: &TuneArgs) -> Result<Ending, Failure>
     let hearing = Hearing::progress(&args.hearing, args.json)?;
     let (ending, summary) = study(project, args, &hearing, &request(args))?;
     if let (true, Some(summary)) = (args.json, summary) {
-        output::data(&format!("{}\n", json!(summary)))?;
+        output::data(&format!("{}\n", object(project, args, &summary)))?;
     }
     Ok(ending)
+}
+
+/// What `--json` prints of a study.
+fn object(project: &Project, args: &TuneArgs, summary: &Summary) -> Value {
+    taught(json!(summary), lesson(project, summary, Some(args.selecting.path.as_str())).as_ref())
 }
 
 /// One study, told to its end but for the object that `--json` asks for.
@@ -43,14 +49,16 @@ pub(super) fn study(
             if !args.json {
                 let files: Vec<String> = files.into_iter().map(Into::into).collect();
                 let next = next(&kiln, &asked, &summary, &short_id, exhausted);
-                hearing.data(&SummaryView { summary: &summary, files: &files, next: &next }.to_string())?;
+                let text = SummaryView { summary: &summary, files: &files, next: &next }.to_string();
+                let lesson = lesson(project, &*summary, Some(request.selecting.path.as_str()));
+                hearing.data(&(text + &lesson.as_ref().map(lesson_line).unwrap_or_default()))?;
             }
             // After what was found is told.
             match (unwritten, args.json) {
                 (None, _) => Ok((ending, Some(summary))),
                 (Some(failure), json) => {
                     if json && !args.all_variants {
-                        output::data(&format!("{}\n", json!(summary)))?;
+                        output::data(&format!("{}\n", object(project, args, &summary)))?;
                     }
                     Err(failure)
                 }

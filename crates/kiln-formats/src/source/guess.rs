@@ -59,8 +59,21 @@ pub(crate) fn real(name: &str) -> Option<&'static str> {
     if has(&["eps", "epsilon"]) {
         Some("1e-5")
     } else {
-        has(&["scale", "alpha", "beta", "gamma", "slope", "momentum", "temperature", "lr", "rate", "prob", "decay", "clip"])
-            .then_some("1.0")
+        has(&[
+            "scale",
+            "alpha",
+            "beta",
+            "gamma",
+            "slope",
+            "momentum",
+            "temperature",
+            "lr",
+            "rate",
+            "prob",
+            "decay",
+            "clip",
+        ])
+        .then_some("1.0")
     }
 }
 

@@ -151,8 +151,7 @@ impl TritonKernel {
         tunables.push(self.tunable("num_warps", None, 4));
         tunables.push(self.tunable("num_stages", None, 2));
         let (mut dims, mut arguments) = (Vec::new(), Vec::new());
-        let scalars: Vec<&TritonParameter> =
-            self.parameters.iter().filter(|p| p.is_scalar()).collect();
+        let scalars: Vec<&TritonParameter> = self.parameters.iter().filter(|p| p.is_scalar()).collect();
         for scalar in scalars.iter().filter(|p| is_size(&p.name) && !p.name.contains("stride")) {
             let taken = |name: &str| tunables.iter().any(|t| t.name == name) || dims.iter().any(|(d, _)| d == name);
             dims.push((

@@ -133,7 +133,10 @@ fn strings_of_python_become_kernels() {
     assert_eq!(spec.targets[0].implementations[0].tunables.len(), 3);
     let python = launch_py(&kernels[0], &found, "", "add.py");
     assert!(python.contains("add = _module.add.fn") && python.contains("triton.cdiv(like.numel(), BLOCK)"), "{python}");
-    assert!(toml.contains("name = \"eps\"\ntype = \"f32\"") && !toml.contains("EVEN") && !python.contains("EVEN"), "{toml}");
+    assert!(
+        toml.contains("name = \"eps\"\ntype = \"f32\"") && !toml.contains("EVEN") && !python.contains("EVEN"),
+        "{toml}"
+    );
     assert!(read_python("nonsense").is_err());
 }
 

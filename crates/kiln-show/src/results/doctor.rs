@@ -5,6 +5,8 @@ use std::fmt;
 use kiln_app::{Finding, Health};
 use serde_json::{Value, json};
 
+use crate::words::lesson::lesson_line;
+
 /// Everything `kiln doctor` says.
 pub struct DoctorView<'a> {
     /// What was found.
@@ -28,7 +30,7 @@ impl fmt::Display for DoctorView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.findings.iter().map(|found| found.id.len()).max().unwrap_or(0);
         for found in self.findings {
-            let Finding { id, state, what, why, fix } = found;
+            let Finding { id, state, what, why, fix, lesson } = found;
             let room = WIDEST - 8 - width;
             let mut words = what.lines().flat_map(|line| wrapped(line, room));
             writeln!(f, "{:<4}  {id:<width$}  {}", state.name(), words.next().unwrap_or_default())?;
@@ -40,6 +42,9 @@ impl fmt::Display for DoctorView<'_> {
                     let noun = if place == 0 { format!("{noun}:") } else { String::new() };
                     writeln!(f, "{:6}{:width$}  {noun:4} {line}", "", "")?;
                 }
+            }
+            if let Some(lesson) = lesson {
+                write!(f, "{:6}{:width$}  {}", "", "", lesson_line(lesson))?;
             }
         }
         writeln!(f)?;

@@ -55,6 +55,6 @@ impl Topic {
         }
         let state = if fixes.is_empty() { Health::Ok } else { Health::Warn };
         let fix = (!fixes.is_empty()).then(|| fixes.join("; "));
-        Finding { id: self.id, state, what: lines.join("\n"), why: self.why, fix }
+        Finding { id: self.id, state, what: lines.join("\n"), why: self.why, fix, lesson: None }
     }
 }

@@ -107,6 +107,7 @@ pub(crate) fn sides(figures: &[Versus]) -> Vec<RunSide> {
         sides.push(RunSide {
             workload: figure.workload.clone(),
             median_s: Some(figure.times.median),
+            median_ci95: Some([figure.median_ci95.low, figure.median_ci95.high]),
             peak_memory: figure.peak_memory,
             gpu_memory: figure.gpu_memory,
             ..RunSide::default()
@@ -115,6 +116,7 @@ pub(crate) fn sides(figures: &[Versus]) -> Vec<RunSide> {
             workload: figure.workload.clone(),
             side: against.name.clone(),
             median_s: Some(against.comparison.baseline.median),
+            median_ci95: Some([against.comparison.baseline_ci95.low, against.comparison.baseline_ci95.high]),
             speedup: Some((
                 against.comparison.speedup,
                 [against.comparison.speedup_ci95.low, against.comparison.speedup_ci95.high],

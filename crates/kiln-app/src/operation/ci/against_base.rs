@@ -7,13 +7,14 @@ use kiln_formats::RATCHET;
 use kiln_spec::changed_tables;
 use kiln_study::{Kernel, Rival, Versus, best_config};
 
+use super::base::Base;
 use super::choice::{Case, From, recorded};
 use super::course::{Course, Stepped, ratchet};
 use super::measure::{concluded, confirmed, fought, named, refused, with_bench};
 use super::verdict::{CiVerdict, CiWorkload};
-use super::worktree::Base;
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, complete, folder, kernel, runnable};
+use crate::operation::versions::{Ground, ground};
 
 /// What the base takes part as.
 const NAME: &str = "base";
@@ -171,14 +172,13 @@ fn once(
         };
         let (mut found, mut kept) = (Vec::new(), Vec::new());
         for stage in bench.stages.iter().filter(|stage| wanted(stage.name())) {
-            let own = bench.identity(stage, subject)?;
-            if let Some(why) = bench.incomparable(stage, theirs, config) {
-                found.push(new(stage.name(), case, &why));
-            } else if own.is_some() && own == bench.identity(stage, &base)? {
-                let config = case.config.to_string();
-                found.push(CiWorkload::unmeasured(stage.name(), &config, CiVerdict::Identical, ""));
-            } else {
-                kept.push(stage.name().to_string());
+            match ground(bench, stage, subject, (theirs, config), &base)? {
+                Ground::Incomparable(why) => found.push(new(stage.name(), case, &why)),
+                Ground::Identical => {
+                    let config = case.config.to_string();
+                    found.push(CiWorkload::unmeasured(stage.name(), &config, CiVerdict::Identical, ""));
+                }
+                Ground::Open => kept.push(stage.name().to_string()),
             }
         }
         bench.stages.retain(|stage| kept.iter().any(|name| name == stage.name()));

@@ -8,9 +8,9 @@ use kiln_core::Refusal;
 use kiln_diagnose::Finding;
 use kiln_formats::{RATCHET, Ratchet, read_ratchet};
 
+use super::base::Base;
 use super::choice::Case;
 use super::steps::STEPS;
-use super::worktree::Base;
 use super::{Bases, CiAgainst, CiKernel, CiRequest, CiState, CiStep};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;

@@ -1,19 +1,17 @@
-//! Measuring a case. In: a kernel, a configuration, and what to do with the bench. Out: what came of it, or the refusal. Every
-//! measurement has a bench, workers and a seed of its own, so that a second one confirms or contradicts the first.
-
-use std::time::Instant;
+//! Measuring a case. In: a kernel, a configuration, and what to do with the bench. Out: what came of it, or the refusal; of
+//! two measurements, what both say.
 
 use kiln_core::{Outcome, Refusal};
-use kiln_stats::Thresholds;
-use kiln_study::{Bench, Extent, Rival, Subject, Versus, versus};
+use kiln_study::{Bench, Rival, Subject, Versus};
 
 use super::CiRequest;
 use super::choice::Case;
 use super::course::{Course, Stepped};
 use super::verdict::{CiVerdict, CiWorkload};
 use crate::failure::Failure;
-use crate::kernel::{Opened, surroundings};
-use crate::operation::bench::{self, BenchRequest, Setting};
+use crate::kernel::Opened;
+use crate::operation::bench::{self, BenchRequest};
+use crate::operation::versions::{self, Measurer};
 
 /// Refuses numbers that mean nothing before anything is done.
 pub(super) fn sensible(request: &CiRequest) -> Result<(), Failure> {
@@ -45,44 +43,23 @@ pub(super) fn with_bench<T>(
     number: u64,
     work: impl FnOnce(&mut Bench<'_>, &Subject) -> Result<Outcome<T>, Failure>,
 ) -> Result<Outcome<T>, Failure> {
-    let request = as_bench(course.request);
-    let mut settings = bench::settings(&request, opened)?;
-    // A seed that was asked for gives the second measurement other inputs too.
-    settings.seed = settings.seed.wrapping_add(number);
-    let said = |event: &kiln_study::Event<'_>| course.teller.pass_on(event);
-    let _held = opened.lock(course.project, course.teller)?;
-    let around = surroundings(course.project, &said, true, opened.card.as_ref())?;
-    let mut bench = Bench::new(&opened.kernel, &settings, around)?;
-    let subject = match bench.subject(&case.config)? {
-        Outcome::Passed(subject) => subject,
-        Outcome::Refused(refusal) => return Ok(Outcome::Refused(refusal)),
-    };
-    if let Some((refusal, _)) = bench.quick_check(&subject)? {
-        return Ok(Outcome::Refused(refusal));
-    }
-    work(&mut bench, &subject)
+    measuring(course, |measurer| versions::with_bench(measurer, opened, &case.config, number, work))
 }
 
 /// Measures the subject against rivals and records the run.
 pub(super) fn fought(
     course: &Course<'_>,
     bench: &Bench<'_>,
-    (subject, rivals): (&Subject, &[Rival]),
+    sides: (&Subject, &[Rival]),
     case: &Case,
 ) -> Result<Outcome<Vec<Versus>>, Failure> {
-    let began = Instant::now();
-    let thresholds = Thresholds {
-        // So many workloads, so many chances to be wrong.
-        confidence: 1.0 - (1.0 - course.request.thresholds.confidence) / bench.stages.len().max(1) as f64,
-        ..course.request.thresholds
-    };
-    let figures = match versus(bench, subject, rivals, &thresholds, Extent { all: false, early: false })? {
-        Ok(found) => found.workloads,
-        Err(lost) => return Ok(Outcome::Refused(lost.refusal)),
-    };
-    let setting = Setting { bench, path: &course.selecting.path, config: Some(&case.config), began, save: None };
-    setting.record_figures(course.project, &figures, course.teller)?;
-    Ok(Outcome::Passed(figures))
+    measuring(course, |measurer| versions::fought(measurer, bench, sides, &case.config, &course.request.thresholds))
+}
+
+fn measuring<T>(course: &Course<'_>, work: impl FnOnce(Measurer<'_>) -> T) -> T {
+    let request = as_bench(course.request);
+    let Course { project, teller, selecting, .. } = course;
+    work(Measurer { project, teller, request: &request, path: &selecting.path })
 }
 
 /// Names of the workloads of a verdict.

@@ -1,0 +1,207 @@
+//! A new lesson of the project's own. In: what is known of it, and where there was one the refusal it comes from. Out: its
+//! file, to be completed by hand where cause or remedy are missing: such a file is kept, reported and not used. Refuses a
+//! name that is taken, and a refusal that cannot be read.
+
+use camino::Utf8PathBuf;
+use kiln_core::{Refusal, Report};
+use kiln_diagnose::lessons::{Lesson, is_id, parse, write};
+use serde_json::Value;
+
+use super::put;
+use crate::failure::Failure;
+use crate::lessons::Shelf;
+use crate::project::Project;
+
+/// What is known of a new lesson.
+#[derive(Debug, Clone, Default)]
+pub struct AddLessonRequest {
+    /// Its name; made from the title when none.
+    pub id: Option<String>,
+    /// The lesson in a line.
+    pub title: Option<String>,
+    /// Why it happens.
+    pub cause: Option<String>,
+    /// What to do.
+    pub remedy: Option<String>,
+    /// A command that helps.
+    pub action: Option<String>,
+    /// Where it was seen.
+    pub evidence: Option<String>,
+    /// The gate that refuses.
+    pub gates: Vec<String>,
+    /// Regular expressions of what is said.
+    pub texts: Vec<String>,
+    /// Causes of diagnoses.
+    pub causes: Vec<String>,
+    /// Findings of the doctor.
+    pub findings: Vec<String>,
+    /// What a command with `--json` printed: the first refusal in it is the symptom.
+    pub from_refusal: Option<String>,
+    /// Replace a lesson of the same name.
+    pub replace: bool,
+}
+
+/// A lesson that was written.
+#[derive(Debug, Clone)]
+pub struct AddedLesson {
+    /// Its name.
+    pub id: String,
+    /// Its file.
+    pub file: Utf8PathBuf,
+    /// What it lacks before it is used.
+    pub lacks: Vec<Report>,
+}
+
+/// Writes a new lesson.
+pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<AddedLesson, Failure> {
+    let refusal = request.from_refusal.as_deref().map(refusal).transpose()?;
+    let title = request
+        .title
+        .clone()
+        .or_else(|| refusal.as_ref().map(|refusal| first_line(after_the_place(&refusal.measured), 80)));
+    let Some(title) = title else {
+        return Err(Report::error("a lesson needs --title")
+            .hint("or --from-refusal FILE, from what --json printed")
+            .into());
+    };
+    let id = request.id.clone().unwrap_or_else(|| named(&title));
+    if !is_id(&id) {
+        let expected = "expected lower-case letters, digits and underscores, beginning with a letter";
+        return Err(Report::error(format!("`{id}` is no id")).label(expected).hint("name it with --id").into());
+    }
+    let file = Shelf::open(project).folder.join(format!("{id}.toml"));
+    if file.exists() && !request.replace {
+        return Err(Report::error(format!("{file} is there already"))
+            .hint("--id names another, --replace replaces it")
+            .into());
+    }
+    let text = drafted(&id, &title, request, refusal.as_ref());
+    let lacks = match parse(file.as_str(), &text) {
+        Ok(_) => Vec::new(),
+        // What was typed must be right; what is still missing may be filled in later.
+        Err(reports) if reports.iter().all(is_missing) => reports,
+        Err(reports) => return Err(reports.into()),
+    };
+    put(&file, &text)?;
+    Ok(AddedLesson { id, file, lacks })
+}
+
+fn is_missing(report: &Report) -> bool {
+    report.message.ends_with(" is empty") || report.message.contains("a symptom that every failure has")
+}
+
+/// The file, with empty strings where something is to be filled in.
+fn drafted(id: &str, title: &str, request: &AddLessonRequest, refusal: Option<&Refusal>) -> String {
+    let words = |text: &Option<String>| text.clone().unwrap_or_default();
+    let lesson = Lesson {
+        id: id.into(),
+        title: title.into(),
+        symptoms: Vec::new(),
+        cause: words(&request.cause),
+        remedy: words(&request.remedy),
+        action: request.action.clone(),
+        tunable: None,
+        flag: None,
+        evidence: request.evidence.clone(),
+        saves: None,
+    };
+    let mut gates = request.gates.clone();
+    let mut texts = request.texts.clone();
+    if let Some(refusal) = refusal {
+        gates.push(refusal.gate.name().into());
+        texts.push(generalised(&first_line(&refusal.measured, 200)));
+    }
+    let list = |key: &str, values: &[String]| match values {
+        [] => String::new(),
+        values => format!("{key} = {}\n", Value::from(values.to_vec())),
+    };
+    let symptom = [
+        list("gate", &gates),
+        list("text", &texts),
+        list("causes", &request.causes),
+        list("findings", &request.findings),
+    ];
+    let whole = write(&lesson);
+    let (head, rest) = whole.split_once("\n[lesson]").unwrap_or((&whole, ""));
+    format!("{head}\n[[symptom]]\n{}\n[lesson]{rest}", symptom.concat())
+}
+
+/// The first refusal in what a command printed as JSON.
+fn refusal(text: &str) -> Result<Refusal, Failure> {
+    let wrong = |why: String| {
+        Report::error(format!("--from-refusal: {why}"))
+            .hint("pass what `kiln gate --json` or `kiln check --json` printed")
+    };
+    let value: Value = serde_json::from_str(text).map_err(|error| wrong(format!("this is not JSON: {error}")))?;
+    Ok(within(&value).ok_or_else(|| wrong("there is no refusal in it".into()))?)
+}
+
+fn within(value: &Value) -> Option<Refusal> {
+    match value {
+        Value::Object(map) if map.contains_key("gate") && map.contains_key("measured") => {
+            serde_json::from_value(value.clone()).ok()
+        }
+        Value::Object(map) => map.values().find_map(within),
+        Value::Array(items) => items.iter().find_map(within),
+        _ => None,
+    }
+}
+
+fn first_line(text: &str, most: usize) -> String {
+    text.lines().next().unwrap_or_default().chars().take(most).collect()
+}
+
+/// What follows the place of `k.cu(12): error: ...` or `k.c:12:3: error: ...`.
+fn after_the_place(words: &str) -> &str {
+    let marks = ["error: ", "error   : ", "Error: "];
+    marks.iter().find_map(|mark| words.split_once(mark)).map_or(words, |(_, rest)| rest)
+}
+
+/// An expression for the same words with other numbers and in another file.
+fn generalised(words: &str) -> String {
+    let words = after_the_place(words);
+    let mut expression = String::new();
+    let mut letters = words.trim().chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter.is_ascii_digit() {
+            while letters.next_if(char::is_ascii_digit).is_some() {}
+            expression.push_str("\\d+");
+        } else {
+            if "\\.+*?()|[]{}^$#&-~".contains(letter) {
+                expression.push('\\');
+            }
+            expression.push(letter);
+        }
+    }
+    expression
+}
+
+/// A name from a title.
+fn named(title: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
+    let words: String = title.chars().map(plain).collect();
+    let words: Vec<&str> =
+        words.split_whitespace().skip_while(|word| word.starts_with(|c: char| c.is_ascii_digit())).take(6).collect();
+    words.join("_").chars().take(48).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_made_general() {
+        let said = "k.cu(12): error: static assertion failed with \"TILE (48)\"";
+        assert_eq!(generalised(said), "static assertion failed with \"TILE \\(\\d+\\)\"");
+        assert_eq!(generalised("183296 bytes of shared memory"), "\\d+ bytes of shared memory");
+        assert_eq!(named("16-byte copies need Rows!"), "byte_copies_need_rows");
+    }
+
+    #[test]
+    fn the_first_refusal_is_found_anywhere() {
+        let text = r#"{"passed":false,"ladder":{"refusal":{"gate":"numerics","rule":"y","measured":"y[0] is 3","limit":"2","evidence":""}}}"#;
+        assert_eq!(refusal(text).unwrap().gate.name(), "numerics");
+        assert!(refusal("{}").unwrap_err().to_string().contains("there is no refusal in it"));
+        assert!(refusal("nonsense").unwrap_err().to_string().contains("this is not JSON"));
+    }
+}
