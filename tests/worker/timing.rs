@@ -105,3 +105,32 @@ fn a_worker_outlives_the_thread_that_started_it() {
     std::thread::sleep(Duration::from_millis(50));
     assert!(failed(worker.ask(Ask::Call)).contains("no library"));
 }
+
+/// A processor that this process may use.
+fn processor() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    list.trim().split(['-', ',']).next_back().unwrap().parse().unwrap()
+}
+
+#[test]
+fn time_in_which_others_have_the_processor_is_not_the_kernels() {
+    let own = processor();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            kiln_run::pin_thread(&[own]).unwrap();
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        kiln_run::pin_thread(&[own]).unwrap();
+        // Three quarters of what it is given, of a processor that it has half of at most.
+        let mut loaded = crate::kernel::load(
+            "struct timespec t; do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); while (t.tv_sec + 1e-9 * t.tv_nsec < 1.5);",
+        );
+        let answer = loaded.worker.ask_within(Ask::CallWatched, Duration::from_secs(2));
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(passed(answer), Answer::Done);
+    });
+}

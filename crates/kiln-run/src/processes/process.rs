@@ -68,11 +68,20 @@ impl Process {
 
     /// How long its threads could have run so far and had no processor, all of them together.
     pub(crate) fn queued(&self) -> Duration {
-        let waited = |task: std::fs::DirEntry| {
+        self.waits().sum()
+    }
+
+    /// How long the thread that waited longest could have run so far and had no processor.
+    pub(crate) fn held_up(&self) -> Duration {
+        self.waits().max().unwrap_or_default()
+    }
+
+    /// How long each of its threads could have run so far and had no processor.
+    fn waits(&self) -> impl Iterator<Item = Duration> {
+        self.tasks().filter_map(|task| {
             let stat = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
             stat.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
-        };
-        self.tasks().filter_map(waited).sum()
+        })
     }
 
     /// Stops the whole group, and waits a little until its leader stands still; whether it does.
