@@ -137,9 +137,10 @@ fn declaration(
     tokens.len()
 }
 
-/// Whether a declaration's head ends with a list of parameters.
+/// Whether a declaration's head ends with a list of parameters, which may have defaults.
 fn is_function(head: &[Token]) -> bool {
-    head.iter().any(|t| t.is("(")) && !head.iter().any(|t| t.is("=") || t.is("operator"))
+    let open = head.iter().position(|t| t.is("("));
+    open.is_some_and(|open| !head[..open].iter().any(|t| t.is("="))) && !head.iter().any(|t| t.is("operator"))
 }
 
 fn remember(tokens: &[Token], found: &mut Declared) {

@@ -140,8 +140,12 @@ fn instance(function: &CFunction, file: &CFile, tunables: &mut Vec<FoundTunable>
         // A define of the parameter's own name would break the template.
         let name = format!("TUNE_{}", parameter.name.to_ascii_uppercase());
         parts.push(format!("{{{name}}}"));
-        let number = |text: &String| {
-            text.parse::<i64>().ok().or_else(|| file.macros.iter().find(|(m, _)| m.name == *text).map(|(_, v)| *v))
+        let number = |text: &String| match text.as_str() {
+            "true" => Some(1),
+            "false" => Some(0),
+            _ => {
+                text.parse::<i64>().ok().or_else(|| file.macros.iter().find(|(m, _)| m.name == *text).map(|(_, v)| *v))
+            }
         };
         let stated = parameter.default.as_ref().and_then(number);
         let default = stated.unwrap_or(if parameter.is_bool { 0 } else { 32 });

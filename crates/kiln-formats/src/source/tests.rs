@@ -54,6 +54,18 @@ fn a_plain_kernel() {
 }
 
 #[test]
+fn defaults_of_parameters_are_read() {
+    let spec = read(
+        "__global__ void scale(const float *x, float *y, int n, float factor = 2.0f) { y[n - 1] = factor * x[0]; }",
+    );
+    assert_eq!(spec.arguments.len(), 4);
+    let toml =
+        toml_of("template <int B = 64, bool FAST = true> __global__ void k(float *y, int n) { y[n * B] = FAST; }")
+            .unwrap();
+    assert!(toml.contains("TUNE_FAST = 1\n") && toml.contains("TUNE_B = 64\n"), "{toml}");
+}
+
+#[test]
 fn calls_of_macros_and_arrays_with_a_least_size_hide_no_function() {
     let text = "REGISTER(a, float)\nREGISTER(b, double)\n__global__ void go(float *y, int n) { y[0] = n; }\n\
         LAST(c)\nvoid rows(int n, float y[static 4]) { y[0] = n; }\nstatic void own(float *y) { y[0] = 1; }\n";
