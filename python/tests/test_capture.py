@@ -255,6 +255,26 @@ class Capture(unittest.TestCase):
             self.assertIn("wrote workloads.toml", error)
             os.remove(self.path("workloads.toml"))
 
+    def test_forked_processes_end_as_ever_and_write_nothing(self):
+        self.write("train.py", TRAIN + """
+import os, signal, sys, time
+child = os.fork()
+if child == 0:
+    rows(Array(3, 3))
+    sys.exit(7)
+print('left', os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+child = os.fork()
+if child == 0:
+    time.sleep(600)
+os.kill(child, signal.SIGTERM)
+print('ended', os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""")
+        out, error = self.run_it("--op", "model:rows", "--", "train.py")
+        self.assertIn("left 7\nended -15\n", out)
+        self.assertNotIn("Traceback", error)
+        self.assertEqual(error.count("kiln capture: the program ran"), 1, error)
+        self.assertNotIn("3, 3", self.read("workloads.toml"))
+
     def test_scalars_that_differ_each_time_do_not_make_kinds_without_end(self):
         self.write("train.py", "from model import *\nfor i in range(400): rows(Array(0, 64), scale=i)\n")
         _, error = self.run_it("--op", "model:rows", "--", "train.py")

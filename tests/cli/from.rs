@@ -151,7 +151,7 @@ fn c_and_cpp_functions_run_on_the_processor() {
 #[test]
 fn triton_kernels_get_a_launcher() {
     let source = "import triton\nimport triton.language as tl\n\n\n\
-        @triton.autotune(configs=[triton.Config({\"BLOCK\": b}, num_warps=w) for b in [2 ** i for i in range(8, 11)] for w in (4, 8)], key=[\"n\"])\n\
+        @triton.autotune(configs=[triton.Config({\"BLOCK\": b}, num_warps=w) for b in [2 ** i for i in range(8, 11)] for w in (4, 8) if b > 256 or w == 4] + [triton.Config({\"BLOCK\": 2048}, num_stages=1)], key=[\"n\"])\n\
         @triton.heuristics({\"EVEN\": lambda given: given[\"n\"] % given[\"BLOCK\"] == 0})\n\
         @triton.jit\ndef add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):\n    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    inside = at < n\n\
         \x20   x = tl.load(x_ptr + at, mask=inside)\n    y = tl.load(y_ptr + at, mask=inside)\n    tl.store(out_ptr + at, x + y, mask=inside)\n";
@@ -160,7 +160,10 @@ fn triton_kernels_get_a_launcher() {
     assert_eq!(said["tunables"], serde_json::json!(["BLOCK", "num_warps", "num_stages"]));
     let text = std::fs::read_to_string(folder.join("kernel.toml")).unwrap();
     for part in [
-        "BLOCK = [256, 512, 1024]",
+        "BLOCK = [256, 512, 1024, 2048]",
+        "num_stages = [1, 3]",
+        "BLOCK = 1024\nnum_warps = 4\nnum_stages = 3\n",
+        "triton.autotune lists 6 of the 16 combinations",
         "num_warps = [4, 8]",
         "entry = \"launch.py:launch\"",
         "kernels = [\"add\"]",

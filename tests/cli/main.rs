@@ -5,6 +5,7 @@
 
 mod bisect;
 mod capture;
+mod check;
 mod changes;
 mod ci;
 mod claims;

@@ -51,7 +51,7 @@ pub use event::{Event, Listener};
 pub use kernel::Kernel;
 pub use objective::geomean;
 pub use questions::case::{Cases, Tried};
-pub use questions::check::{CheckReport, examine, examine_all};
+pub use questions::check::{CheckReport, examine, examine_all, examine_selected};
 pub use questions::stage::{Stage, Trouble, cost};
 pub use rivals::baseline::{Baseline, Baselines, missing};
 pub use rivals::field::{Rival, Unmeasured};

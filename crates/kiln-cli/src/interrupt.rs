@@ -18,7 +18,8 @@ pub(crate) fn stop(verb: &Verb) -> Stop {
         Verb::Simulate(_) => heed_simulating,
         Verb::Profile(_) => heed_profiling,
         Verb::Capture(_) => heed_capturing,
-        _ => heed_saving,
+        Verb::Tune(_) | Verb::Sweep(_) | Verb::Fuzz(_) | Verb::Bisect(_) => heed_saving,
+        _ => heed_stopping,
     };
     Stop::new(&STOPPED, heed)
 }
@@ -28,6 +29,10 @@ const GRACE: Duration = Duration::from_secs(2);
 
 fn heed_saving() {
     heed("stopping after this step; what is done is saved (Ctrl-C again to end at once)", None);
+}
+
+fn heed_stopping() {
+    heed("stopping after this step (Ctrl-C again to end at once)", None);
 }
 
 fn heed_simulating() {

@@ -66,6 +66,8 @@ def main(words=None):
         for mode in modes:
             stack.enter_context(mode)
         ended, seconds = program.run(code, mark)
+    if program.is_copy():
+        return ended
     recorder.read()
     try:
         # Paths are meant from where kiln was started, wherever the program went.

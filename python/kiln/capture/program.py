@@ -50,7 +50,7 @@ class Program:
 
     def run(self, code, mark):
         """Runs it. `mark` makes a decorator for a function's name."""
-        began = perf_counter()
+        began, self.process = perf_counter(), os.getpid()
         try:
             heed_termination()
             self.execute(code, mark)
@@ -65,6 +65,10 @@ class Program:
             shorten(error, code)
             ended = 1
         return ended, perf_counter() - began
+
+    def is_copy(self):
+        """Whether this is a process that the program forked: what was captured is told and written by the program alone."""
+        return os.getpid() != self.process
 
     def execute(self, code, mark):
         if code is None:
@@ -82,8 +86,23 @@ def heed_termination():
     def end(number, frame):
         raise Terminated
 
+    held = threading.local()
+
+    def hold():
+        held.mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+
+    def release():
+        signal.pthread_sigmask(signal.SIG_SETMASK, held.mask)
+
+    def leave():
+        if signal.getsignal(signal.SIGTERM) is end:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        release()
+
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, end)
+        # A forked process ends as it would without anybody looking, also by a signal that comes before it has begun.
+        os.register_at_fork(before=hold, after_in_parent=release, after_in_child=leave)
 
 
 def code_of(left):

@@ -76,7 +76,7 @@ impl Measuring {
     pub(crate) fn remarks(&self, teller: &Teller<'_>) {
         let (samples, round) = (self.samples, Settings::default().pair_samples);
         let taken = samples.next_multiple_of(round);
-        if taken != samples {
+        if taken != samples && samples >= FEWEST_SAMPLES {
             teller.note(format!("--samples {samples}: {taken} are taken, {round} in each round"));
         }
         teller.warn(Vec::from_iter(crowded(self.threads, Machine::look().cpus.len())).as_slice());

@@ -159,7 +159,7 @@ pub(crate) fn sensible(request: &BenchRequest) -> Result<(), Failure> {
     }
     if samples > max_samples {
         let report = Report::error(format!("--samples {samples} is more than --max-samples {max_samples}"));
-        return Err(report.hint(format!("add --max-samples {samples}, or ask for fewer samples")).into());
+        return Err(report.hint(format!("add --samples {max_samples}, or allow --max-samples {samples}")).into());
     }
     Ok(())
 }
@@ -276,6 +276,6 @@ mod tests {
         for dead_zone in [-5.0, f64::NAN, 100.0] {
             assert!(refused(BenchRequest { dead_zone, ..fine.clone() }).contains("at least 0 and below 100"));
         }
-        assert!(refused(BenchRequest { max_samples: 99, ..fine.clone() }).contains("add --max-samples 100"));
+        assert!(refused(BenchRequest { max_samples: 99, ..fine.clone() }).contains("allow --max-samples 100"));
     }
 }

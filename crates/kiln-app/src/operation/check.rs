@@ -4,7 +4,7 @@
 use kiln_core::{Config, Outcome, Refusal};
 use kiln_judge::Level;
 use kiln_store::CommitJudged;
-use kiln_study::{Bench, CheckReport, Kernel, Settings, examine};
+use kiln_study::{Bench, CheckReport, Kernel, Settings, examine, examine_selected};
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -26,6 +26,8 @@ pub struct CheckRequest {
     pub study: Option<String>,
     /// The whole suite: every distribution, every workload, more reruns.
     pub full: bool,
+    /// Ask about the selected workloads alone.
+    pub selected: bool,
     /// The seed of the inputs; a new one when none.
     pub seed: Option<u64>,
 }
@@ -83,11 +85,20 @@ pub(crate) fn run<'a>(
         let around = surroundings(project, &said, true, opened.card.as_ref())?;
         let mut bench = Bench::new(&opened.kernel, &settings, around)?;
         refused = match bench.subject(&config)? {
-            Outcome::Passed(subject) => examine(&bench, &subject, level, "check", |r| reports.push(r.clone()))?,
+            Outcome::Passed(subject) => {
+                let heard = |report: &CheckReport| reports.push(report.clone());
+                match request.selected {
+                    true => examine_selected(&bench, &subject, level, "check", heard)?,
+                    false => examine(&bench, &subject, level, "check", heard)?,
+                }
+            }
             Outcome::Refused(refusal) => Some((refusal, String::new())),
         };
     }
-    found(project, &opened.kernel, &refused, teller);
+    // That a part is right says nothing of the whole.
+    if refused.is_some() || !request.selected {
+        found(project, &opened.kernel, &refused, teller);
+    }
     Ok(Checked { kernel: opened.kernel, config, level, seed: settings.seed, reports, refused })
 }
 

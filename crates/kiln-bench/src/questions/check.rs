@@ -50,6 +50,21 @@ pub fn examine(
     Ok(examine_all(bench, &[subject], level, purpose, heard)?.pop().flatten())
 }
 
+/// The same on the selected workloads alone.
+pub fn examine_selected(
+    bench: &Bench<'_>,
+    subject: &Subject,
+    level: Level,
+    purpose: &str,
+    heard: impl FnMut(&CheckReport),
+) -> Result<Option<(Refusal, String)>, Trouble> {
+    let plan = level.plan();
+    let mut workloads = asked_about(bench, &[subject], &plan);
+    let selected = &bench.kernel.selection.workloads;
+    workloads.retain(|workload| workload.is_none_or(|workload| selected.contains(&workload)));
+    Ok(put(bench, &[subject], &plan, &workloads, purpose, heard)?.pop().flatten())
+}
+
 /// Puts several subjects through the same questions, each until it fails one. Answers in double precision take longer to
 /// make than to compare with, so each is made once.
 pub fn examine_all<'a>(
@@ -57,11 +72,23 @@ pub fn examine_all<'a>(
     subjects: &[&Subject],
     level: Level,
     purpose: &str,
-    mut heard: impl FnMut(&CheckReport),
+    heard: impl FnMut(&CheckReport),
 ) -> Result<Vec<Option<(Refusal, String)>>, Trouble> {
     let plan = level.plan();
     let workloads = asked_about(bench, subjects, &plan);
-    let asked = bench.asked(&workloads, &plan)?;
+    put(bench, subjects, &plan, &workloads, purpose, heard)
+}
+
+/// Puts the questions of some workloads.
+fn put<'a>(
+    bench: &Bench<'a>,
+    subjects: &[&Subject],
+    plan: &Plan,
+    workloads: &[Option<&'a Workload>],
+    purpose: &str,
+    mut heard: impl FnMut(&CheckReport),
+) -> Result<Vec<Option<(Refusal, String)>>, Trouble> {
+    let asked = bench.asked(workloads, plan)?;
     let mut failed: Vec<Option<(Refusal, String)>> = vec![None; subjects.len()];
     bench.each_stage(&asked, purpose, plan.coverage, |mut stage| {
         for (subject, failed) in subjects.iter().zip(&mut failed).filter(|(_, failed)| failed.is_none()) {

@@ -53,7 +53,7 @@ pub(crate) struct GateArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln check kernels/attention\n  kiln check kernels/softmax --config \"VEC=16,CHAINS=4\" --full\n  kiln check kernels/softmax --study last"
+    after_help = "Examples:\n  kiln check kernels/attention\n  kiln check kernels/softmax --config \"VEC=16,CHAINS=4\" --full\n  kiln check kernels/softmax --study last\n  kiln check kernels/softmax --workload short"
 )]
 pub(crate) struct CheckArgs {
     #[command(flatten)]

@@ -16,6 +16,7 @@ pub(crate) fn run(project: &Project, args: &CheckArgs) -> Result<Ending, Failure
         config: args.choosing.config.clone(),
         study: args.choosing.study.clone(),
         full: args.full,
+        selected: args.selecting.workload.as_deref().is_some_and(|name| name != "all"),
         seed: args.seed,
     };
     let checked = check(project, &file, &request, &hear)?;

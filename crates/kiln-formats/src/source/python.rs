@@ -49,6 +49,9 @@ pub struct TritonKernel {
     pub parameters: Vec<TritonParameter>,
     /// Values in `triton.autotune`, by name.
     pub values: BTreeMap<String, Vec<serde_json::Value>>,
+    /// One of its configurations.
+    #[serde(default)]
+    pub listed: BTreeMap<String, serde_json::Value>,
     /// What could not be read.
     pub questions: Vec<String>,
     /// Axes of its grid.
@@ -226,7 +229,8 @@ impl TritonKernel {
 
     fn tunable(&self, name: &str, default: Option<&serde_json::Value>, usual: i64) -> FoundTunable {
         if let Some(values) = self.values.get(name).and_then(|values| value_list(values)) {
-            let default = values[values.len() / 2].clone();
+            let listed = self.listed.get(name).and_then(json_value).filter(|value| values.contains(value));
+            let default = listed.unwrap_or_else(|| values[values.len() / 2].clone());
             return FoundTunable { name: name.into(), values, default, questions: vec![] };
         }
         keyword_tunable(name, default, usual)

@@ -611,7 +611,7 @@ def decorated_by(decorator):
 
 
 def triton_kernel(reader, node):
-    configs, options, questions = {}, {}, []
+    rows, questions = [], []
     autotune = decorated(node, "autotune")
     if isinstance(autotune, ast.Call):
         given = {k.arg: k.value for k in autotune.keywords}
@@ -621,7 +621,7 @@ def triton_kernel(reader, node):
         if isinstance(source, ast.Call) and name_of(source.func) in reader.functions:
             function = reader.functions[name_of(source.func)]
             source = next((s.value for s in ast.walk(function) if isinstance(s, ast.Return)), source)
-        read_configs(reader, source, dict(reader.globals), configs, options, questions)
+        read_configs(reader, source, dict(reader.globals), rows, questions)
     # What is above the configurations is taken off with them; heuristics below stay, and go on computing their parameters.
     words = [decorated_by(d) for d in node.decorator_list]
     taken_off = 1 + max((at for at, word in enumerate(words) if word == "autotune"), default=-1)
@@ -636,44 +636,72 @@ def triton_kernel(reader, node):
                 computed |= set(keys)
             else:
                 questions.append(f"triton.heuristics computed {', '.join(map(str, keys))}: which values fit which configuration?")
-    parameters = []
+    parameters, usual = [], {"num_warps": 4, "num_stages": 3}
     body_stores, body_loads = pointer_uses(node)
     defaults = dict(zip([a.arg for a in node.args.args][len(node.args.args) - len(node.args.defaults):], node.args.defaults))
     for parameter in node.args.posonlyargs + node.args.args + node.args.kwonlyargs:
         constant = parameter.annotation is not None and last(name_of(parameter.annotation)) == "constexpr"
         default = scalar(reader.maybe(defaults[parameter.arg], reader.globals)) if parameter.arg in defaults else None
+        if default is not None and constant:
+            usual[parameter.arg] = default
         parameters.append({
             "name": parameter.arg, "constexpr": constant, "default": default, "computed": parameter.arg in computed,
             "stored": parameter.arg in body_stores, "loaded": parameter.arg in body_loads,
         })
+    values = values_of(rows, usual, questions)
     axes = {reader.maybe(c.args[0], {}) for c in ast.walk(node) if isinstance(c, ast.Call) and last(name_of(c.func)) == "program_id" and c.args}
     return {
         "name": node.name, "line": node.lineno, "parameters": parameters,
-        "values": {**configs, **options}, "questions": questions,
+        "values": values, "listed": rows[len(rows) // 2] if rows else {}, "questions": questions,
         "wrappers": sum(word in ("autotune", "heuristics") for word in words[:taken_off]),
         "axes": 1 + max([a for a in axes if isinstance(a, int)], default=0),
     }
 
 
-def read_configs(reader, source, names, configs, options, questions):
+def values_of(rows, usual, questions):
+    """The values of each name in the configurations, which are completed with what a name has where it is left out."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    for row in rows:
+        for name in names:
+            if name not in row and name in usual:
+                row[name] = usual[name]
+    values = {}
+    for name in names:
+        own = values.setdefault(name, [])
+        for row in rows:
+            if name in row and row[name] not in own:
+                own.append(row[name])
+        if all(isinstance(v, (int, float)) for v in own):
+            own.sort()
+    listed = {tuple(sorted((name, repr(value)) for name, value in row.items())) for row in rows}
+    every = math.prod(len(own) for own in values.values())
+    if rows and len(listed) < every:
+        questions.append(f"triton.autotune lists {len(listed)} of the {every} combinations of its values: [constraints] can leave others out.")
+    return values
+
+
+def read_configs(reader, source, names, rows, questions):
     def config(node, inner):
         if not (isinstance(node, ast.Call) and last(name_of(node.func)) == "Config"):
             questions.append("A configuration of triton.autotune could not be read.")
             return
+        row = {}
         meta = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "kwargs"), None)
         if isinstance(meta, ast.Dict):
             for key, value in zip(meta.keys, meta.values):
-                add(configs, reader.maybe(key, inner), reader.maybe(value, inner))
+                add(row, reader.maybe(key, inner), reader.maybe(value, inner))
         for keyword in node.keywords:
             if keyword.arg in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
-                add(options, keyword.arg, reader.maybe(keyword.value, inner))
+                add(row, keyword.arg, reader.maybe(keyword.value, inner))
+        if row:
+            rows.append(row)
 
-    def add(where, key, value):
+    def add(row, key, value):
         value = scalar(value)
         if not isinstance(key, str) or value is None:
             questions.append(f"A value of {key if isinstance(key, str) else 'a tunable'} in triton.autotune could not be read.")
-        elif value not in where.setdefault(key, []):
-            where[key].append(value)
+        else:
+            row[key] = value
 
     if isinstance(source, (ast.List, ast.Tuple)):
         for element in source.elts:
@@ -684,13 +712,10 @@ def read_configs(reader, source, names, configs, options, questions):
         except Unknown:
             questions.append("The configurations of triton.autotune could not be read.")
     elif isinstance(source, ast.BinOp) and isinstance(source.op, ast.Add):
-        read_configs(reader, source.left, names, configs, options, questions)
-        read_configs(reader, source.right, names, configs, options, questions)
+        read_configs(reader, source.left, names, rows, questions)
+        read_configs(reader, source.right, names, rows, questions)
     else:
         questions.append("The configurations of triton.autotune could not be read.")
-    for values in (*configs.values(), *options.values()):
-        if all(isinstance(v, (int, float)) for v in values):
-            values.sort()
 
 
 def pointer_uses(node):

@@ -12,7 +12,13 @@ const NOTADB: i32 = 26;
 
 pub(crate) fn fault(what: &str, error: &sqlx::Error) -> Fault {
     let Some(database) = error.as_database_error() else {
-        return Fault::new(what, error);
+        let fault = Fault::new(what, error);
+        return match error {
+            sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => fault.hint(
+                "a record is damaged: `kiln doctor` examines the store; move the file away, and kiln makes a new one",
+            ),
+            _ => fault,
+        };
     };
     let fault = Fault::new(what, database.message());
     match primary(error) {

@@ -114,8 +114,9 @@ pub(super) fn build_all(
 
 fn nothing_left(group: &Group, refused: Option<(Config, Refusal)>) -> Failure {
     let variant: Vec<String> = group.variant.iter().map(|(n, d)| format!("{n}={}", d.name())).collect();
-    let words = variant.into_iter().chain(group.arch.map(|arch| arch.name().to_string()));
-    let report = Report::error(format!("nothing can be exported for {}", words.collect::<Vec<_>>().join(" on ")));
+    let words: Vec<String> = variant.into_iter().chain(group.arch.map(|arch| arch.name().to_string())).collect();
+    let of = if words.is_empty() { String::new() } else { format!(" for {}", words.join(" on ")) };
+    let report = Report::error(format!("nothing can be exported{of}"));
     match refused {
         Some((config, refusal)) => {
             let report = report.label(format!("{config} was refused: {}, {}", refusal.gate, refusal.measured));

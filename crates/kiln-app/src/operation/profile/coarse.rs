@@ -132,7 +132,10 @@ fn hot<'a>(
     let mut stage = bench.one_question(workload, super::PHASE)?;
     let places = match bench.places(&mut stage, subject)? {
         Outcome::Passed(places) => places,
-        Outcome::Refused(_) => Vec::new(),
+        Outcome::Refused(refusal) => {
+            bench.note(format!("looking where calls spend their time: {}, {}", refusal.gate, refusal.measured));
+            Vec::new()
+        }
     };
     Ok(Ok(hot_loop(&functions, &places)))
 }

@@ -127,7 +127,14 @@ fn profiled<'a>(
     bench.quiet();
     let place = Place::named(project, bench.kernel.name(), &name, None, level.name());
     let wanted = Wanted { level, limit, place: &place, step: &|_| () };
-    let Examined { found, report, page, .. } = examine(bench, &subject, workload, &wanted)?;
+    let Examined { found, report, page, notes, .. } = examine(bench, &subject, workload, &wanted)?;
+    // Why nothing was found, where nothing was.
+    let named = match &found {
+        Some(FoundLimit::Counters(found)) => found.diagnosis.cause.is_some(),
+        Some(FoundLimit::Coarse(found)) => found.cause.is_some(),
+        None => false,
+    };
+    notes.into_iter().filter(|_| !named).for_each(|note| teller.note(note));
     let Some(found) = found else { return Ok(None) };
     let taken = Taken { study: Some(study), path, subject: &subject, config, workload, level };
     let own = record_of(bench, &taken, &found, page.as_deref())?;
