@@ -5,8 +5,8 @@
 
 mod bisect;
 mod capture;
-mod check;
 mod changes;
+mod check;
 mod ci;
 mod claims;
 mod colour;
