@@ -186,7 +186,7 @@ fi
 # kernel, most of it without builders.
 if wants triton; then
   every="--strategy random --trials ${TRITON_TRIALS:-30} --minutes ${TRITON_MINUTES:-3} --samples 25 --no-ablation --no-stop --seed 1"
-  for name in softmax layernorm matmul; do
+  for name in ${TRITON_KERNELS:-softmax layernorm matmul}; do
     step "triton_$name" 150 bash -c "$(tune "${name}_triton" "$every --json > '$out/${name}_triton.json'")"
     step "triton_${name}_in_turn" "${IN_TURN_SECONDS:-200}" env KILN_TRITON_AHEAD=0 bash -c "$(tune "${name}_triton" "$every")"
     for way in ahead: "in turn:_in_turn"; do
