@@ -285,7 +285,7 @@ if wants hopper; then
 fi
 # Honest cases of the corpus again, several at a time, for HONEST_SECONDS; the table travels back.
 if wants honest; then
-  timeout -s INT -k 120 "${HONEST_SECONDS:-400}" env KILN_BIN="$kiln" scripts/corpus.sh --gpu --must accepted --runs 20 --resume --jobs 8 --apart > "$out/honest.log" 2>&1 || true
+  timeout -s INT -k 120 "${HONEST_SECONDS:-400}" env KILN_BIN="$kiln" scripts/corpus.sh --gpu --must accepted --runs 20 --resume --jobs "${HONEST_JOBS:-8}" --apart > "$out/honest.log" 2>&1 || true
   tail -n 4 "$out/honest.log"
   cp tests/corpus/results/gpu-quiet.md "$out/"
 fi
