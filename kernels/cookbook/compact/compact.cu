@@ -1,4 +1,4 @@
-/* Elements above 1.15 (one in eight) take 256 steps of a recurrence, the others stay as they are. `branch` computes where it meets
+/* Elements above 1.125 (one in eight) take 256 steps of a recurrence, the others stay as they are. `branch` computes where it meets
  * one, while the warp's other lanes wait. `gather` first lists a block's long elements, then computes them side by side. */
 extern "C" __global__ void __launch_bounds__(256) compact(const float *__restrict__ x, float *__restrict__ y, int n) {
     const int base = blockIdx.x * 2048;
@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(256) compact(const float *__restric
     for (int k = 0; k < 8; k++) {
         const int i = base + k * 256 + threadIdx.x;
         const float v = i < n ? x[i] : 0.0f;
-        const bool lengthy = v > 1.15f;
+        const bool lengthy = v > 1.125f;
         if (i < n && !lengthy) y[i] = v;
         const unsigned mask = __ballot_sync(~0u, lengthy);
         int at = 0;
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(256) compact(const float *__restric
         const int i = base + k * 256 + threadIdx.x;
         if (i >= n) return;
         float v = x[i];
-        if (v > 1.15f) {
+        if (v > 1.125f) {
             for (int s = 0; s < 256; s++) v = v * 0.99f + 0.005f;
         }
         y[i] = v;
