@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what was measured of the cookbook's recipes: the table of docs/cookbook.md and a section of each recipe's README.md.
 
-    cookbook_table.py [--check]     --check writes nothing, and fails where a file is not what it would write
+    cookbook_table.py [--check]     --check writes nothing, and fails where a file is not what it would write, or a recipe names a cause or a fix that kiln does not know
 
 Figures come from kernels/cookbook/results/*.jsonl, which scripts/gpu_cookbook.py makes (cookbook.jsonl in its folder); of several files that hold a
 recipe, the one that comes last by name counts. A recipe without any says so.
@@ -74,6 +74,18 @@ def index(recipes, found):
     return "\n".join(lines)
 
 
+def unknown(target, name, recipe):
+    """Causes and fixes of a recipe that kiln does not know. Fixes for a processor are in the recipe's own words."""
+    page = open(os.path.join(ROOT, "docs", "diagnosis.md" if target == "cuda" else "coarse.md")).read()
+    rules = "".join(open(path).read() for path in glob.glob(os.path.join(ROOT, "crates", "kiln-diagnose", "src", "profile", "rules", "*.rs")))
+    for step in recipe["steps"]:
+        cause = step.get("cause", recipe["cause"])
+        if "### `%s`" % cause not in page:
+            yield "%s: %s is no cause" % (name, cause)
+        if target == "cuda" and '"%s"' % step["fix"] not in rules:
+            yield "%s: %s is no fix of a rule" % (name, step["fix"])
+
+
 def replaced(text, mark, inside):
     start, end = "<!-- %s -->\n" % mark, "<!-- /%s -->" % mark
     head, rest = text.split(start, 1)
@@ -99,6 +111,9 @@ def main():
             readme = os.path.join(BOOK, name, "README.md")
             missing = "Not measured yet: %s measures it, `scripts/cookbook_table.py` writes the figures here." % command
             wanted[readme] = replaced(open(readme).read(), "measured", section(found.get(name, [])) or missing)
+    mistakes = [words for target, own in recipes.items() for name, recipe in own for words in unknown(target, name, recipe)]
+    for words in mistakes:
+        print(words, file=sys.stderr)
     changed = [path for path, text in wanted.items() if open(path).read() != text]
     for path in changed:
         if "--check" in sys.argv:
@@ -106,7 +121,7 @@ def main():
         else:
             open(path, "w").write(wanted[path])
     print("%d recipes, %d with figures, %d files %s" % (sum(map(len, recipes.values())), len([n for own in recipes.values() for n, _ in own if n in found]), len(changed), "differ" if "--check" in sys.argv else "written"))
-    return 1 if changed and "--check" in sys.argv else 0
+    return 1 if mistakes or changed and "--check" in sys.argv else 0
 
 
 sys.exit(main())

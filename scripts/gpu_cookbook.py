@@ -2,6 +2,8 @@
 """Measures every recipe of kernels/cookbook: what a profile of the kernel before the fix promises, and what the fix gives.
 
     gpu_cookbook.py KILN ROOT OUT [--seconds S] [--target cpu] [--only NAME,...]
+    gpu_cookbook.py KILN ROOT --check [--target cpu]      anywhere: compiles every configuration (for sm_90a), none may spill that the recipe does not name;
+                                                          those for a processor are run and checked
 
 Everything is built first, in parallel. Then, recipe by recipe: `kiln bench` of each step, the configuration after it against the one before, which checks
 the results of both; `kiln profile` of each configuration before, on every workload. At the end, while there is time, a profile after the first step.
@@ -31,14 +33,18 @@ wide_loads held_values last_wave one_launch members fuse horner transpose total 
 parser = argparse.ArgumentParser()
 parser.add_argument("kiln")
 parser.add_argument("root")
-parser.add_argument("out")
+parser.add_argument("out", nargs="?", default="")
+parser.add_argument("--check", action="store_true")
 parser.add_argument("--seconds", type=float, default=380)
 parser.add_argument("--target", default="cuda")
 parser.add_argument("--only", default="")
 flags = parser.parse_args()
+if bool(flags.out) == flags.check:
+    parser.error("expected either OUT or --check")
 KILN, BOOK, OUT = os.path.realpath(flags.kiln), os.path.join(os.path.realpath(flags.root), "kernels", "cookbook"), os.path.realpath(flags.out)
 DEADLINE = time.monotonic() + flags.seconds
-WORK = tempfile.mkdtemp(prefix="kiln-cookbook-")
+WORKPLACE = tempfile.TemporaryDirectory(prefix="kiln-cookbook-")
+WORK = WORKPLACE.name
 
 
 def write(name, row):
@@ -134,6 +140,34 @@ def measure(name, recipe):
     return count
 
 
+def checked(job):
+    """What is wrong with a configuration; nothing if it builds and, on a processor, gives correct results."""
+    name, config, spills = job
+    here = ["check"] if flags.target == "cpu" else ["gate", "--arch", "sm_90a", "--until", "build"]
+    line = [KILN, here[0], os.path.join(BOOK, name), "--target", flags.target, "--config", config, *here[1:], "--json"]
+    ran = subprocess.run(line, cwd=WORK, capture_output=True, text=True)
+    said = "%s %s: " % (name, config)
+    if ran.returncode:
+        return said + (ran.stdout + ran.stderr)[-1500:]
+    if flags.target == "cpu":
+        return ""
+    kernels = json.loads(ran.stdout)["build"]["resources"]
+    spilled = sum(kernel["spilled_bytes"] for kernel in kernels)
+    if not kernels or bool(spilled) != (config in spills):
+        return said + "%d bytes spilled in %d kernels, and recipe.toml says that it %s" % (spilled, len(kernels), "spills" if config in spills else "does not spill")
+    return ""
+
+
+def check():
+    jobs = [(name, config, recipe.get("spills", [])) for name, recipe in recipes().items() for config in configurations(recipe)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = [words for words in pool.map(checked, jobs) if words]
+    for words in wrong:
+        print(words, file=sys.stderr)
+    print("%d configurations of %d recipes for %s, %d wrong" % (len(jobs), len({name for name, _, _ in jobs}), flags.target, len(wrong)))
+    return 1 if wrong or not jobs else 0
+
+
 def main():
     os.makedirs(OUT, exist_ok=True)
     book = recipes()
@@ -160,4 +194,4 @@ def main():
     return 0 if not refused and (flags.target != "cuda" or outcomes >= 60) else 1
 
 
-sys.exit(main())
+sys.exit(check() if flags.check else main())
