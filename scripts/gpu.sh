@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, from, attention_bench, hopper, honest, kernel_tuner and record, of which the last
+# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, from, cookbook, cookbook_cpu, attention_bench, hopper, honest, kernel_tuner and record, of which the last
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -100,6 +100,17 @@ fi
 if wants fixes; then
   # about 2 minutes: our own kernels before and after a fix, what was promised beside what it gave
   step fixes 260 python3 "$root/scripts/gpu_fixes.py" "$kiln" "$root" "$out" 220
+fi
+if wants cookbook; then
+  # 380 s at most: every recipe of kernels/cookbook before and after its fixes
+  step cookbook "$((${COOKBOOK_SECONDS:-380} + 100))" python3 "$root/scripts/gpu_cookbook.py" "$kiln" "$root" "$out" --seconds "${COOKBOOK_SECONDS:-380}"
+  cat "$out/cookbook.log"
+fi
+if wants cookbook_cpu; then
+  # about a minute: the recipes for a processor, where nothing else runs
+  mkdir -p "$out/cpu"
+  step cookbook_cpu 150 python3 "$root/scripts/gpu_cookbook.py" "$kiln" "$root" "$out/cpu" --target cpu --seconds 100
+  cat "$out/cookbook_cpu.log"
 fi
 if wants probe; then
   nvcc="$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)"
