@@ -139,6 +139,39 @@ fn a_session_is_told_from_its_first_failure_to_its_report_and_the_next_one_is_sh
 }
 
 #[test]
+fn a_failure_that_is_put_right_is_offered_as_a_lesson_and_counted_once_it_is_one() {
+    let folder = empty_folder("learning-lesson");
+    assert_eq!(kiln(&folder, "init sample").code, 0);
+    let (file, check) = (folder.join("sample/sample.c"), "check sample --target cpu");
+    let right = std::fs::read_to_string(&file).unwrap();
+    let wrong = format!("#error zebra 7\n{right}");
+    std::fs::write(&file, &wrong).unwrap();
+    assert_eq!(kiln(&folder, check).code, 3);
+    std::fs::write(&file, &right).unwrap();
+    let passed = kiln(&folder, check);
+    let offered = "sample passes after build_failed; changed: the sources. Keep it as a lesson: kiln lessons add --from-last sample";
+    assert!(passed.code == 0 && passed.err.contains(offered), "{}", passed.err);
+    let added = kiln_in(
+        &folder,
+        &["lessons", "add", "--from-last", "sample", "--id", "zebra", "--cause", "A zebra.", "--remedy", "Remove it."],
+    );
+    assert_eq!(added.out, "wrote .kiln/lessons/zebra.toml\n", "{}", added.err);
+    let shown = kiln(&folder, "lessons show zebra");
+    assert!(shown.out.contains("sample.c: -#error zebra 7"), "{}", shown.out);
+    // From now on it is known, and counted.
+    std::fs::write(&file, &wrong).unwrap();
+    let known = kiln(&folder, check);
+    assert!(known.out.contains("(kiln lessons show zebra)\n") && !known.out.contains("met "), "{}", known.out);
+    std::fs::write(&file, &right).unwrap();
+    let again = kiln(&folder, check);
+    assert!(!again.err.contains("Keep it as a lesson"), "{}", again.err);
+    std::fs::write(&file, &wrong).unwrap();
+    let counted = object(&kiln(&folder, &format!("{check} --json")));
+    let here = &counted["lesson"]["here"];
+    assert_eq!((&here["met"], &here["worked"]), (&2.into(), &1.into()), "{counted:#}");
+}
+
+#[test]
 fn a_retired_kernel_says_so() {
     let folder = empty_folder("learning-retired");
     assert_eq!(kiln(&folder, "init sample").code, 0);

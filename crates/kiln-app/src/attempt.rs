@@ -4,13 +4,14 @@
 
 mod about;
 mod found;
+mod kept;
 mod said;
 mod whose;
 
 use std::time::Instant;
 
 use kiln_core::Report;
-use kiln_session::{AttemptOutcome, Attempted, Session, SessionPhase};
+use kiln_session::{AttemptOutcome, Attempted, Session, SessionPhase, put_right};
 use kiln_store::{AttemptsOf, Store, Study};
 
 use crate::ending::Ending;
@@ -18,10 +19,18 @@ use crate::failure::Failure;
 use crate::lessons::{Shelf, lesson_for};
 use crate::project::Project;
 use crate::teller::Teller;
-pub(crate) use about::{About, environment, inside};
+pub(crate) use about::{About, environment, inside, sources_at};
 pub(crate) use found::{Found, Tried};
+pub(crate) use kept::differences;
 pub(crate) use said::newly;
 pub(crate) use whose::{here, open, user};
+
+/// What is said about an attempt.
+#[derive(Debug, Default)]
+struct Said {
+    warnings: Vec<Report>,
+    lesson: Option<String>,
+}
 
 /// An operation under way.
 pub(crate) struct Trying<'p> {
@@ -42,8 +51,9 @@ impl<'p> Trying<'p> {
 
     /// Records how it ended, tells what follows from that, and then the end itself.
     pub(crate) fn told<T: Tried>(self, teller: &Teller<'_>, result: Result<T, Failure>) -> Result<T, Failure> {
-        let warnings = self.record(&result, Some(teller));
+        let Said { warnings, lesson } = self.record(&result, Some(teller));
         teller.warn(&warnings);
+        lesson.into_iter().for_each(|words| teller.note(words));
         teller.end(result)
     }
 
@@ -53,28 +63,31 @@ impl<'p> Trying<'p> {
         result
     }
 
-    fn record<T: Tried>(self, result: &Result<T, Failure>, teller: Option<&Teller<'_>>) -> Vec<Report> {
-        let Some(made) = self.made(result, teller) else { return Vec::new() };
+    fn record<T: Tried>(self, result: &Result<T, Failure>, teller: Option<&Teller<'_>>) -> Said {
+        let Some(made) = self.made(result, teller) else { return Said::default() };
         // Where nothing was ever kept, an attempt alone is no reason to begin.
         let place = self.project.store_place();
         if !kiln_store::exists(place) && !self.project.folder().is_dir() {
-            return Vec::new();
+            return Said::default();
         }
         match self.project.store().and_then(|store| self.joined(&store, made)) {
             Ok(said) => said,
             // What was measured is recorded elsewhere, and whoever fails to do that says so.
-            Err(_) => Vec::new(),
+            Err(_) => Said::default(),
         }
     }
 
     /// Joins the open session, and says what that leads to.
-    fn joined(&self, store: &Store, (mut made, found): (Attempted, Found)) -> Result<Vec<Report>, kiln_core::Fault> {
+    fn joined(&self, store: &Store, (mut made, found): (Attempted, Found)) -> Result<Said, kiln_core::Fault> {
         let session: Option<Session> = open(self.project, store, made.at_ms)?;
         let goal = session.as_ref().and_then(|session| session.goal.workload.as_deref());
         (made.speedup, made.workload) = found.speedup(goal).map_or((None, None), |(speedup, on)| (Some(speedup), on));
         made.session = session.as_ref().map(|session| session.id.clone());
         store.record_attempt(&made)?;
         self.project.recorded_one();
+        if let Some(digest) = made.sources.as_ref().filter(|_| made.failed()) {
+            kept::keep(self.project, digest, &self.about.files);
+        }
         let own = match &session {
             Some(session) => store.attempts(AttemptsOf::Session(&session.id))?,
             None => store.attempts(AttemptsOf::Kernel(&made.kernel, said::REMEMBERED))?,
@@ -82,7 +95,21 @@ impl<'p> Trying<'p> {
         // What earlier sessions put right is known here too.
         let began = session.as_ref().filter(|_| made.mistake().is_some()).map(|session| session.started_ms);
         let earlier = began.map(|began| store.attempts(AttemptsOf::Before(began, said::EARLIER))).transpose()?;
-        Ok(newly(self.project, session.as_ref(), (&earlier.unwrap_or_default(), &own), &made))
+        let warnings = newly(self.project, session.as_ref(), (&earlier.unwrap_or_default(), &own), &made);
+        Ok(Said { warnings, lesson: self.proposed(store, &made)? })
+    }
+
+    /// A lesson to keep: a failure that no lesson knew was put right.
+    fn proposed(&self, store: &Store, made: &Attempted) -> Result<Option<String>, kiln_core::Fault> {
+        if made.failed() || made.kernel.is_empty() {
+            return Ok(None);
+        }
+        let found = put_right(&store.attempts(AttemptsOf::Kernel(&made.kernel, 2))?);
+        Ok(found.filter(|found| found.failure.lesson.is_none()).map(|found| {
+            let (kernel, cause) = (&made.kernel, found.failure.cause.as_deref().unwrap_or_default());
+            let changed = found.changed.words();
+            format!("{kernel} passes after {cause}; changed: {changed}. Keep it as a lesson: kiln lessons add --from-last {kernel}")
+        }))
     }
 
     /// The record; none for a mistake in what was asked for.

@@ -45,10 +45,10 @@ pub use operation::{
     Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, add_lesson, baselines, bench, bisect, cache,
     calibration, capture, changes, check, ci, claims, compare, compare_profiles, debug, decide, deletable, delete,
     diagnose, diagnose_profile, end_session, explain, explained, export, export_lessons, export_t4, forge, fuzz, gate,
-    gate_everywhere, history, import_lessons, importance, init, init_from, last_good, lessons, past_session,
-    past_sessions, predict_kernel, profile, rename, reproduce, retag, retire, retire_lesson, retired_kernel, sanitize,
-    series_changes, session_defaults, session_status, show, show_lesson, simulate, space, start_session, suppose,
-    supposed, sweep, tune, variants, worker, write_pictures,
+    gate_everywhere, history, import_lessons, importance, init, init_from, last_good, lesson_count, lessons,
+    past_session, past_sessions, predict_kernel, profile, rename, reproduce, retag, retire, retire_lesson,
+    retired_kernel, sanitize, series_changes, session_defaults, session_status, show, show_lesson, simulate, space,
+    start_session, suppose, supposed, sweep, tune, variants, worker, write_pictures,
 };
 pub use place::writable;
 pub use project::{Project, Stop};

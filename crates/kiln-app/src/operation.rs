@@ -64,8 +64,8 @@ pub use history::{
 pub use importance::{Important, importance};
 pub use init::init;
 pub use lessons::{
-    AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lessons,
-    retire_lesson, show_lesson,
+    AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lesson_count,
+    lessons, retire_lesson, show_lesson,
 };
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};

@@ -18,13 +18,15 @@ pub enum AttemptsOf<'a> {
     Kernel(&'a str, u32),
     /// Those before a moment, in milliseconds since 1970, the newest so many.
     Before(i64, u32),
-    /// Those of kernels that met a lesson, from the first time on.
+    /// Those of kernels that met a lesson, from the first time on, the newest thousand.
     Lesson(&'a str),
 }
 
 const COLUMNS: &str = "SELECT id, at_ms, seconds, session, kernel, path, verb, phase, parts, outcome, cause, words, config, \
      sources, environment, speedup, workload, limited_by, promise, lesson, hypothesis FROM attempts";
 
+/// Attempts that say how often a lesson was met: the newest.
+const MET: u32 = 1000;
 /// As many as there may be.
 const ANY: u32 = u32::MAX;
 
@@ -79,7 +81,7 @@ impl Store {
             AttemptsOf::Lesson(id) => {
                 let met = "kernel IN (SELECT kernel FROM attempts WHERE lesson = $1) \
                            AND at_ms >= (SELECT MIN(at_ms) FROM attempts WHERE lesson = $1) AND $2 = $2";
-                (format!("{COLUMNS} WHERE {met}{newest}$3"), id, 0, ANY)
+                (format!("{COLUMNS} WHERE {met}{newest}$3"), id, 0, MET)
             }
         };
         let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(text.to_string()).bind(number).bind(i64::from(most));

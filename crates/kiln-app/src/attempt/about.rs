@@ -16,17 +16,20 @@ pub(crate) struct About {
     pub(crate) kernel: String,
     pub(crate) path: String,
     pub(crate) sources: Option<String>,
+    /// The files behind that digest.
+    pub(crate) files: Vec<Utf8PathBuf>,
 }
 
 impl About {
     /// A kernel that was read.
     pub(crate) fn of(file: &KernelFile, path: &Utf8Path) -> About {
-        About { kernel: file.spec.name.clone(), path: inside(path), sources: digest(file, path) }
+        let files = sources(file, path);
+        About { kernel: file.spec.name.clone(), path: inside(path), sources: digest(file, &files), files }
     }
 
     /// A kernel by its name alone.
     pub(crate) fn named(kernel: &str, path: &Utf8Path) -> About {
-        About { kernel: kernel.into(), path: inside(path), sources: None }
+        About { kernel: kernel.into(), path: inside(path), ..About::default() }
     }
 }
 
@@ -43,21 +46,28 @@ pub(crate) fn inside(path: &Utf8Path) -> String {
 }
 
 /// A digest of the kernel file and the sources beside it; none where a source cannot be read.
-fn digest(file: &KernelFile, path: &Utf8Path) -> Option<String> {
+fn digest(file: &KernelFile, files: &[Utf8PathBuf]) -> Option<String> {
     let mut hash = blake3::Hasher::new();
     hash.update(file.spec.source.text.as_bytes());
-    for source in sources(file, path) {
-        hash.update(source.as_str().as_bytes());
-        hash.update(&std::fs::read(&source).ok()?);
+    for source in files {
+        hash.update(source.file_name().unwrap_or_default().as_bytes());
+        hash.update(&std::fs::read(source).ok()?);
     }
     Some(hash.finalize().to_hex()[..16].to_string())
 }
 
-/// The files a kernel is made of: those that its file names, and sources and headers beside it.
-pub(crate) fn sources(file: &KernelFile, path: &Utf8Path) -> Vec<Utf8PathBuf> {
+/// The files of the kernel in a folder as they are now; none where it cannot be read.
+pub(crate) fn sources_at(path: &str) -> Vec<Utf8PathBuf> {
+    let path = Utf8Path::new(path);
+    KernelFile::read(path).map_or_else(|_| Vec::new(), |file| sources(&file, path))
+}
+
+/// The files a kernel is made of: its own, those that it names, and sources and headers beside it.
+fn sources(file: &KernelFile, path: &Utf8Path) -> Vec<Utf8PathBuf> {
     let folder = folder(path);
     let named = file.spec.targets.iter().flat_map(|target| &target.implementations).flat_map(|one| &one.sources);
     let mut all: Vec<Utf8PathBuf> = named.map(|source| folder.join(source)).collect();
+    all.push(if path.is_dir() { path.join("kernel.toml") } else { path.to_owned() });
     let beside = folder.read_dir_utf8().into_iter().flatten().flatten().map(|entry| entry.into_path());
     all.extend(beside.filter(|file| file.extension().is_some_and(|end| SOURCES.contains(&end))));
     all.retain(|file| std::fs::metadata(file).is_ok_and(|about| about.is_file() && about.len() <= LARGEST));

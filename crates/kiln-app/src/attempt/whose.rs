@@ -29,6 +29,9 @@ pub(crate) fn user() -> String {
 /// The open session, if there is one that somebody still works in.
 pub(crate) fn open(project: &Project, store: &Store, now_ms: i64) -> Result<Option<Session>, Fault> {
     let Some(session) = store.open_session(&here(project), &user())? else { return Ok(None) };
+    if now_ms - session.started_ms <= ABANDONED {
+        return Ok(Some(session));
+    }
     let last = last_ms(store, &session)?;
     if now_ms - last <= ABANDONED {
         return Ok(Some(session));

@@ -69,7 +69,7 @@ fn about(project: &Project, words: &Utf8Path) -> Result<About, Failure> {
     let attempted = store.attempts(AttemptsOf::Kernel(words.as_str(), 1))?.pop();
     let studied = store.studies(&Filter { kernel: Some(words.to_string()), limit: Some(1) })?;
     match (attempted, studied.is_empty()) {
-        (Some(one), _) => Ok(About { kernel: one.kernel, path: one.path, sources: None }),
+        (Some(one), _) => Ok(About { kernel: one.kernel, path: one.path, ..About::default() }),
         (None, false) => Ok(About { kernel: words.to_string(), ..About::default() }),
         (None, true) => {
             let names: Vec<String> = store.studies(&Filter::default())?.into_iter().map(|study| study.kernel).collect();
