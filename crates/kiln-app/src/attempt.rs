@@ -70,11 +70,8 @@ impl<'p> Trying<'p> {
         if !kiln_store::exists(place) && !self.project.folder().is_dir() {
             return Said::default();
         }
-        match self.project.store().and_then(|store| self.joined(&store, made)) {
-            Ok(said) => said,
-            // What was measured is recorded elsewhere, and whoever fails to do that says so.
-            Err(_) => Said::default(),
-        }
+        // What was measured is recorded elsewhere, and whoever fails to do that says so.
+        self.project.store().and_then(|store| self.joined(&store, made)).unwrap_or_default()
     }
 
     /// Joins the open session, and says what that leads to.
