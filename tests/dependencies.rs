@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-device", &["kiln-core"]),
     ("kiln-stats", &[]),
     ("kiln-diagnose", &["kiln-core"]),
+    ("kiln-session", &["kiln-stats"]),
     ("kiln-spec", &["kiln-core", "kiln-device", "kiln-expr"]),
     ("kiln-formats", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-build", &["kiln-core"]),
@@ -22,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-judge", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-space", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-search", &["kiln-core", "kiln-space"]),
-    ("kiln-store", &["kiln-core", "kiln-diagnose", "kiln-stats"]),
+    ("kiln-store", &["kiln-core", "kiln-diagnose", "kiln-session", "kiln-stats"]),
     (
         "kiln-bench",
         &[
@@ -64,6 +65,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kiln-judge",
             "kiln-run",
             "kiln-search",
+            "kiln-session",
             "kiln-space",
             "kiln-spec",
             "kiln-stats",
@@ -104,11 +106,12 @@ const RESERVED: [(&str, &str); 8] = [
 ];
 
 /// Crates that read, compute and return: nothing that does I/O or runs in the background.
-const PURE: [&str; 9] = [
+const PURE: [&str; 10] = [
     "kiln-core",
     "kiln-expr",
     "kiln-device",
     "kiln-diagnose",
+    "kiln-session",
     "kiln-spec",
     "kiln-formats",
     "kiln-space",

@@ -31,6 +31,7 @@ mod gate;
 mod history;
 mod init;
 mod kernel_tuner;
+mod learning;
 mod lessons;
 mod parts;
 mod planted;

@@ -32,12 +32,14 @@ use std::thread;
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_run::{Card, cards, find_python};
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, environment};
 use crate::lessons::lesson;
 use crate::project::Project;
 pub use finding::{Finding, Health};
+use kiln_session::SessionPhase;
 pub(crate) use program::{ask as ask_program, find as find_program};
 pub(crate) use python::without_environment;
 pub(crate) use quick::quick;
@@ -61,9 +63,20 @@ impl Ends for Examined {
 /// safely be done is done first.
 pub fn doctor(project: &Project, fix: bool, path: Option<&Utf8Path>) -> Result<Examined, Failure> {
     let file = path.map(KernelFile::read).transpose()?;
+    let about = file.as_ref().zip(path).map_or_else(About::default, |(file, path)| About::of(file, path));
+    let trying = Trying::new(project, "doctor", SessionPhase::Environment, about);
+    trying.quietly(examined(project, fix, path, file.as_ref()))
+}
+
+fn examined(
+    project: &Project,
+    fix: bool,
+    path: Option<&Utf8Path>,
+    file: Option<&KernelFile>,
+) -> Result<Examined, Failure> {
     let selecting =
         Selecting { path: path.map_or_else(Utf8PathBuf::new, Utf8Path::to_path_buf), ..Selecting::default() };
-    let opened = file.as_ref().map(|file| Opened::unexamined(file, &selecting)).transpose()?;
+    let opened = file.map(|file| Opened::unexamined(file, &selecting)).transpose()?;
     let fix::Fixed { done: fixed, failed } = if fix { fix::fix(project) } else { fix::Fixed::default() };
     let mut findings = examine(project);
     findings.extend(failed);

@@ -9,4 +9,5 @@ mod taught;
 pub use seen::Symptomatic;
 pub(crate) use shelf::{RETIRED, Retired, retired};
 pub use shelf::{SHARED, Shelf};
+pub(crate) use taught::met;
 pub use taught::{Taught, lesson, lesson_for};

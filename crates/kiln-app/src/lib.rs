@@ -7,6 +7,7 @@
 //! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
 //! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
 
+mod attempt;
 mod doctor;
 mod ending;
 mod event;
@@ -32,20 +33,22 @@ pub use operation::{
     Bisected, CacheHolds, CalibratedCause, Calibration, CaptureRequest, Changes, ChangesRequest, CheckRequest, Checked,
     CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed,
     ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload, Compiled, Convergence,
-    Crossover, DebugRequest, Debugged, DebuggedBecause, Deletable, DiagnoseRequest, DiagnosedProfile, Difference,
-    Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion, FileChange, FileChanges, FileSeriesChanges,
-    ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest, Gated,
-    GatedEverywhere, Guarded, History, HistoryRequest, Important, ImportedLesson, JudgedCommit, KeptNow, KeptResult,
-    Labelled, LastGood, Lessons, MOST_CELLS, OpenQuestion, PredictRequest, Predicted, PredictedWorkload,
+    Crossover, DebugRequest, Debugged, DebuggedBecause, DecideRequest, Deletable, DiagnoseRequest, DiagnosedProfile,
+    Difference, Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion, FileChange, FileChanges,
+    FileSeriesChanges, ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest,
+    Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, ImportedLesson, JudgedCommit, KeptNow,
+    KeptResult, Labelled, LastGood, Lessons, MOST_CELLS, OpenQuestion, PredictRequest, Predicted, PredictedWorkload,
     ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest,
-    Reproduced, SanitizeRequest, Sanitized, SanitizerRun, Series, SeriesChange, SeriesKey, SeriesPoint, Shown,
-    SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, Slowdown, SpaceRequest, Spaced,
-    Story, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, ToolOutcome, TuneRequest, Tuned,
-    VALIDATED, Way, WorkerKind, add_lesson, baselines, bench, bisect, cache, calibration, capture, changes, check, ci,
-    claims, compare, compare_profiles, debug, deletable, delete, diagnose, diagnose_profile, explain, explained,
-    export, export_lessons, export_t4, forge, fuzz, gate, gate_everywhere, history, import_lessons, importance, init,
-    init_from, last_good, lessons, predict_kernel, profile, rename, reproduce, retag, retire_lesson, sanitize,
-    series_changes, show, show_lesson, simulate, space, sweep, tune, variants, worker, write_pictures,
+    Reproduced, RetireRequest, SanitizeRequest, Sanitized, SanitizerRun, Series, SeriesChange, SeriesKey, SeriesPoint,
+    SessionDefaults, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, Slowdown,
+    SpaceRequest, Spaced, StartSessionRequest, Story, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory,
+    Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, add_lesson, baselines, bench, bisect, cache,
+    calibration, capture, changes, check, ci, claims, compare, compare_profiles, debug, decide, deletable, delete,
+    diagnose, diagnose_profile, end_session, explain, explained, export, export_lessons, export_t4, forge, fuzz, gate,
+    gate_everywhere, history, import_lessons, importance, init, init_from, last_good, lesson_count, lessons,
+    past_session, past_sessions, predict_kernel, profile, rename, reproduce, retag, retire, retire_lesson,
+    retired_kernel, sanitize, series_changes, session_defaults, session_status, show, show_lesson, simulate, space,
+    start_session, suppose, supposed, sweep, tune, variants, worker, write_pictures,
 };
 pub use place::writable;
 pub use project::{Project, Stop};
@@ -70,6 +73,11 @@ pub use kiln_diagnose::{Cause as DiagnosedCause, Diagnosis, Finding as Diagnosed
 pub use kiln_formats::{Claim, ClaimedFigure, RunFile};
 pub use kiln_run::{Pad, prefault};
 pub use kiln_search::LEAST_TIMED;
+pub use kiln_session::{
+    AttemptOutcome, Attempted, Budgeted, Cost as SessionCost, Decision, DecisionKind, DecisionOption,
+    Judged as JudgedTarget, LessonCount, PhaseTime, Session, SessionPhase, SessionReport, SessionRow, SessionState,
+    StopWarning, budgeted,
+};
 pub use kiln_spec::schema;
 pub use kiln_stats::Thresholds;
 pub use kiln_study::{Summary, TuneVerdict, write_whole};

@@ -24,10 +24,12 @@ mod lessons;
 mod profile;
 mod reproduce;
 mod sanitize;
+pub(crate) mod session;
 mod show;
 mod simulate;
 mod space;
 mod studies;
+mod suppose;
 mod sweep;
 mod t4;
 mod tune;
@@ -62,18 +64,23 @@ pub use history::{
 pub use importance::{Important, importance};
 pub use init::init;
 pub use lessons::{
-    AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lessons,
-    retire_lesson, show_lesson,
+    AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lesson_count,
+    lessons, retire_lesson, show_lesson,
 };
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
+pub use session::{
+    DecideRequest, RetireRequest, SessionDefaults, StartSessionRequest, decide, end_session, past_session,
+    past_sessions, retire, retired_kernel, session_defaults, session_status, start_session,
+};
 pub use show::{Shown, Story, show};
 pub use simulate::{
     Convergence, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, simulate,
 };
 pub use space::{SpaceRequest, Spaced, space};
 pub use studies::{Deletable, Labelled, deletable, delete, rename, retag};
+pub use suppose::{suppose, supposed};
 pub use sweep::{Crossover, MOST_CELLS, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, sweep};
 pub use t4::export_t4;
 pub use tune::{TuneRequest, Tuned, tune, variants};

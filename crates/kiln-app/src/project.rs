@@ -2,6 +2,7 @@
 //! stopped. In: the store's place, where it is elsewhere. Out: paths, and the store when an operation needs it. Nothing is
 //! opened or made before that.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -58,6 +59,9 @@ pub struct Project {
     store: String,
     stop: Stop,
     build_limit: Option<Duration>,
+    hypothesis: Option<Arc<str>>,
+    /// Whether an attempt was recorded.
+    attempted: Arc<AtomicBool>,
 }
 
 impl Project {
@@ -67,7 +71,8 @@ impl Project {
     /// The project of the current folder. `store` is the file to record studies in; without one it is `.kiln/kiln.db`.
     pub fn here(store: Option<String>, stop: Stop) -> Project {
         let store = store.unwrap_or_else(|| Project::USUAL_STORE.into());
-        Project { folder: FOLDER.into(), store, stop, build_limit: None }
+        let (hypothesis, attempted) = (None, Arc::default());
+        Project { folder: FOLDER.into(), store, stop, build_limit: None, hypothesis, attempted }
     }
 
     #[cfg(test)]
@@ -85,6 +90,26 @@ impl Project {
             }
         };
         Ok(self)
+    }
+
+    /// The same, where what is done next is to show whether somebody is right.
+    pub fn supposing(self, hypothesis: Option<String>) -> Project {
+        Project { hypothesis: hypothesis.map(Arc::from), ..self }
+    }
+
+    /// What is to be shown.
+    pub(crate) fn hypothesis(&self) -> Option<String> {
+        self.hypothesis.as_deref().map(String::from)
+    }
+
+    /// Remembers that an attempt was recorded.
+    pub(crate) fn recorded_one(&self) {
+        self.attempted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether an attempt was recorded.
+    pub(crate) fn has_recorded_one(&self) -> bool {
+        self.attempted.load(Ordering::Relaxed)
     }
 
     /// How long a build may take; none for the usual limit.
@@ -178,7 +203,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = Utf8PathBuf::from_path_buf(place.path().join(".kiln")).unwrap();
         let store = folder.join("kiln.db").into_string();
-        let project = Project { folder: folder.clone(), store, stop: Stop::never(), build_limit: None };
+        let project = Project::here(Some(store), Stop::never()).in_folder(&folder);
         project.store().unwrap();
         let ignored = folder.join(".gitignore");
         assert!(fs_err::read_to_string(&ignored).unwrap().lines().any(|line| line == "*"));

@@ -1,9 +1,12 @@
 //! Who tells the listener: every event gets its moment and, once one has begun, its study. The operation says it and goes on;
 //! it never waits for a screen.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kiln_core::Report;
+use kiln_session::SessionPhase;
+use kiln_store::PhaseId;
 
 use crate::ending::Ends;
 use crate::event::{Event, What};
@@ -16,11 +19,20 @@ pub type Listener<'a> = &'a (dyn Fn(&Event) + Sync);
 pub(crate) struct Teller<'a> {
     listener: Listener<'a>,
     study: OnceLock<Arc<str>>,
+    seen: Mutex<Seen>,
+}
+
+/// What is remembered of events, for the record of the attempt.
+#[derive(Default)]
+struct Seen {
+    /// When each phase began; an empty name for none.
+    phases: Vec<(String, i64)>,
+    first_look: Option<(String, f64)>,
 }
 
 impl<'a> Teller<'a> {
     pub(crate) fn new(listener: Listener<'a>) -> Teller<'a> {
-        Teller { listener, study: OnceLock::new() }
+        Teller { listener, study: OnceLock::new(), seen: Mutex::default() }
     }
 
     /// From here on everything belongs to this study.
@@ -29,8 +41,43 @@ impl<'a> Teller<'a> {
     }
 
     pub(crate) fn tell(&self, what: What) {
-        let event = Event { at_ms: jiff::Timestamp::now().as_millisecond(), study: self.study.get().cloned(), what };
+        let at_ms = jiff::Timestamp::now().as_millisecond();
+        self.remember(at_ms, &what);
+        let event = Event { at_ms, study: self.study.get().cloned(), what };
         (self.listener)(&event);
+    }
+
+    fn remember(&self, at_ms: i64, what: &What) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match what {
+            What::Phase { phase, .. } => seen.phases.push((phase.clone(), at_ms)),
+            What::PhaseEnd => seen.phases.push((String::new(), at_ms)),
+            What::FirstLook { workload, ratio, .. } => seen.first_look = Some((workload.clone(), *ratio)),
+            _ => {}
+        }
+    }
+
+    /// Seconds by the phase of the work that a study's phases are; what is going on counts up to now.
+    pub(crate) fn parts(&self) -> BTreeMap<String, f64> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = jiff::Timestamp::now().as_millisecond();
+        let ends = seen.phases.iter().skip(1).map(|(_, at_ms)| *at_ms).chain([now]);
+        let mut parts = BTreeMap::new();
+        for ((phase, began), ended) in seen.phases.iter().zip(ends) {
+            let phase = match PhaseId::parse(phase).name {
+                "" => continue,
+                "baseline" => SessionPhase::Baseline,
+                "confirm" => SessionPhase::Confirm,
+                _ => SessionPhase::Tune,
+            };
+            *parts.entry(phase.name().to_string()).or_insert(0.0) += (ended - began).max(0) as f64 / 1e3;
+        }
+        parts
+    }
+
+    /// The speedup of a study's first look, with its workload.
+    pub(crate) fn first_look(&self) -> Option<(String, f64)> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).first_look.clone()
     }
 
     /// Passes on what the study or the apparatus says.

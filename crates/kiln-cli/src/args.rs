@@ -16,6 +16,7 @@ mod profile;
 mod properties;
 mod sanitize;
 mod selecting;
+mod session;
 mod simulate;
 mod studies;
 mod sweep;
@@ -40,6 +41,7 @@ pub(crate) use machine::{
 pub(crate) use profile::ProfileArgs;
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
+pub(crate) use session::{ReportArgs, RetireArgs, SessionArgs, SessionVerb, StartArgs, TryArgs};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use studies::{ShowArgs, StudiesArgs, StudiesVerb};
 pub(crate) use sweep::SweepArgs;
@@ -147,6 +149,12 @@ pub(crate) enum Verb {
     Explain(ExplainArgs),
     /// What was learned from failures: list, search and show lessons, add your own, share them
     Lessons(LessonsArgs),
+    /// Work towards a goal within a budget: kiln times, counts, warns, and reports at the end
+    Session(SessionArgs),
+    /// Stop working on a kernel and use its baseline, with the reason
+    Retire(RetireArgs),
+    /// Run a command to see whether you are right, and record both
+    Try(TryArgs),
     /// Write shell completions
     Completions(CompletionsArgs),
     /// Write man pages
@@ -154,4 +162,19 @@ pub(crate) enum Verb {
     /// Run candidates for another kiln process
     #[command(hide = true)]
     Worker(WorkerArgs),
+}
+
+/// What is tried: `kiln try` with a command of kiln's is that command, with a hypothesis.
+pub(crate) fn supposed(cli: Cli) -> (Cli, Option<String>) {
+    let Verb::Try(args) = &cli.verb else { return (cli, None) };
+    if args.command.first().is_none_or(|word| word != "kiln") {
+        return (cli, None);
+    }
+    let hypothesis = args.hypothesis.clone();
+    // A mistake in it is told as if it had been typed alone.
+    let inner = Cli::parse_from(&args.command);
+    let Cli { store, verbose, quiet, color, .. } = cli;
+    let color = if inner.color == Color::Auto { color } else { inner.color };
+    let (verbose, quiet) = (inner.verbose || verbose, inner.quiet || quiet);
+    (Cli { store: inner.store.or(store), verbose, quiet, color, verb: inner.verb }, Some(hypothesis))
 }

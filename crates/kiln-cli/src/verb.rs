@@ -1,5 +1,6 @@
 //! The verbs, one file each: arguments, an operation, a view.
 
+mod asking;
 mod bench;
 mod bisect;
 mod cache;
@@ -25,10 +26,12 @@ mod profile;
 mod reproduce;
 mod sanitize;
 mod schema;
+mod session;
 mod show;
 mod simulate;
 mod space;
 mod studies;
+mod supposed;
 mod sweep;
 mod tune;
 mod variants;
@@ -70,6 +73,9 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Cache(args) => cache::run(project, args),
         Verb::Explain(args) => explain::run(args),
         Verb::Lessons(args) => lessons::run(project, args),
+        Verb::Session(args) => session::run(project, args),
+        Verb::Retire(args) => session::retired(project, args),
+        Verb::Try(args) => supposed::run(project, args),
         Verb::Completions(args) => completions::run(args),
         Verb::Man(args) => man::run(args),
         Verb::Worker(args) => worker::run(args),

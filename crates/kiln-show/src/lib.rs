@@ -41,6 +41,7 @@ pub use results::profile::ProfileView;
 pub use results::reproduce::ReproduceView;
 pub use results::run::RunView;
 pub use results::sanitize::SanitizeView;
+pub use results::session::{BegunSessionView, DecisionView, SessionView, SessionsView};
 pub use results::simulate::SimulateView;
 pub use results::space::SpaceView;
 pub use results::standing::StandingView;

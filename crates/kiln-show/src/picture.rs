@@ -3,7 +3,7 @@
 //! nothing depends on colour, and the files follow a reader's light or dark background.
 
 mod bars;
-mod canvas;
+pub(crate) mod canvas;
 mod heat;
 mod roofline;
 

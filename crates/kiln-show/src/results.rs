@@ -29,6 +29,7 @@ pub(crate) mod profile;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod sanitize;
+pub(crate) mod session;
 pub(crate) mod simulate;
 pub(crate) mod space;
 pub(crate) mod standing;

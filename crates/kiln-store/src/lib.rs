@@ -14,8 +14,10 @@
 //! store written by a newer kiln, a trial recorded twice, numbers that would not read back (NaN and infinities), names
 //! that fit no study or more than one.
 
+mod attempt;
 mod commit;
 mod database;
+mod decision;
 mod find;
 mod label;
 mod point;
@@ -23,10 +25,12 @@ mod profile;
 mod read;
 mod records;
 mod run;
+mod sessions;
 mod store;
 mod validation;
 mod write;
 
+pub use attempt::AttemptsOf;
 pub use commit::{CommitJudged, CommitVerdict};
 pub use database::place::exists;
 pub use label::{Labels, NAME, TAG, check_label};
@@ -44,5 +48,6 @@ pub use records::summary::{Ablated, Confirmed, Contender, Late, SanitizedRefusal
 pub use records::sweep::{SweepAgainst, SweepAxis, SweepCell, SweepLink, SweepPlan, SweepRecord, SweepUnmeasured};
 pub use records::trial::{Trial, TrialState};
 pub use run::{Run, RunSide};
+pub use sessions::SessionRecord;
 pub use store::Store;
 pub use validation::Validation;

@@ -439,6 +439,8 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
     workloads.sort_by_key(|w| w.holdout);
     let whole = together(workloads.iter());
     Ok(Summary {
+        price: None,
+        cost: None,
         verdict,
         reason,
         workloads,

@@ -28,7 +28,7 @@ impl Health {
 }
 
 /// One part of the environment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// Its stable name.
     pub id: &'static str,

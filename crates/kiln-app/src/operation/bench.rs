@@ -13,6 +13,7 @@ use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_stats::Thresholds;
 use kiln_study::{Baselines, Bench, Extent, Figures, Kernel, Rival, Settings, Versus, peaks, versus};
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Measuring, Opened, Selecting, surroundings};
@@ -22,6 +23,7 @@ use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use alone::{Baselined, baselines};
+use kiln_session::SessionPhase;
 pub(crate) use recorded::{Recorded, Setting, sides};
 
 /// What is to be measured.
@@ -90,7 +92,8 @@ pub fn bench<'a>(
     listener: Listener<'_>,
 ) -> Result<Benched<'a>, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let trying = Trying::new(project, "bench", SessionPhase::Baseline, About::of(file, &request.selecting.path));
+    trying.told(&teller, run(project, file, request, &teller))
 }
 
 /// The same for whoever has a voice already.

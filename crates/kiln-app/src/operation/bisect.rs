@@ -18,6 +18,7 @@ mod told;
 use kiln_core::Refusal;
 use serde::Serialize;
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{Measuring, Selecting};
@@ -27,6 +28,7 @@ use crate::teller::{Listener, Teller};
 pub use asked::BisectUntil;
 use course::Course;
 pub use evidence::Slowdown;
+use kiln_session::SessionPhase;
 
 /// What is to be found.
 #[derive(Debug, Clone)]
@@ -129,5 +131,13 @@ impl Ends for Bisected {
 /// Finds the first bad commit.
 pub fn bisect(project: &Project, request: &BisectRequest, listener: Listener<'_>) -> Result<Bisected, Failure> {
     let teller = Teller::new(listener);
-    teller.end(Course::run(project, request, &teller))
+    let trying =
+        Trying::new(project, "bisect", SessionPhase::Check, About::named(&named(request), &request.selecting.path));
+    trying.told(&teller, Course::run(project, request, &teller))
+}
+
+/// The kernel's name as its file is now; its path where that cannot be read.
+fn named(request: &BisectRequest) -> String {
+    let path = &request.selecting.path;
+    crate::kernel::KernelFile::read(path).map_or_else(|_| path.to_string(), |file| file.spec.name)
 }

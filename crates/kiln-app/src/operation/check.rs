@@ -6,6 +6,7 @@ use kiln_judge::Level;
 use kiln_store::CommitJudged;
 use kiln_study::{Bench, CheckReport, Kernel, Settings, examine, examine_selected};
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting, surroundings};
@@ -14,6 +15,7 @@ use crate::record::chosen::Chosen;
 use crate::record::commits::{self, AtCommit};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
+use kiln_session::SessionPhase;
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +64,8 @@ pub fn check<'a>(
     listener: Listener<'_>,
 ) -> Result<Checked<'a>, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let trying = Trying::new(project, "check", SessionPhase::Check, About::of(file, &request.selecting.path));
+    trying.told(&teller, run(project, file, request, &teller))
 }
 
 /// The same for whoever has a voice already.

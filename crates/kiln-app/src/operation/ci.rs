@@ -24,15 +24,18 @@ use kiln_stats::Thresholds;
 use kiln_store::CommitJudged;
 use serde::Serialize;
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Measuring, Selecting, folder};
+use crate::operation::session::retired_kernel;
 use crate::project::Project;
 use crate::record::commits::{self, AtCommit};
 use crate::repository::Worktree;
 use crate::teller::{Listener, Teller};
 use base::Base;
 use course::Course;
+use kiln_session::SessionPhase;
 pub use verdict::{CiVerdict, CiWorkload};
 
 /// What is to be guarded, and how.
@@ -178,7 +181,16 @@ impl Ends for Guarded {
 /// Guards kernels. What one of them fails by need not be the next one's trouble.
 pub fn ci(project: &Project, request: &CiRequest, listener: Listener<'_>) -> Result<Guarded, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, request, &teller))
+    let trying = Trying::new(project, "ci", SessionPhase::Report, guarded_one(request));
+    trying.told(&teller, run(project, request, &teller))
+}
+
+/// The kernel, where one alone is guarded.
+fn guarded_one(request: &CiRequest) -> About {
+    match request.paths.as_slice() {
+        [path] => KernelFile::read(path).map_or_else(|_| About::default(), |file| About::of(&file, path)),
+        _ => About::default(),
+    }
 }
 
 fn run(project: &Project, request: &CiRequest, teller: &Teller<'_>) -> Result<Guarded, Failure> {
@@ -191,6 +203,10 @@ fn run(project: &Project, request: &CiRequest, teller: &Teller<'_>) -> Result<Gu
         let mut kernel = CiKernel::new(path.as_str());
         let ended = KernelFile::read(path).and_then(|file| {
             kernel.kernel.clone_from(&file.spec.name);
+            // Who guards a kernel that nobody uses any more should know.
+            if let Ok(Some(made)) = retired_kernel(project, &file.spec.name, Some(path)) {
+                kernel.notes.push(format!("retired, its baseline is used: {}", made.because));
+            }
             teller.warn(&file.warnings);
             Course::new(project, request, &file, path, teller, &mut bases, &mut kernel)?.run()
         });

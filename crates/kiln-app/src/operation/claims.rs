@@ -12,6 +12,7 @@ use kiln_stats::{Estimate, Interval};
 use kiln_study::{Machine, Versus};
 use serde::Serialize;
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Measuring, Selecting, complete, read_bounded, runnable};
@@ -19,6 +20,7 @@ use crate::operation::bench::{self, BenchRequest};
 use crate::project::Project;
 use crate::teller::{Listener, Teller};
 use judge::{Judged, judged};
+use kiln_session::SessionPhase;
 
 /// No file of claims comes near this size.
 const LARGEST: u64 = 4 << 20;
@@ -101,7 +103,8 @@ impl Ends for Claimed {
 /// Checks claims.
 pub fn claims(project: &Project, request: &ClaimsRequest, listener: Listener<'_>) -> Result<Claimed, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, request, &teller))
+    let trying = Trying::new(project, "claims", SessionPhase::Report, About::default());
+    trying.told(&teller, run(project, request, &teller))
 }
 
 fn run(project: &Project, request: &ClaimsRequest, teller: &Teller<'_>) -> Result<Claimed, Failure> {

@@ -14,10 +14,12 @@ use kiln_formats::RunFile;
 use kiln_stats::{Apart, Comparison, Estimate, Reason, Thresholds, Verdict, Warning, compare_runs, overall};
 use serde::Serialize;
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::project::Project;
 use comparable::comparable;
+use kiln_session::SessionPhase;
 use yardstick::yardstick;
 
 /// What is to be compared.
@@ -108,9 +110,14 @@ impl Ends for Compared {
 
 /// Compares two runs.
 pub fn compare(project: &Project, request: &CompareRequest) -> Result<Compared, Failure> {
+    let began = |kernel: &str| {
+        let about = About { kernel: kernel.into(), ..About::default() };
+        Trying::new(project, "compare", SessionPhase::Confirm, about)
+    };
     let base = read::run(project, &request.base)?;
     let candidate = read::run(project, &request.candidate)?;
-    runs((base, candidate), request)
+    let trying = began(&candidate.kernel);
+    trying.quietly(runs((base, candidate), request))
 }
 
 /// Compares two runs that were read.

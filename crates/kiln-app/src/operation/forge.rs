@@ -8,6 +8,7 @@ use kiln_core::{Config, Gate, Outcome, Report};
 use kiln_spec::TargetKind;
 use kiln_study::{Forged, Kernel, toolchain, triton_toolchain};
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::event::What;
 use crate::failure::Failure;
@@ -15,6 +16,7 @@ use crate::kernel::{KernelFile, Selecting, kernel, this_arch};
 use crate::project::{Project, program};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
+use kiln_session::SessionPhase;
 
 /// Configurations built unless told otherwise: as many as a study would try.
 const TRIALS: usize = 120;
@@ -59,7 +61,8 @@ pub fn forge<'a>(
     listener: Listener<'_>,
 ) -> Result<Forgings<'a>, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let trying = Trying::new(project, "tune", SessionPhase::Build, About::of(file, &request.selecting.path));
+    trying.told(&teller, run(project, file, request, &teller))
 }
 
 fn run<'a>(

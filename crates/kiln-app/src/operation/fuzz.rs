@@ -17,6 +17,7 @@ use kiln_core::{Config, Fault, Report};
 use kiln_judge::{FuzzCase, Room, Shape};
 use kiln_study::{Bench, Settings};
 
+use crate::attempt::{About, Trying};
 use crate::ending::Ends;
 use crate::event::What;
 use crate::failure::Failure;
@@ -26,6 +27,7 @@ use crate::record::chosen::Chosen;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 use asking::{Asked, Clock, ask_all};
+use kiln_session::SessionPhase;
 use lane::{Lane, configurations, has_workloads};
 use memory::Memory;
 pub use request::{FuzzFailure, FuzzRequest, Fuzzed, KeptNow, KeptResult, VALIDATED};
@@ -44,10 +46,12 @@ pub fn fuzz(
     listener: Listener<'_>,
 ) -> Result<Fuzzed, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller).and_then(|fuzzed| {
+    let trying = Trying::new(project, "fuzz", SessionPhase::Check, About::of(file, &request.selecting.path));
+    let result = run(project, file, request, &teller).and_then(|fuzzed| {
         nothing_asked(request, &fuzzed)?;
         Ok(fuzzed)
-    }))
+    });
+    trying.told(&teller, result)
 }
 
 /// The variants of a kernel with the configuration that is asked about.

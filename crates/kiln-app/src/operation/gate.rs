@@ -8,6 +8,7 @@ use kiln_space::{Judgement, Problem, Rule};
 use kiln_spec::{Selection, TargetKind};
 use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, missing, peaks};
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{
@@ -19,6 +20,7 @@ use crate::project::Project;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
 pub use everywhere::{GatedEverywhere, gate_everywhere};
+use kiln_session::SessionPhase;
 
 /// What is to be judged.
 #[derive(Debug, Clone, Default)]
@@ -108,10 +110,11 @@ pub fn gate<'a>(
     listener: Listener<'_>,
 ) -> Result<Gated<'a>, Failure> {
     let teller = Teller::new(listener);
+    let trying = Trying::new(project, "gate", SessionPhase::Build, About::of(file, &request.selecting.path));
     let gated = run(project, file, request, &teller);
     let remarks = gated.as_ref().map(|gated| gated.selection.remarks()).unwrap_or_default();
     remarks.into_iter().for_each(|remark| teller.note(remark));
-    teller.end(gated)
+    trying.told(&teller, gated)
 }
 
 pub(crate) fn run<'a>(

@@ -7,10 +7,12 @@ mod series;
 mod table;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use kiln_session::Decision;
 use kiln_store::{Filter, Run, Store, Study, Validation};
 
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting};
+use crate::operation::session::retired_kernel;
 use crate::operation::tune::spec_hash;
 use crate::project::Project;
 use crate::record::{StudyNow, Whose, as_they_stand};
@@ -40,6 +42,8 @@ pub struct History {
     pub runs: Vec<Run>,
     /// Configurations that were validated, the newest first.
     pub validations: Vec<Validation>,
+    /// The decision by which the kernel is retired, if it is.
+    pub retired: Option<Decision>,
     /// The kernel they were asked for by.
     pub kernel: Option<String>,
     /// Kernels that have studies, for when the one asked for has none.
@@ -94,7 +98,9 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
     studies.truncate(limit);
     runs.truncate(limit);
     validations.truncate(limit);
-    Ok(History { studies, runs, validations, kernel, others, more, damaged })
+    let at = request.kernel.as_deref().filter(|words| is_path(words));
+    let retired = kernel.as_deref().map(|name| retired_kernel(project, name, at)).transpose()?.flatten();
+    Ok(History { studies, runs, validations, retired, kernel, others, more, damaged })
 }
 
 /// Whether the kernel has changed since it was validated, as far as its files are there to be looked at.

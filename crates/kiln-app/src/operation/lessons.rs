@@ -3,14 +3,16 @@
 
 mod add;
 mod exchange;
+mod last;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Report, nearest};
 use kiln_diagnose::lessons::{Kept, Library};
+use kiln_session::LessonCount;
 use kiln_study::write_whole;
 
 use crate::failure::Failure;
-use crate::lessons::{RETIRED, Retired, Shelf};
+use crate::lessons::{RETIRED, Retired, Shelf, met};
 use crate::project::Project;
 pub use add::{AddLessonRequest, AddedLesson, add_lesson};
 pub use exchange::{ImportedLesson, export_lessons, import_lessons};
@@ -38,6 +40,11 @@ pub fn lessons(project: &Project, words: &[String]) -> Lessons {
 pub fn show_lesson(project: &Project, id: &str) -> Result<Kept, Failure> {
     let shelf = Shelf::open(project);
     known(&shelf.library, id).cloned()
+}
+
+/// How often a lesson was met in this project; none where it never was.
+pub fn lesson_count(project: &Project, id: &str) -> Option<LessonCount> {
+    met(project, id)
 }
 
 /// Writes a file whole, in a folder that is made where there is none.

@@ -18,6 +18,7 @@ use kiln_diagnose::coarse::CoarseDiagnosis;
 use kiln_diagnose::profile::Promotion;
 use kiln_study::{Baselines, Bench, Instrument, Kernel, Settings, Subject, every_workload};
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::event::What;
 use crate::failure::Failure;
@@ -28,6 +29,7 @@ use crate::record::chosen::Chosen;
 use crate::record::profiles::{AppliedFix, record};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
+use kiln_session::SessionPhase;
 pub(crate) use place::Place;
 pub(crate) use recorded::{Taken, record_of};
 
@@ -144,7 +146,8 @@ pub fn profile(
     listener: Listener<'_>,
 ) -> Result<Profiled, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let trying = Trying::new(project, "profile", SessionPhase::Profile, About::of(file, &request.selecting.path));
+    trying.told(&teller, run(project, file, request, &teller))
 }
 
 fn run(

@@ -10,6 +10,7 @@ use kiln_core::{CANDIDATE, Outcome, Refusal, Report};
 use kiln_formats::RunFile;
 use kiln_stats::Thresholds;
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Measuring, Selecting};
@@ -19,6 +20,7 @@ use crate::project::Project;
 use crate::record::run_file;
 use crate::teller::{Listener, Teller};
 pub use differences::Difference;
+use kiln_session::SessionPhase;
 use past::Past;
 
 /// Samples on each side, at least and at most, whatever the result had.
@@ -86,7 +88,8 @@ impl Ends for Reproduced {
 /// Measures a result again.
 pub fn reproduce(project: &Project, request: &ReproduceRequest, listener: Listener<'_>) -> Result<Reproduced, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, request, &teller))
+    let trying = Trying::new(project, "reproduce", SessionPhase::Confirm, About::default());
+    trying.told(&teller, run(project, request, &teller))
 }
 
 fn run(project: &Project, request: &ReproduceRequest, teller: &Teller<'_>) -> Result<Reproduced, Failure> {

@@ -14,6 +14,7 @@ use kiln_diagnose::{Diagnosis, Verdict};
 use kiln_study::{Bench, Kernel, Settings, tool_workloads};
 use serde::Serialize;
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::event::What;
 use crate::failure::Failure;
@@ -24,6 +25,7 @@ use crate::record::chosen::Chosen;
 use crate::record::kept_cases;
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
+use kiln_session::SessionPhase;
 pub(crate) use run::{Bounds, Examined, Ground, Plain, examine};
 pub use run::{SanitizerRun, ToolOutcome};
 pub(crate) use sources::{sources, sources_text};
@@ -96,7 +98,8 @@ pub fn sanitize(
     listener: Listener<'_>,
 ) -> Result<Sanitized, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let trying = Trying::new(project, "sanitize", SessionPhase::Check, About::of(file, &request.selecting.path));
+    trying.told(&teller, run(project, file, request, &teller))
 }
 
 pub(crate) fn run(

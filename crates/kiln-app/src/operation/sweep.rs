@@ -19,6 +19,7 @@ use kiln_stats::Thresholds;
 use kiln_store::{SweepPlan, SweepRecord};
 use kiln_study::{Baselines, Bench, Event, Rival};
 
+use crate::attempt::{About, Trying};
 use crate::event::What;
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, Selecting, runnable, surroundings};
@@ -30,6 +31,7 @@ use cell::Course;
 pub use crossing::Crossover;
 use grid::Grid;
 pub use grid::MOST_CELLS;
+use kiln_session::SessionPhase;
 use recorded::Recorder;
 pub use request::{SweepEnd, SweepRequest, Swept};
 pub use story::{SweepCount, SweepExtreme, SweepStory};
@@ -47,7 +49,8 @@ pub fn sweep(
     listener: Listener<'_>,
 ) -> Result<Swept, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let trying = Trying::new(project, "sweep", SessionPhase::Confirm, About::of(file, &request.selecting.path));
+    trying.told(&teller, run(project, file, request, &teller))
 }
 
 fn run(project: &Project, file: &KernelFile, request: &SweepRequest, teller: &Teller<'_>) -> Result<Swept, Failure> {

@@ -5,6 +5,7 @@
 mod begin;
 mod best;
 mod limits;
+mod price;
 mod request;
 mod sanitized;
 mod settings;
@@ -20,6 +21,7 @@ use kiln_study::{
     peaks, table,
 };
 
+use crate::attempt::{About, Trying};
 use crate::event::{Count, What};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, lock, others, split, surroundings};
@@ -30,24 +32,35 @@ use crate::record::{Whose, prior, resume};
 use crate::teller::{Listener, Teller};
 pub(crate) use begin::{environment_of, git_commit, spec_hash};
 use begin::{new_study, owner};
+use kiln_session::SessionPhase;
 pub use request::{TuneRequest, Tuned};
 pub use variants::variants;
 
 /// Runs a study, goes on with one or replays one.
 pub fn tune(project: &Project, request: &TuneRequest, listener: Listener<'_>) -> Result<Tuned, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, request, &teller))
+    // A path that leads nowhere makes no store.
+    let file = match KernelFile::read(&request.selecting.path) {
+        Ok(file) => file,
+        Err(failure) => return teller.end(Err(failure)),
+    };
+    let trying = Trying::new(project, "tune", SessionPhase::Tune, About::of(&file, &request.selecting.path));
+    let result = run(project, &file, request, &teller);
+    match request.replay {
+        // What was measured once is no new attempt.
+        Some(_) => teller.end(result),
+        None => trying.told(&teller, result),
+    }
 }
 
-fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<Tuned, Failure> {
-    let store = project.store()?;
-    let file = KernelFile::read(&request.selecting.path)?;
+fn run(project: &Project, file: &KernelFile, request: &TuneRequest, teller: &Teller<'_>) -> Result<Tuned, Failure> {
     teller.warn(&file.warnings);
+    let store = project.store()?;
     let live = request.replay.is_none();
     let (selecting, beside) = split(&request.selecting);
     let opened = match live {
-        true => Opened::new(project, &file, &selecting, teller)?,
-        false => Opened::unexamined(&file, &selecting)?,
+        true => Opened::new(project, file, &selecting, teller)?,
+        false => Opened::unexamined(file, &selecting)?,
     };
     let kernel = &opened.kernel;
     let whose = Whose::at(kernel.name(), &request.selecting.path);
@@ -127,6 +140,8 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
             slowest = slowest.take().or(found);
         }
     };
+    let price = price::price(project, &store, request).filter(|_| live);
+    price.iter().for_each(|price| price::expect(&store, kernel.name(), *price, teller));
     let ended = kiln_study::tune(&mut bench, &record, &budget, &study.id, spent, &mut slow);
     let seconds = spent + budget.elapsed(Instant::now()).as_secs_f64();
     match ended {
@@ -151,6 +166,12 @@ fn run(project: &Project, request: &TuneRequest, teller: &Teller<'_>) -> Result<
                 }
                 (Some(then), false) => then.read().ok().and_then(|then| then.limit.clone()),
                 _ => None,
+            };
+            let then = study.summary.as_ref().filter(|_| !live).and_then(|then| then.read().ok());
+            // A study gone on with costs what all its runs took.
+            (summary.price, summary.cost) = match (price, then) {
+                (Some(price), _) => (Some(price), Some(price * seconds / 3600.0)),
+                (None, then) => (then.and_then(|then| then.price), then.and_then(|then| then.cost)),
             };
             let winner = summary.config.clone().filter(|_| live);
             let left =

@@ -5,7 +5,7 @@ use kiln_app::Utf8PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A lesson says what a failure looks like, why it happens and what worked. When a gate refuses a configuration, a tool names a cause or the doctor warns, kiln shows the lesson that fits best in one line.\n\nkiln ships lessons; your project's own lie in .kiln/lessons, a team's in the folder that KILN_LESSONS names. One with the id of another replaces it.\n\nExamples:\n  kiln lessons\n  kiln lessons search misaligned\n  kiln lessons show async_copy_row_alignment\n  kiln check kernels/attention --json | kiln lessons add --from-refusal - --cause '...' --remedy '...'\n  kiln lessons retire quiet_machine --because 'our CI is never quiet'\n  kiln lessons export team.json && kiln lessons import team.json"
+    after_help = "A lesson says what a failure looks like, why it happens and what worked. When a gate refuses a configuration, a tool names a cause or the doctor warns, kiln shows the lesson that fits best in one line.\n\nkiln ships lessons; your project's own lie in .kiln/lessons, a team's in the folder that KILN_LESSONS names. One with the id of another replaces it.\n\nExamples:\n  kiln lessons\n  kiln lessons search misaligned\n  kiln lessons show async_copy_row_alignment\n  kiln check kernels/attention --json | kiln lessons add --from-refusal - --cause '...' --remedy '...'\n  kiln lessons add --from-last attention --cause '...'\n  kiln lessons retire quiet_machine --because 'our CI is never quiet'\n  kiln lessons export team.json && kiln lessons import team.json"
 )]
 pub(crate) struct LessonsArgs {
     #[command(subcommand)]
@@ -70,6 +70,10 @@ pub(crate) struct AddLessonArgs {
     /// What a command with --json printed, `-` for standard input: its first refusal becomes the symptom
     #[arg(long, value_name = "FILE")]
     pub(crate) from_refusal: Option<Utf8PathBuf>,
+    /// Fill it in from the last failure that was followed by a success of the same kernel: symptom, what was changed, the
+    /// lines of the sources that differ [default: of any kernel]
+    #[arg(long, value_name = "KERNEL", num_args = 0..=1, default_missing_value = "", conflicts_with = "from_refusal")]
+    pub(crate) from_last: Option<String>,
     /// Name of the lesson and of its file [default: from the title]
     #[arg(long)]
     pub(crate) id: Option<String>,

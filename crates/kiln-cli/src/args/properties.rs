@@ -1,6 +1,6 @@
 //! What each verb answers about itself: how long its builds may take, and whether it prints for people or for machines.
 
-use super::{ClaimsFormat, CompareFormat, LessonsVerb, Verb};
+use super::{ClaimsFormat, CompareFormat, LessonsVerb, SessionVerb, Verb};
 
 impl Verb {
     /// Seconds a build may take, for verbs that build.
@@ -34,6 +34,10 @@ impl Verb {
             Verb::Claims(args) => args.format != ClaimsFormat::Text,
             Verb::Profile(args) => args.out.is_some(),
             Verb::Compare(args) => args.printing.format != CompareFormat::Text || args.printing.out.is_some(),
+            Verb::Session(args) => matches!(
+                &args.verb,
+                SessionVerb::End { printing, .. } | SessionVerb::Report { printing, .. } if printing.markdown
+            ),
             Verb::Lessons(args) => matches!(args.verb, Some(LessonsVerb::Show { toml: true, .. })),
             Verb::Schema(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
@@ -66,11 +70,14 @@ impl Verb {
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
             Verb::Lessons(args) => args.json,
+            Verb::Session(args) => args.json,
+            Verb::Retire(args) => args.json,
             Verb::Init(args) => args.json,
             Verb::Export(args) => args.json,
             Verb::Capture(_)
             | Verb::Schema(_)
             | Verb::Studies(_)
+            | Verb::Try(_)
             | Verb::Completions(_)
             | Verb::Man(_)
             | Verb::Worker(_) => false,

@@ -26,8 +26,9 @@ pub(crate) struct TuneArgs {
     /// Money budget for the whole study, at --price
     #[arg(long, value_name = "AMOUNT", requires = "price")]
     pub(crate) cost: Option<f64>,
-    /// Price of an hour of this machine
-    #[arg(long, value_name = "AMOUNT", requires = "cost")]
+    /// Price of an hour of this machine: kiln predicts time and cost, and records what was spent [default: the open
+    /// session's]
+    #[arg(long, value_name = "AMOUNT")]
     pub(crate) price: Option<f64>,
     /// Speedup to reach [default: the file's, else 1.10]
     #[arg(long, value_name = "X")]

@@ -45,6 +45,7 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
         validations: &found.validations,
         place: project.store_place(),
         kiln: &place::kiln(project),
+        retired: found.retired.as_ref(),
         kernel: found.kernel.as_deref(),
         tag: args.tag.as_deref(),
         others: &found.others,

@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use kiln_app::{
-    AddLessonRequest, Ending, Failure, Project, Utf8Path, add_lesson, export_lessons, import_lessons, lesson_file,
-    lessons, retire_lesson, show_lesson,
+    AddLessonRequest, Ending, Failure, Project, Utf8Path, add_lesson, export_lessons, import_lessons, lesson_count,
+    lesson_file, lessons, retire_lesson, show_lesson,
 };
 use kiln_show::{LessonView, LessonsView};
 use serde_json::{Value, json};
@@ -19,7 +19,8 @@ pub(crate) fn run(project: &Project, args: &LessonsArgs) -> Result<Ending, Failu
         LessonsVerb::Search { words } => listed(project, words, args.json)?,
         LessonsVerb::Show { id, toml } => {
             let kept = show_lesson(project, id)?;
-            let view = LessonView { kept: &kept };
+            let here = lesson_count(project, id);
+            let view = LessonView { kept: &kept, here: here.as_ref() };
             tell(view.json(), if *toml { lesson_file(&kept.lesson) } else { view.to_string() })?;
         }
         LessonsVerb::Add(own) => {
@@ -83,6 +84,7 @@ fn request(args: &AddLessonArgs) -> Result<AddLessonRequest, Failure> {
         texts: args.texts.clone(),
         causes: args.causes.clone(),
         findings: args.findings.clone(),
+        from_last: args.from_last.clone(),
         from_refusal: args.from_refusal.as_deref().map(read).transpose()?,
         replace: args.replace,
     })

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// An SVG in the making.
-pub(super) struct Canvas {
+pub(crate) struct Canvas {
     svg: String,
 }
 
@@ -17,14 +17,14 @@ const STYLE: &str = "text{font-family:Helvetica,Arial,sans-serif;font-size:13px;
 
 /// Where text stands by its place.
 #[derive(Clone, Copy)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
 }
 
 impl Canvas {
-    pub(super) fn new(width: f64, height: f64, title: &str) -> Self {
+    pub(crate) fn new(width: f64, height: f64, title: &str) -> Self {
         let title = escaped(title);
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -35,7 +35,7 @@ impl Canvas {
         Self { svg }
     }
 
-    pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, words: &str) {
+    pub(crate) fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, words: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
@@ -49,13 +49,13 @@ impl Canvas {
         );
     }
 
-    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = (from, to);
         let _ =
             writeln!(self.svg, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
     }
 
-    pub(super) fn bar(&mut self, (x, y): (f64, f64), width: f64, height: f64) {
+    pub(crate) fn bar(&mut self, (x, y): (f64, f64), width: f64, height: f64) {
         let _ = writeln!(
             self.svg,
             "<rect class=\"bar\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
@@ -63,23 +63,23 @@ impl Canvas {
     }
 
     /// A rectangle of a colour that means something; text of class `on` is readable on it.
-    pub(super) fn filled(&mut self, (x, y): (f64, f64), width: f64, height: f64, fill: &str) {
+    pub(crate) fn filled(&mut self, (x, y): (f64, f64), width: f64, height: f64, fill: &str) {
         let _ = writeln!(
             self.svg,
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\"/>"
         );
     }
 
-    pub(super) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
+    pub(crate) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(self.svg, "<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
     }
 
-    pub(super) fn point(&mut self, (x, y): (f64, f64)) {
+    pub(crate) fn point(&mut self, (x, y): (f64, f64)) {
         let _ = writeln!(self.svg, "<circle class=\"point\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>");
     }
 
-    pub(super) fn done(mut self) -> String {
+    pub(crate) fn done(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg
     }

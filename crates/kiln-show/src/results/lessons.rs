@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use kiln_app::{KeptLesson, Lesson, LessonPattern, LessonRange};
+use kiln_app::{KeptLesson, Lesson, LessonCount, LessonPattern, LessonRange};
 use serde_json::{Value, json};
 
+use crate::words::lesson::met_here;
 use crate::words::table::{Align, lines};
 use crate::words::visible::visible;
 
@@ -18,12 +19,14 @@ pub struct LessonsView<'a> {
 pub struct LessonView<'a> {
     /// The lesson.
     pub kept: &'a KeptLesson,
+    /// How often it was met in this project; none where it never was, and in a list.
+    pub here: Option<&'a LessonCount>,
 }
 
 impl LessonsView<'_> {
     /// One object.
     pub fn json(&self) -> Value {
-        json!({ "lessons": self.found.iter().map(|kept| LessonView { kept }.json()).collect::<Vec<_>>() })
+        json!({ "lessons": self.found.iter().map(|kept| LessonView { kept, here: None }.json()).collect::<Vec<_>>() })
     }
 }
 
@@ -31,7 +34,7 @@ impl LessonView<'_> {
     /// One object.
     pub fn json(&self) -> Value {
         let KeptLesson { lesson, origin, retired } = self.kept;
-        json!({
+        let mut object = json!({
             "id": lesson.id,
             "title": lesson.title,
             "origin": origin,
@@ -44,7 +47,11 @@ impl LessonView<'_> {
             "flag": lesson.flag,
             "evidence": lesson.evidence,
             "saves": lesson.saves,
-        })
+        });
+        if let Some(here) = self.here {
+            object["here"] = json!(here);
+        }
+        object
     }
 }
 
@@ -109,6 +116,9 @@ impl fmt::Display for LessonView<'_> {
             if let Some(words) = words {
                 writeln!(f, "\n{name}\n  {}", visible(words))?;
             }
+        }
+        if let Some(here) = self.here {
+            writeln!(f, "\nhere\n  {}", met_here(here))?;
         }
         writeln!(f, "\nmatches")?;
         for own in &lesson.symptoms {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use jiff::tz::TimeZone;
+use kiln_app::Decision;
 use kiln_store::Validation;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::studies::past::Past;
 use crate::words::command::quoted;
 use crate::words::number::{counted, grouped, stretch};
 use crate::words::table::{Align, lines};
-use crate::words::time::moment;
+use crate::words::time::{moment, stamp};
 
 /// Everything `kiln history` says.
 pub struct HistoryView<'a> {
@@ -26,6 +27,8 @@ pub struct HistoryView<'a> {
     pub place: &'a str,
     /// How kiln is called so that it finds the same store.
     pub kiln: &'a str,
+    /// The decision by which the kernel is retired, if it is.
+    pub retired: Option<&'a Decision>,
     /// The kernel they were asked for by.
     pub kernel: Option<&'a str>,
     /// The tag they were asked for by.
@@ -43,7 +46,11 @@ impl HistoryView<'_> {
         let runs: Vec<Value> = self.runs.iter().map(RunView::short_json).collect();
         let validated: Vec<Value> = self.validations.iter().map(validation).collect();
         let (store, kernel, more) = (self.place, self.kernel, self.more);
-        json!({ "store": store, "kernel": kernel, "studies": studies, "runs": runs, "validated": validated, "more": more })
+        let mut object = json!({ "store": store, "kernel": kernel, "studies": studies, "runs": runs, "validated": validated, "more": more });
+        if let Some(made) = self.retired {
+            object["retired"] = json!({ "because": made.because, "at": stamp(made.at_ms), "by": made.user });
+        }
+        object
     }
 
     fn nothing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,6 +78,10 @@ impl HistoryView<'_> {
 impl fmt::Display for HistoryView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Align::{Left, Right};
+        if let Some(made) = self.retired {
+            let when = moment(made.at_ms, &TimeZone::system());
+            writeln!(f, "retired {when}: {} ({})", made.because, made.choice)?;
+        }
         if self.studies.is_empty() && self.runs.is_empty() && self.validations.is_empty() {
             return self.nothing(f);
         }
@@ -78,7 +89,9 @@ impl fmt::Display for HistoryView<'_> {
             "" => target.to_string(),
             variant => format!("{target} {variant}"),
         };
-        let titles = ["when", "study", "kernel", "target", "state", "verdict", "speedup", "trials", "took", "device"];
+        let priced = self.studies.iter().any(|past| past.spent().is_some());
+        let took = if priced { "took (cost)" } else { "took" };
+        let titles = ["when", "study", "kernel", "target", "state", "verdict", "speedup", "trials", took, "device"];
         let mut rows = vec![titles.map(String::from).to_vec()];
         // Only where some have them.
         let named = self.studies.iter().any(|past| past.labels.name.is_some());
@@ -100,7 +113,10 @@ impl fmt::Display for HistoryView<'_> {
                 study.verdict.clone().unwrap_or("-".into()),
                 speedup.unwrap_or("-".into()),
                 grouped(past.trials as u128),
-                stretch(past.seconds),
+                match past.spent() {
+                    Some((cost, _)) => format!("{} ({cost:.2})", stretch(past.seconds)),
+                    None => stretch(past.seconds),
+                },
                 past.device().into(),
             ];
             device(&mut row);
@@ -163,6 +179,7 @@ mod tests {
             validations: &[],
             place: "x.db",
             kiln: "kiln",
+            retired: None,
             kernel: None,
             tag: None,
             others: &[],
@@ -195,6 +212,7 @@ mod tests {
             validations: &[],
             place: "x.db",
             kiln: "kiln",
+            retired: None,
             kernel: None,
             tag: None,
             others: &[],

@@ -57,6 +57,12 @@ impl Past {
         self.study.speedup()
     }
 
+    /// What it cost and the price of an hour, where that is known.
+    pub(crate) fn spent(&self) -> Option<(f64, f64)> {
+        let summary = self.study.summary.as_ref()?.read().ok()?;
+        summary.cost.zip(summary.price)
+    }
+
     /// The figures a list has of it.
     pub(crate) fn json(&self) -> Value {
         let (study, speedup) = (&self.study, self.speedup());
@@ -80,6 +86,7 @@ impl Past {
             "speedup_ci95": speedup.map(|(_, interval)| interval),
             "trials": self.trials,
             "seconds": self.seconds,
+            "cost": self.spent().map(|(cost, _)| cost),
             "device": study.device(),
             "seed": json_count(study.seed.into()),
             "strategy": study.strategy,

@@ -25,7 +25,8 @@ impl fmt::Display for SummaryView<'_> {
         let parts: Vec<String> = s.refused.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
         let refused = if refused > 0 { format!(", {refused} refused ({})", parts.join(", ")) } else { String::new() };
         let tried = counted(s.trials as u128, "configuration");
-        writeln!(f, "\n{tried} tried{refused}, {}", duration(s.seconds))?;
+        let spent = s.cost.map_or(String::new(), |cost| format!(", cost {cost:.2}"));
+        writeln!(f, "\n{tried} tried{refused}, {}{spent}", duration(s.seconds))?;
         if !self.files.is_empty() {
             writeln!(f, "wrote {}", self.files.join(" and "))?;
         }

@@ -286,6 +286,12 @@ pub struct Summary {
     pub seed: u64,
     /// How long it took.
     pub seconds: f64,
+    /// The price of an hour of the machine, where one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<f64>,
+    /// What the time cost at that price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
     /// The study's id.
     pub study: String,
 }

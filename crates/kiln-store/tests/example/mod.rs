@@ -86,6 +86,8 @@ pub(crate) fn measurement(trial: &Trial, block: u64, samples: Vec<f64>) -> Measu
 /// The end of a study that found nothing.
 pub(crate) fn summary() -> Summary {
     Summary {
+        price: None,
+        cost: None,
         verdict: TuneVerdict::NoValidCandidate,
         reason: "nothing passed".into(),
         workloads: vec![],

@@ -9,11 +9,13 @@ use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Standing, peaks, sta
 
 use super::BenchRequest;
 use super::recorded::{Setting, standing_sides};
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, surroundings};
 use crate::project::Project;
 use crate::teller::{Listener, Teller};
+use kiln_session::SessionPhase;
 
 /// What there is to beat.
 pub struct Baselined<'a> {
@@ -47,7 +49,8 @@ pub fn baselines<'a>(
     listener: Listener<'_>,
 ) -> Result<Baselined<'a>, Failure> {
     let teller = Teller::new(listener);
-    teller.end(run(project, file, request, &teller))
+    let trying = Trying::new(project, "bench", SessionPhase::Baseline, About::of(file, &request.selecting.path));
+    trying.told(&teller, run(project, file, request, &teller))
 }
 
 fn run<'a>(

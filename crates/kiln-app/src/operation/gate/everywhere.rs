@@ -7,11 +7,13 @@ use kiln_device::Arch;
 use kiln_spec::{Implementation, TargetKind};
 
 use super::{GateRequest, Gated, run};
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting};
 use crate::project::Project;
 use crate::teller::{Listener, Teller};
+use kiln_session::SessionPhase;
 
 /// A configuration, judged for every architecture, oldest first.
 pub struct GatedEverywhere<'a> {
@@ -33,6 +35,7 @@ pub fn gate_everywhere<'a>(
     listener: Listener<'_>,
 ) -> Result<GatedEverywhere<'a>, Failure> {
     let teller = Teller::new(listener);
+    let trying = Trying::new(project, "gate", SessionPhase::Build, About::of(file, &request.selecting.path));
     // The target that has architectures, where none was asked for.
     let cuda = file.spec.targets.iter().any(|target| target.kind == TargetKind::Cuda);
     let target = request.selecting.target.clone().or_else(|| cuda.then(|| TargetKind::Cuda.name().into()));
@@ -68,5 +71,5 @@ pub fn gate_everywhere<'a>(
     }
     let judged = if here.is_empty() { nowhere } else { here };
     let rows: Result<Vec<Gated<'a>>, Failure> = judged.into_iter().map(on).collect();
-    teller.end(rows.map(|rows| GatedEverywhere { rows }))
+    trying.told(&teller, rows.map(|rows| GatedEverywhere { rows }))
 }

@@ -7,6 +7,7 @@ use kiln_core::{Refusal, Report};
 use kiln_diagnose::lessons::{Lesson, is_id, parse, write};
 use serde_json::Value;
 
+use super::last::filled;
 use super::put;
 use crate::failure::Failure;
 use crate::lessons::Shelf;
@@ -37,6 +38,8 @@ pub struct AddLessonRequest {
     pub findings: Vec<String>,
     /// What a command with `--json` printed: the first refusal in it is the symptom.
     pub from_refusal: Option<String>,
+    /// Fill in from the last failure of this kernel that was put right; empty for the newest of any kernel.
+    pub from_last: Option<String>,
     /// Replace a lesson of the same name.
     pub replace: bool,
 }
@@ -55,13 +58,15 @@ pub struct AddedLesson {
 /// Writes a new lesson.
 pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<AddedLesson, Failure> {
     let refusal = request.from_refusal.as_deref().map(refusal).transpose()?;
+    let last = request.from_last.as_deref().map(|kernel| filled(project, kernel, request)).transpose()?;
+    let request = last.as_ref().unwrap_or(request);
     let title = request
         .title
         .clone()
         .or_else(|| refusal.as_ref().map(|refusal| first_line(after_the_place(&refusal.measured), 80)));
     let Some(title) = title else {
         return Err(Report::error("a lesson needs --title")
-            .hint("or --from-refusal FILE, from what --json printed")
+            .hint("or --from-refusal FILE, from what --json printed, or --from-last after a failure was put right")
             .into());
     };
     let id = request.id.clone().unwrap_or_else(|| named(&title));
@@ -158,7 +163,7 @@ fn after_the_place(words: &str) -> &str {
 }
 
 /// An expression for the same words with other numbers and in another file.
-fn generalised(words: &str) -> String {
+pub(super) fn generalised(words: &str) -> String {
     let words = after_the_place(words);
     let mut expression = String::new();
     let mut letters = words.trim().chars().peekable();

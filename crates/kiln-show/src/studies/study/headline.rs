@@ -33,10 +33,14 @@ pub(crate) fn facts(past: &Past, repeat: &str) -> String {
         ("kiln", study.kiln_version.clone()),
         ("repeat", repeat.into()),
     ];
+    if let Some((cost, price)) = past.spent() {
+        rows.insert(1, ("cost", format!("{cost:.2} at {price}/h")));
+    }
     // Where it has some, behind the id.
     let labels = &past.labels;
     let tags = (!labels.tags.is_empty()).then(|| ("tags", labels.tags.join(", ")));
-    rows.splice(3..3, labels.name.clone().map(|name| ("name", name)).into_iter().chain(tags));
+    let behind = rows.iter().position(|(name, _)| *name == "id").map_or(0, |at| at + 1);
+    rows.splice(behind..behind, labels.name.clone().map(|name| ("name", name)).into_iter().chain(tags));
     format!("\n{}", table(&rows))
 }
 

@@ -1,0 +1,159 @@
+//! The record of an attempt: every operation that judges something leaves one, once, at its end. In: what was asked for, and how it
+//! ended. Out: a row in the store, in the open session if there is one, and what the rules say about it. A mistake in what was
+//! asked for is no attempt, and where kiln keeps nothing yet no store is made for one. Recording never changes a result.
+
+mod about;
+mod found;
+mod kept;
+mod said;
+mod whose;
+
+use std::time::Instant;
+
+use kiln_core::Report;
+use kiln_session::{AttemptOutcome, Attempted, Session, SessionPhase, put_right};
+use kiln_store::{AttemptsOf, Store, Study};
+
+use crate::ending::Ending;
+use crate::failure::Failure;
+use crate::lessons::{Shelf, lesson_for};
+use crate::project::Project;
+use crate::teller::Teller;
+pub(crate) use about::{About, environment, inside, sources_at};
+pub(crate) use found::{Found, Tried};
+pub(crate) use kept::differences;
+pub(crate) use said::newly;
+pub(crate) use whose::{here, open, user};
+
+/// What is said about an attempt.
+#[derive(Debug, Default)]
+struct Said {
+    warnings: Vec<Report>,
+    lesson: Option<String>,
+}
+
+/// An operation under way.
+pub(crate) struct Trying<'p> {
+    project: &'p Project,
+    began: Instant,
+    at_ms: i64,
+    verb: &'static str,
+    phase: SessionPhase,
+    about: About,
+}
+
+impl<'p> Trying<'p> {
+    /// Begins one.
+    pub(crate) fn new(project: &'p Project, verb: &'static str, phase: SessionPhase, about: About) -> Trying<'p> {
+        let at_ms = jiff::Timestamp::now().as_millisecond();
+        Trying { project, began: Instant::now(), at_ms, verb, phase, about }
+    }
+
+    /// Records how it ended, tells what follows from that, and then the end itself.
+    pub(crate) fn told<T: Tried>(self, teller: &Teller<'_>, result: Result<T, Failure>) -> Result<T, Failure> {
+        let Said { warnings, lesson } = self.record(&result, Some(teller));
+        teller.warn(&warnings);
+        lesson.into_iter().for_each(|words| teller.note(words));
+        teller.end(result)
+    }
+
+    /// The same for an operation that nobody listens to.
+    pub(crate) fn quietly<T: Tried>(self, result: Result<T, Failure>) -> Result<T, Failure> {
+        self.record(&result, None);
+        result
+    }
+
+    fn record<T: Tried>(self, result: &Result<T, Failure>, teller: Option<&Teller<'_>>) -> Said {
+        let Some(made) = self.made(result, teller) else { return Said::default() };
+        // Where nothing was ever kept, an attempt alone is no reason to begin.
+        let place = self.project.store_place();
+        if !kiln_store::exists(place) && !self.project.folder().is_dir() {
+            return Said::default();
+        }
+        // What was measured is recorded elsewhere, and whoever fails to do that says so.
+        self.project.store().and_then(|store| self.joined(&store, made)).unwrap_or_default()
+    }
+
+    /// Joins the open session, and says what that leads to.
+    fn joined(&self, store: &Store, (mut made, found): (Attempted, Found)) -> Result<Said, kiln_core::Fault> {
+        let session: Option<Session> = open(self.project, store, made.at_ms)?;
+        let goal = session.as_ref().and_then(|session| session.goal.workload.as_deref());
+        (made.speedup, made.workload) = found.speedup(goal).map_or((None, None), |(speedup, on)| (Some(speedup), on));
+        made.session = session.as_ref().map(|session| session.id.clone());
+        store.record_attempt(&made)?;
+        self.project.recorded_one();
+        if let Some(digest) = made.sources.as_ref().filter(|_| made.failed()) {
+            kept::keep(self.project, digest, &self.about.files);
+        }
+        let own = match &session {
+            Some(session) => store.attempts(AttemptsOf::Session(&session.id))?,
+            None => store.attempts(AttemptsOf::Kernel(&made.kernel, said::REMEMBERED))?,
+        };
+        // What earlier sessions put right is known here too.
+        let began = session.as_ref().filter(|_| made.mistake().is_some()).map(|session| session.started_ms);
+        let earlier = began.map(|began| store.attempts(AttemptsOf::Before(began, said::EARLIER))).transpose()?;
+        let warnings = newly(self.project, session.as_ref(), (&earlier.unwrap_or_default(), &own), &made);
+        Ok(Said { warnings, lesson: self.proposed(store, &made)? })
+    }
+
+    /// A lesson to keep: a failure that no lesson knew was put right.
+    fn proposed(&self, store: &Store, made: &Attempted) -> Result<Option<String>, kiln_core::Fault> {
+        if made.failed() || made.kernel.is_empty() {
+            return Ok(None);
+        }
+        let found = put_right(&store.attempts(AttemptsOf::Kernel(&made.kernel, 2))?);
+        Ok(found.filter(|found| found.failure.lesson.is_none()).map(|found| {
+            let (kernel, cause) = (&made.kernel, found.failure.cause.as_deref().unwrap_or_default());
+            let changed = found.changed.words();
+            format!("{kernel} passes after {cause}; changed: {changed}. Keep it as a lesson: kiln lessons add --from-last {kernel}")
+        }))
+    }
+
+    /// The record; none for a mistake in what was asked for.
+    fn made<T: Tried>(&self, result: &Result<T, Failure>, teller: Option<&Teller<'_>>) -> Option<(Attempted, Found)> {
+        let (ending, mut found) = match result {
+            Ok(value) => (value.ending(), value.found()),
+            Err(Failure::Input(_)) => return None,
+            Err(failure) => (Ending::Failed, Found::of_failure(failure)),
+        };
+        let outcome = match ending {
+            Ending::BadInput => return None,
+            _ if self.project.is_stopped() => AttemptOutcome::Interrupted,
+            Ending::Interrupted => AttemptOutcome::Interrupted,
+            Ending::Done => AttemptOutcome::Passed,
+            Ending::Refused | Ending::NotReached | Ending::Regressed | Ending::Refuted => AttemptOutcome::Refused,
+            Ending::Unfit | Ending::Failed => AttemptOutcome::Fault,
+        };
+        let (phase, parts) = (found.phase.unwrap_or(self.phase), teller.map(Teller::parts).unwrap_or_default());
+        if found.speedups.is_empty() {
+            found.speedups.extend(teller.and_then(Teller::first_look).map(|(on, ratio)| (Some(on), ratio)));
+        }
+        let failed = matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Fault);
+        let taught = failed && !found.is_silent();
+        let lesson = taught.then(|| lesson_for(&Shelf::open(self.project), &found.seen, None, None)).flatten();
+        let made = Attempted {
+            id: Study::new_id(),
+            at_ms: self.at_ms,
+            seconds: self.began.elapsed().as_secs_f64(),
+            session: None,
+            kernel: self.about.kernel.clone(),
+            path: self.about.path.clone(),
+            verb: self.verb.into(),
+            phase,
+            parts: if self.verb == "tune" { parts } else { Default::default() },
+            outcome,
+            cause: found.cause().filter(|_| failed),
+            words: found.words().filter(|_| failed),
+            config: found.config.clone(),
+            sources: self.about.sources.clone(),
+            environment: environment(),
+            speedup: None,
+            workload: None,
+            limit: found.limit.clone().map(|(cause, _)| cause),
+            promise: found.limit.clone().map(|(_, promise)| promise).filter(|promise| promise.is_finite()),
+            lesson: lesson.map(|lesson| lesson.id),
+            hypothesis: self.project.hypothesis(),
+        };
+        Some((made, found))
+    }
+}

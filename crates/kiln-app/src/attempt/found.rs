@@ -1,0 +1,263 @@
+//! What a result says about an attempt: the one place where results become records of attempts.
+
+use kiln_core::{Outcome, Refusal};
+use kiln_diagnose::lessons::Symptoms;
+use kiln_session::SessionPhase;
+
+use crate::doctor::{Examined, Health};
+use crate::ending::Ends;
+use crate::failure::Failure;
+use crate::lessons::Symptomatic;
+use crate::operation::{
+    Baselined, Benched, Bisected, Checked, CiState, ClaimVerdict, Claimed, Compared, Forgings, FoundLimit, Fuzzed,
+    Gated, GatedEverywhere, Guarded, KeptNow, Profiled, Reproduced, Sanitized, Swept, Tuned,
+};
+
+/// What is known of an attempt by its result.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Found {
+    /// Another phase than its verb's.
+    pub(crate) phase: Option<SessionPhase>,
+    pub(crate) config: Option<String>,
+    /// Speedups over the baseline, by workload; none for all together.
+    pub(crate) speedups: Vec<(Option<String>, f64)>,
+    /// What limits the kernel, and what its removal promises.
+    pub(crate) limit: Option<(String, f64)>,
+    /// What is wrong.
+    pub(crate) seen: Symptoms,
+    /// A name for it, where no gate, cause or finding has one.
+    pub(crate) verdict: Option<String>,
+}
+
+impl Found {
+    /// A fault of the environment.
+    pub(crate) fn of_failure(failure: &Failure) -> Found {
+        let verdict = match failure {
+            Failure::Fault(fault) => fault.what.clone(),
+            Failure::Input(_) | Failure::Io(_) => "system".into(),
+        };
+        Found { seen: failure.symptoms(), verdict: Some(verdict), ..Found::default() }
+    }
+
+    fn refused(refusal: &Refusal) -> Found {
+        Found { seen: refusal.into(), ..Found::default() }
+    }
+
+    /// Whether nothing is seen that a lesson could know.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.seen == Symptoms::default()
+    }
+
+    /// The gate, the cause or the finding; else the verdict.
+    pub(crate) fn cause(&self) -> Option<String> {
+        let Symptoms { gate, causes, findings, .. } = &self.seen;
+        let gate = gate.map(|gate| gate.name().to_string());
+        gate.or(causes.first().cloned()).or(findings.first().cloned()).or(self.verdict.clone())
+    }
+
+    /// The first line of what was said.
+    pub(crate) fn words(&self) -> Option<String> {
+        let line = self.seen.text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        Some(line.chars().take(300).collect())
+    }
+
+    /// The speedup on the workload that matters: the goal's, else the only one, else all together.
+    pub(crate) fn speedup(&self, goal: Option<&str>) -> Option<(f64, Option<String>)> {
+        let all: Vec<&(Option<String>, f64)> =
+            self.speedups.iter().filter(|(_, s)| s.is_finite() && *s > 0.0).collect();
+        let meant = all.iter().find(|(on, _)| on.is_some() && on.as_deref() == goal);
+        let whole = all.iter().find(|(on, _)| on.is_none());
+        match (meant.or(whole), all.as_slice()) {
+            (Some((on, speedup)), _) | (None, [(on, speedup)]) => Some((*speedup, on.clone())),
+            (None, []) => None,
+            (None, many) => {
+                let mean = many.iter().map(|(_, speedup)| speedup.ln()).sum::<f64>() / many.len() as f64;
+                Some((mean.exp(), None))
+            }
+        }
+    }
+}
+
+/// A result that an attempt can be recorded of.
+pub(crate) trait Tried: Ends {
+    fn found(&self) -> Found;
+}
+
+impl Tried for Gated<'_> {
+    fn found(&self) -> Found {
+        Found { config: Some(self.config.to_string()), seen: self.symptoms(), ..Found::default() }
+    }
+}
+
+impl Tried for GatedEverywhere<'_> {
+    fn found(&self) -> Found {
+        self.rows.iter().find(|row| !row.passed()).or(self.rows.first()).map(Tried::found).unwrap_or_default()
+    }
+}
+
+impl Tried for Checked<'_> {
+    fn found(&self) -> Found {
+        Found { config: Some(self.config.to_string()), seen: self.symptoms(), ..Found::default() }
+    }
+}
+
+impl Tried for Fuzzed {
+    fn found(&self) -> Found {
+        let again = self.kept.iter().find_map(|kept| match &kept.now {
+            KeptNow::Fails(refusal) => Some(refusal),
+            _ => None,
+        });
+        let refusal = self.failure.as_ref().map(|failure| &failure.refusal).or(again);
+        let found = refusal.or(self.unusable.as_ref().map(|(_, refusal)| refusal)).map(Found::refused);
+        let config = self.failure.as_ref().map(|failure| failure.smallest.config.to_string());
+        Found { config, ..found.unwrap_or_default() }
+    }
+}
+
+impl Tried for Benched<'_> {
+    fn found(&self) -> Found {
+        let found = match &self.outcome {
+            Outcome::Refused(refusal) => Found::refused(refusal),
+            Outcome::Passed(figures) => {
+                let one = |figure: &kiln_study::Versus| {
+                    let first = figure.baselines.first()?;
+                    Some((Some(figure.workload.clone()), first.comparison.speedup))
+                };
+                Found { speedups: figures.iter().filter_map(one).collect(), ..Found::default() }
+            }
+        };
+        Found { config: Some(self.config.to_string()), ..found }
+    }
+}
+
+impl Tried for Baselined<'_> {
+    fn found(&self) -> Found {
+        Found::default()
+    }
+}
+
+impl Tried for Swept {
+    fn found(&self) -> Found {
+        Found::default()
+    }
+}
+
+impl Tried for Forgings<'_> {
+    fn found(&self) -> Found {
+        let first = self.forged.iter().find_map(|forged| match &forged.outcome {
+            Outcome::Refused(refusal) => Some(Found::refused(refusal)),
+            Outcome::Passed(_) => None,
+        });
+        first.unwrap_or_default()
+    }
+}
+
+impl Tried for Tuned {
+    fn found(&self) -> Found {
+        match self {
+            Tuned::Failed { failure, .. } => Found::of_failure(failure),
+            Tuned::Interrupted { .. } => Found::default(),
+            Tuned::Ended { summary, .. } => {
+                let of = summary.workloads.iter().filter(|one| !one.holdout);
+                let apart = of.map(|one| (Some(one.name.clone()), one.speedup));
+                let whole = summary.speedup.map(|speedup| (None, speedup));
+                let limit = summary.limit.as_ref();
+                Found {
+                    config: summary.config.as_ref().map(ToString::to_string),
+                    speedups: whole.into_iter().chain(apart).collect(),
+                    limit: limit.and_then(|limit| Some((limit.cause.clone()?, limit.expected_speedup))),
+                    seen: summary.symptoms(),
+                    verdict: Some(summary.verdict.name().into()),
+                    phase: None,
+                }
+            }
+        }
+    }
+}
+
+impl Tried for Profiled {
+    fn found(&self) -> Found {
+        // What limits a baseline is known of the baseline.
+        if self.baseline.is_some() {
+            return Found { phase: Some(SessionPhase::Baseline), ..Found::default() };
+        }
+        let limit = match &self.found {
+            Some(FoundLimit::Counters(found)) => {
+                let diagnosis = &found.diagnosis;
+                diagnosis.cause.map(|cause| (cause.id().to_string(), diagnosis.expected_speedup))
+            }
+            Some(FoundLimit::Coarse(found)) => {
+                found.cause.map(|cause| (cause.id().to_string(), found.expected_speedup))
+            }
+            None => None,
+        };
+        Found { config: Some(self.config.to_string()), limit, seen: self.symptoms(), ..Found::default() }
+    }
+}
+
+impl Tried for Sanitized {
+    fn found(&self) -> Found {
+        Found { config: Some(self.config.to_string()), seen: self.symptoms(), ..Found::default() }
+    }
+}
+
+impl Tried for Examined {
+    fn found(&self) -> Found {
+        let failed = self.findings.iter().find(|finding| finding.state == Health::Fail);
+        Found { seen: failed.map(Symptomatic::symptoms).unwrap_or_default(), ..Found::default() }
+    }
+}
+
+impl Tried for Compared {
+    fn found(&self) -> Found {
+        Found { config: self.candidate.config.clone(), verdict: Some(self.verdict.name().into()), ..Found::default() }
+    }
+}
+
+impl Tried for Reproduced {
+    fn found(&self) -> Found {
+        let found = self.refused().map(Found::refused).unwrap_or_default();
+        Found { config: Some(self.config.clone()), ..found }
+    }
+}
+
+impl Tried for Guarded {
+    fn found(&self) -> Found {
+        let steps = self.kernels.iter().flat_map(|kernel| &kernel.steps);
+        let bad = steps.into_iter().find(|step| !matches!(step.state, CiState::Passed | CiState::Skipped));
+        let Some(step) = bad else { return Found::default() };
+        let found = step.refusal.as_ref().map(Found::refused).unwrap_or_default();
+        Found { verdict: Some(step.state.name().into()), ..found }
+    }
+}
+
+impl Tried for Claimed {
+    fn found(&self) -> Found {
+        let refuted = self.claims.iter().find(|claim| claim.verdict == ClaimVerdict::Refuted);
+        Found { verdict: refuted.map(|claim| claim.verdict.name().into()), ..Found::default() }
+    }
+}
+
+impl Tried for Bisected {
+    fn found(&self) -> Found {
+        self.refusal.as_ref().map(Found::refused).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_speedup_that_counts_is_the_goals() {
+        let on = |name: &str, speedup| (Some(name.to_string()), speedup);
+        let found = Found { speedups: vec![on("s128", 4.0), on("s512", 1.0)], ..Found::default() };
+        assert_eq!(found.speedup(Some("s512")), Some((1.0, Some("s512".into()))));
+        assert!(found.speedup(None).is_some_and(|(speedup, on)| (speedup - 2.0).abs() < 1e-9 && on.is_none()));
+        let one = Found { speedups: vec![on("s128", 4.0)], ..Found::default() };
+        assert_eq!(one.speedup(Some("s512")), Some((4.0, Some("s128".into()))));
+        let whole = Found { speedups: vec![(None, 1.5), on("s128", 4.0)], ..Found::default() };
+        assert_eq!((whole.speedup(None).unwrap().0, whole.speedup(Some("s128")).unwrap().0), (1.5, 4.0));
+        assert_eq!(Found::default().speedup(None), None);
+    }
+}

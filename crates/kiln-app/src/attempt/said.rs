@@ -1,0 +1,80 @@
+//! What an attempt leads to, said once. In: the session, its attempts, the newest of them. Out: warnings: stop rules that apply now and
+//! did not before, a change made blind, several changes at once, a mistake made again. Outside a session only the blind change.
+
+use kiln_core::Report;
+use kiln_diagnose::lessons::{Habit, Symptoms};
+use kiln_session::{Attempted, Session, StopRule, StopWarning, blind, crowded, mistakes, warnings};
+
+use crate::lessons::{Shelf, lesson_for};
+use crate::project::Project;
+
+/// Attempts of a kernel that are looked back on where no session is open.
+pub(crate) const REMEMBERED: u32 = 20;
+/// Attempts before a session that may hold the same mistake.
+pub(crate) const EARLIER: u32 = 500;
+
+/// What is new since the attempt before. `own` are those of the session, or the kernel's last ones.
+pub(crate) fn newly(
+    project: &Project,
+    session: Option<&Session>,
+    (earlier, own): (&[Attempted], &[Attempted]),
+    made: &Attempted,
+) -> Vec<Report> {
+    let mut said: Vec<(Report, Option<Habit>)> = Vec::new();
+    if let Some(change) = blind(own).iter().find(|change| change.attempt == made.id) {
+        let words = format!(
+            "a blind change: {:.3}x, then {:.3}x, with {} changed and no profile in between",
+            change.before,
+            change.after,
+            change.changed.words()
+        );
+        let report = Report::warning(words).hint(format!("see what limits it first: kiln profile {}", made.path));
+        said.push((report, Some(Habit::BlindChange)));
+    }
+    let Some(session) = session else { return with_lessons(project, said) };
+    if let Some(many) = crowded(own).iter().find(|many| many.attempt == made.id) {
+        let report = Report::warning(format!("several things changed at once: {}", many.changed.words()));
+        said.push((report.hint("change one, measure, then the next"), Some(Habit::SeveralChanged)));
+    }
+    if let Some(again) = mistakes(earlier, own).iter().find(|again| again.attempt == made.id) {
+        let when = if again.earlier_session { "in an earlier session" } else { "in this session" };
+        let report = Report::warning(format!("a repeated mistake: {} was put right {when}", again.what));
+        let lesson = again.lesson.as_ref().map(|id| format!("kiln lessons show {id}"));
+        said.push((report.maybe_hint(lesson), None));
+    }
+    let before = own.split_last().map_or(&[][..], |(_, before)| before);
+    let then = before.last().map_or(session.started_ms, Attempted::ended_ms);
+    let known = warnings(session, before, then);
+    let is_new = |one: &StopWarning| !known.iter().any(|old| (old.rule, &old.about) == (one.rule, &one.about));
+    for warning in warnings(session, own, made.ended_ms()).into_iter().filter(is_new) {
+        said.push((Report::warning(warning.what).hint(warning.hint), habit(warning.rule)));
+    }
+    with_lessons(project, said)
+}
+
+/// What a rule is called among the symptoms of lessons.
+fn habit(rule: StopRule) -> Option<Habit> {
+    match rule {
+        StopRule::BuildStuck => Some(Habit::FailingBuilds30Min),
+        StopRule::SameCause => Some(Habit::SameFailure3x),
+        StopRule::NoProgress => Some(Habit::NoProgress),
+        StopRule::GettingWorse => Some(Habit::GettingWorse),
+        StopRule::SlowWithoutProfile => Some(Habit::BelowHalfWithoutProfile),
+        StopRule::GoalReached | StopRule::BudgetSpent | StopRule::PhaseBudget | StopRule::NegativeReturn => None,
+    }
+}
+
+/// Each with the lesson that fits it.
+fn with_lessons(project: &Project, said: Vec<(Report, Option<Habit>)>) -> Vec<Report> {
+    // Most attempts lead to nothing, and read no folder.
+    let shelf = said.iter().any(|(_, habit)| habit.is_some()).then(|| Shelf::open(project));
+    let taught = |habit: Habit| {
+        let seen = Symptoms { habits: vec![habit], ..Symptoms::default() };
+        lesson_for(shelf.as_ref()?, &seen, None, None)
+    };
+    let one = |(report, habit): (Report, Option<Habit>)| match habit.and_then(taught) {
+        Some(lesson) => report.label(format!("{} (kiln lessons show {})", lesson.title, lesson.id)),
+        None => report,
+    };
+    said.into_iter().map(one).collect()
+}

@@ -1,0 +1,129 @@
+//! Sessions: stretches of work with a goal, a budget and prices. In: a project. Out: the session that begins, how it stands, the report
+//! at its end; what was decided. Commands join the open session by themselves. Refuses a second one for the same folder and user.
+
+mod choice;
+mod retiring;
+mod start;
+
+use camino::Utf8Path;
+use kiln_core::{Fault, Report};
+use kiln_session::{Attempted, Decision, Material, Session, SessionReport, SessionRow, SessionState, report};
+use kiln_store::{AttemptsOf, Store};
+
+use crate::attempt::{here, open};
+use crate::failure::Failure;
+use crate::project::Project;
+pub use choice::{DecideRequest, decide};
+pub use retiring::{RetireRequest, retire, retired_kernel};
+pub use start::{SessionDefaults, StartSessionRequest, session_defaults, start_session};
+
+/// Attempts before a session that its report looks back on.
+const BEFORE: u32 = 5000;
+
+/// How the open session stands.
+pub fn session_status(project: &Project) -> Result<SessionReport, Failure> {
+    let (store, session) = opened(project)?;
+    let now = now();
+    Ok(closed(project, &store, session, None, now)?)
+}
+
+/// Ends the open session. An assistant's bill takes the place of its hourly price.
+pub fn end_session(project: &Project, assistant_bill: Option<f64>) -> Result<SessionReport, Failure> {
+    if let Some(bill) = assistant_bill.filter(|bill| !(bill.is_finite() && *bill >= 0.0)) {
+        return Err(Report::error(format!("--assistant-cost {bill}")).label("expected an amount of at least 0").into());
+    }
+    let (store, session) = opened(project)?;
+    let now = now();
+    let over = Session { ended_ms: Some(now), state: SessionState::Ended, ..session };
+    let report = closed(project, &store, over, assistant_bill, now)?;
+    store.end_session(&report)?;
+    Ok(report)
+}
+
+/// Sessions of this folder that are over, oldest first.
+pub fn past_sessions(project: &Project) -> Result<Vec<SessionRow>, Failure> {
+    let Some(store) = project.recorded()? else { return Ok(Vec::new()) };
+    Ok(store.sessions(&here(project))?.into_iter().filter_map(|record| Some(record.report?.row)).collect())
+}
+
+/// The report of a session that is over, by the end of its id; `last` is the newest.
+pub fn past_session(project: &Project, id: &str) -> Result<SessionReport, Failure> {
+    let records = project.recorded()?.map(|store| store.sessions(&here(project))).transpose()?.unwrap_or_default();
+    let mut over = records.into_iter().filter_map(|record| record.report);
+    let found = if id == "last" { over.next_back() } else { over.find(|report| report.session.id.ends_with(id)) };
+    found.ok_or_else(|| {
+        Report::error(format!("there is no session `{id}` that is over")).hint("`kiln session list` lists them").into()
+    })
+}
+
+/// The report of a session as it is given, at a moment.
+pub(crate) fn closed(
+    project: &Project,
+    store: &Store,
+    session: Session,
+    assistant_bill: Option<f64>,
+    now_ms: i64,
+) -> Result<SessionReport, Fault> {
+    let attempts: Vec<Attempted> = store.attempts(AttemptsOf::Session(&session.id))?;
+    let before = store.attempts(AttemptsOf::Before(session.started_ms, BEFORE))?;
+    let mine = |made: &Decision| made.session.as_ref() == Some(&session.id);
+    let decisions: Vec<Decision> = store.decisions(None)?.into_iter().filter(mine).collect();
+    let past = store.sessions(&session.folder)?.into_iter().filter_map(|record| record.report);
+    // A session about a kernel is held against others about it.
+    let alike = |report: &SessionReport| {
+        report.session.id != session.id
+            && report.session.started_ms < session.started_ms
+            && (session.kernel.is_none() || report.session.kernel == session.kernel)
+    };
+    let earlier: Vec<SessionReport> = past.filter(alike).collect();
+    Ok(report(&Material {
+        session: &session,
+        attempts: &attempts,
+        before: &before,
+        decisions: &decisions,
+        earlier: &earlier,
+        learned: &learned(project, &session),
+        assistant_bill,
+        now_ms,
+    }))
+}
+
+/// Lessons of the project's own that were written since a session began.
+fn learned(project: &Project, session: &Session) -> Vec<String> {
+    let folder = project.folder().join("lessons");
+    let began = std::time::UNIX_EPOCH + std::time::Duration::from_millis(session.started_ms.max(0) as u64);
+    let is_new = |file: &Utf8Path| {
+        let written = std::fs::metadata(file).and_then(|about| about.modified());
+        file.extension() == Some("toml") && written.is_ok_and(|written| written >= began)
+    };
+    let files = folder.read_dir_utf8().into_iter().flatten().flatten().map(|entry| entry.into_path());
+    let mut ids: Vec<String> =
+        files.filter(|file| is_new(file)).filter_map(|file| file.file_stem().map(String::from)).collect();
+    ids.sort();
+    ids
+}
+
+/// The open session and the store it is in. Refuses where there is none.
+fn opened(project: &Project) -> Result<(Store, Session), Failure> {
+    let none = || {
+        let report = Report::error("no session is open here");
+        Failure::from(
+            report
+                .hint("`kiln session start --goal \"1.2x\"` begins one; `kiln session list` lists those that are over"),
+        )
+    };
+    let store = project.recorded()?.ok_or_else(none)?;
+    let session = open(project, &store, now())?.ok_or_else(none)?;
+    Ok((store, session))
+}
+
+/// The open session, if there is one; looking makes no store.
+pub(crate) fn current(project: &Project) -> Result<Option<Session>, Failure> {
+    let Some(store) = project.recorded()? else { return Ok(None) };
+    Ok(open(project, &store, now())?)
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}

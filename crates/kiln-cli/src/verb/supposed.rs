@@ -1,0 +1,15 @@
+//! `kiln try` with a command that is not kiln's: run as it is, and recorded with the hypothesis.
+
+use std::process::Command;
+
+use kiln_app::{Ending, Failure, Fault, Project, suppose};
+
+use crate::args::TryArgs;
+
+pub(crate) fn run(project: &Project, args: &TryArgs) -> Result<Ending, Failure> {
+    let (program, words) = args.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    suppose(project, &args.hypothesis, &args.command, || {
+        let status = Command::new(program).args(words).status();
+        status.map(|status| status.success()).map_err(|e| Fault::new(format!("running {program}"), e))
+    })
+}

@@ -1,0 +1,181 @@
+//! What was changed between two measurements. In: attempts in order. Out: changes made blind (after a slow result, with no profile
+//! in between), and several things changed at once, so that nobody can say which of them mattered.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Attempted;
+
+/// A result under this many times the baseline's speed is slow.
+const SLOW: f64 = 1.0;
+
+/// What differs between two attempts of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Changed {
+    /// Tunables with the value before and after, as `A: 1 -> 2`.
+    pub config: Vec<String>,
+    /// Whether the kernel file or its sources differ.
+    pub sources: bool,
+    /// What differs in the environment, as `NAME: before -> after`.
+    pub environment: Vec<String>,
+}
+
+impl Changed {
+    /// Whether nothing does.
+    pub fn is_empty(&self) -> bool {
+        self.config.is_empty() && !self.sources && self.environment.is_empty()
+    }
+
+    /// How many things do; an edit of sources counts as one.
+    pub fn count(&self) -> usize {
+        self.config.len() + usize::from(self.sources) + self.environment.len()
+    }
+
+    /// All of it in words.
+    pub fn words(&self) -> String {
+        let sources = self.sources.then(|| "the sources".to_string());
+        let all: Vec<String> = sources.into_iter().chain(self.config.clone()).chain(self.environment.clone()).collect();
+        all.join(", ")
+    }
+}
+
+/// What differs between two attempts.
+pub fn difference(before: &Attempted, after: &Attempted) -> Changed {
+    let config = match (&before.config, &after.config) {
+        (Some(one), Some(other)) => pairs(one, ',', other),
+        _ => Vec::new(),
+    };
+    let sources = matches!((&before.sources, &after.sources), (Some(one), Some(other)) if one != other);
+    Changed { config, sources, environment: pairs(&before.environment, '\n', &after.environment) }
+}
+
+/// `NAME=VALUE` lists held against each other; a name that only one has is not compared.
+fn pairs(before: &str, separator: char, after: &str) -> Vec<String> {
+    let read = |text: &str| -> BTreeMap<String, String> {
+        let split = text.split(separator).filter_map(|pair| pair.split_once('='));
+        split.map(|(name, value)| (name.trim().to_string(), value.trim().to_string())).collect()
+    };
+    let (before, after) = (read(before), read(after));
+    let differs = |(name, value): (&String, &String)| {
+        let now = after.get(name).filter(|now| *now != value)?;
+        Some(format!("{name}: {value} -> {now}"))
+    };
+    before.iter().filter_map(differs).collect()
+}
+
+/// A change that was measured without knowing what limits the kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlindChange {
+    /// The attempt that measured it.
+    pub attempt: String,
+    /// When.
+    pub at_ms: i64,
+    /// The kernel.
+    pub kernel: String,
+    /// The speedup before.
+    pub before: f64,
+    /// The speedup after.
+    pub after: f64,
+    /// What was changed.
+    pub changed: Changed,
+}
+
+/// Changes measured after a slow result with no profile in between. What a search chose is no guess: after `tune`, its
+/// configurations count as known.
+pub fn blind(attempts: &[Attempted]) -> Vec<BlindChange> {
+    let mut found = Vec::new();
+    for (index, after) in attempts.iter().enumerate() {
+        let Some(now) = after.speedup else { continue };
+        let earlier: Vec<&Attempted> = attempts[..index].iter().filter(|one| one.same_kernel(after)).collect();
+        let Some(at) = earlier.iter().rposition(|one| one.speedup.is_some()) else { continue };
+        let (before, between) = (earlier[at], &earlier[at..]);
+        let Some(then) = before.speedup.filter(|then| *then < SLOW) else { continue };
+        let known = between.iter().any(|one| one.diagnosed());
+        let searched = after.verb == "tune" || before.verb == "tune";
+        let mut changed = difference(before, after);
+        // Another machine is no optimisation.
+        changed.environment.clear();
+        if searched {
+            changed.config.clear();
+        }
+        if !known && !changed.is_empty() {
+            let (attempt, kernel) = (after.id.clone(), after.kernel.clone());
+            found.push(BlindChange { attempt, at_ms: after.at_ms, kernel, before: then, after: now, changed });
+        }
+    }
+    found
+}
+
+/// Several things that changed between two measurements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Crowded {
+    /// The attempt that measured them.
+    pub attempt: String,
+    /// When.
+    pub at_ms: i64,
+    /// The kernel.
+    pub kernel: String,
+    /// What was changed.
+    pub changed: Changed,
+}
+
+/// Measurements before which more than one thing was changed, but for what a search chose.
+pub fn crowded(attempts: &[Attempted]) -> Vec<Crowded> {
+    let mut found = Vec::new();
+    for (index, after) in attempts.iter().enumerate().filter(|(_, after)| after.speedup.is_some()) {
+        let before = attempts[..index].iter().rfind(|one| one.speedup.is_some() && one.same_kernel(after));
+        let Some(before) = before.filter(|before| before.verb != "tune" && after.verb != "tune") else { continue };
+        let changed = difference(before, after);
+        if changed.count() > 1 {
+            found.push(Crowded {
+                attempt: after.id.clone(),
+                at_ms: after.at_ms,
+                kernel: after.kernel.clone(),
+                changed,
+            });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempt::sample::{bench, profile};
+
+    fn edited(minute: f64, speedup: f64, sources: &str) -> Attempted {
+        Attempted { sources: Some(sources.into()), ..bench(minute, speedup) }
+    }
+
+    #[test]
+    fn a_change_after_a_slow_result_is_blind_without_a_profile() {
+        let story = [bench(1.0, 0.12), edited(2.0, 0.09, "two")];
+        let found = blind(&story);
+        assert_eq!((found.len(), found[0].before, found[0].after), (1, 0.12, 0.09));
+        assert!(found[0].changed.sources);
+        assert!(blind(&[story[0].clone(), profile(1.5, "x", 2.0), story[1].clone()]).is_empty(), "it was profiled");
+        assert!(blind(&[bench(1.0, 1.3), edited(2.0, 1.2, "two")]).is_empty(), "it was not slow");
+        assert!(blind(&[bench(1.0, 0.12), bench(2.0, 0.12)]).is_empty(), "nothing was changed");
+        let tune = |minute, speedup| Attempted {
+            verb: "tune".into(),
+            config: Some("A=4,B=2".into()),
+            ..bench(minute, speedup)
+        };
+        assert!(blind(&[bench(1.0, 0.8), tune(2.0, 0.9)]).is_empty(), "a search guesses nothing");
+        let other = Attempted { kernel: "other".into(), ..edited(2.0, 0.09, "two") };
+        assert!(blind(&[bench(1.0, 0.12), other]).is_empty(), "another kernel");
+    }
+
+    #[test]
+    fn several_things_at_once_are_named() {
+        let mut both = edited(2.0, 1.1, "two");
+        both.config = Some("A=1,B=4".into());
+        both.environment = "host=other".into();
+        let found = crowded(&[bench(1.0, 1.0), both.clone()]);
+        assert_eq!(found[0].changed.words(), "the sources, B: 2 -> 4, host: h -> other");
+        assert!(crowded(&[bench(1.0, 1.0), edited(2.0, 1.1, "two")]).is_empty());
+        let changed = difference(&bench(1.0, 1.0), &Attempted { config: None, ..both });
+        assert!(changed.config.is_empty() && changed.sources);
+    }
+}

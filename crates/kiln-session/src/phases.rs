@@ -1,0 +1,129 @@
+//! Where the time went. In: attempts and the moment now. Out: seconds by phase, in commands and in all: the time before a command
+//! belongs to its phase, since it was spent preparing it. Phases have budgets.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Attempted, Session, SessionPhase};
+
+/// The time of a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PhaseTime {
+    /// The phase.
+    pub phase: SessionPhase,
+    /// Seconds that commands took.
+    pub commands_s: f64,
+    /// Seconds with the time before each command.
+    pub elapsed_s: f64,
+    /// Commands.
+    pub attempts: usize,
+}
+
+/// Phases that share a budget.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PhaseBudget {
+    /// What they are together.
+    pub name: &'static str,
+    /// The phases.
+    pub phases: &'static [SessionPhase],
+    /// Minutes they may take.
+    pub minutes: f64,
+}
+
+impl PhaseBudget {
+    /// All budgets. Together they are more than a session's: not every phase takes all of its own.
+    pub const ALL: [PhaseBudget; 6] = [
+        PhaseBudget { name: "environment", phases: &[SessionPhase::Environment], minutes: 15.0 },
+        PhaseBudget { name: "build", phases: &[SessionPhase::Build, SessionPhase::Check], minutes: 30.0 },
+        PhaseBudget { name: "baseline", phases: &[SessionPhase::Baseline], minutes: 15.0 },
+        PhaseBudget { name: "profile and fix", phases: &[SessionPhase::Profile, SessionPhase::Tune], minutes: 90.0 },
+        PhaseBudget { name: "confirm", phases: &[SessionPhase::Confirm], minutes: 30.0 },
+        PhaseBudget { name: "report", phases: &[SessionPhase::Report], minutes: 60.0 },
+    ];
+}
+
+/// A budget and what is spent of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Budgeted {
+    /// What it is of.
+    pub name: &'static str,
+    /// Seconds it may take.
+    pub budget_s: f64,
+    /// Seconds it took.
+    pub spent_s: f64,
+}
+
+impl Budgeted {
+    /// Whether it is spent.
+    pub fn is_over(&self) -> bool {
+        self.spent_s > self.budget_s
+    }
+}
+
+/// The time of every phase that had some. Attempts are in order.
+pub fn phases(session: &Session, attempts: &[Attempted]) -> Vec<PhaseTime> {
+    let empty = |phase| PhaseTime { phase, commands_s: 0.0, elapsed_s: 0.0, attempts: 0 };
+    let mut times: Vec<PhaseTime> = SessionPhase::ALL.into_iter().map(empty).collect();
+    let mut until = session.started_ms;
+    for attempt in attempts {
+        // Two commands may run at once: what is elapsed is counted once.
+        let before = (attempt.at_ms - until).max(0) as f64 / 1e3;
+        let own = (attempt.ended_ms() - until.max(attempt.at_ms)).max(0) as f64 / 1e3;
+        until = until.max(attempt.ended_ms());
+        let known = attempt.parts.values().sum::<f64>();
+        for time in &mut times {
+            let main = time.phase == attempt.phase;
+            let part = attempt.parts.get(time.phase.name()).copied().unwrap_or(0.0);
+            // What no part accounts for is the phase that it mostly was.
+            let seconds = part + if main { (attempt.seconds - known).max(0.0) } else { 0.0 };
+            let share = if attempt.seconds > 0.0 { (seconds / attempt.seconds).min(1.0) } else { f64::from(main) };
+            time.commands_s += seconds;
+            time.elapsed_s += own * share + if main { before } else { 0.0 };
+            time.attempts += usize::from(main);
+        }
+    }
+    times.retain(|time| time.attempts > 0 || time.commands_s > 0.0);
+    times
+}
+
+/// Every budget with what is spent of it.
+pub fn budgeted(times: &[PhaseTime]) -> Vec<Budgeted> {
+    let spent = |budget: &PhaseBudget| {
+        let own = times.iter().filter(|time| budget.phases.contains(&time.phase));
+        own.map(|time| time.elapsed_s).sum()
+    };
+    let all = PhaseBudget::ALL.iter();
+    all.map(|budget| Budgeted { name: budget.name, budget_s: 60.0 * budget.minutes, spent_s: spent(budget) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempt::sample::at;
+
+    #[test]
+    fn the_time_before_a_command_belongs_to_its_phase() {
+        let session = crate::session::sample();
+        let mut tune = at(30.0, "tune", SessionPhase::Tune);
+        tune.seconds = 600.0;
+        tune.parts = [("baseline".to_string(), 60.0), ("confirm".to_string(), 120.0)].into();
+        let attempts = [at(10.0, "gate", SessionPhase::Build), tune];
+        let times = phases(&session, &attempts);
+        let of = |phase| times.iter().find(|time| time.phase == phase).unwrap();
+        assert_eq!((of(SessionPhase::Build).commands_s, of(SessionPhase::Build).elapsed_s), (30.0, 630.0));
+        assert_eq!(of(SessionPhase::Tune).commands_s, 420.0);
+        assert_eq!((of(SessionPhase::Confirm).commands_s, of(SessionPhase::Confirm).elapsed_s), (120.0, 120.0));
+        let all: f64 = times.iter().map(|time| time.elapsed_s).sum();
+        assert_eq!(all, 2400.0, "every second is counted once");
+    }
+
+    #[test]
+    fn commands_at_once_are_no_more_time_than_passed() {
+        let session = crate::session::sample();
+        let mut long = at(0.0, "tune", SessionPhase::Tune);
+        long.seconds = 600.0;
+        let times = phases(&session, &[long, at(5.0, "gate", SessionPhase::Build)]);
+        assert_eq!(times.iter().map(|time| time.elapsed_s).sum::<f64>(), 600.0);
+        let over = budgeted(&phases(&session, &[at(16.0, "doctor", SessionPhase::Environment)]));
+        assert!(over.iter().find(|budget| budget.name == "environment").unwrap().is_over());
+    }
+}

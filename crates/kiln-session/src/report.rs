@@ -1,0 +1,292 @@
+//! The end of a session, in numbers. In: the session, its attempts, older ones, what was decided, reports of earlier sessions. Out: one
+//! record that is stored, printed and compared with the next.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Attempted, Best, BlindChange, Cost, Crowded, Decision, Grade, Mistake, PhaseTime, Promise, Session, StopWarning,
+    best, blind, cost, counters, crowded, grade, mistakes, phases, promises, time_to_bottleneck, time_to_build,
+    warnings,
+};
+
+/// A hypothesis and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hypothesis {
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// What somebody thought.
+    pub hypothesis: String,
+    /// What was run: verb and kernel.
+    pub command: String,
+    /// How it ended.
+    pub outcome: String,
+    /// Why, in a sentence.
+    pub words: Option<String>,
+    /// The speedup, where one was measured.
+    pub speedup: Option<f64>,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// A session in one row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionRow {
+    /// The session.
+    pub session: String,
+    /// When it began, in milliseconds since 1970.
+    pub started_ms: i64,
+    /// The kernel, where it was about one.
+    pub kernel: Option<String>,
+    /// What was to be reached.
+    pub goal: String,
+    /// Commands.
+    pub attempts: usize,
+    /// Commands up to the first that reached the goal, or the best speedup where there was no goal.
+    pub attempts_to_best: Option<usize>,
+    /// Seconds from beginning to end.
+    pub elapsed_s: f64,
+    /// Seconds to a working build.
+    pub time_to_build_s: Option<f64>,
+    /// Seconds to a named bottleneck.
+    pub time_to_bottleneck_s: Option<f64>,
+    /// The best speedup.
+    pub speedup: Option<f64>,
+    /// What it cost.
+    pub cost: Option<f64>,
+    /// Blind changes.
+    pub blind: usize,
+    /// Repeated mistakes.
+    pub repeated: usize,
+    /// The letter.
+    pub grade: String,
+}
+
+/// Everything said at the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionReport {
+    /// The session.
+    pub session: Session,
+    /// The session in one row.
+    pub row: SessionRow,
+    /// Time by phase.
+    pub phases: Vec<PhaseTime>,
+    /// Seconds by phase that earlier sessions let expect; empty where there were none.
+    pub expected: Vec<PhaseTime>,
+    /// What was spent.
+    pub cost: Cost,
+    /// The best speedup.
+    pub best: Option<Best>,
+    /// Changes made blind.
+    pub blind: Vec<BlindChange>,
+    /// Several things changed at once.
+    pub crowded: Vec<Crowded>,
+    /// Mistakes made again.
+    pub repeated: Vec<Mistake>,
+    /// Lessons that were shown, with whether the failure was put right.
+    pub lessons_used: Vec<(String, bool)>,
+    /// Lessons that were written.
+    pub lessons_learned: Vec<String>,
+    /// What profiles promised and what came of it.
+    pub promises: Vec<Promise>,
+    /// What was tried to know something.
+    pub hypotheses: Vec<Hypothesis>,
+    /// What was decided.
+    pub decisions: Vec<Decision>,
+    /// Rules that apply at the end.
+    pub warnings: Vec<StopWarning>,
+    /// The letter with its reasons.
+    pub grade: Grade,
+    /// What to do next.
+    pub next: Vec<String>,
+    /// Earlier sessions, oldest first.
+    pub earlier: Vec<SessionRow>,
+}
+
+/// What a report is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Material<'m> {
+    /// The session.
+    pub session: &'m Session,
+    /// Its attempts, in order.
+    pub attempts: &'m [Attempted],
+    /// Attempts before it, in order.
+    pub before: &'m [Attempted],
+    /// What was decided in it.
+    pub decisions: &'m [Decision],
+    /// Reports of earlier sessions, oldest first.
+    pub earlier: &'m [SessionReport],
+    /// Lessons that were written in it.
+    pub learned: &'m [String],
+    /// What the assistant cost, where a bill is known.
+    pub assistant_bill: Option<f64>,
+    /// The moment now.
+    pub now_ms: i64,
+}
+
+/// What a grade is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'f> {
+    /// The goal, in words.
+    pub goal: &'f str,
+    /// Whether there is something to reach.
+    pub has_goal: bool,
+    /// Whether it is.
+    pub reached: bool,
+    /// Whether a choice is recorded.
+    pub decided: bool,
+    /// Commands.
+    pub attempts: usize,
+    /// The best speedup.
+    pub speedup: Option<f64>,
+    /// Whether something ran slower than its baseline: a bottleneck was to be named.
+    pub slow: bool,
+    /// Seconds to a working build.
+    pub build_s: Option<f64>,
+    /// Seconds to a named bottleneck.
+    pub bottleneck_s: Option<f64>,
+    /// Blind changes.
+    pub blind: usize,
+    /// Repeated mistakes.
+    pub repeated: usize,
+    /// Seconds in all.
+    pub elapsed_s: f64,
+    /// Seconds there were.
+    pub budget_s: f64,
+    /// What it cost.
+    pub cost: Option<f64>,
+}
+
+/// The report of a session that ends, or of one that goes on, as it is now.
+pub fn report(material: &Material<'_>) -> SessionReport {
+    let Material { session, attempts, before, decisions, earlier, now_ms, .. } = *material;
+    let elapsed_s = session.elapsed_s(now_ms);
+    let spent = cost(&session.prices, elapsed_s, material.assistant_bill);
+    let best = best(session, attempts);
+    let (blind, crowded, repeated) = (blind(attempts), crowded(attempts), mistakes(before, attempts));
+    let (build_s, bottleneck_s) = (time_to_build(session, attempts), time_to_bottleneck(session, attempts));
+    let reaches = |one: &Attempted| one.speedup.is_some_and(|s| session.goal.is_reached(s, one.workload.as_deref()));
+    let reached = attempts.iter().any(reaches);
+    let grade = grade(&Facts {
+        goal: &session.goal.text,
+        has_goal: session.goal.speedup.is_some(),
+        reached,
+        decided: !decisions.is_empty(),
+        attempts: attempts.len(),
+        speedup: best.as_ref().map(|best| best.speedup),
+        slow: attempts.iter().any(|one| one.speedup.is_some_and(|speedup| speedup < 1.0)),
+        build_s,
+        bottleneck_s,
+        blind: blind.len(),
+        repeated: repeated.len(),
+        elapsed_s,
+        budget_s: session.budget_s,
+        cost: spent.total,
+    });
+    let to_best = match reached {
+        true => attempts.iter().position(reaches),
+        false => best.as_ref().and_then(|best| attempts.iter().position(|one| one.id == best.attempt)),
+    };
+    let row = SessionRow {
+        session: session.id.clone(),
+        started_ms: session.started_ms,
+        kernel: session.kernel.clone(),
+        goal: session.goal.text.clone(),
+        attempts: attempts.len(),
+        attempts_to_best: to_best.map(|at| at + 1),
+        elapsed_s,
+        time_to_build_s: build_s,
+        time_to_bottleneck_s: bottleneck_s,
+        speedup: best.as_ref().map(|best| best.speedup),
+        cost: spent.total,
+        blind: blind.len(),
+        repeated: repeated.len(),
+        grade: grade.letter.clone(),
+    };
+    let warnings = warnings(session, attempts, session.ended_ms.unwrap_or(now_ms));
+    let next = next(session, attempts, &warnings, reached, decisions);
+    SessionReport {
+        session: session.clone(),
+        row,
+        phases: phases(session, attempts),
+        expected: expected(earlier),
+        cost: spent,
+        best,
+        blind,
+        crowded,
+        repeated,
+        lessons_used: used(attempts),
+        lessons_learned: material.learned.to_vec(),
+        promises: promises(attempts),
+        hypotheses: hypotheses(attempts),
+        decisions: decisions.to_vec(),
+        warnings,
+        grade,
+        next,
+        earlier: earlier.iter().map(|report| report.row.clone()).collect(),
+    }
+}
+
+fn used(attempts: &[Attempted]) -> Vec<(String, bool)> {
+    counters(attempts).into_iter().map(|(lesson, count)| (lesson, count.worked == count.met)).collect()
+}
+
+fn hypotheses(attempts: &[Attempted]) -> Vec<Hypothesis> {
+    let row = |one: &Attempted| {
+        Some(Hypothesis {
+            at_ms: one.at_ms,
+            hypothesis: one.hypothesis.clone()?,
+            command: format!("{} {}", one.verb, one.path).trim().to_string(),
+            outcome: one.outcome.name().into(),
+            words: one.words.clone().or(one.cause.clone()),
+            speedup: one.speedup,
+            seconds: one.seconds,
+        })
+    };
+    attempts.iter().filter_map(row).collect()
+}
+
+/// The median of each phase in earlier sessions that had it.
+fn expected(earlier: &[SessionReport]) -> Vec<PhaseTime> {
+    let of = |phase| {
+        let own: Vec<&PhaseTime> =
+            earlier.iter().flat_map(|report| &report.phases).filter(|time| time.phase == phase).collect();
+        let middle = |value: fn(&PhaseTime) -> f64| {
+            kiln_stats::median(&own.iter().map(|time| value(time)).collect::<Vec<f64>>()).ok()
+        };
+        let (commands_s, elapsed_s) = (middle(|time| time.commands_s)?, middle(|time| time.elapsed_s)?);
+        Some(PhaseTime { phase, commands_s, elapsed_s, attempts: own.len() })
+    };
+    crate::SessionPhase::ALL.into_iter().filter_map(of).collect()
+}
+
+/// What to do after it: what the rules that apply say, else the next step of the loop.
+fn next(
+    session: &Session,
+    attempts: &[Attempted],
+    warnings: &[StopWarning],
+    reached: bool,
+    decisions: &[Decision],
+) -> Vec<String> {
+    let path = attempts.iter().rev().map(|one| one.path.as_str()).find(|path| !path.is_empty());
+    let path = path.or(session.kernel.as_deref()).unwrap_or("PATH");
+    if reached {
+        return vec![format!("guard it: kiln ci {path} --update"), format!("hand it on: kiln export {path}")];
+    }
+    if let Some(decision) = decisions.last() {
+        return vec![format!("as decided: {}", decision.choice)];
+    }
+    let rules = warnings.iter().filter(|warning| warning.rule != crate::StopRule::BudgetSpent);
+    let mut steps: Vec<String> = rules.map(|warning| warning.hint.clone()).collect();
+    steps.dedup();
+    if steps.is_empty() {
+        steps.push(match crate::measured(attempts).is_empty() {
+            true => format!("measure where it stands: kiln bench {path}"),
+            false => format!("see what limits it: kiln profile {path}"),
+        });
+    }
+    steps
+}
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

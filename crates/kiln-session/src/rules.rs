@@ -1,0 +1,234 @@
+//! When to stop, or to do something else. In: a session, its attempts, the moment now. Out: the rules that apply, each with what it
+//! is about and the next command. Which of them are worth saying again is for the caller to decide.
+
+use serde::{Deserialize, Serialize};
+
+use crate::promises::likelihood;
+use crate::{Attempted, Session, SessionPhase, best, budgeted, cost, measured, phases, promises};
+
+/// Failures of one cause that are enough.
+const SAME_CAUSE: usize = 3;
+/// Measurements without progress that are enough.
+const NO_PROGRESS: usize = 6;
+/// A gain below this share is no progress.
+const PROGRESS: f64 = 0.02;
+/// Measurements in a row, each slower than the one before, that are enough.
+const WORSE: usize = 3;
+/// Below this speedup a profile comes first.
+const FAR_BEHIND: f64 = 0.5;
+
+/// A rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopRule {
+    /// The goal is reached.
+    GoalReached,
+    /// The time is spent.
+    BudgetSpent,
+    /// A phase took longer than it may.
+    PhaseBudget,
+    /// Builds failed for as long as a build may take.
+    BuildStuck,
+    /// One cause failed again and again.
+    SameCause,
+    /// The best is as it was many measurements ago.
+    NoProgress,
+    /// Each measurement is slower than the one before.
+    GettingWorse,
+    /// Less than half the baseline's speed, and no profile.
+    SlowWithoutProfile,
+    /// What is left to gain is worth less than the time.
+    NegativeReturn,
+}
+
+impl StopRule {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopRule::GoalReached => "goal_reached",
+            StopRule::BudgetSpent => "budget_spent",
+            StopRule::PhaseBudget => "phase_budget",
+            StopRule::BuildStuck => "build_stuck",
+            StopRule::SameCause => "same_cause",
+            StopRule::NoProgress => "no_progress",
+            StopRule::GettingWorse => "getting_worse",
+            StopRule::SlowWithoutProfile => "slow_without_profile",
+            StopRule::NegativeReturn => "negative_return",
+        }
+    }
+}
+
+/// A rule that applies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StopWarning {
+    /// The rule.
+    pub rule: StopRule,
+    /// What it is about: a cause, a phase, a kernel; two warnings of one rule about one thing are the same.
+    pub about: String,
+    /// What is so.
+    pub what: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// Every rule that applies now. Attempts are those of the session, in order.
+pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<StopWarning> {
+    let warn = |rule, about: &str, what: String, hint: String| StopWarning { rule, about: about.into(), what, hint };
+    let mut found = Vec::new();
+    let reached =
+        best(session, attempts).filter(|best| session.goal.is_reached(best.speedup, best.workload.as_deref()));
+    if let Some(best) = &reached {
+        let what = format!("the goal is reached: {:.3}x (goal {})", best.speedup, session.goal.text);
+        found.push(warn(StopRule::GoalReached, "", what, "kiln session end".into()));
+    }
+    let elapsed = session.elapsed_s(now_ms);
+    if elapsed >= session.budget_s {
+        let what = format!("the session's time is spent: {} of {}", minutes(elapsed), minutes(session.budget_s));
+        let hint = "decide what to do with `kiln session decide`, or end it with `kiln session end`";
+        found.push(warn(StopRule::BudgetSpent, "", what, hint.into()));
+    }
+    let times = phases(session, attempts);
+    for budget in budgeted(&times).into_iter().filter(|budget| budget.is_over()) {
+        let what = format!("{} took {} of {}", budget.name, minutes(budget.spent_s), minutes(budget.budget_s));
+        let hint = "`kiln session status` shows where the time went";
+        found.push(warn(StopRule::PhaseBudget, budget.name, what, hint.into()));
+    }
+    found.extend(stuck(attempts));
+    found.extend(same_cause(attempts));
+    if reached.is_none() {
+        found.extend(no_progress(attempts));
+        found.extend(negative_return(session, attempts, now_ms));
+    }
+    found.extend(getting_worse(attempts));
+    found.extend(slow(attempts));
+    found
+}
+
+fn minutes(seconds: f64) -> String {
+    if seconds < 60.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
+}
+
+/// Failures at the end, of one kernel.
+fn failing(attempts: &[Attempted]) -> Vec<&Attempted> {
+    let Some(last) = attempts.last() else { return Vec::new() };
+    let own = attempts.iter().rev().filter(|one| one.same_kernel(last));
+    let mut row: Vec<&Attempted> = own.take_while(|one| one.failed()).collect();
+    row.reverse();
+    row
+}
+
+/// Half an hour of failing builds: the last commit that built is worth more than another guess.
+fn stuck(attempts: &[Attempted]) -> Option<StopWarning> {
+    let mut builds = failing(attempts);
+    builds
+        .retain(|one| one.phase == SessionPhase::Build || one.cause.as_deref().is_some_and(|c| c.starts_with("build")));
+    let (first, last) = (builds.first()?, builds.last()?);
+    let took = (last.ended_ms() - first.at_ms) as f64 / 1e3;
+    (builds.len() >= 2 && took >= 1800.0).then(|| StopWarning {
+        rule: StopRule::BuildStuck,
+        about: last.kernel.clone(),
+        what: format!("{} builds of {} failed within {}", builds.len(), last.kernel, minutes(took)),
+        hint: format!("find the commit that broke it: kiln bisect {} --until build", last.path),
+    })
+}
+
+fn same_cause(attempts: &[Attempted]) -> Option<StopWarning> {
+    let row = failing(attempts);
+    let last = row.last()?;
+    let cause = last.mistake()?;
+    let alike = row.iter().rev().take_while(|one| one.mistake() == Some(cause)).count();
+    (alike >= SAME_CAUSE).then(|| StopWarning {
+        rule: StopRule::SameCause,
+        about: format!("{}/{cause}", last.kernel),
+        what: format!("{} failed {alike} times in a row by {cause}", last.kernel),
+        hint: match (&last.lesson, last.phase) {
+            (Some(lesson), _) => format!("read what worked before: kiln lessons show {lesson}"),
+            (None, SessionPhase::Build) => {
+                "write the hypothesis down and test one thing: kiln try \"...\" -- kiln gate ...".into()
+            }
+            (None, _) => format!("find the cause instead of guessing: kiln sanitize {}", last.path),
+        },
+    })
+}
+
+/// Measurements of the kernel that was measured last.
+fn series(attempts: &[Attempted]) -> Vec<(&Attempted, f64)> {
+    let all = measured(attempts);
+    let Some(last) = all.last().copied() else { return Vec::new() };
+    let own = all.into_iter().filter(|one| one.same_kernel(last) && one.workload == last.workload);
+    own.filter_map(|one| Some((one, one.speedup?))).collect()
+}
+
+fn no_progress(attempts: &[Attempted]) -> Option<StopWarning> {
+    let all = series(attempts);
+    let (last, _) = *all.last()?;
+    let top = |part: &[(&Attempted, f64)]| part.iter().map(|(_, speedup)| *speedup).fold(0.0, f64::max);
+    let split = all.len().checked_sub(NO_PROGRESS).filter(|split| *split > 0)?;
+    let (before, recent) = (top(&all[..split]), top(&all[split..]));
+    (recent < before * (1.0 + PROGRESS)).then(|| StopWarning {
+        rule: StopRule::NoProgress,
+        about: last.kernel.clone(),
+        what: format!("{} is no faster than {NO_PROGRESS} measurements ago: {before:.3}x at best", last.kernel),
+        hint: format!("see what limits it: kiln profile {}; or decide: kiln session decide", last.path),
+    })
+}
+
+fn getting_worse(attempts: &[Attempted]) -> Option<StopWarning> {
+    let all = series(attempts);
+    let row = &all[all.len().checked_sub(WORSE)?..];
+    let falls = row.windows(2).all(|pair| pair[1].1 < pair[0].1);
+    let (first, last) = (row.first()?, row.last()?);
+    let best = all.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (falls && last.1 < first.1 * 0.95).then(|| StopWarning {
+        rule: StopRule::GettingWorse,
+        about: last.0.kernel.clone(),
+        what: format!("{} gets slower: {:.3}x, {:.3}x, {:.3}x", last.0.kernel, row[0].1, row[1].1, row[2].1),
+        hint: match &best.0.config {
+            Some(config) => format!("go back to the best, {:.3}x with {config}, and change one thing", best.1),
+            None => format!("go back to the best, {:.3}x, and change one thing", best.1),
+        },
+    })
+}
+
+fn slow(attempts: &[Attempted]) -> Option<StopWarning> {
+    let last = attempts.iter().rposition(|one| one.speedup.is_some())?;
+    let (attempt, speedup) = (&attempts[last], attempts[last].speedup?);
+    let own = |one: &Attempted| one.same_kernel(attempt);
+    let since = attempts[..last].iter().rposition(|one| own(one) && one.sources != attempt.sources).unwrap_or(0);
+    let known = attempts[since..].iter().any(|one| own(one) && one.diagnosed());
+    (speedup < FAR_BEHIND && !known).then(|| StopWarning {
+        rule: StopRule::SlowWithoutProfile,
+        about: attempt.kernel.clone(),
+        what: format!("{} runs at {speedup:.3}x of the baseline and was not profiled", attempt.kernel),
+        hint: format!("profile before changing anything: kiln profile {}", attempt.path),
+    })
+}
+
+/// The newest profile's promise, as far as promises are kept here, against the goal and the money.
+fn negative_return(session: &Session, attempts: &[Attempted], now_ms: i64) -> Option<StopWarning> {
+    let goal = session.goal.speedup?;
+    let best = best(session, attempts)?;
+    let promised = attempts.iter().rfind(|one| one.kernel == best.kernel && one.promise.is_some())?.promise?;
+    let likely = likelihood(&promises(attempts));
+    let possible = best.speedup * promised.max(1.0);
+    let about = best.kernel.clone();
+    let hint =
+        format!("record the choice: kiln session decide; or use the baseline: kiln retire {about} --because ...");
+    let warn =
+        |what| Some(StopWarning { rule: StopRule::NegativeReturn, about: about.clone(), what, hint: hint.clone() });
+    if possible < goal {
+        return warn(format!(
+            "the goal {goal:.2}x is out of reach by the last profile: {:.3}x now, {possible:.3}x at best",
+            best.speedup
+        ));
+    }
+    // What is left of the time costs this much; the goal is worth that much, if it is reached.
+    let left = (session.budget_s - session.elapsed_s(now_ms)).max(0.0);
+    let (worth, price) = (session.worth?, cost(&session.prices, left, None).total?);
+    (likely * worth < price).then_some(())?;
+    warn(format!("the goal is worth {worth:.2} and {:.0} % likely; the time left costs {price:.2}", 100.0 * likely))
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

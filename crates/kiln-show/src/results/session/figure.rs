@@ -1,0 +1,63 @@
+//! Sessions beside each other: attempts up to the best result, as bars of text and as an SVG.
+
+use kiln_app::SessionRow;
+
+use super::words::{factor, short};
+use crate::picture::canvas::{Anchor, Canvas};
+
+const ROW: f64 = 28.0;
+const TOP: f64 = 52.0;
+const LEFT: f64 = 120.0;
+const PLOT: f64 = 360.0;
+/// Letters of the longest bar in a terminal.
+const WIDTH: f64 = 32.0;
+
+/// What a bar says behind it.
+fn said(row: &SessionRow) -> String {
+    let best = row.speedup.map_or("nothing measured".into(), factor);
+    format!("{} attempts, {:.0} min, {best}, grade {}", length(row), row.elapsed_s / 60.0, row.grade)
+}
+
+/// Attempts up to the best result; all of them where there is none.
+fn length(row: &SessionRow) -> usize {
+    row.attempts_to_best.unwrap_or(row.attempts)
+}
+
+fn most(rows: &[SessionRow]) -> f64 {
+    rows.iter().map(length).max().unwrap_or(0).max(1) as f64
+}
+
+/// Bars of text; nothing for one session alone.
+pub(super) fn text(rows: &[SessionRow]) -> String {
+    if rows.len() < 2 {
+        return String::new();
+    }
+    let most = most(rows);
+    let line = |row: &SessionRow| {
+        let full = (WIDTH * length(row) as f64 / most).round() as usize;
+        format!(
+            "  {}  {:<width$}  {}\n",
+            short(&row.session),
+            "#".repeat(full.max(1)),
+            said(row),
+            width = WIDTH as usize
+        )
+    };
+    let lines: String = rows.iter().map(line).collect();
+    format!("\nattempts up to the best result\n{lines}")
+}
+
+/// The same as an SVG.
+pub(super) fn svg(rows: &[SessionRow]) -> String {
+    let (most, bottom) = (most(rows), TOP + ROW * rows.len() as f64);
+    let mut canvas = Canvas::new(LEFT + PLOT + 330.0, bottom + 40.0, "Sessions: attempts up to the best result");
+    for (at, row) in rows.iter().enumerate() {
+        let (y, long) = (TOP + ROW * at as f64, PLOT * length(row) as f64 / most);
+        canvas.text("name", (LEFT - 8.0, y + 18.0), Anchor::End, short(&row.session));
+        canvas.bar((LEFT, y + 4.0), long, ROW - 10.0);
+        canvas.text("small", (LEFT + long + 6.0, y + 18.0), Anchor::Start, &said(row));
+    }
+    canvas.line("axis", (LEFT, TOP), (LEFT, bottom));
+    canvas.text("small", (LEFT, bottom + 20.0), Anchor::Start, "oldest first; shorter is better");
+    canvas.done()
+}

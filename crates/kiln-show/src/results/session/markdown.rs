@@ -1,0 +1,185 @@
+//! The report of a session as Markdown, for a pull request or a log book.
+
+use kiln_app::SessionReport;
+
+use super::words::{amount, factor, maybe_stretch, short};
+use super::{figure, rows};
+use crate::words::number::stretch;
+use crate::words::time::stamp;
+
+/// A cell that cannot break its table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line =
+        |cells: Vec<String>| format!("| {} |\n", cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(" | "));
+    let head = line(titles.iter().map(|title| title.to_string()).collect());
+    let rule = format!("|{}\n", "---|".repeat(titles.len()));
+    let body: String = rows.map(line).collect();
+    if body.is_empty() { String::new() } else { format!("{head}{rule}{body}") }
+}
+
+fn list<'l>(lines: impl Iterator<Item = String> + 'l) -> String {
+    lines.map(|line| format!("- {line}\n")).collect()
+}
+
+/// The report.
+pub(super) fn markdown(report: &SessionReport) -> String {
+    let (session, row) = (&report.session, &report.row);
+    let about = session.kernel.as_ref().map_or(String::new(), |kernel| format!(" on {kernel}"));
+    let mut text = format!("# Session {}{about}: grade {}\n\n", session.short_id(), report.grade.letter);
+    let known = |value: &Option<String>| value.clone().unwrap_or("-".into());
+    let facts = [
+        ("goal", if session.goal.text.is_empty() { "-".into() } else { session.goal.text.clone() }),
+        ("criteria", known(&session.criteria)),
+        ("began", stamp(session.started_ms).unwrap_or_default()),
+        ("time", format!("{} of {}", stretch(row.elapsed_s), stretch(session.budget_s))),
+        ("device", known(&session.gpu)),
+        ("baseline", known(&session.baseline)),
+        ("smallest case", known(&session.smallest)),
+        ("best speedup", row.speedup.map_or("-".into(), factor)),
+        (
+            "attempts (up to the best)",
+            format!("{} ({})", row.attempts, row.attempts_to_best.map_or("-".into(), |n| n.to_string())),
+        ),
+        ("time to working build", maybe_stretch(row.time_to_build_s)),
+        ("time to bottleneck", maybe_stretch(row.time_to_bottleneck_s)),
+        ("cost: GPU, engineer, assistant, total", {
+            let cost = &report.cost;
+            let all = [cost.gpu, cost.engineer, cost.assistant, cost.total];
+            all.map(|value| value.map_or("-".into(), amount)).join(", ")
+        }),
+        (
+            "lessons used",
+            joined(
+                report
+                    .lessons_used
+                    .iter()
+                    .map(|(id, worked)| format!("{id} ({})", if *worked { "put right" } else { "open" })),
+            ),
+        ),
+        ("lessons learned", joined(report.lessons_learned.iter().cloned())),
+    ];
+    text += &table(&["", ""], facts.into_iter().map(|(name, value)| vec![name.to_string(), value]));
+    let mut section = |title: &str, body: String| {
+        if !body.is_empty() {
+            text += &format!("\n## {title}\n\n{body}");
+        }
+    };
+    let met = |met: Option<bool>| match met {
+        Some(true) => "met",
+        Some(false) => "missed",
+        None => "did not come up",
+    };
+    let targets = report.grade.targets.iter();
+    section(
+        "Grade",
+        table(
+            &["target", "", "found"],
+            targets.map(|one| vec![one.target.clone(), met(one.met).into(), one.found.clone()]),
+        ),
+    );
+    let phases = report.phases.iter().map(|time| {
+        let expected = report.expected.iter().find(|one| one.phase == time.phase).map(|one| one.elapsed_s);
+        let name = time.phase.name().to_string();
+        vec![
+            name,
+            time.attempts.to_string(),
+            stretch(time.commands_s),
+            stretch(time.elapsed_s),
+            maybe_stretch(expected),
+        ]
+    });
+    section("Phases", table(&["phase", "attempts", "commands", "in all", "expected"], phases));
+    section(
+        "Blind changes",
+        list(report.blind.iter().map(|one| {
+            format!("{}: {} -> {} ({})", one.kernel, factor(one.before), factor(one.after), one.changed.words())
+        })),
+    );
+    section(
+        "Several changes at once",
+        list(report.crowded.iter().map(|one| format!("{}: {}", one.kernel, one.changed.words()))),
+    );
+    section(
+        "Repeated mistakes",
+        list(report.repeated.iter().map(|one| {
+            let when = if one.earlier_session { "in an earlier session" } else { "in this session" };
+            format!("{}: {} was put right {when}", one.kernel, one.what)
+        })),
+    );
+    section(
+        "Predicted and measured",
+        table(
+            &["cause", "promised", "measured"],
+            report
+                .promises
+                .iter()
+                .map(|one| vec![one.cause.clone(), factor(one.promised), one.measured.map_or("-".into(), factor)]),
+        ),
+    );
+    section(
+        "Hypotheses",
+        table(
+            &["hypothesis", "command", "outcome", "why", "time"],
+            report.hypotheses.iter().map(|one| {
+                let why = one.speedup.map(factor).or(one.words.clone()).unwrap_or_default();
+                vec![one.hypothesis.clone(), one.command.clone(), one.outcome.clone(), why, stretch(one.seconds)]
+            }),
+        ),
+    );
+    section(
+        "Decisions",
+        list(report.decisions.iter().map(|one| {
+            let options = one.options.iter().map(|option| {
+                let time = maybe_stretch(option.time_s);
+                let (cost, best) =
+                    (option.cost.map_or("-".into(), amount), option.best_case.map_or("-".into(), factor));
+                format!("\n  - option: {}; time {time}, cost {cost}, best case {best}", option.what)
+            });
+            format!("{}: {}{}", one.choice, one.because, options.collect::<String>())
+        })),
+    );
+    section("Warnings at the end", list(report.warnings.iter().map(|one| one.what.clone())));
+    section("Next", list(report.next.iter().cloned()));
+    if !report.earlier.is_empty() {
+        let all = rows(report);
+        let titles = [
+            "session",
+            "attempts",
+            "to best",
+            "time",
+            "build",
+            "bottleneck",
+            "best",
+            "cost",
+            "blind",
+            "repeated",
+            "grade",
+        ];
+        let cells = all.iter().map(|row| {
+            vec![
+                short(&row.session).to_string(),
+                row.attempts.to_string(),
+                row.attempts_to_best.map_or("-".into(), |n| n.to_string()),
+                stretch(row.elapsed_s),
+                maybe_stretch(row.time_to_build_s),
+                maybe_stretch(row.time_to_bottleneck_s),
+                row.speedup.map_or("-".into(), factor),
+                row.cost.map_or("-".into(), amount),
+                row.blind.to_string(),
+                row.repeated.to_string(),
+                row.grade.clone(),
+            ]
+        });
+        section("Beside earlier sessions", format!("{}\n```text{}```\n", table(&titles, cells), figure::text(&all)));
+    }
+    text
+}
+
+fn joined(words: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = words.collect();
+    if all.is_empty() { "none".into() } else { all.join(", ") }
+}

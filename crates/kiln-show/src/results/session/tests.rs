@@ -1,0 +1,79 @@
+//! The report says everything in every form, whatever words it holds.
+
+use kiln_app::{SessionReport, SessionRow};
+use serde_json::json;
+
+use super::*;
+
+fn report() -> SessionReport {
+    let session = json!({ "id": "01999999-0000-7000-8000-00000000abcd", "started_ms": 0, "ended_ms": 7_200_000, "state": "ended",
+        "folder": "/p", "user": "u", "kernel": "k", "goal": { "text": "1.2x s512", "speedup": 1.2, "workload": "s512" },
+        "budget_s": 10800.0, "prices": { "gpu": 3.5, "engineer": null, "assistant": null }, "worth": null, "gpu": "H200",
+        "baseline": "sdpa", "smallest": "s128", "criteria": "a|b" });
+    let row = |id: &str, attempts: usize, to_best: usize, grade: &str| {
+        json!({ "session": id, "started_ms": 0, "kernel": "k", "goal": "1.2x s512", "attempts": attempts,
+            "attempts_to_best": to_best, "elapsed_s": 7200.0, "time_to_build_s": 600.0, "time_to_bottleneck_s": null, "speedup": 1.28,
+            "cost": 7.0, "blind": 1, "repeated": 0, "grade": grade })
+    };
+    serde_json::from_value(json!({
+        "session": session, "row": row("01999999-0000-7000-8000-00000000abcd", 4, 3, "B"),
+        "phases": [{ "phase": "build", "commands_s": 60.0, "elapsed_s": 600.0, "attempts": 2 }],
+        "expected": [{ "phase": "build", "commands_s": 70.0, "elapsed_s": 900.0, "attempts": 1 }],
+        "cost": { "gpu": 7.0, "engineer": null, "assistant": null, "total": 7.0 }, "best": null,
+        "blind": [{ "attempt": "a", "at_ms": 5, "kernel": "k", "before": 0.12, "after": 0.09,
+            "changed": { "config": [], "sources": true, "environment": [] } }],
+        "crowded": [], "repeated": [], "lessons_used": [["hang", true]], "lessons_learned": ["ours"],
+        "promises": [{ "cause": "bank_conflicts", "kernel": "k", "promised": 2.0, "measured": 1.5 }],
+        "hypotheses": [{ "at_ms": 6, "hypothesis": "need a 3-D grid", "command": "fuzz kernels/k", "outcome": "refused",
+            "words": "numerics", "speedup": null, "seconds": 3.0 }],
+        "decisions": [], "warnings": [{ "rule": "same_cause", "about": "k", "what": "k failed 3 times", "hint": "kiln lessons show hang" }],
+        "grade": { "letter": "B", "targets": [{ "target": "no blind change", "found": "1", "met": false }] },
+        "next": ["kiln profile kernels/k"], "earlier": [row("01999999-0000-7000-8000-000000001111", 9, 9, "D")]
+    }))
+    .unwrap()
+}
+
+#[test]
+fn words_markdown_and_figure_tell_the_same_story() {
+    let report = report();
+    let view = SessionView { report: &report, over: true };
+    let text = view.to_string();
+    for part in [
+        "00abcd (ended) on k",
+        "2 h 00 min of 3 h 00 min",
+        "blind change",
+        "0.12x -> 0.090x",
+        "need a 3-D grid",
+        "grade B",
+        "missed",
+        "beside earlier sessions",
+        "9 attempts, 120 min, 1.28x, grade D",
+        "cost",
+        "7.00 (GPU 7.00)",
+        "bank_conflicts: promised 2.00x, gave 1.50x",
+        "k failed 3 times",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let page = view.markdown();
+    for part in [
+        "# Session 00abcd on k: grade B",
+        "| criteria | a\\|b |",
+        "| lessons learned | ours |",
+        "## Hypotheses",
+        "| build | 2 | 1 min 00 s | 10 min 00 s | 15 min 00 s |",
+        "## Beside earlier sessions",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let svg = view.svg();
+    assert!(svg.starts_with("<svg") && svg.matches("class=\"bar\"").count() == 2);
+    assert_eq!(view.json()["budgets"][1]["name"], "build");
+}
+
+#[test]
+fn a_list_of_none_says_how_to_begin() {
+    assert!(SessionsView(&[]).to_string().contains("kiln session start"));
+    let row: SessionRow = report().row;
+    assert!(SessionsView(&[row]).to_string().contains("00abcd"));
+}

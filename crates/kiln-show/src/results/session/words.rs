@@ -1,0 +1,154 @@
+//! The parts of a session's report, for a terminal.
+
+use std::fmt;
+
+use jiff::tz::TimeZone;
+use kiln_app::{SessionReport, budgeted};
+
+use crate::words::number::stretch;
+use crate::words::table::{Align, lines};
+use crate::words::time::clock;
+
+/// `1.28x`.
+pub(super) fn factor(speedup: f64) -> String {
+    if speedup < 0.1 { format!("{speedup:.3}x") } else { format!("{speedup:.2}x") }
+}
+
+/// Money, in whatever prices were given in.
+pub(super) fn amount(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// How long, or that it did not happen.
+pub(super) fn maybe_stretch(seconds: Option<f64>) -> String {
+    seconds.map_or("-".into(), stretch)
+}
+
+/// The end of an id, which people type.
+pub(super) fn short(id: &str) -> &str {
+    id.get(id.len().saturating_sub(6)..).unwrap_or(id)
+}
+
+/// Where the time went.
+pub(super) fn phases(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt::Result {
+    use Align::{Left, Right};
+    if report.phases.is_empty() {
+        return Ok(());
+    }
+    let mut rows = vec![["phase", "attempts", "commands", "in all", "expected"].map(String::from).to_vec()];
+    rows.extend(report.phases.iter().map(|time| {
+        let expected = report.expected.iter().find(|one| one.phase == time.phase).map(|one| one.elapsed_s);
+        vec![
+            time.phase.name().into(),
+            time.attempts.to_string(),
+            stretch(time.commands_s),
+            stretch(time.elapsed_s),
+            maybe_stretch(expected),
+        ]
+    }));
+    writeln!(f, "\nphases")?;
+    f.write_str(&lines(&rows, &[Left, Right, Right, Right, Right]))?;
+    for budget in budgeted(&report.phases).iter().filter(|budget| budget.is_over()) {
+        writeln!(f, "  {} took {} of {}", budget.name, stretch(budget.spent_s), stretch(budget.budget_s))?;
+    }
+    Ok(())
+}
+
+/// What went wrong, and what applies now.
+pub(super) fn trouble(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt::Result {
+    let zone = TimeZone::system();
+    let at = |ms: i64| clock(ms, &zone);
+    let blind = report.blind.iter().map(|one| {
+        format!(
+            "blind change at {}: {} -> {} ({})",
+            at(one.at_ms),
+            factor(one.before),
+            factor(one.after),
+            one.changed.words()
+        )
+    });
+    let crowded =
+        report.crowded.iter().map(|one| format!("several changes at {}: {}", at(one.at_ms), one.changed.words()));
+    let again = report.repeated.iter().map(|one| {
+        let when = if one.earlier_session { "in an earlier session" } else { "in this session" };
+        format!("repeated mistake at {}: {} was put right {when}", at(one.at_ms), one.what)
+    });
+    let found: Vec<String> = blind.chain(crowded).chain(again).collect();
+    if !found.is_empty() {
+        writeln!(f, "\nto learn from")?;
+        found.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
+    }
+    let kept = report.promises.iter().filter(|promise| promise.measured.is_some());
+    let promises: Vec<String> = kept
+        .map(|one| {
+            let measured = one.measured.map_or("-".into(), factor);
+            format!("{}: promised {}, gave {measured}", one.cause, factor(one.promised))
+        })
+        .collect();
+    if !promises.is_empty() {
+        writeln!(f, "\npredicted and measured")?;
+        promises.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
+    }
+    if !report.warnings.is_empty() {
+        writeln!(f, "\nwarnings")?;
+        report.warnings.iter().try_for_each(|one| writeln!(f, "  {}\n    hint: {}", one.what, one.hint))?;
+    }
+    Ok(())
+}
+
+/// What was tried to know something.
+pub(super) fn hypotheses(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt::Result {
+    if report.hypotheses.is_empty() {
+        return Ok(());
+    }
+    let mut rows = vec![["hypothesis", "command", "outcome", "why"].map(String::from).to_vec()];
+    rows.extend(report.hypotheses.iter().map(|one| {
+        let why = one.speedup.map(factor).or(one.words.clone()).unwrap_or_default();
+        vec![one.hypothesis.clone(), one.command.clone(), one.outcome.clone(), why.chars().take(60).collect()]
+    }));
+    writeln!(f, "\nhypotheses")?;
+    f.write_str(&lines(&rows, &[Align::Left; 4]))
+}
+
+/// What was decided.
+pub(super) fn decisions(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt::Result {
+    if report.decisions.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\ndecisions")?;
+    for made in &report.decisions {
+        let about = if made.kernel.is_empty() { String::new() } else { format!("{}: ", made.kernel) };
+        writeln!(f, "  {about}{} ({})", made.choice, made.because)?;
+    }
+    Ok(())
+}
+
+/// Options with time, cost and best case.
+pub(super) fn options(options: &[kiln_app::DecisionOption]) -> String {
+    let mut rows = vec![["", "option", "time", "cost", "best case"].map(String::from).to_vec()];
+    rows.extend(options.iter().enumerate().map(|(at, one)| {
+        vec![
+            (at + 1).to_string(),
+            one.what.clone(),
+            maybe_stretch(one.time_s),
+            one.cost.map_or("-".into(), amount),
+            one.best_case.map_or("-".into(), factor),
+        ]
+    }));
+    lines(&rows, &[Align::Right, Align::Left, Align::Right, Align::Right, Align::Right])
+}
+
+/// The letter with its reasons.
+pub(super) fn grade(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt::Result {
+    writeln!(f, "\ngrade {}", report.grade.letter)?;
+    let row = |one: &kiln_app::JudgedTarget| {
+        let met = match one.met {
+            Some(true) => "met",
+            Some(false) => "missed",
+            None => "-",
+        };
+        vec![met.to_string(), one.target.clone(), one.found.clone()]
+    };
+    let rows: Vec<Vec<String>> = report.grade.targets.iter().map(row).collect();
+    f.write_str(&lines(&rows, &[Align::Left; 3]))
+}

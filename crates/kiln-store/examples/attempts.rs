@@ -1,0 +1,153 @@
+//! What the record of an attempt adds to a command, on a store with 100,000 trials and 20,000 attempts: the store is opened, the open session
+//! found, the attempt written, the session's attempts read and judged, the store closed. `cargo run --release -p kiln-store --example attempts -- PATH`.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use kiln_core::Fault;
+use kiln_session::{AttemptOutcome, Attempted, Goal, Prices, Session, SessionPhase, SessionState, blind, warnings};
+use kiln_store::{AttemptsOf, Kept, State, Store, Study, Trial, TrialState};
+use serde_json::json;
+
+const TRIALS: u64 = 100_000;
+const ATTEMPTS: i64 = 20_000;
+const ROUNDS: i64 = 200;
+
+fn main() -> Result<(), Fault> {
+    let Some(place) = std::env::args().nth(1) else {
+        return Err(Fault::new("measuring attempts", "no path is given").hint("give the path of a file to make"));
+    };
+    filled(&place)?;
+    let mut costs = Vec::new();
+    for round in 0..ROUNDS {
+        let begun = Instant::now();
+        let store = Store::open(&place)?;
+        let session = store.open_session("/p", "me")?;
+        let made = attempt(ATTEMPTS + round, session.as_ref().map(|session| session.id.as_str()));
+        store.record_attempt(&made)?;
+        if let Some(session) = &session {
+            let own = store.attempts(AttemptsOf::Session(&session.id))?;
+            let found = warnings(session, &own, made.ended_ms()).len() + blind(&own).len();
+            std::hint::black_box(found);
+        }
+        drop(store);
+        costs.push(begun.elapsed().as_secs_f64() * 1e3);
+    }
+    costs.sort_by(f64::total_cmp);
+    let at = |share: f64| costs[(share * (costs.len() - 1) as f64) as usize];
+    println!(
+        "an attempt, with the store opened and closed for it: median {:.2} ms, 95 % {:.2} ms, most {:.2} ms",
+        at(0.5),
+        at(0.95),
+        at(1.0)
+    );
+    Ok(())
+}
+
+/// A store as a year of work leaves it.
+fn filled(place: &str) -> Result<(), Fault> {
+    let store = Store::open(place)?;
+    for study in 0..TRIALS / 1000 {
+        let study = study_of(study as i64);
+        store.begin(&study)?;
+        for number in 0..1000 {
+            store.record(&study.id, &trial(number), &[])?;
+        }
+    }
+    let session = Session {
+        id: Study::new_id(),
+        started_ms: 0,
+        ended_ms: None,
+        state: SessionState::Open,
+        folder: "/p".into(),
+        user: "me".into(),
+        kernel: Some("softmax".into()),
+        goal: Goal::parse("1.2x"),
+        budget_s: Session::BUDGET_S,
+        prices: Prices { gpu: Some(3.5), ..Prices::default() },
+        worth: None,
+        gpu: None,
+        baseline: None,
+        smallest: None,
+        criteria: None,
+    };
+    store.begin_session(&session)?;
+    // The open session has a hundred of them.
+    for number in 0..ATTEMPTS {
+        let own = (number >= ATTEMPTS - 100).then_some(session.id.as_str());
+        store.record_attempt(&attempt(number, own))?;
+    }
+    println!("{} trials and {ATTEMPTS} attempts in {place}", TRIALS);
+    Ok(())
+}
+
+fn attempt(number: i64, session: Option<&str>) -> Attempted {
+    Attempted {
+        id: Study::new_id(),
+        at_ms: 60_000 * number,
+        seconds: 20.0,
+        session: session.map(String::from),
+        kernel: "softmax".into(),
+        path: "kernels/softmax".into(),
+        verb: "bench".into(),
+        phase: SessionPhase::Baseline,
+        parts: BTreeMap::new(),
+        outcome: AttemptOutcome::Passed,
+        cause: None,
+        words: None,
+        config: Some(format!("BLOCK_M=64,BLOCK_N={},WARPS=4,STAGES=2", number % 8)),
+        sources: Some(format!("{:016x}", number % 5)),
+        environment: "host=h\nkiln=0.1.0".into(),
+        speedup: Some(0.8 + (number % 17) as f64 / 100.0),
+        workload: None,
+        limit: None,
+        promise: None,
+        lesson: (number % 50 == 0).then(|| "hang".into()),
+        hypothesis: None,
+    }
+}
+
+fn study_of(number: i64) -> Study {
+    Study {
+        id: Study::new_id(),
+        started_ms: number,
+        ended_ms: None,
+        state: State::Finished,
+        owner: "1@host".into(),
+        kernel: "softmax".into(),
+        path: "kernel.toml".into(),
+        target: "cpu".into(),
+        arch: None,
+        variant: String::new(),
+        seed: 1,
+        strategy: "random".into(),
+        options: Kept::found(json!({})),
+        environment: Kept::found(json!({})),
+        git_commit: None,
+        spec_hash: String::new(),
+        spec_text: "x".repeat(3000),
+        kiln_version: "0".into(),
+        verdict: None,
+        summary: None,
+        seconds: 0.0,
+    }
+}
+
+fn trial(number: u64) -> Trial {
+    Trial {
+        number,
+        phase: "search".into(),
+        config: "BLOCK_M=64,BLOCK_N=64,WARPS=4,STAGES=2".into(),
+        state: TrialState::Passed,
+        cost: Some(1e-6),
+        refusal: None,
+        workload: None,
+        artifact: Some("0123456789abcdef".into()),
+        started_ms: 0,
+        build_s: 0.1,
+        check_s: 0.1,
+        measure_s: 0.1,
+        wall_s: 0.3,
+        details: Kept::found(json!({"registers": 64})),
+    }
+}

@@ -1,0 +1,76 @@
+//! Sessions. In: one that begins, and its end with the report. Out: the open one of a folder and a user, and those that are over,
+//! oldest first. Whatever a crash interrupts, the session is still there and open.
+
+use kiln_core::Fault;
+use kiln_session::{Session, SessionReport, SessionState};
+use serde_json::Value;
+
+use crate::database::column::{Columns, json};
+use crate::database::fault::fault;
+use crate::{Kept, Store};
+
+/// A session with its report, once it is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRecord {
+    /// The session.
+    pub session: Session,
+    /// Its report; none while it is open, and where another kiln wrote one that this one cannot read.
+    pub report: Option<SessionReport>,
+}
+
+const COLUMNS: &str = "SELECT id, started_ms, ended_ms, state, about, report FROM sessions";
+
+impl Store {
+    /// Records a session that begins.
+    pub fn begin_session(&self, begun: &Session) -> Result<(), Fault> {
+        let what = &format!("recording session {}", begun.id);
+        let about: Value = serde_json::to_value(begun).map_err(|e| Fault::new(what.as_str(), e))?;
+        let insert = sqlx::query(
+            "INSERT INTO sessions (id, started_ms, state, folder, by_user, about) VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(begun.id.as_str())
+        .bind(begun.started_ms)
+        .bind(begun.state.name())
+        .bind(begun.folder.as_str())
+        .bind(begun.user.as_str())
+        .bind(json(what, "about", &Kept::<Value>::found(about))?);
+        self.transaction(what, |session| session.change(insert).map(|_| ()).map_err(|e| fault(what, &e)))
+    }
+
+    /// Records the end of a session. One that is over already stays as it is; whether it was open.
+    pub fn end_session(&self, report: &SessionReport) -> Result<bool, Fault> {
+        let (ended, what) = (&report.session, &format!("recording the end of session {}", report.session.id));
+        let text = serde_json::to_value(report).map_err(|e| Fault::new(what.as_str(), e))?;
+        let update =
+            sqlx::query("UPDATE sessions SET ended_ms = $1, state = $2, report = $3 WHERE id = $4 AND state = 'open'")
+                .bind(ended.ended_ms)
+                .bind(ended.state.name())
+                .bind(json(what, "report", &Kept::<Value>::found(text))?)
+                .bind(ended.id.as_str());
+        self.transaction(what, |session| session.change(update).map(|rows| rows > 0).map_err(|e| fault(what, &e)))
+    }
+
+    /// The open session of a folder and a user.
+    pub fn open_session(&self, folder: &str, user: &str) -> Result<Option<Session>, Fault> {
+        let sql =
+            format!("{COLUMNS} WHERE state = 'open' AND folder = $1 AND by_user = $2 ORDER BY started_ms DESC LIMIT 1");
+        let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(folder.to_string()).bind(user.to_string());
+        let found = self.list("looking for an open session", statement, session)?;
+        Ok(found.into_iter().next().map(|record| record.session))
+    }
+
+    /// Sessions of a folder, oldest first; those that cannot be read are left out.
+    pub fn sessions(&self, folder: &str) -> Result<Vec<SessionRecord>, Fault> {
+        let sql = format!("{COLUMNS} WHERE folder = $1 ORDER BY started_ms, id");
+        let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(folder.to_string());
+        self.list("listing sessions", statement, session)
+    }
+}
+
+fn session(row: Columns<'_>) -> Result<SessionRecord, Fault> {
+    let begun: Session = row.json("about")?;
+    let report: Option<Value> = row.maybe_json("report")?;
+    let (ended_ms, state) = (row.get("ended_ms")?, row.read("state", SessionState::named)?);
+    let report = report.and_then(|report| serde_json::from_value(report).ok());
+    Ok(SessionRecord { session: Session { ended_ms, state, ..begun }, report })
+}

@@ -1,0 +1,185 @@
+//! Sessions from the first command to the report: what joins, what is warned of, what is compared; and what makes no record.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::run::{Ran, empty_folder, kiln_in};
+
+fn object(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}\n{}{}", ran.out, ran.err))
+}
+
+/// Runs kiln with words split at blanks.
+fn kiln(folder: &Path, line: &str) -> Ran {
+    kiln_in(folder, &line.split_whitespace().collect::<Vec<_>>())
+}
+
+#[test]
+fn a_mistake_in_what_was_typed_makes_no_store_and_no_attempt() {
+    let folder = empty_folder("learning-mistakes");
+    let mistakes = [
+        "tune nowhere",
+        "gate nowhere",
+        "bench nowhere",
+        "check . --bad-flag",
+        "session start nowhere",
+        "session start --budget 4",
+        "session start --price cheap",
+        "session status",
+        "session end",
+        "retire nowhere --because x",
+        "try guess -- kiln gate nowhere",
+    ];
+    for line in mistakes {
+        let ran = kiln(&folder, line);
+        assert_eq!(ran.code, 2, "{line}: {}{}", ran.out, ran.err);
+        assert!(!folder.join(".kiln").exists(), "{line}");
+    }
+    assert!(kiln(&folder, "session start --budget 4").err.contains("expected a time such as 4h"));
+    // One in an open session is no attempt either.
+    assert_eq!(kiln(&folder, "session start --goal 1.2x").code, 0);
+    assert_eq!(kiln(&folder, "gate nowhere").code, 2);
+    assert_eq!(object(&kiln(&folder, "session status --json"))["row"]["attempts"], 0);
+    let second = kiln(&folder, "session start");
+    assert!(second.code == 2 && second.err.contains("is open in this folder (1.2x)"), "{}", second.err);
+}
+
+#[test]
+fn a_session_is_told_from_its_first_failure_to_its_report_and_the_next_one_is_shorter() {
+    let folder = empty_folder("learning-session");
+    assert_eq!(kiln(&folder, "init sample").code, 0);
+    let begun = kiln_in(
+        &folder,
+        &[
+            "session",
+            "start",
+            "sample",
+            "--goal",
+            "1.2x",
+            "--budget",
+            "2h",
+            "--price",
+            "3/h",
+            "--criteria",
+            "it is fast",
+        ],
+    );
+    assert!(
+        begun.code == 0 && begun.out.contains("baseline") && begun.out.contains("naive"),
+        "{}{}",
+        begun.out,
+        begun.err
+    );
+
+    let (file, build) = (folder.join("sample/sample.c"), "gate sample --target cpu --until build");
+    let right = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("#error no\n{right}")).unwrap();
+    let failed: Vec<Ran> = (0..3).map(|_| kiln(&folder, build)).collect();
+    let warned = "sample failed 3 times in a row by build_failed";
+    assert!(failed.iter().all(|ran| ran.code == 3), "{}", failed[0].err);
+    assert!(!failed[1].err.contains(warned) && failed[2].err.contains(warned), "{}", failed[2].err);
+    std::fs::write(&file, &right).unwrap();
+    assert_eq!(kiln(&folder, build).code, 0);
+
+    let tried = kiln_in(&folder, &["try", "it was the #error", "--", "kiln", "check", "sample", "--target", "cpu"]);
+    assert!(tried.code == 0 && tried.out.contains("sample"), "{}{}", tried.out, tried.err);
+    let shell = kiln_in(&folder, &["try", "false is false", "--", "false"]);
+    assert_eq!(shell.code, 3, "{}", shell.err);
+    let decided = kiln_in(
+        &folder,
+        &[
+            "session",
+            "decide",
+            "--option",
+            "go on; 1h; 1.3x",
+            "--option",
+            "stop",
+            "--choose",
+            "1",
+            "--because",
+            "it is early",
+        ],
+    );
+    assert!(decided.out.starts_with("decided: go on (it is early)") && decided.out.contains("3.00"), "{}", decided.out);
+
+    let status = object(&kiln(&folder, "session status --json"));
+    assert_eq!(
+        (&status["row"]["attempts"], status["hypotheses"].as_array().unwrap().len()),
+        (&6.into(), 2),
+        "{status:#}"
+    );
+    assert_eq!(status["hypotheses"][0]["outcome"], "passed");
+    assert!(status["row"]["time_to_build_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{status:#}");
+
+    let ended = kiln(&folder, "session end --out reports");
+    assert!(ended.code == 0 && ended.out.contains("grade A"), "{}{}", ended.out, ended.err);
+    let page = std::fs::read_to_string(folder.join("reports/report.md")).unwrap();
+    assert!(page.contains("| it was the #error | check sample | passed |"), "{page}");
+    assert!(folder.join("reports/sessions.svg").is_file() && folder.join("reports/report.json").is_file());
+
+    // The same mistake again, put right at once: shorter, and yet a repeated mistake.
+    assert_eq!(kiln(&folder, "session start sample --goal 1.2x").code, 0);
+    std::fs::write(&file, format!("#error no\n{right}")).unwrap();
+    let again = kiln(&folder, build);
+    assert!(again.err.contains("a repeated mistake: ") && again.err.contains("in an earlier session"), "{}", again.err);
+    std::fs::write(&file, &right).unwrap();
+    assert_eq!(kiln(&folder, build).code, 0);
+    let second = object(&kiln(&folder, "session end --json"));
+    assert_eq!((&second["row"]["repeated"], &second["row"]["attempts"]), (&1.into(), &2.into()), "{second:#}");
+    assert_eq!(second["earlier"][0]["attempts"], 6);
+    let listed = kiln(&folder, "session list");
+    assert!(listed.out.contains("attempts up to the best result"), "{}", listed.out);
+    let past = kiln(&folder, "session report last --markdown");
+    assert!(
+        past.out.contains("## Repeated mistakes") && past.out.contains("## Beside earlier sessions"),
+        "{}",
+        past.out
+    );
+}
+
+#[test]
+fn a_failure_that_is_put_right_is_offered_as_a_lesson_and_counted_once_it_is_one() {
+    let folder = empty_folder("learning-lesson");
+    assert_eq!(kiln(&folder, "init sample").code, 0);
+    let (file, check) = (folder.join("sample/sample.c"), "check sample --target cpu");
+    let right = std::fs::read_to_string(&file).unwrap();
+    let wrong = format!("#error zebra 7\n{right}");
+    std::fs::write(&file, &wrong).unwrap();
+    assert_eq!(kiln(&folder, check).code, 3);
+    std::fs::write(&file, &right).unwrap();
+    let passed = kiln(&folder, check);
+    let offered = "sample passes after build_failed; changed: the sources. Keep it as a lesson: kiln lessons add --from-last sample";
+    assert!(passed.code == 0 && passed.err.contains(offered), "{}", passed.err);
+    let added = kiln_in(
+        &folder,
+        &["lessons", "add", "--from-last", "sample", "--id", "zebra", "--cause", "A zebra.", "--remedy", "Remove it."],
+    );
+    assert_eq!(added.out, "wrote .kiln/lessons/zebra.toml\n", "{}", added.err);
+    let shown = kiln(&folder, "lessons show zebra");
+    assert!(shown.out.contains("sample.c: -#error zebra 7"), "{}", shown.out);
+    // From now on it is known, and counted.
+    std::fs::write(&file, &wrong).unwrap();
+    let known = kiln(&folder, check);
+    assert!(known.out.contains("(kiln lessons show zebra)\n") && !known.out.contains("met "), "{}", known.out);
+    std::fs::write(&file, &right).unwrap();
+    let again = kiln(&folder, check);
+    assert!(!again.err.contains("Keep it as a lesson"), "{}", again.err);
+    std::fs::write(&file, &wrong).unwrap();
+    let counted = object(&kiln(&folder, &format!("{check} --json")));
+    let here = &counted["lesson"]["here"];
+    assert_eq!((&here["met"], &here["worked"]), (&2.into(), &1.into()), "{counted:#}");
+}
+
+#[test]
+fn a_retired_kernel_says_so() {
+    let folder = empty_folder("learning-retired");
+    assert_eq!(kiln(&folder, "init sample").code, 0);
+    let made = kiln_in(&folder, &["retire", "sample", "--because", "the baseline is faster"]);
+    assert_eq!(made.out, "retired: sample (the baseline is faster)\n", "{}", made.err);
+    let listed = kiln(&folder, "history sample");
+    assert!(listed.out.starts_with("retired ") && listed.out.contains("the baseline is faster"), "{}", listed.out);
+    assert_eq!(object(&kiln(&folder, "history sample --json"))["retired"]["because"], "the baseline is faster");
+    assert_eq!(kiln(&folder, "retire sample --undo").out, "restored: sample\n");
+    assert!(!kiln(&folder, "history sample").out.contains("retired"));
+}
