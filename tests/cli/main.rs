@@ -32,6 +32,7 @@ mod history;
 mod init;
 mod kernel_tuner;
 mod lessons;
+mod next;
 mod parts;
 mod planted;
 mod profile;
