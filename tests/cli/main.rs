@@ -33,6 +33,7 @@ mod init;
 mod kernel_tuner;
 mod learning;
 mod lessons;
+mod next;
 mod parts;
 mod planted;
 mod profile;

@@ -3,7 +3,7 @@
 //! result, and on the way [`Event`]s for whoever listens. Nothing here prints, parses arguments or ends the process.
 //!
 //! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`sweep`], [`baselines`], [`compare`], [`bisect`], [`sanitize`], [`profile`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
-//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`export_t4`], [`simulate`], [`doctor`], [`init`], [`init_from`], [`schema`], [`cache`], [`capture`], [`lessons`], and [`worker`], the
+//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`export_t4`], [`simulate`], [`doctor`], [`init`], [`init_from`], [`schema`], [`cache`], [`capture`], [`lessons`], [`next`], and [`worker`], the
 //! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
 //! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
 
@@ -37,18 +37,19 @@ pub use operation::{
     Difference, Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion, FileChange, FileChanges,
     FileSeriesChanges, ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest,
     Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, ImportedLesson, JudgedCommit, KeptNow,
-    KeptResult, Labelled, LastGood, Lessons, MOST_CELLS, OpenQuestion, PredictRequest, Predicted, PredictedWorkload,
-    ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest,
-    Reproduced, RetireRequest, SanitizeRequest, Sanitized, SanitizerRun, Series, SeriesChange, SeriesKey, SeriesPoint,
-    SessionDefaults, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, Slowdown,
-    SpaceRequest, Spaced, StartSessionRequest, Story, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory,
-    Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, add_lesson, baselines, bench, bisect, cache,
-    calibration, capture, changes, check, ci, claims, compare, compare_profiles, debug, decide, deletable, delete,
-    diagnose, diagnose_profile, end_session, explain, explained, export, export_lessons, export_t4, forge, fuzz, gate,
-    gate_everywhere, history, import_lessons, importance, init, init_from, last_good, lesson_count, lessons,
-    past_session, past_sessions, predict_kernel, profile, rename, reproduce, retag, retire, retire_lesson,
-    retired_kernel, sanitize, series_changes, session_defaults, session_status, show, show_lesson, simulate, space,
-    start_session, suppose, supposed, sweep, tune, variants, worker, write_pictures,
+    KeptResult, Labelled, LastGood, Lessons, MOST_CELLS, NextRequest, NextStep, OpenQuestion, PredictRequest,
+    Predicted, PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest,
+    Profiled, ReproduceRequest, Reproduced, RetireRequest, SanitizeRequest, Sanitized, SanitizerRun, Series,
+    SeriesChange, SeriesKey, SeriesPoint, SessionDefaults, Shown, SimulateRequest, Simulated, SimulatedFigures,
+    SimulatedSearch, SimulatedSpace, Slowdown, SpaceRequest, Spaced, StartSessionRequest, Story, SweepCount, SweepEnd,
+    SweepExtreme, SweepRequest, SweepStory, Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind,
+    add_lesson, baselines, bench, bisect, cache, calibration, capture, changes, check, ci, claims, compare,
+    compare_profiles, debug, decide, deletable, delete, diagnose, diagnose_profile, end_session, explain, explained,
+    export, export_lessons, export_t4, forge, fuzz, gate, gate_everywhere, history, import_lessons, importance, init,
+    init_from, last_good, lesson_count, lessons, next, past_session, past_sessions, predict_kernel, profile, rename,
+    reproduce, retag, retire, retire_lesson, retired_kernel, sanitize, series_changes, session_defaults,
+    session_status, show, show_lesson, simulate, space, start_session, suppose, supposed, sweep, tune, variants,
+    worker, write_pictures,
 };
 pub use place::writable;
 pub use project::{Project, Stop};
@@ -63,6 +64,10 @@ pub use kiln_diagnose::coarse::{CoarseCause, CoarseDiagnosis, HotLoop};
 pub use kiln_diagnose::lessons::{
     Kept as KeptLesson, Lesson, Origin as LessonOrigin, Pattern as LessonPattern, Range as LessonRange, Symptoms,
     Words as LessonWords, write as lesson_file,
+};
+pub use kiln_diagnose::next::{
+    Advice, Answer, Item as ChecklistItem, ItemState as ChecklistState, Leaf as TreeAdvice, Question as TreeQuestion,
+    Step as TreeStep, Tree as DecisionTree, tree as decision_tree,
 };
 pub use kiln_diagnose::profile::hot::Blamed as HotLine;
 pub use kiln_diagnose::profile::{

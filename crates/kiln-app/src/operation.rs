@@ -21,6 +21,7 @@ mod history;
 mod importance;
 mod init;
 mod lessons;
+mod next;
 mod profile;
 mod reproduce;
 mod sanitize;
@@ -67,6 +68,7 @@ pub use lessons::{
     AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lesson_count,
     lessons, retire_lesson, show_lesson,
 };
+pub use next::{NextRequest, NextStep, next};
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};

@@ -12,6 +12,7 @@ mod history;
 mod kernel;
 mod lessons;
 mod machine;
+mod next;
 mod profile;
 mod properties;
 mod sanitize;
@@ -38,6 +39,7 @@ pub(crate) use lessons::{AddLessonArgs, LessonsArgs, LessonsVerb};
 pub(crate) use machine::{
     CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, SchemaArgs, WorkerArgs,
 };
+pub(crate) use next::NextArgs;
 pub(crate) use profile::ProfileArgs;
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
@@ -129,6 +131,8 @@ pub(crate) enum Verb {
     Capture(CaptureArgs),
     /// Write a package of the winners: sources, header, launcher, compiled code and a Python module, with a test
     Export(ExportArgs),
+    /// Say what to do next with a kernel: one step, its command, the reason and the way to it, from what is recorded
+    Next(NextArgs),
     /// List past studies and benchmarks, newest first; find when a kernel became slower, and the last good commit
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark

@@ -22,6 +22,7 @@ mod history;
 mod init;
 mod lessons;
 mod man;
+mod next;
 mod profile;
 mod reproduce;
 mod sanitize;
@@ -63,6 +64,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Debug(args) => debug::run(project, args),
         Verb::Capture(args) => capture::run(project, args),
         Verb::Export(args) => export::run(project, args),
+        Verb::Next(args) => next::run(project, args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
         Verb::Studies(args) => studies::run(project, args),

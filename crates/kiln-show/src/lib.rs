@@ -36,6 +36,7 @@ pub use results::gate::GateView;
 pub use results::importance::ImportanceView;
 pub use results::ladder::LadderView;
 pub use results::lessons::{LessonView, LessonsView};
+pub use results::next::NextView;
 pub use results::predicted::PredictedView;
 pub use results::profile::ProfileView;
 pub use results::reproduce::ReproduceView;

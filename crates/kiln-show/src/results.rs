@@ -24,6 +24,7 @@ pub(crate) mod gate;
 pub(crate) mod importance;
 pub(crate) mod ladder;
 pub(crate) mod lessons;
+pub(crate) mod next;
 pub(crate) mod predicted;
 pub(crate) mod profile;
 pub(crate) mod reproduce;

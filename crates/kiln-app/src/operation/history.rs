@@ -119,7 +119,8 @@ fn is_outdated(made: &Validation) -> bool {
     hashes().is_some_and(|(sources, spec)| sources != made.sources || spec != made.spec_hash)
 }
 
-fn is_path(words: &Utf8Path) -> bool {
+/// Whether words mean a place and no name.
+pub(crate) fn is_path(words: &Utf8Path) -> bool {
     words.as_str().contains('/') || words.is_file() || words.join("kernel.toml").is_file()
 }
 

@@ -64,6 +64,7 @@ impl Verb {
             Verb::Reproduce(args) => args.json,
             Verb::Ci(args) => args.printing.format() == CompareFormat::Json,
             Verb::Compare(args) => args.printing.format() == CompareFormat::Json,
+            Verb::Next(args) => args.json,
             Verb::History(args) => args.json,
             Verb::Show(args) => args.json,
             Verb::Simulate(args) => args.json,

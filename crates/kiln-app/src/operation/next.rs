@@ -1,0 +1,119 @@
+//! What to do next with a kernel. In: a kernel, or the one that was worked on last. Out: one piece of advice with the way that led to it,
+//! the facts it rests on, and three checklists filled in from the same facts. Nothing is run and nothing is recorded. Refuses
+//! a kernel that is not known, and thresholds that make no sense.
+
+mod asked;
+mod correctness;
+mod environment;
+mod git;
+mod later;
+mod profile;
+mod records;
+mod result;
+mod search;
+
+use camino::Utf8PathBuf;
+use kiln_core::Fault;
+use kiln_diagnose::next::{Advice, Evidence, Facts, Item, Thresholds, Tree, advise, checklists, tree};
+
+use crate::failure::Failure;
+use crate::kernel::read_bounded;
+use crate::project::Project;
+use asked::Asked;
+use records::Records;
+
+/// Settings of a project; a larger file is none.
+const CONFIG: &str = "config.toml";
+const LARGEST: u64 = 1 << 20;
+
+/// Which kernel.
+#[derive(Debug, Clone, Default)]
+pub struct NextRequest {
+    /// Its folder, its kernel.toml or its name; none for the one here, else the one that was worked on last.
+    pub kernel: Option<Utf8PathBuf>,
+}
+
+/// What to do next.
+pub struct NextStep {
+    /// The kernel's name; none where there is none.
+    pub kernel: Option<String>,
+    /// The one thing to do.
+    pub advice: Advice,
+    /// Every checklist.
+    pub checklists: Vec<Item>,
+    /// What is known.
+    pub facts: Facts,
+    /// What it is compared with.
+    pub thresholds: Thresholds,
+    /// The tree.
+    pub tree: &'static Tree,
+}
+
+/// Says what to do next.
+pub fn next(project: &Project, request: &NextRequest) -> Result<NextStep, Failure> {
+    let broken = |why: &str| Failure::from(Fault::new("reading the decision tree", why));
+    let tree = tree().map_err(broken)?;
+    let thresholds = thresholds(project, tree)?;
+    let asked = Asked::find(project, request.kernel.as_deref())?;
+    let evidence = match &asked {
+        Some(asked) => gather(project, asked)?,
+        None => Evidence { environment_fault: environment::fault(project, None), ..Evidence::default() },
+    };
+    let facts = evidence.facts(&thresholds);
+    let advice = advise(tree, &facts, &thresholds).map_err(|why| broken(&why))?;
+    let checklists = checklists(tree, &facts, &thresholds);
+    Ok(NextStep { kernel: asked.map(|asked| asked.name), advice, checklists, facts, thresholds, tree })
+}
+
+/// The project's thresholds.
+fn thresholds(project: &Project, tree: &Tree) -> Result<Thresholds, Failure> {
+    let file = project.folder().join(CONFIG);
+    if !file.exists() {
+        return Ok(Thresholds::usual(tree));
+    }
+    let text = String::from_utf8_lossy(&read_bounded(&file, LARGEST)?).into_owned();
+    Ok(Thresholds::read(tree, file.as_str(), &text)?)
+}
+
+/// Everything that is known of a kernel, one function for each field.
+fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
+    let records = Records::of(project, asked)?;
+    let kernel = asked.opened(&records);
+    let now = records::Now::of(asked, kernel.as_ref());
+    let found = result::newest(&records, asked).map(|found| result::with_sources(found, &records, &now));
+    let selected = kernel.iter().flat_map(|kernel| &kernel.selection.workloads);
+    let workloads: Vec<String> = selected.map(|workload| workload.name.to_string()).collect();
+    let refusal = correctness::refusal(project, &records, kernel.as_ref(), found.as_ref(), &now);
+    let edited = found.as_ref().and_then(|found| result::edited(found, &now));
+    let profile = found.as_ref().and_then(|found| profile::describing(&records, found, edited, &now));
+    let fix = match (&found, &profile, edited) {
+        (Some(found), None, Some(false)) => profile::tried(&records, found, &now, &asked.at(&records)),
+        _ => None,
+    };
+    Ok(Evidence {
+        kernel: Some(asked.described(&records, kernel.as_ref())),
+        retired: later::retired(),
+        session: later::session(),
+        environment_fault: environment::fault(project, Some(asked)),
+        examined: later::examined(),
+        recorded: records.any(),
+        correct: correctness::correct(refusal.is_some(), found.is_some(), edited),
+        baseline_measured: records.any().then(|| result::baseline_measured(&records)),
+        edited,
+        unchecked: later::unchecked(),
+        several_changed: later::several_changed(),
+        profile,
+        fix,
+        search: search::state(&records, found.as_ref(), &now),
+        validated: found.as_ref().and_then(|found| correctness::validated(&records, found, &now)),
+        git: git::state(project, asked, refusal.as_ref()),
+        logged: records.logged(),
+        gpu: environment::gpu(&records),
+        bench_seconds: records.runs.first().map(|run| run.seconds),
+        result: found.map(|found| result::told(found, &records, asked, &workloads, &now)),
+        refusal,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Whether the kernel is correct. In: verdicts on commits, studies without a candidate, failing cases that were kept, validations. Out: the
+//! newest refusal that no result has passed since.
+
+use kiln_core::{Config, Gate};
+use kiln_diagnose::next::{OpenRefusal, RefusalKind};
+use kiln_formats::{KeptState, read_cases};
+use kiln_store::{CommitJudged, Study, TuneVerdict};
+use kiln_study::Kernel;
+
+use super::later;
+use super::records::{Now, Records};
+use super::result::{Found, ended_ms};
+use crate::kernel::read_bounded;
+use crate::project::Project;
+use crate::record::kept_cases;
+
+/// The refusal that is open: the newest after the newest result; a case that still fails with these sources comes first.
+pub(super) fn refusal(
+    project: &Project,
+    records: &Records,
+    kernel: Option<&Kernel<'_>>,
+    found: Option<&Found>,
+    now: &Now,
+) -> Option<OpenRefusal> {
+    if let Some(kept) = kernel.and_then(|kernel| kept(project, kernel, found, now)) {
+        return Some(kept);
+    }
+    let since = found.map_or(i64::MIN, |found| found.at_ms);
+    let changed = now.modified_ms.unwrap_or(i64::MIN);
+    let study = records.studies.first().and_then(|study| Some((ended_ms(study), of_study(records, study)?)));
+    let verdict = records.commits.iter().find(|verdict| verdict.judged != CommitJudged::Fast);
+    let commit = verdict.filter(|verdict| !verdict.good).map(|verdict| {
+        let (gate, kind) = match verdict.judged {
+            CommitJudged::Build => ("the build", RefusalKind::Build),
+            _ => ("the check", RefusalKind::Wrong),
+        };
+        (verdict.at_ms, told(gate, kind, &verdict.words))
+    });
+    let newest = [study, commit].into_iter().flatten().max_by_key(|(at, _)| *at);
+    // Of other sources it says nothing.
+    newest.filter(|(at, _)| *at > since && *at >= changed).map(|(_, refusal)| refusal)
+}
+
+fn told(gate: &str, kind: RefusalKind, words: &str) -> OpenRefusal {
+    let words = words.lines().next().unwrap_or_default().to_string();
+    let (gate, alike) = (gate.to_string(), later::refusals_alike());
+    OpenRefusal { gate, kind, words, config: None, alike, cause: None, case: None }
+}
+
+/// What refused most configurations of a study that found none.
+fn of_study(records: &Records, study: &Study) -> Option<OpenRefusal> {
+    let summary = study.summary.as_ref()?.read().ok().filter(|own| own.verdict == TuneVerdict::NoValidCandidate)?;
+    let (gate, _) = summary.refused.iter().max_by_key(|(_, count)| **count)?;
+    let trials = records.store.as_ref()?.trials(&study.id).ok()?;
+    let first = trials.iter().find_map(|trial| Some((trial, trial.refusal.as_ref().filter(|own| own.gate == *gate)?)));
+    let (trial, refusal) = first?;
+    let seen = summary.sanitized.iter().find(|own| own.gate == *gate);
+    let cause = seen.and_then(|own| own.diagnosis.findings.first()).map(|finding| finding.cause.id().to_string());
+    let own = told(gate.name(), RefusalKind::of(*gate), &refusal.measured);
+    Some(OpenRefusal { config: Some(trial.config.clone()), cause, ..own })
+}
+
+/// A case of `kiln fuzz` that failed with the sources as they are now.
+fn kept(project: &Project, kernel: &Kernel<'_>, found: Option<&Found>, now: &Now) -> Option<OpenRefusal> {
+    let file = kept_cases::place(project, kernel);
+    let text = String::from_utf8_lossy(&read_bounded(&file, kept_cases::LARGEST).ok()?).into_owned();
+    let default = kernel.default_config().as_ref().map(Config::to_string);
+    let meant = |config: &str| {
+        default.as_deref() == Some(config) || found.is_some_and(|found| found.config.as_deref() == Some(config))
+    };
+    let case = read_cases(file.as_str(), &text).ok()?.into_iter().find(|case| {
+        let here = (case.target.as_str(), case.variant.as_str()) == (kernel.target(), kernel.variant().as_str());
+        let fails = case.state == KeptState::Failing && case.baseline.is_empty();
+        here && fails && now.sources.as_ref() == Some(&case.sources) && meant(&case.config)
+    })?;
+    let gate = Gate::ALL.iter().find(|gate| gate.name() == case.gate)?;
+    let own = told(gate.name(), RefusalKind::of(*gate), &case.measured);
+    Some(OpenRefusal { config: Some(case.config), case: Some(case.case), ..own })
+}
+
+/// Whether the kernel as it is now was found correct: what was measured was checked first.
+pub(super) fn correct(refused: bool, measured: bool, edited: Option<bool>) -> Option<bool> {
+    match (refused, measured, edited) {
+        (true, _, _) => Some(false),
+        (false, true, Some(false)) => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether what was measured is validated, as the files are now.
+pub(super) fn validated(records: &Records, found: &Found, now: &Now) -> Option<bool> {
+    let config = found.config.as_ref()?;
+    let same = |own: &Option<String>, then: &str| own.as_ref().is_none_or(|own| own == then);
+    Some(records.validations.iter().any(|made| {
+        (&made.target, &made.variant, &made.config) == (&found.target, &found.variant, config)
+            && same(&now.sources, &made.sources)
+            && same(&now.spec_hash, &made.spec_hash)
+    }))
+}

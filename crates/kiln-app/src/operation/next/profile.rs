@@ -1,0 +1,76 @@
+//! Profiles beside results. In: the newest result, profiles. Out: the profile of what was measured, where there is one; and what a change
+//! after an earlier profile gave.
+
+use camino::Utf8Path;
+use kiln_diagnose::next::{FixTried, ProfileNow, quoted};
+use kiln_store::{ProfileRecord, Run};
+
+use super::records::{Now, Records};
+use super::result::{Found, median_of, run_ended_ms};
+use crate::kernel::folder;
+use crate::repository::short;
+
+/// Whether a profile is of the same work.
+fn alike(profile: &ProfileRecord, found: &Found) -> bool {
+    (&profile.target, &profile.variant) == (&found.target, &found.variant)
+}
+
+/// The profile that shows what was measured: of the same configuration, and of sources that have not changed between the two.
+pub(super) fn describing(records: &Records, found: &Found, edited: Option<bool>, now: &Now) -> Option<ProfileNow> {
+    let modified = now.modified_ms.unwrap_or(i64::MIN);
+    let shows = |profile: &&ProfileRecord| {
+        let own = profile.study.is_some() && profile.study == found.study;
+        let since = if edited == Some(true) { found.at_ms } else { modified };
+        let config = found.config.as_deref() == Some(profile.config.as_str());
+        alike(profile, found) && (own || config && profile.at_ms >= since)
+    };
+    let profile = records.profiles.iter().find(shows)?;
+    let study = records.studies.iter().find(|study| Some(&study.id) == profile.study.as_ref());
+    let limit = study.and_then(|study| study.summary.as_ref()?.read().ok()?.limit.clone());
+    Some(ProfileNow {
+        limit: profile.cause.clone(),
+        cause: causes(profile).into_iter().next(),
+        fix: limit.and_then(|limit| limit.fix),
+    })
+}
+
+/// The causes that can be removed, the one that promises most first.
+fn causes(profile: &ProfileRecord) -> Vec<(String, f64)> {
+    let ranked = profile.ranked.read().cloned().unwrap_or_default();
+    ranked.into_iter().filter(|(cause, gain)| *gain > 1.0 && !cause.starts_with("at_roofline")).collect()
+}
+
+/// What a change after the last profile gave: that profile's first cause, beside the run before the change.
+pub(super) fn tried(records: &Records, found: &Found, now: &Now, at: &str) -> Option<FixTried> {
+    let profile = records.profiles.iter().find(|profile| alike(profile, found) && profile.at_ms < found.at_ms)?;
+    let (config, modified) = (found.config.clone()?, now.modified_ms.unwrap_or(i64::MIN));
+    let in_source = modified > profile.at_ms && modified <= found.at_ms;
+    let in_config = profile.config != config;
+    if found.study.is_some() || !(in_source || in_config) {
+        return None;
+    }
+    let before = |run: &&Run| {
+        let earlier = run_ended_ms(run) < found.at_ms && (!in_source || run_ended_ms(run) < modified);
+        let same = (&run.target, &run.variant, &run.device) == (&found.target, &found.variant, &found.device);
+        earlier && same && run.config.as_deref() == Some(&profile.config) && median_of(run, &found.workload).is_some()
+    };
+    let run = records.runs.iter().find(before)?;
+    let (before_s, after_s) = (median_of(run, &found.workload)?, found.median_s?);
+    let mut causes = causes(profile).into_iter();
+    let (cause, promise) = causes.next()?;
+    let revert = if in_source { sources(run) } else { configuration(run, at, &found.workload) };
+    Some(FixTried { cause, promise, gain: before_s / after_s, before_s, revert, other: causes.next() })
+}
+
+/// The command that brings the sources of a run back; none where they were not committed.
+fn sources(run: &Run) -> Option<String> {
+    let commit = run.git_commit.as_deref().filter(|commit| !commit.ends_with('+'))?;
+    let folder = folder(Utf8Path::new(&run.path));
+    Some(format!("git -C {} restore --source={} -- .", quoted(folder.as_str()), short(commit)))
+}
+
+/// The configuration to go back to.
+fn configuration(run: &Run, at: &str, workload: &str) -> Option<String> {
+    let on = if workload.is_empty() { String::new() } else { format!(" --workload {}", quoted(workload)) };
+    Some(format!("kiln bench {at}{on} --config {}", quoted(run.config.as_deref()?)))
+}

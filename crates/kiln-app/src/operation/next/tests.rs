@@ -1,0 +1,455 @@
+//! A kernel from nothing to a committed win: what is recorded at each step, and what is said next. Times are set, nothing is run.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::Gate;
+use kiln_store::{
+    CommitJudged, CommitVerdict, Kept, Measurement, ProfileRecord, Run, RunSide, State, Store, Study, Summary, Trial,
+    TrialState, TuneVerdict, Validation,
+};
+use serde_json::json;
+
+use super::*;
+use crate::project::Stop;
+use crate::repository::git;
+
+const KERNEL: &str = r#"
+[kernel]
+name = "twice"
+entry = "twice"
+[tunables]
+A = [1, 2, 4]
+[default]
+A = 1
+[target.cpu]
+source = "twice.c"
+[[arguments]]
+name = "x"
+type = "f32[N]"
+role = "in"
+[[arguments]]
+name = "y"
+type = "f32[N]"
+role = "out"
+[[workloads]]
+name = "short"
+dims = { N = 64 }
+[[workloads]]
+name = "long"
+dims = { N = 4096 }
+[reference]
+builtin = "elementwise"
+expressions = { y = "2 * x" }
+[baselines]
+plain = "plain.c:plain"
+"#;
+
+/// Seconds since 1970 of the beginning; later moments are counted from it.
+const BEGINNING: i64 = 1_700_000_000;
+
+struct Scene {
+    _keep: tempfile::TempDir,
+    folder: Utf8PathBuf,
+    project: Project,
+    store: Store,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let keep = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(keep.path().canonicalize().unwrap()).unwrap();
+        let (folder, kiln) = (root.join("twice"), root.join(".kiln"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(&kiln).unwrap();
+        let place = kiln.join("kiln.db").to_string();
+        let store = Store::open(&place).unwrap();
+        let project = Project::here(Some(place), Stop::never()).in_folder(&kiln);
+        let scene = Scene { _keep: keep, folder, project, store };
+        for (name, text) in [("kernel.toml", KERNEL), ("twice.c", "void twice(void) {}"), ("plain.c", "")] {
+            scene.write(name, text, 0);
+        }
+        git(&root, &["init", "-q"]).unwrap().unwrap();
+        std::fs::write(root.join(".gitignore"), ".kiln\n").unwrap();
+        scene.commit();
+        scene
+    }
+
+    fn write(&self, name: &str, text: &str, at: i64) {
+        let path = self.folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_secs((BEGINNING + at) as u64)).unwrap();
+    }
+
+    fn commit(&self) -> String {
+        let own = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
+        git(&self.folder, &["add", "-A"]).unwrap().unwrap();
+        git(&self.folder, &[&own[..], &["commit", "-qm", "one"]].concat()).unwrap().unwrap();
+        git(&self.folder, &["rev-parse", "HEAD"]).unwrap().unwrap()
+    }
+
+    fn next(&self) -> NextStep {
+        next(&self.project, &NextRequest { kernel: Some(self.folder.clone()) }).unwrap()
+    }
+
+    fn node(&self) -> String {
+        self.next().advice.node
+    }
+
+    /// A benchmark: seconds of a call and the speedup on each workload.
+    fn run(&self, at: i64, config: &str, commit: &str, figures: &[(&str, f64, f64)]) {
+        let sides = figures.iter().flat_map(|(workload, median_s, speedup)| {
+            let own = RunSide { workload: (*workload).into(), median_s: Some(*median_s), ..RunSide::default() };
+            let against = RunSide {
+                side: "plain".into(),
+                speedup: Some((*speedup, [speedup * 0.99, speedup * 1.01])),
+                verdict: Some("slower".into()),
+                ..own.clone()
+            };
+            [own, against]
+        });
+        let run = Run {
+            id: Study::new_id(),
+            started_ms: 1000 * (BEGINNING + at),
+            seconds: 3.0,
+            kernel: "twice".into(),
+            path: self.folder.to_string(),
+            target: "cpu".into(),
+            arch: None,
+            variant: String::new(),
+            config: Some(config.into()),
+            cache: "warm".into(),
+            threads: 1,
+            seed: 1,
+            device: "a processor".into(),
+            environment: Kept::found(json!({ "folder": self.folder.as_str() })),
+            git_commit: Some(commit.into()),
+            spec_hash: "0".into(),
+            kiln_version: "0".into(),
+            result: Kept::found(json!([])),
+            sides: sides.collect(),
+            samples: None,
+        };
+        self.store.record_run(&run).unwrap();
+    }
+
+    fn profile(&self, at: i64, config: &str, ranked: &[(&str, f64)]) {
+        let made = ProfileRecord {
+            id: Study::new_id(),
+            at_ms: 1000 * (BEGINNING + at),
+            study: None,
+            kernel: "twice".into(),
+            path: self.folder.to_string(),
+            target: "cpu".into(),
+            arch: None,
+            variant: String::new(),
+            config: config.into(),
+            workload: "short".into(),
+            shape: "N=64".into(),
+            device: "a processor".into(),
+            level: "quick".into(),
+            coarse: true,
+            code: "c".into(),
+            cause: ranked.first().map(|(cause, _)| (*cause).into()),
+            expected_speedup: ranked.first().map_or(1.0, |(_, gain)| *gain),
+            ranked: Kept::new(ranked.iter().map(|(cause, gain)| ((*cause).to_string(), *gain)).collect()),
+            time_us: Some(1.0),
+            activity: Kept::new(Default::default()),
+            page: None,
+            kiln_version: "0".into(),
+        };
+        self.store.record_profile(&made).unwrap();
+    }
+
+    /// The hashes that the kernel has now.
+    fn hashes(&self) -> (String, String) {
+        let asked = Asked::find(&self.project, Some(&self.folder)).unwrap().unwrap();
+        let records = Records::of(&self.project, &asked).unwrap();
+        let now = records::Now::of(&asked, asked.opened(&records).as_ref());
+        (now.sources.unwrap(), now.spec_hash.unwrap())
+    }
+
+    fn study(&self, at: i64, summary: &Summary, state: State) -> String {
+        let (sources, spec_hash) = self.hashes();
+        let study = Study {
+            id: Study::new_id(),
+            started_ms: 1000 * (BEGINNING + at),
+            ended_ms: None,
+            state: State::Running,
+            owner: format!("{}@nowhere", u32::MAX),
+            kernel: "twice".into(),
+            path: self.folder.to_string(),
+            target: "cpu".into(),
+            arch: None,
+            variant: String::new(),
+            seed: 1,
+            strategy: "auto".into(),
+            options: Kept::found(json!({})),
+            environment: Kept::found(json!({ "folder": self.folder.as_str() })),
+            git_commit: None,
+            spec_hash,
+            spec_text: KERNEL.into(),
+            kiln_version: "0".into(),
+            verdict: None,
+            summary: None,
+            seconds: 0.0,
+        };
+        self.store.begin(&study).unwrap();
+        self.store.note(&study.id, study.started_ms, crate::record::resume::SOURCES, &sources).unwrap();
+        let (verdict, ended) = (summary.verdict.name(), study.started_ms + 60_000);
+        let said = (state == State::Finished).then_some(summary);
+        self.store.finish(&study.id, state, said.map(|_| verdict), said, ended, 60.0).unwrap();
+        study.id
+    }
+}
+
+fn summary(verdict: TuneVerdict, speedup: Option<f64>) -> Summary {
+    let workloads = speedup.map_or_else(|| json!([]), |speedup| {
+        json!([{ "name": "short", "best_ms": 0.01, "best_ci95_ms": [0.0099, 0.0101], "baseline_ms": 0.01 * speedup,
+            "baseline_ci95_ms": [0.01, 0.02], "speedup": speedup, "speedup_ci95": [speedup, speedup], "cliffs_delta": 1.0,
+            "p_value": 0.0, "verdict": "faster", "samples": 100, "warnings": [], "holdout": false }])
+    });
+    let config = speedup.map(|_| json!({ "A": 4 }));
+    serde_json::from_value(json!({ "verdict": verdict, "reason": "", "workloads": workloads, "config": config,
+        "speedup": speedup, "speedup_ci95": null, "target_speedup": 1.1, "baseline": "plain", "trials": 3,
+        "refused": if verdict == TuneVerdict::NoValidCandidate { json!({ "numerics": 3 }) } else { json!({}) },
+        "ablation": [], "seed": 1, "seconds": 60.0, "study": "" }))
+    .unwrap()
+}
+
+#[test]
+fn from_nothing_to_a_committed_win() {
+    let scene = Scene::new();
+    let first = scene.next().advice;
+    assert_eq!(
+        (first.node.as_str(), first.command.as_str()),
+        ("assess", format!("kiln doctor {}", scene.folder).as_str())
+    );
+    assert_eq!(scene.hashes().0.len(), 40);
+
+    // A slow result, and no profile.
+    let commit = git(&scene.folder, &["rev-parse", "HEAD"]).unwrap().unwrap();
+    scene.run(10, "A=1", &commit, &[("short", 1e-3, 0.09)]);
+    let slow = scene.next().advice;
+    assert_eq!(slow.node, "profile");
+    assert_eq!(slow.because, "0.0900x of plain on short, and no profile shows why as it is now");
+    assert_eq!(slow.command, format!("kiln profile {} --target cpu --workload short --config A=1", scene.folder));
+    // A change without one is a guess; with one it is to be measured.
+    scene.write("twice.c", "void twice(void) { }", 20);
+    assert_eq!(scene.node(), "profile_blind");
+    scene.write("twice.c", "void twice(void) {}", 0);
+    scene.profile(15, "A=1", &[("call_in_loop", 4.0), ("narrow_vectors", 1.6)]);
+    let fix = scene.next().advice;
+    assert_eq!((fix.node.as_str(), fix.command.as_str()), ("fix", "kiln explain call_in_loop"));
+    assert_eq!(fix.gain.as_deref(), Some("at most 4.00x"));
+    assert_eq!(fix.time.as_deref(), Some("the last run took 3.00 s"));
+    scene.write("twice.c", "void twice(void) { }", 20);
+    assert_eq!(scene.node(), "remeasure");
+
+    // It gave too little, then nothing, then as much as it promised.
+    scene.run(30, "A=1", &format!("{commit}+"), &[("short", 1e-3 / 1.5, 0.13)]);
+    let other = scene.next().advice;
+    assert_eq!((other.node.as_str(), other.command.as_str()), ("another_fix", "kiln explain narrow_vectors"));
+    scene.run(31, "A=1", &format!("{commit}+"), &[("short", 1.1e-3, 0.08)]);
+    let revert = scene.next().advice;
+    let exact = format!("git -C {} restore --source={} -- .", scene.folder, &commit[..12]);
+    assert_eq!((revert.node.as_str(), &revert.command), ("revert", &exact));
+    // The command that is offered does it.
+    let words: Vec<&str> = exact.split(' ').skip(3).collect();
+    git(&scene.folder, &words).unwrap().unwrap();
+    assert_eq!(std::fs::read_to_string(scene.folder.join("twice.c")).unwrap(), "void twice(void) {}");
+    scene.write("twice.c", "void twice(void) { ; }", 20);
+    scene.run(32, "A=1", &format!("{commit}+"), &[("short", 1e-3 / 3.9, 0.35)]);
+    assert_eq!(scene.node(), "profile");
+
+    // As fast as the baseline: the larger workload, then the search.
+    scene.run(40, "A=1", &format!("{commit}+"), &[("short", 1e-4, 1.2)]);
+    let larger = scene.next().advice;
+    assert_eq!(larger.node, "measure_larger", "{larger:#?}");
+    assert!(larger.command.ends_with("--workload long --config A=1"), "{}", larger.command);
+    scene.run(41, "A=1", &format!("{commit}+"), &[("long", 1e-4, 1.1)]);
+    assert_eq!(scene.node(), "tune");
+    scene.study(50, &summary(TuneVerdict::Reached, Some(1.5)), State::Interrupted);
+    assert_eq!(scene.node(), "resume");
+
+    // A confirmed win is committed, validated and guarded.
+    let study = scene.study(60, &summary(TuneVerdict::Reached, Some(1.5)), State::Finished);
+    let win = scene.next().advice;
+    assert_eq!(win.node, "measure_larger");
+    scene.run(200, "A=4", &commit, &[("short", 1e-4, 1.5), ("long", 1e-4, 1.5)]);
+    let win = scene.next().advice;
+    assert_eq!(win.node, "commit", "{win:#?}");
+    assert!(win.command.ends_with("commit -m 'twice: 1.50x of plain on short'"), "{}", win.command);
+    scene.commit();
+    assert_eq!(scene.node(), "validate");
+    let (sources, spec_hash) = scene.hashes();
+    let validation = Validation {
+        id: Study::new_id(),
+        at_ms: 1,
+        kernel: "twice".into(),
+        path: scene.folder.to_string(),
+        target: "cpu".into(),
+        arch: None,
+        variant: String::new(),
+        config: "A=4".into(),
+        runs: 100,
+        shapes: None,
+        seed: 1,
+        device: String::new(),
+        spec_hash,
+        sources,
+        kiln_version: "0".into(),
+    };
+    scene.store.record_validation(&validation).unwrap();
+    assert_eq!(scene.node(), "guard");
+    scene.write("kiln-ratchet.toml", "", 300);
+    scene.commit();
+    let done = scene.next();
+    assert_eq!(done.advice.node, "done", "{:#?}", done.advice.path);
+    assert!(!study.is_empty());
+    let item = |says: &str| done.checklists.iter().find(|item| item.says == says).unwrap();
+    use kiln_diagnose::next::ItemState::{Done, Unknown};
+    assert_eq!(item("The kernel's files are committed").state, Done);
+    assert_eq!(item("The decision is written").state, Unknown);
+    assert_eq!(item("The GPU is stopped").evidence.as_deref(), Some("no GPU was used"));
+    assert_eq!(item("Attempts are logged").evidence.as_deref(), Some("2 studies, 7 runs, 1 profile"));
+}
+
+#[test]
+fn refusals_come_before_speed() {
+    let scene = Scene::new();
+    let commit = git(&scene.folder, &["rev-parse", "HEAD"]).unwrap().unwrap();
+    let verdict = |at: i64, judged, good, words: &str| CommitVerdict {
+        id: Study::new_id(),
+        at_ms: 1000 * (BEGINNING + at),
+        kernel: "twice".into(),
+        inside: "twice".into(),
+        git_commit: commit.clone(),
+        judged,
+        good,
+        target: "cpu".into(),
+        variant: String::new(),
+        device: String::new(),
+        words: words.into(),
+        kiln_version: "0".into(),
+    };
+    scene.store.record_commit(&verdict(5, CommitJudged::Build, false, "twice.c:1: error: no")).unwrap();
+    let build = scene.next().advice;
+    assert_eq!(build.node, "build");
+    assert_eq!(build.because, "the last attempt was refused by the build: twice.c:1: error: no");
+    scene.store.record_commit(&verdict(6, CommitJudged::Check, false, "y[0] is 3")).unwrap();
+    assert_eq!(scene.node(), "shrink");
+    // A change of the sources makes it another kernel, and a good verdict closes it.
+    scene.write("twice.c", "void twice(void) { }", 7);
+    assert_eq!(scene.node(), "measure");
+    scene.write("twice.c", "void twice(void) {}", 0);
+    scene.store.record_commit(&verdict(8, CommitJudged::Check, true, "correct")).unwrap();
+    assert_eq!(scene.node(), "measure");
+    // A study in which nothing passed.
+    let study = scene.study(10, &summary(TuneVerdict::NoValidCandidate, None), State::Finished);
+    let refusal = kiln_core::Refusal {
+        gate: Gate::Numerics,
+        rule: "y".into(),
+        measured: "y[7] is 3".into(),
+        limit: "2".into(),
+        evidence: String::new(),
+        hint: None,
+    };
+    let trial = Trial {
+        number: 0,
+        phase: "seed".into(),
+        config: "A=2".into(),
+        state: TrialState::Refused,
+        cost: None,
+        refusal: Some(refusal),
+        workload: None,
+        artifact: None,
+        started_ms: 0,
+        build_s: 0.0,
+        check_s: 0.0,
+        measure_s: 0.0,
+        wall_s: 0.0,
+        details: Kept::found(json!({})),
+    };
+    scene.store.record(&study, &trial, &[]).unwrap();
+    let refused = scene.next().advice;
+    assert_eq!(refused.node, "shrink");
+    assert!(
+        refused.command.ends_with("--config A=2") && refused.because.contains("numerics: y[7] is 3"),
+        "{refused:#?}"
+    );
+}
+
+#[test]
+fn a_study_that_stopped_has_its_result_in_what_it_measured() {
+    let scene = Scene::new();
+    let mut stopped = summary(TuneVerdict::Stopped, None);
+    stopped.config = Some(kiln_core::Config::parse("A=1").unwrap());
+    let study = scene.study(10, &stopped, State::Finished);
+    let trial = Trial {
+        number: 0,
+        phase: "standing".into(),
+        config: "A=1".into(),
+        state: TrialState::Passed,
+        cost: Some(1e-3),
+        refusal: None,
+        workload: None,
+        artifact: None,
+        started_ms: 0,
+        build_s: 0.0,
+        check_s: 0.0,
+        measure_s: 0.0,
+        wall_s: 0.0,
+        details: Kept::found(json!({})),
+    };
+    let measured = |subject: &str, seconds: f64| Measurement {
+        phase: "standing".into(),
+        trial: 0,
+        workload: "short".into(),
+        subject: subject.into(),
+        block: 0,
+        samples: vec![seconds; 5],
+        calls: 1,
+        cache: "warm".into(),
+    };
+    scene.store.record(&study, &trial, &[measured("candidate", 1e-3), measured("baseline:plain", 9e-5)]).unwrap();
+    let found = scene.next().advice;
+    assert_eq!(found.node, "profile", "{found:#?}");
+    assert!(found.because.starts_with("0.0900x of plain on short"), "{}", found.because);
+    assert!(found.command.ends_with("--workload short --config A=1"), "{}", found.command);
+    // A study that its process left is resumed.
+    scene.study(100, &summary(TuneVerdict::Reached, Some(1.5)), State::Interrupted);
+    assert_eq!(scene.node(), "resume");
+}
+
+#[test]
+fn another_configuration_is_gone_back_from() {
+    let scene = Scene::new();
+    scene.run(10, "A=1", "c", &[("short", 1e-3, 0.3)]);
+    scene.profile(15, "A=1", &[("call_in_loop", 4.0)]);
+    scene.run(20, "A=2", "c", &[("short", 2e-3, 0.15)]);
+    let back = scene.next().advice;
+    assert_eq!(back.node, "revert");
+    assert_eq!(back.command, format!("kiln bench {} --target cpu --workload short --config A=1", scene.folder));
+}
+
+#[test]
+fn the_kernel_is_the_one_named_and_a_bad_threshold_is_told() {
+    let scene = Scene::new();
+    scene.run(10, "A=1", "c", &[("short", 1e-3, 0.8)]);
+    let asked = |kernel: &str| next(&scene.project, &NextRequest { kernel: Some(kernel.into()) });
+    assert_eq!(asked("twice").unwrap().kernel.as_deref(), Some("twice"));
+    let said = asked("twise").err().unwrap().to_string();
+    assert!(said.contains("nothing is recorded of a kernel `twise`") && said.contains("did you mean twice?"), "{said}");
+    assert_eq!(scene.node(), "tune_behind");
+    let config = Utf8Path::new(scene.project.folder()).join(CONFIG);
+    std::fs::write(&config, "[thresholds]\nprofile_below = 0.9\n").unwrap();
+    assert_eq!(scene.node(), "profile");
+    std::fs::write(&config, "[thresholds]\nprofile_bellow = 0.9\n").unwrap();
+    let said = asked("twice").err().unwrap().to_string();
+    assert!(
+        said.contains("unknown key thresholds.profile_bellow") && said.contains("did you mean profile_below?"),
+        "{said}"
+    );
+}

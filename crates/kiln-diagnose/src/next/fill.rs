@@ -1,0 +1,61 @@
+//! Words with names in them. In: a template, a name's value. Out: the words. `{name}` is the value; `[...]` is left out where a
+//! name in it has none. A name without a value outside of brackets stands there in capitals, as usage lines have it.
+
+/// The template with its names filled in.
+pub(super) fn filled(template: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut words = String::new();
+    let mut rest = template;
+    while let Some(open) = rest.find('[') {
+        let Some(close) = rest[open..].find(']').map(|at| open + at) else { break };
+        words.push_str(&named(&rest[..open], value).0);
+        let (inside, known) = named(&rest[open + 1..close], value);
+        if known {
+            words.push_str(&inside);
+        }
+        rest = &rest[close + 1..];
+    }
+    words.push_str(&named(rest, value).0);
+    words
+}
+
+/// The same without brackets, and whether every name had a value.
+fn named(template: &str, value: &dyn Fn(&str) -> Option<String>) -> (String, bool) {
+    let (mut words, mut known, mut rest) = (String::new(), true, template);
+    while let Some(open) = rest.find('{') {
+        let Some(close) = rest[open..].find('}').map(|at| open + at) else { break };
+        let name = &rest[open + 1..close];
+        words.push_str(&rest[..open]);
+        match value(name) {
+            Some(value) => words.push_str(&value),
+            None => {
+                known = false;
+                words.push_str(&name.to_ascii_uppercase());
+            }
+        }
+        rest = &rest[close + 1..];
+    }
+    words.push_str(rest);
+    (words, known)
+}
+
+/// The names in a template.
+#[cfg(test)]
+pub(super) fn names(template: &str) -> Vec<&str> {
+    template.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_left_out_or_stands_in_capitals() {
+        let value = |name: &str| (name == "path").then(|| "k".to_string());
+        let fill = |template| filled(template, &value);
+        assert_eq!(fill("kiln bench {path}[ --workload {workload}] --json"), "kiln bench k --json");
+        assert_eq!(fill("kiln show {study}[ of {path}]"), "kiln show STUDY of k");
+        assert_eq!(fill("under [baselines] of {path}"), "under baselines of k");
+        assert_eq!(fill("open [ and { stay"), "open [ and { stay");
+        assert_eq!(names("{a}[ {b}]"), ["a", "b"]);
+    }
+}

@@ -1,0 +1,47 @@
+//! `kiln next` as it is typed: text, the drawn tree, checklists, JSON, and a mistake in the settings.
+
+use serde_json::Value;
+
+use crate::run::{empty_folder, kiln_in};
+
+#[test]
+fn a_new_project_is_led_to_its_first_step() {
+    let folder = empty_folder("next-new");
+    let nothing = kiln_in(&folder, &["next"]);
+    assert_eq!(nothing.code, 0, "{}", nothing.err);
+    assert!(nothing.out.starts_with("Write a kernel file\n  kiln init\n"), "{}", nothing.out);
+    assert_eq!(kiln_in(&folder, &["init", "mine"]).code, 0);
+    let first = kiln_in(&folder, &["next", "mine"]);
+    assert!(first.out.starts_with("mine: Examine this machine\n  kiln doctor mine\n"), "{}", first.out);
+    for words in ["\ngain     not known\n", "\nthen     kiln check mine\n", "Is anything recorded of this kernel?  "] {
+        assert!(first.out.contains(words), "{words}\n{}", first.out);
+    }
+    // Looking makes no store.
+    assert!(!folder.join(".kiln/kiln.db").exists());
+    let tree = kiln_in(&folder, &["next", "mine", "--tree"]).out;
+    assert_eq!(tree.lines().filter(|line| line.starts_with('>')).count(), 1, "{tree}");
+    assert!(tree.contains("\n>     no: Examine this machine\n"), "{tree}");
+    assert!(tree.starts_with("* Is there a kernel? yes (mine)\n    no: Write a kernel file\n"), "{tree}");
+    assert!(tree.contains("Is it below 0.5x of the baseline?"), "{tree}");
+    let list = kiln_in(&folder, &["next", "mine", "--checklist"]).out;
+    assert!(list.contains("pre-flight\n  [x] Nothing is broken on this machine\n"), "{list}");
+    assert!(list.contains("  [x] The smallest workload is known: small\n"), "{list}");
+    assert!(list.contains("\nclosing\n") && list.contains("  [?] The GPU is stopped\n"), "{list}");
+    let elsewhere = kiln_in(&folder, &["--store", "other.db", "next", "mine", "--json"]);
+    let found: Value = serde_json::from_str(&elsewhere.out).unwrap();
+    assert_eq!((&found["node"], &found["gain"]), (&"assess".into(), &Value::Null));
+    assert_eq!(found["command"], "kiln --store other.db doctor mine");
+    assert_eq!(found["facts"]["recorded"], false);
+}
+
+#[test]
+fn a_mistake_in_the_thresholds_is_shown_at_its_line() {
+    let folder = empty_folder("next-config");
+    std::fs::create_dir(folder.join(".kiln")).unwrap();
+    std::fs::write(folder.join(".kiln/config.toml"), "[thresholds]\nprofile_bellow = 0.7\n").unwrap();
+    let ran = kiln_in(&folder, &["next"]);
+    assert_eq!(ran.code, 2);
+    for words in ["unknown key thresholds.profile_bellow", ".kiln/config.toml:2", "did you mean profile_below?"] {
+        assert!(ran.err.contains(words), "{words}\n{}", ran.err);
+    }
+}
