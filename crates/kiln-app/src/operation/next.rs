@@ -3,10 +3,10 @@
 //! a kernel that is not known, and thresholds that make no sense.
 
 mod asked;
+mod attempts;
 mod correctness;
 mod environment;
 mod git;
-mod later;
 mod profile;
 mod records;
 mod result;
@@ -14,12 +14,13 @@ mod search;
 
 use camino::Utf8PathBuf;
 use kiln_core::Fault;
-use kiln_diagnose::next::{Advice, Evidence, Facts, Item, Thresholds, Tree, advise, checklists, tree};
+use kiln_diagnose::next::{Advice, Evidence, Facts, Item, OpenRefusal, Thresholds, Tree, advise, checklists, tree};
 
 use crate::failure::Failure;
 use crate::kernel::read_bounded;
 use crate::project::Project;
 use asked::Asked;
+use attempts::Logged;
 use records::Records;
 
 /// Settings of a project; a larger file is none.
@@ -80,10 +81,12 @@ fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
     let records = Records::of(project, asked)?;
     let kernel = asked.opened(&records);
     let now = records::Now::of(asked, kernel.as_ref());
+    let logged = Logged::of(project, asked)?;
     let found = result::newest(&records, asked).map(|found| result::with_sources(found, &records, &now));
     let selected = kernel.iter().flat_map(|kernel| &kernel.selection.workloads);
     let workloads: Vec<String> = selected.map(|workload| workload.name.to_string()).collect();
     let refusal = correctness::refusal(project, &records, kernel.as_ref(), found.as_ref(), &now);
+    let refusal = refusal.map(|own| OpenRefusal { alike: logged.refusals_alike(), ..own });
     let edited = found.as_ref().and_then(|found| result::edited(found, &now));
     let profile = found.as_ref().and_then(|found| profile::describing(&records, found, edited, &now));
     let fix = match (&found, &profile, edited) {
@@ -92,16 +95,16 @@ fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
     };
     Ok(Evidence {
         kernel: Some(asked.described(&records, kernel.as_ref())),
-        retired: later::retired(),
-        session: later::session(),
+        retired: logged.retired(),
+        session: logged.session(),
         environment_fault: environment::fault(project, Some(asked)),
-        examined: later::examined(),
+        examined: logged.examined(),
         recorded: records.any(),
         correct: correctness::correct(refusal.is_some(), found.is_some(), edited),
         baseline_measured: records.any().then(|| result::baseline_measured(&records)),
         edited,
-        unchecked: later::unchecked(),
-        several_changed: later::several_changed(),
+        unchecked: logged.unchecked(asked),
+        several_changed: logged.several_changed(),
         profile,
         fix,
         search: search::state(&records, found.as_ref(), &now),

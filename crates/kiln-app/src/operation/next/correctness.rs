@@ -7,7 +7,6 @@ use kiln_formats::{KeptState, read_cases};
 use kiln_store::{CommitJudged, Study, TuneVerdict};
 use kiln_study::Kernel;
 
-use super::later;
 use super::records::{Now, Records};
 use super::result::{Found, ended_ms};
 use crate::kernel::read_bounded;
@@ -43,8 +42,7 @@ pub(super) fn refusal(
 
 fn told(gate: &str, kind: RefusalKind, words: &str) -> OpenRefusal {
     let words = words.lines().next().unwrap_or_default().to_string();
-    let (gate, alike) = (gate.to_string(), later::refusals_alike());
-    OpenRefusal { gate, kind, words, config: None, alike, cause: None, case: None }
+    OpenRefusal { gate: gate.into(), kind, words, config: None, alike: None, cause: None, case: None }
 }
 
 /// What refused most configurations of a study that found none.

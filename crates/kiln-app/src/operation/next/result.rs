@@ -60,7 +60,8 @@ pub(super) fn of_run(run: &Run, asked: &Asked) -> Option<Found> {
     let targets = asked.file.as_ref().map(|file| &file.spec.targets);
     let target = targets.and_then(|all| all.iter().find(|target| target.kind.name() == run.target));
     let is_baseline = |name: &str| target.is_none_or(|target| target.baselines.iter().any(|own| own.name == name));
-    let mut sides: Vec<(&str, &str, (f64, [f64; 2]), bool)> = Vec::new();
+    type OfWorkload<'r> = (&'r str, &'r str, (f64, [f64; 2]), bool);
+    let mut sides: Vec<OfWorkload<'_>> = Vec::new();
     for side in run.sides.iter().filter(|side| is_baseline(&side.side)) {
         if let Some(speedup) = side.speedup.filter(|_| !sides.iter().any(|own| own.0 == side.workload)) {
             sides.push((&side.workload, &side.side, speedup, side.verdict.as_deref() == Some(NOISY)));
