@@ -23,6 +23,7 @@ mod init;
 mod lessons;
 mod profile;
 mod reproduce;
+mod review;
 mod sanitize;
 mod show;
 mod simulate;
@@ -62,11 +63,12 @@ pub use history::{
 pub use importance::{Important, importance};
 pub use init::init;
 pub use lessons::{
-    AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lessons,
-    retire_lesson, show_lesson,
+    AddLessonRequest, AddedLesson, GainCalibration, GainSpreads, ImportedLesson, Lessons, PhaseDuration, add_lesson,
+    export_lessons, gain_calibration, import_lessons, lessons, retire_lesson, show_lesson,
 };
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
+pub use review::{AddedRemarks, Review, ReviewedStudy, add_remarks, file_remarks, remarks_about, review, write_review};
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
 pub use show::{Shown, Story, show};
 pub use simulate::{

@@ -14,6 +14,7 @@ mod lessons;
 mod machine;
 mod profile;
 mod properties;
+mod review;
 mod sanitize;
 mod selecting;
 mod simulate;
@@ -38,6 +39,7 @@ pub(crate) use machine::{
     CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, SchemaArgs, WorkerArgs,
 };
 pub(crate) use profile::ProfileArgs;
+pub(crate) use review::{ReviewArgs, ReviewVerb};
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use simulate::SimulateArgs;
@@ -147,6 +149,8 @@ pub(crate) enum Verb {
     Explain(ExplainArgs),
     /// What was learned from failures: list, search and show lessons, add your own, share them
     Lessons(LessonsArgs),
+    /// Hand a study to a person for review, and attach their remarks to trials, decisions, lessons and causes
+    Review(ReviewArgs),
     /// Write shell completions
     Completions(CompletionsArgs),
     /// Write man pages

@@ -23,6 +23,7 @@ mod lessons;
 mod man;
 mod profile;
 mod reproduce;
+mod review;
 mod sanitize;
 mod schema;
 mod show;
@@ -70,6 +71,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Cache(args) => cache::run(project, args),
         Verb::Explain(args) => explain::run(args),
         Verb::Lessons(args) => lessons::run(project, args),
+        Verb::Review(args) => review::run(project, args),
         Verb::Completions(args) => completions::run(args),
         Verb::Man(args) => man::run(args),
         Verb::Worker(args) => worker::run(args),

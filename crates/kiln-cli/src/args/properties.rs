@@ -66,6 +66,7 @@ impl Verb {
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
             Verb::Lessons(args) => args.json,
+            Verb::Review(args) => args.json,
             Verb::Init(args) => args.json,
             Verb::Export(args) => args.json,
             Verb::Capture(_)
