@@ -17,8 +17,8 @@ while read -r file; do
   # What is planted there must be refused, and some of it is for one architecture alone: tests/build_cuda.rs and
   # tests/cli/planted.rs build it.
   # Sources of kernel_tuner lie elsewhere: tests/cli/kernel_tuner.rs builds them where they are; so do those of unprepared:
-  # tests/cli/from.rs. Host launchers are nvcc's alone.
-  case "$file" in */planted_cuda/* | */kernel_tuner/* | */unprepared/* | */gpu/kinds/* | */corpus/cuda_launcher/* | */corpus/launcher_*) continue ;; esac
+  # tests/cli/from.rs. Host launchers are nvcc's alone. Recipes spill where they say so: scripts/gpu_cookbook.py --check builds them.
+  case "$file" in */kernels/cookbook/* | */planted_cuda/* | */kernel_tuner/* | */unprepared/* | */gpu/kinds/* | */corpus/cuda_launcher/* | */corpus/launcher_*) continue ;; esac
   [ $# -eq 0 ] || [[ " $* " == *" $(dirname "${file#"$root/"}") "* ]] || continue
   # Only those with a source: a target may be no more than a space. Implementations have their own.
   if awk '/^\[/ { inside = ($0 ~ /^\[target\.cuda(\.implementation\.[A-Za-z0-9_]+)?\]$/) } inside && /^source *=/ { found = 1 } END { exit !found }' "$file"; then

@@ -2,7 +2,7 @@
 # The whole GPU pass. Two steps, because the machine with the GPU needs neither cargo nor a network:
 #   scripts/gpu.sh pack             here: builds kiln, the GPU tests and a probe into target/gpu
 #   scripts/gpu.sh [ITEM ...]       there: runs them, from target/gpu and this repository's files
-# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, from, attention_bench, hopper, honest, kernel_tuner and record, of which the last
+# Items: tests sanitize profile fixes probe edit float rates matmul triton itself attention attention_tune attention_torch attention_all (all when none is named), and builders, from, cookbook, cookbook_cpu, attention_bench, hopper, honest, kernel_tuner and record, of which the last
 # takes ten minutes and goes on where it was when target/gpu/record travels back and forth. The last lines are one JSON object for each
 # figure: {"name", "value", "bound", "pass"}. Everything is kept under ${OUT:-target/gpu/results}.
 set -euo pipefail
@@ -101,6 +101,17 @@ if wants fixes; then
   # about 2 minutes: our own kernels before and after a fix, what was promised beside what it gave
   step fixes 260 python3 "$root/scripts/gpu_fixes.py" "$kiln" "$root" "$out" 220
 fi
+if wants cookbook; then
+  # 380 s at most: every recipe of kernels/cookbook before and after its fixes
+  step cookbook "$((${COOKBOOK_SECONDS:-380} + 100))" python3 "$root/scripts/gpu_cookbook.py" "$kiln" "$root" "$out" --seconds "${COOKBOOK_SECONDS:-380}"
+  cat "$out/cookbook.log"
+fi
+if wants cookbook_cpu; then
+  # about a minute: the recipes for a processor, where nothing else runs
+  mkdir -p "$out/cpu"
+  step cookbook_cpu 150 python3 "$root/scripts/gpu_cookbook.py" "$kiln" "$root" "$out/cpu" --target cpu --seconds 100
+  cat "$out/cookbook_cpu.log"
+fi
 if wants probe; then
   nvcc="$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)"
   "$nvcc" -cubin -arch=native -o "$work/probe.cubin" tests/gpu/probe.cu
@@ -186,7 +197,7 @@ fi
 # kernel, most of it without builders.
 if wants triton; then
   every="--strategy random --trials ${TRITON_TRIALS:-30} --minutes ${TRITON_MINUTES:-3} --samples 25 --no-ablation --no-stop --seed 1"
-  for name in softmax layernorm matmul; do
+  for name in ${TRITON_KERNELS:-softmax layernorm matmul}; do
     step "triton_$name" 150 bash -c "$(tune "${name}_triton" "$every --json > '$out/${name}_triton.json'")"
     step "triton_${name}_in_turn" "${IN_TURN_SECONDS:-200}" env KILN_TRITON_AHEAD=0 bash -c "$(tune "${name}_triton" "$every")"
     for way in ahead: "in turn:_in_turn"; do
@@ -285,7 +296,7 @@ if wants hopper; then
 fi
 # Honest cases of the corpus again, several at a time, for HONEST_SECONDS; the table travels back.
 if wants honest; then
-  timeout -s INT -k 120 "${HONEST_SECONDS:-400}" env KILN_BIN="$kiln" scripts/corpus.sh --gpu --must accepted --runs 20 --resume --jobs 8 --apart > "$out/honest.log" 2>&1 || true
+  timeout -s INT -k 120 "${HONEST_SECONDS:-400}" env KILN_BIN="$kiln" scripts/corpus.sh --gpu --must accepted --runs 20 --resume --jobs "${HONEST_JOBS:-8}" --apart > "$out/honest.log" 2>&1 || true
   tail -n 4 "$out/honest.log"
   cp tests/corpus/results/gpu-quiet.md "$out/"
 fi

@@ -120,6 +120,11 @@ step "CUDA sources compile for sm_80, sm_89 and sm_90a"
 NVCC="$CUDA_HOME/bin/nvcc" scripts/ptx.sh --check
 KILN="$KILN_BIN" scripts/compile_cuda.sh
 
+step "cookbook: every recipe compiles, those for a processor are correct, the tables are up to date"
+"$python" scripts/gpu_cookbook.py "$KILN_BIN" . --check
+"$python" scripts/gpu_cookbook.py "$KILN_BIN" . --check --target cpu
+"$python" scripts/cookbook_table.py --check
+
 step "corpus: every case of the processor once"
 scripts/corpus.sh --cpu --jobs 3 --again 2 --out target/corpus
 

@@ -16,7 +16,7 @@
  * the bottom right: query i sees the keys up to i + sk - sq. A row that sees none gets o = 0 and lse = -inf.
  *
  * Strides are in elements. The last dimension is contiguous, and all rows begin at multiples of 16 bytes, fewer than 2^31
- * elements apart; batches and heads may lie any distance apart. `scale` is not negative. */
+ * elements apart; batches and heads may lie any distance apart. `scale` is not negative. `lse` may be null. */
 #if T_f16
 #include <cuda_fp16.h>
 #else
@@ -380,7 +380,7 @@ template <int D> DEVICE void store(State<D> &state, T *o, long long stride, floa
         total += from_lane(total, 2);
         const int row = r * 8 + lane / 4;
         const float part = total > 0.0f ? 1.0f / total : 0.0f; /* a row that sees no key */
-        if (lane % 4 == 0 && row < rows) lse[row] = (state.most[r] + __log2f(total)) * LN2;
+        if (lse && lane % 4 == 0 && row < rows) lse[row] = (state.most[r] + __log2f(total)) * LN2;
 #pragma unroll
         for (int j = 0; j < D / 8; j += 4) {
             unsigned v[4];
@@ -537,5 +537,5 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const Share same = share(causal);
     const int row = same.first + warp * ROWS * 16; /* the warp's first */
     store<D>(state, o + same.head / int(h) * o_batch + same.head % int(h) * o_head + row * o_row, o_row,
-             lse + (long long)same.head * sq + row, sq - row);
+             lse ? lse + (long long)same.head * sq + row : nullptr, sq - row);
 }

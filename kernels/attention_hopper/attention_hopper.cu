@@ -31,7 +31,7 @@
  * sees the keys up to i + sk - sq. A row that sees none gets o = 0 and lse = -inf.
  *
  * Tensors q, k and v come as TMA descriptors with boxes of 64 columns (128 bytes, swizzled) and BLOCK_M or BLOCK_N rows.
- * Strides of o are in elements; its rows begin at multiples of 16 bytes. `scale` is not negative. */
+ * Strides of o are in elements; its rows begin at multiples of 16 bytes. `scale` is not negative. `lse` may be null. */
 #if T_f16
 #include <cuda_fp16.h>
 #else
@@ -646,7 +646,7 @@ DEVICE void store(const float (&o)[D / 2], const Rows &rows, T *to, long long st
         const int row = r * 8 + lane / 4;
         const bool sees = row >= unseen;
         const float part = __fdividef(1.0f, total);
-        if (FROM == 0 && lane % 4 == 0 && row < count) lse[row] = sees ? (rows.most[r] + __log2f(total)) * LN2 : -INFINITE;
+        if (FROM == 0 && lse && lane % 4 == 0 && row < count) lse[row] = sees ? (rows.most[r] + __log2f(total)) * LN2 : -INFINITE;
 #pragma unroll
         for (int j = FROM; j < TO; j += 4) {
             unsigned v[4];
@@ -728,7 +728,7 @@ DEVICE void finish(unsigned shared, float (&o)[D / 2], const Rows &rows, const P
     const int row = first + warp % 4 * 16; /* the warp's first */
     const int unseen = p.causal ? p.sq - p.sk - row : 0;
     T *to = out.o + item.batch * out.batch + item.head * out.head + row * out.row;
-    float *lse = out.lse + (long long)(item.batch * p.h + item.head) * p.sq + row;
+    float *lse = out.lse ? out.lse + (long long)(item.batch * p.h + item.head) * p.sq + row : nullptr;
 #if SPLIT > 1
     constexpr int EACH = D / 8 / L::STORERS;
     const unsigned shares = shared + L::EXCHANGE + team * L::SHARE;

@@ -40,6 +40,10 @@ call(torch.tensor((b, n, d), f16, strides=(d, b * d, 1)))
 x = torch.tensor((2, 64, 64), bf16)
 first, second = scaled_rows(x), scaled_rows(x, scale=2.0)
 assert first is not second and len(plans) == 7, len(plans)
+# The second of two calls alike is known by one comparison; flipped, it is another.
+before = len(torch.checked)
+scaled_rows(x), scaled_rows(x, flip=True), scaled_rows(x, flip=True)
+assert torch.checked[before:] == [True, True, True] and len(plans) == 8, (torch.checked[before:], len(plans))
 # Strides that no layout has, and an address that is no multiple of 16, are copied.
 scaled_rows(torch.tensor((2, 64, 64), bf16, strides=(1, 2, 128)))
 scaled_rows(torch.tensor((2, 64, 64), bf16, offset=2))

@@ -161,3 +161,23 @@ fn sums_in_too_narrow_a_type_overflow() {
     let asked = suite(&matmul("f32", 24, 40, 64, ""), |e| product_of(&read(e)[0], &read(e)[1], (24, 40, 64), flushed));
     assert!(asked.iter().any(|(d, refused)| *d == Tiny && refused.is_some()));
 }
+
+/// A sum of half a million numbers without the last, or the first: seen in every row, whatever was drawn.
+#[test]
+fn a_number_forgotten_at_an_end_of_a_long_sum_always_shows() {
+    let columns = 500_003;
+    let desk = Desk::new(&reduction("f32", "f32", 2, columns));
+    for seed in 0..12 {
+        let exam = desk.question(Spike, seed).unwrap();
+        let x = &read(&exam)[0];
+        for forgotten in [0, columns - 1] {
+            // The sum in double, so that nothing but what is forgotten is wrong.
+            let sum = |row: &[f32]| row.iter().map(|v| f64::from(*v)).sum::<f64>();
+            let mut rows: Vec<f64> = x.chunks(columns).map(sum).collect();
+            assert_eq!(gate(exam.judge(&desk.hand_in(&exam, &rows))), None);
+            rows[seed as usize % 2] -= f64::from(x[seed as usize % 2 * columns + forgotten]);
+            let refused = gate(exam.judge(&desk.hand_in(&exam, &rows)));
+            assert_eq!(refused.expect("refused").0, Gate::Numerics, "seed {seed}, {forgotten}");
+        }
+    }
+}

@@ -79,5 +79,24 @@ class _Space:
 
 ops = None
 ops = _Space()
-cuda = SimpleNamespace(get_device_capability=lambda device: (9, 0), current_stream=None, is_available=lambda: False)
-_C = SimpleNamespace(_cuda_getCurrentRawStream=lambda index: 77)
+cuda = SimpleNamespace(get_device_capability=lambda device: (9, 0), current_stream=None, is_available=lambda: False, device_count=lambda: 1)
+
+
+class TensorGuards:
+    """Compares tensors with those it was made of, as torch.compile's does."""
+
+    def __init__(self, *tensors, dynamic_dims_sizes, dynamic_dims_strides):
+        self.kinds = [self.kind(one) for one in tensors]
+
+    def kind(self, one):
+        return type(one), one.shape, one.strides, one.dtype, one.device, one.requires_grad
+
+    def check(self, *tensors):
+        found = [isinstance(one, Tensor) and self.kind(one) for one in tensors] == self.kinds
+        checked.append(found)
+        return found
+
+
+checked = []
+_C = SimpleNamespace(_cuda_getCurrentRawStream=lambda index: 77, _dynamo=SimpleNamespace(guards=SimpleNamespace(
+    TensorGuards=TensorGuards, _empty_strided_cuda=lambda shape, strides, dtype: Tensor(shape, strides, dtype))))

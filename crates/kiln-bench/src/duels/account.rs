@@ -77,6 +77,8 @@ pub(crate) struct Account {
     pub(crate) others: usize,
     /// What was left out of the time that the parent waited, because threads had no processor. Who had it is not known.
     pub(crate) left_out: f64,
+    /// The least that the parent waited beyond the claim of a sample.
+    pub(crate) least: f64,
 }
 
 /// One sample: its claim, what the parent waited until all was over, and what was left out of that, in seconds.
@@ -95,7 +97,8 @@ impl Account {
         let left_out = samples.iter().map(|wall| wall.left_out).sum();
         let questions = u32::try_from(samples.len()).unwrap_or(u32::MAX);
         let spent = claimed + median(&rests).unwrap_or(0.0) * f64::from(questions);
-        Account { claimed, spent, questions, open: None, others: 0, left_out }
+        let least = rests.iter().copied().reduce(f64::min).unwrap_or(0.0);
+        Account { claimed, spent, questions, open: None, others: 0, left_out, least }
     }
 
     /// Settles the last question with the processor time of now.
@@ -121,27 +124,32 @@ pub(crate) struct Accounts {
     more: Slack,
     /// Whether time is what the parent waited, and not what the system accounts.
     waited: bool,
+    /// Whether others may make it wait without anybody knowing: programs that share a GPU have it in turns, for milliseconds
+    /// each. Whoever hides work hides it in every sample, so only what even the quickest of a round shows is held against
+    /// anybody; what most of them show is added to the times all the same.
+    shared: bool,
 }
 
 impl Accounts {
     /// Those of processor time.
     pub(crate) fn of_processor() -> Accounts {
-        Accounts { rounds: Vec::new(), slack: OF_PROCESSOR, more: OF_COLD, waited: false }
+        Accounts { rounds: Vec::new(), slack: OF_PROCESSOR, more: OF_COLD, waited: false, shared: false }
     }
 
     /// Those of what the parent waited: where several threads may work, processor time says little about how long.
     pub(crate) fn of_parent() -> Accounts {
-        Accounts { rounds: Vec::new(), slack: OF_PARENT, more: OF_WAKING, waited: true }
+        Accounts { rounds: Vec::new(), slack: OF_PARENT, more: OF_WAKING, waited: true, shared: false }
     }
 
     /// The same of foreign code on a device.
     pub(crate) fn on_device() -> Accounts {
-        Accounts { rounds: Vec::new(), slack: ON_DEVICE, more: Slack::NONE, waited: true }
+        Accounts { rounds: Vec::new(), slack: ON_DEVICE, more: Slack::NONE, waited: true, shared: true }
     }
 
     /// Why the claims are not believed.
     pub(crate) fn doubt(&self, threads: usize) -> Option<Refusal> {
-        let books = self.books(threads)?;
+        let rest = |own: &Account| if self.shared { own.least } else { own.rest(threads) };
+        let books = self.books_by(threads, &rest)?;
         if books.middle <= books.room + books.more + STANDS_OUT * books.error {
             return None;
         }
@@ -200,6 +208,11 @@ impl Accounts {
 
     /// What the rounds say together; none while there are too few.
     fn books(&self, threads: usize) -> Option<Books> {
+        self.books_by(threads, &|own| own.rest(threads))
+    }
+
+    /// The same, with what an account leaves unexplained of a question told by `rest`.
+    fn books_by(&self, threads: usize, rest: &dyn Fn(&Account) -> f64) -> Option<Books> {
         // Processor time of 0 was not told. What was waited may be that little when all of it was left out.
         let told = |(own, _): &&(Account, Account)| own.questions > 0 && (self.waited || own.spent > 0.0);
         let known: Vec<&(Account, Account)> = self.rounds.iter().filter(told).collect();
@@ -217,12 +230,12 @@ impl Accounts {
         let spinning = if threads > 1 { SPINNING * threads as f64 } else { 0.0 };
         // A thread in every second round is none that calls wait for.
         let others = median(&each(&|(own, _)| own.others as f64)).ok()?.floor();
-        let (few, rest) = (others.min(MOST_OTHERS as f64), (others - MOST_OTHERS as f64).max(0.0));
+        let (few, many) = (others.min(MOST_OTHERS as f64), (others - MOST_OTHERS as f64).max(0.0));
         let asleep = |threads: f64| if self.waited { 0.0 } else { GOING_TO_SLEEP * threads };
         let room = self.slack.of(claimed, around) + spinning + asleep(few);
-        let more = self.more.of(claimed, around) + asleep(rest);
+        let more = self.more.of(claimed, around) + asleep(many);
         let left_out = median(&each(&|(own, _)| own.left_out / f64::from(own.questions.max(1)))).ok()?;
-        let unexplained = each(&|(own, empty)| own.rest(threads) - empty.rest(1));
+        let unexplained = each(&|(own, empty)| rest(own) - empty.rest(1));
         let middle = median(&unexplained).ok()?;
         let apart: Vec<f64> = unexplained.iter().map(|one| (one - middle).abs()).collect();
         // Of a normal distribution, the median's distance is 0.67 deviations, and a median's error 1.25 of a mean's.
@@ -352,6 +365,23 @@ mod tests {
         assert_eq!(of(0.95).doubt(1), None);
         let refusal = of(0.7).doubt(1).unwrap();
         assert!(refusal.limit.contains("that kiln waited"), "{}", refusal.limit);
+    }
+
+    #[test]
+    fn who_shares_a_gpu_is_not_refused_for_the_turns_of_others() {
+        // Samples of 20 ms, and up to 8 ms until this program has its turn again and sees the end.
+        let wall = |claimed: f64, waited: f64| Wall { claimed, waited, left_out: 0.0 };
+        let empty = Account::waited(&[wall(2e-4, 6e-4); 5]);
+        let of = |claim: f64| {
+            let turn = |i: usize| (i * 5 % 8) as f64 * 1e-3;
+            let round =
+                |r: usize| -> Vec<Wall> { (0..5).map(|i| wall(20e-3 * claim, 20.4e-3 + turn(r + i))).collect() };
+            Accounts { rounds: (0..6).map(|r| (Account::waited(&round(r)), empty)).collect(), ..Accounts::on_device() }
+        };
+        assert_eq!(of(1.0).doubt(1), None);
+        // It counts as longer instead, and whoever hides half of every sample is refused all the same.
+        assert!(of(1.0).weights(1).iter().any(|weight| *weight > 1.0));
+        assert!(of(0.5).doubt(1).is_some());
     }
 
     #[test]

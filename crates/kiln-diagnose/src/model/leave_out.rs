@@ -70,7 +70,7 @@ pub fn leave_out(outcomes: &[Outcome]) -> LeftOut {
         models.insert(*kernel, whole.fit_part(others));
     }
     let held: Vec<Held> = used.iter().map(|outcome| held(outcome, &models[outcome.kernel.as_str()])).collect();
-    let orders = scores(&used, &models);
+    let orders = scores(outcomes, &models);
     let typical = |error: fn(&Held) -> f64| {
         let squares: f64 = held.iter().map(|own| error(own).powi(2)).sum();
         (!held.is_empty()).then(|| (squares / held.len() as f64).sqrt().exp())

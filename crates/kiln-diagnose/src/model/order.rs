@@ -1,12 +1,12 @@
 //! How well fixes are ordered. In: outcomes, and models without each kernel. Out: for several orders the share of pairs whose better fix comes first, and
-//! what following the order gives up. Both outcomes of a pair belong to kernels that the model has not seen, so that neither
-//! has helped to place the other. Pairs whose measured speedups are within 3 % count for nothing.
+//! what following the order gives up: pairs across kernels, and fixes for the same kernel and workload. Both outcomes of a pair belong to kernels that the
+//! model has not seen, so that neither has helped to place the other. Pairs whose measured speedups are within 3 % count for nothing.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::gain::GainModel;
+use super::gain::{GainModel, usable};
 use super::leave_out::asked;
 use super::outcome::Outcome;
 use crate::profile::Bottleneck;
@@ -51,10 +51,12 @@ pub struct OrderScore {
     pub right: Option<f64>,
     /// The factor that is given up on average by taking the first of each pair.
     pub given_up: Option<f64>,
-    /// Pairs of outcomes of one kernel.
-    pub within_kernel: usize,
+    /// Pairs of fixes for one kernel and workload: what somebody has to choose from. A fix for a cause that was not claimed counts as promising nothing.
+    pub same_work: usize,
     /// The share of those whose better fix comes first.
-    pub within_kernel_right: Option<f64>,
+    pub same_work_right: Option<f64>,
+    /// The factor that is given up on average.
+    pub same_work_given_up: Option<f64>,
 }
 
 /// Measured speedups within this factor are alike.
@@ -85,44 +87,62 @@ impl Tally {
     }
 }
 
-/// Scores every order on outcomes that the model learns from. In: those, and a model without each kernel.
-pub(super) fn scores(used: &[&Outcome], models: &BTreeMap<&str, GainModel>) -> Vec<OrderScore> {
-    let mut tallies = [(Tally::default(), Tally::default()); Order::ALL.len()];
-    let kernels: Vec<(&&str, &GainModel)> = models.iter().collect();
+/// Scores every order. In: outcomes, and a model without each kernel.
+pub(super) fn scores(outcomes: &[Outcome], models: &BTreeMap<&str, GainModel>) -> Vec<OrderScore> {
+    let ranked: Vec<&Outcome> = outcomes.iter().filter(|outcome| GainModel::knows(&outcome.cause)).collect();
+    let used: Vec<&Outcome> = ranked.iter().copied().filter(|outcome| usable(outcome).is_some()).collect();
+    let mut across = Tallies::default();
+    let kernels: Vec<(&str, &GainModel)> = models.iter().map(|(kernel, model)| (*kernel, model)).collect();
     for (from, (one, model)) in kernels.iter().enumerate() {
-        for (other, _) in &kernels[from..] {
-            let left = |outcome: &&&Outcome| outcome.kernel != **one && outcome.kernel != **other;
-            let others: Vec<&Outcome> = used.iter().filter(left).copied().collect();
+        for (other, _) in &kernels[from + 1..] {
+            let others: Vec<&Outcome> =
+                used.iter().copied().filter(|own| own.kernel != *one && own.kernel != *other).collect();
             let both = model.refit(others.iter().copied());
-            for (a, first) in of(used, one) {
-                for (_, second) in of(used, other).filter(|(b, _)| *one != *other || *b > a) {
-                    let gain = first.log_measured() - second.log_measured();
-                    if gain.abs() < ALIKE.ln() {
-                        continue;
-                    }
-                    for (order, (across, within)) in Order::ALL.into_iter().zip(&mut tallies) {
-                        let tally = if one == other { within } else { across };
-                        let place = |outcome: &Outcome| place(order, outcome, &both, &others);
-                        tally.count(place(first) - place(second), gain);
-                    }
-                }
+            for first in of(&used, one) {
+                of(&used, other).for_each(|second| across.pair(first, second, &both, &others));
             }
         }
     }
-    let score = |(order, (across, within)): (Order, (Tally, Tally))| OrderScore {
+    let mut within = Tallies::default();
+    for (kernel, model) in kernels {
+        let others: Vec<&Outcome> = used.iter().copied().filter(|own| own.kernel != kernel).collect();
+        let own: Vec<&Outcome> = of(&ranked, kernel).collect();
+        for (place, first) in own.iter().enumerate() {
+            let same = own[place + 1..].iter().filter(|second| second.workload == first.workload);
+            same.for_each(|second| within.pair(first, second, model, &others));
+        }
+    }
+    let score = |((order, across), within): ((Order, Tally), Tally)| OrderScore {
         order,
         pairs: across.pairs,
         right: across.mean(across.right),
         given_up: across.mean(across.lost).map(f64::exp),
-        within_kernel: within.pairs,
-        within_kernel_right: within.mean(within.right),
+        same_work: within.pairs,
+        same_work_right: within.mean(within.right),
+        same_work_given_up: within.mean(within.lost).map(f64::exp),
     };
-    Order::ALL.into_iter().zip(tallies).map(score).collect()
+    Order::ALL.into_iter().zip(across.0).zip(within.0).map(score).collect()
 }
 
-/// The outcomes of a kernel, with their places.
-fn of<'a>(used: &'a [&Outcome], kernel: &'a str) -> impl Iterator<Item = (usize, &'a Outcome)> {
-    used.iter().copied().enumerate().filter(move |(_, own)| own.kernel == kernel)
+/// What each order comes to.
+#[derive(Default)]
+struct Tallies([Tally; Order::ALL.len()]);
+
+impl Tallies {
+    fn pair(&mut self, first: &Outcome, second: &Outcome, model: &GainModel, others: &[&Outcome]) {
+        let gain = first.log_measured() - second.log_measured();
+        if gain.abs() < ALIKE.ln() {
+            return;
+        }
+        for (order, tally) in Order::ALL.into_iter().zip(&mut self.0) {
+            tally.count(place(order, first, model, others) - place(order, second, model, others), gain);
+        }
+    }
+}
+
+/// The outcomes of a kernel.
+fn of<'a>(all: &'a [&'a Outcome], kernel: &'a str) -> impl Iterator<Item = &'a Outcome> {
+    all.iter().copied().filter(move |own| own.kernel == kernel)
 }
 
 /// Where an order puts a fix: the larger, the sooner.

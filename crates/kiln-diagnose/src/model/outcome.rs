@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A fix that was promised and measured.
+/// A fix that was promised and measured. Other keys of a line are for its readers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Outcome {
     /// The kernel.
     pub kernel: String,
@@ -18,7 +17,8 @@ pub struct Outcome {
     /// What was changed, in the words of the diagnosis where it is one of its fixes; none where nobody said.
     #[serde(default)]
     pub fix: Option<String>,
-    /// The speedup that was promised; none where the cause was not claimed.
+    /// The speedup that was promised; `null` where the cause was not claimed.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub promised: Option<Ratio>,
     /// The speedup that was measured.
     pub measured: Ratio,

@@ -97,7 +97,9 @@ mod tests {
             (&LINE.replace("4.0", "-1"), "promised.ratio is -1"),
             (&LINE.replace("2.9", "3.4"), "measured goes from 3.4 to 3.1"),
             (&LINE.replace("\"kernel\":\"k\"", "\"kernel\":\" \""), "kernel is empty"),
-            (&LINE.replace("workload", "shape"), "unknown field `shape`"),
+            (&LINE.replace("\"low\"", "\"least\""), "unknown field `least`"),
+            (&LINE.replace("measured", "gain"), "missing field `measured`"),
+            (&LINE.replace("promised", "promise"), "missing field `promised`"),
         ];
         let text: String = bad.iter().map(|(line, _)| format!("{line}\n")).collect();
         let reports = read_outcomes("bad.jsonl", &text).unwrap_err();

@@ -12,7 +12,11 @@ macro_rules! files {
 }
 
 /// Every file, by name. A test holds this against the folder.
-const FILES: &[(&str, &str)] = files!["kernels", "planted",];
+const FILES: &[(&str, &str)] = files!["2026-11-18-h200", "kernels", "planted",];
+
+/// Files of the folder whose promises are people's, not a diagnosis': the model learns nothing of rules from them.
+#[cfg(test)]
+const OTHERS: &[&str] = &["recorded"];
 
 /// The outcomes that come with kiln.
 pub fn shipped_outcomes() -> &'static [Outcome] {
@@ -33,6 +37,7 @@ mod tests {
             .filter_map(|entry| Some(entry.unwrap().file_name().to_str()?.strip_suffix(".jsonl")?.to_string()))
             .collect();
         there.sort();
+        there.retain(|name| !OTHERS.contains(&name.as_str()));
         assert_eq!(there, FILES.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>(), "add the file to FILES");
         for (name, text) in FILES {
             let read = read_outcomes(name, text).unwrap_or_else(|reports| panic!("{reports:#?}"));

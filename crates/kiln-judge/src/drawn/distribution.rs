@@ -32,8 +32,9 @@ pub enum Distribution {
     Large,
     /// So small that products come near the smallest normal numbers.
     Tiny,
-    /// As declared, but one element in 1024 is as large as in [`Distribution::Large`], the first and the last one among them:
-    /// what is left over at an end is easily forgotten, and does not show where it is one of many.
+    /// As declared, but a few elements are as large as in [`Distribution::Large`]: the first and the last along every
+    /// dimension, and some between them, so few that each of them shows in a sum of all. What is left over at an end is
+    /// easily forgotten.
     Spike,
     /// Exponents evenly from a wide range, positive and negative.
     Mixed,
@@ -61,6 +62,8 @@ pub(crate) struct Reach {
 
 /// The widest range of exponents that [`Distribution::Mixed`] draws from, to both sides.
 const WIDEST: i32 = 12;
+/// Dimensions up to this size have no ends where another is longer.
+const SHORT: usize = 8;
 
 impl Distribution {
     /// Those the whole suite goes through.
@@ -162,9 +165,15 @@ impl Distribution {
             Distribution::Spike => {
                 let mut values = declared(1.0);
                 let first = if values.is_empty() { 0 } else { rng.next_u64() as usize % values.len() };
+                let rare = rarity(&slot.shape);
                 for (i, value) in values.iter_mut().enumerate() {
-                    let sure = i == first || i == 0 || i + 1 == count;
-                    *value *= if sure || rng.next_u32().is_multiple_of(1024) { 2f64.powi(power) } else { 1.0 };
+                    let end = is_end(&slot.shape, i);
+                    // One that is nearly zero would show as little as before.
+                    if end && value.abs() < 0.5 {
+                        *value = if value.is_sign_negative() { -0.5 } else { 0.5 };
+                    }
+                    let large = rng.next_u64().is_multiple_of(rare) || end || i == first;
+                    *value *= if large { 2f64.powi(power) } else { 1.0 };
                 }
                 values
             }
@@ -233,6 +242,23 @@ impl fmt::Display for Distribution {
             Distribution::Small => "small",
         })
     }
+}
+
+/// One element in so many is a spike by chance: about eight at most along the longest dimension.
+fn rarity(shape: &[usize]) -> u64 {
+    shape.iter().map(|size| *size as u64 / 8).max().unwrap_or(0).max(1024)
+}
+
+/// Whether an element is the first or the last along a dimension; short ones have too few for that to be special, unless no
+/// dimension is longer.
+fn is_end(shape: &[usize], index: usize) -> bool {
+    let least = shape.iter().copied().max().unwrap_or(0).min(SHORT + 1);
+    let mut rest = index;
+    shape.iter().rev().any(|size| {
+        let at = rest % (*size).max(1);
+        rest /= (*size).max(1);
+        *size >= least && (at == 0 || at + 1 == *size)
+    })
 }
 
 /// In [0, 1), from the upper 53 bits.

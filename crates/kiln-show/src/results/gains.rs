@@ -74,17 +74,25 @@ impl fmt::Display for GainCalibrationView<'_> {
         if let (Some(model), Some(promise)) = (left_out.model_error, left_out.promise_error) {
             writeln!(f, "typical error: factor {model:.2} of what was expected, {promise:.2} of what was promised")?;
         }
-        let mut rows = vec![row(["order of fixes", "pairs", "better one first", "given up", "within a kernel"])];
+        let mut rows = vec![row([
+            "order of fixes",
+            "pairs",
+            "better one first",
+            "given up",
+            "same kernel and workload",
+            "given up",
+        ])];
         for order in &left_out.orders {
             rows.push(vec![
                 order.order.name().into(),
                 order.pairs.to_string(),
                 share(order.right),
                 order.given_up.map_or("-".into(), |factor| format!("{factor:.3}x")),
-                format!("{} of {} pairs", share(order.within_kernel_right), order.within_kernel),
+                format!("{} of {} pairs", share(order.same_work_right), order.same_work),
+                order.same_work_given_up.map_or("-".into(), |factor| format!("{factor:.3}x")),
             ]);
         }
-        write!(f, "\n{}", lines(&rows, &[Left, Right, Right, Right, Right]))?;
+        write!(f, "\n{}", lines(&rows, &[Left, Right, Right, Right, Right, Right]))?;
         if !own.phases.is_empty() {
             phases(f, own)?;
         }

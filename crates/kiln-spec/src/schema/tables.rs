@@ -240,6 +240,10 @@ pub(crate) fn export() -> Value {
         "name" => described(identifier(), "The function and its package; the kernel's name by default."),
         "parameters" => described(texts(), "Its parameters in order: inputs, scalars and dimensions."),
         "returns" => described(texts(), "The outputs it returns; all by default."),
+        "nullable" => described(
+            texts(),
+            "Outputs that the kernel takes as a null pointer; where not returned, they are not allocated.",
+        ),
         "defaults" => described(
             json!({ "type": "object", "additionalProperties": scalar() }),
             "Values of parameters that a caller may omit: { causal = false }.",

@@ -12,7 +12,7 @@ use crate::reading::section::Section;
 use crate::tables::argument::ArgumentDraft;
 
 /// What the table may hold.
-pub(crate) const KEYS: [&str; 4] = ["name", "parameters", "returns", "defaults"];
+pub(crate) const KEYS: [&str; 5] = ["name", "parameters", "returns", "nullable", "defaults"];
 
 /// The exported function, as far as the file says.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +23,8 @@ pub struct Export {
     pub parameters: Vec<String>,
     /// The outputs it returns; empty for all.
     pub returns: Vec<String>,
+    /// Outputs that the kernel takes as a null pointer: where they are not returned, they are not made.
+    pub nullable: Vec<String>,
     /// Values of parameters that a caller may omit.
     pub defaults: Vec<(Arc<str>, Value)>,
 }
@@ -42,6 +44,7 @@ pub(crate) fn read_export(item: &Item, arguments: &[ArgumentDraft], dims: &[&str
         name: section.get("name").and_then(identifier),
         parameters: names(section.get("parameters"), &given, "parameter"),
         returns: names(section.get("returns"), &outputs, "output"),
+        nullable: names(section.get("nullable"), &outputs, "output"),
         defaults: defaults
             .filter(|entry| known(&entry.item, entry.key, &given, "parameter"))
             .filter_map(|entry| Some((entry.key.into(), entry.item.scalar()?)))
@@ -103,6 +106,8 @@ mod tests {
         assert_eq!((export.name.as_deref(), export.parameters.len(), export.returns.len()), (Some("turn"), 2, 1));
         assert_eq!(export.defaults[0].1, kiln_core::Value::Bool(false));
         assert_eq!(read("returns = [\"x\"]\n").unwrap_err(), ["the kernel has no output x"]);
+        assert_eq!(read("nullable = [\"y\"]\n").unwrap().nullable, ["y"]);
+        assert_eq!(read("nullable = [\"x\"]\n").unwrap_err(), ["the kernel has no output x"]);
         assert_eq!(read("parameters = [\"z\"]\n").unwrap_err(), ["the kernel has no parameter z"]);
         assert_eq!(read("name = \"a-b\"\n").unwrap_err(), ["`a-b` cannot name a function"]);
         assert_eq!(read("defaults = { flop = 1 }\n").unwrap_err(), ["the kernel has no parameter flop"]);

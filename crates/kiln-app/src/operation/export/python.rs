@@ -108,29 +108,54 @@ fn cuda(plan: &Plan<'_>) -> String {
         .iter()
         .map(|t| format!("{t}.shape, {t}.stride(), {t}.dtype, {t}.get_device(), {t}.requires_grad"))
         .collect();
-    key.extend(interface.stated().iter().map(|(name, _)| (*name).to_string()));
+    let given = interface.stated();
+    key.extend(given.iter().map(|(name, _)| (*name).to_string()));
     // Launches on two streams must not share what a kernel keeps: each stream has a copy of its own.
-    key.extend(tensors.first().filter(|_| plan.stateful).map(|t| format!("_cuda.current_stream({t}.get_device())")));
-    let passed: Vec<&str> = tensors.iter().copied().chain(interface.numbers()).collect();
+    key.extend(plan.stateful.then(|| "_on".to_string()));
+    let passed: Vec<&str> = tensors.iter().copied().chain(interface.numbers()).chain(["_on"]).collect();
     let dict: Vec<String> = tensors.iter().map(|t| format!("\"{t}\": {t}")).collect();
-    let call = format!(
-        "    key = ({},)\n    call = _prepared.calls.get(key)\n    if call is None:\n        \
-         call = _kernel.prepare(_prepared.calls, key, {{{}}}, {}, _bind)\n    return call({})\n",
+    let first = tensors.first().map_or("0".into(), |t| format!("{t}.get_device()"));
+    let find = format!(
+        "    _on = _stream({first})\n    _key = ({},)\n    _call = _prepared.calls.get(_key)\n    if _call is None:\n        \
+         _call = _kernel.prepare(_prepared.calls, _key, {{{}}}, {}, _bind)\n",
         key.join(",\n           "),
         dict.join(", "),
         stated(plan),
-        passed.join(", "),
+    );
+    // The call before this one: its tensors' kind in one comparison, what was stated, its stream.
+    let mut last: Vec<String> = vec!["_check".into(), "_index".into(), "_call".into()];
+    last.extend(given.iter().map(|(name, _)| format!("{name}_was")));
+    let mut same = vec![format!("_check({})", tensors.join(", "))];
+    same.extend(given.iter().map(|(name, _)| format!("{name} == {name}_was")));
+    let stream = if plan.stateful {
+        last.push("_on_was".into());
+        same.push("(_on := _stream(_index)) == _on_was".into());
+        ""
+    } else {
+        "        _on = _stream(_index)\n"
+    };
+    let mut kept =
+        vec![format!("_cuda.guard(_call, _prepared.last, ({},))", tensors.join(", ")), first, "_call".into()];
+    kept.extend(given.iter().map(|(name, _)| (*name).to_string()));
+    kept.extend(plan.stateful.then(|| "_on".to_string()));
+    let launch = format!("_call({})", passed.join(", "));
+    let direct = format!(
+        "    {} = _prepared.last\n    if {}:\n{stream}        return {launch}\n{find}    _prepared.last = ({})\n    return {launch}\n",
+        last.join(", "),
+        same.join(" and "),
+        kept.join(", "),
     );
     format!(
         "{}\nimport threading\n\nimport torch\n\nfrom . import cuda as _cuda\n\n__all__ = [\"{name}\"]\n\
-         _kernel = _cuda.Kernel(__file__)\n_compiling = torch.compiler.is_compiling\n\n\n\
+         _kernel = _cuda.Kernel(__file__)\n_compiling, _stream = torch.compiler.is_compiling, _cuda.current_stream\n\n\n\
          class _Prepared(threading.local):\n    \"\"\"Calls of known shapes, each thread's own: a launch is set up in place.\"\"\"\n\n    \
-         def __init__(self):\n        self.calls = {{}}\n\n\n_prepared = _Prepared()\n\n\n\
-         def {signature}:\n{about}    if _compiling():\n        return _op({all})\n{call}\n\n{bind}\n\n\
-         def _implementation({defaulted}):\n{call}\n\n\
+         def __init__(self):\n        self.calls, self.last = {{}}, (_cuda.never,) + (None,) * {others}\n\n\n_prepared = _Prepared()\n\n\n\
+         def {signature}:\n{about}    if _compiling():\n        return _op({all})\n{direct}\n\n{bind}\n\n\
+         def _implementation({defaulted}):\n{find}    return {launch}\n\n\n\
          def _fake({defaulted}):\n    return _kernel.fake({{{dict}}}, {stated})\n\n\n\
          _op = _cuda.register(\"kiln_{name}\", \"{schema}\", _implementation, _fake)\n",
         docstring(plan),
+        others = last.len() - 1,
         signature = interface.signature(),
         about = about(plan),
         all = names.join(", "),
@@ -160,68 +185,90 @@ fn binds(plan: &Plan<'_>) -> String {
     }
 }
 
-/// The function that makes a call of an implementation.
+/// The function that makes a call of an implementation. Pointers, descriptors, numbers and the stream stay in place until another comes.
 fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
     let spec = &plan.file.spec;
     let tensors = plan.interface.tensors();
     let (taken, held) = (plan.taken(part), plan.held(part));
-    let made: Vec<&Argument> = held.iter().copied().filter(|a| matches!(a.role, Role::Out | Role::Scratch)).collect();
+    let maps: Vec<&Argument> = taken.iter().copied().filter(|a| a.role == Role::Tensormap).collect();
+    let described = |name: &str| maps.iter().filter_map(|map| map.tensormap.as_ref()).any(|map| map.tensor == *name);
+    // An output that is not returned, and that the kernel takes as null, is not made.
+    let skipped = |a: &Argument| {
+        let named = |list: &[String]| list.iter().any(|name| **name == *a.name);
+        let zeroed = part.launches.iter().any(|launch| launch.zero.iter().any(|name| **name == *a.name));
+        named(&spec.export.nullable) && !named(&plan.interface.returns) && !described(&a.name) && !zeroed
+    };
+    let made: Vec<&Argument> =
+        held.iter().copied().filter(|a| matches!(a.role, Role::Out | Role::Scratch) && !skipped(a)).collect();
     let parameters = plan.interface.numbers();
     let numbers: Vec<&str> = parameters.iter().copied().filter(|number| part.takes(number)).collect();
+    let words = |name: &str| held.iter().any(|buffer| *buffer.name == *name);
     let mut text = format!(
         "def {name}(plan):\n    \"\"\"A call of shapes that are known: what is set for each call, and nothing else.\"\"\"\n    \
-         empty, like, stream, launch = torch.empty_strided, torch.empty_like, _cuda.current_stream, plan.driver.launch\n    \
-         arguments, device, index, moved = plan.arguments, plan.device, plan.index, bool(plan.copied)\n",
+         _fresh, _launch = plan.fresh, plan.driver.launch\n    \
+         _arguments, _index, _moved, _several = plan.arguments, plan.index, bool(plan.copied), plan.several\n",
     );
-    for buffer in &held {
-        text += &format!("    {0}_word = plan.words[\"{0}\"]\n", buffer.name);
+    for buffer in tensors.iter().copied().filter(|name| words(name)).chain(made.iter().map(|a| &*a.name)) {
+        text += &format!("    {buffer}_word = plan.words[\"{buffer}\"]\n");
     }
     for argument in &made {
         text += &format!("    {0}_shape, {0}_strides, {0}_dtype = plan.made[\"{0}\"]\n", argument.name);
-        if let Some(input) = twin(plan, argument) {
-            text += &format!("    {0}_like = plan.alike(\"{0}\", \"{input}\")\n", argument.name);
-        }
     }
     for number in &numbers {
-        text += &format!("    {number}_slot = plan.numbers[\"{number}\"]\n    {number}_own = {number}_slot.value\n");
+        text += &format!(
+            "    {number}_slot = plan.numbers[\"{number}\"]\n    {number}_own, {number}_set = {number}_slot.value, False\n"
+        );
     }
-    let maps: Vec<&Argument> = taken.iter().copied().filter(|a| a.role == Role::Tensormap).collect();
     for map in &maps {
-        text += &format!("    {0}_encode, {0}_at = plan.maps[\"{0}\"].encode, None\n", map.name);
+        text += &format!("    {0}_encode = plan.maps[\"{0}\"].encode\n", map.name);
     }
     for number in 0..part.launches.len() {
         text += &format!("    config_{number}, launch_{number}, kernel_{number} = plan.launches[{number}]\n");
     }
-    let passed: Vec<&str> = tensors.iter().copied().chain(parameters.iter().copied()).collect();
-    text += &format!("\n    def call({}):\n", passed.join(", "));
-    if !maps.is_empty() {
-        let places: Vec<String> = maps.iter().map(|map| format!("{}_at", map.name)).collect();
-        text += &format!("        nonlocal {}\n", places.join(", "));
-    }
+    let mut kept: Vec<String> = tensors.iter().map(|tensor| format!("{tensor}_at")).collect();
+    kept.push("_on_at".into());
+    text += &format!("    {} = None\n", kept.join(" = "));
+    kept.extend(numbers.iter().map(|number| format!("{number}_set")));
+    let passed: Vec<&str> = tensors.iter().copied().chain(parameters.iter().copied()).chain(["_on"]).collect();
+    text += &format!("\n    def call({}):\n        nonlocal {}\n", passed.join(", "), kept.join(", "));
     for tensor in &tensors {
         text += &format!("        {tensor}_ptr = {tensor}.data_ptr()\n");
     }
-    text += &format!("        if moved{}:\n", misaligned(plan, &tensors));
+    // Other pointers than before: checked, set and described.
+    let other: Vec<String> = tensors.iter().map(|tensor| format!(" or {tensor}_ptr != {tensor}_at")).collect();
+    text += &format!("        if _moved{}:\n            if _moved{}:\n", other.concat(), misaligned(plan, &tensors));
     for tensor in &tensors {
         text += &format!(
-            "            {tensor} = plan.place(\"{tensor}\", {tensor})\n            {tensor}_ptr = {tensor}.data_ptr()\n"
+            "                {tensor} = plan.place(\"{tensor}\", {tensor})\n                {tensor}_ptr = {tensor}.data_ptr()\n"
         );
     }
-    for argument in &made {
-        let own = format!("empty({0}_shape, {0}_strides, dtype={0}_dtype, device=device)", argument.name);
-        let own = match twin(plan, argument) {
-            Some(input) => format!("like({input}) if {}_like else {own}", argument.name),
-            None => own,
-        };
-        text += &format!("        {} = {own}\n", argument.name);
+    let encode = |text: &mut String, tensor: &str, indent: &str| {
+        for map in maps.iter().filter(|map| map.tensormap.as_ref().is_some_and(|map| map.tensor == tensor)) {
+            *text += &format!("{indent}{}_encode({tensor}_ptr)\n", map.name);
+        }
+    };
+    for tensor in &tensors {
+        text += &format!("            if {tensor}_ptr != {tensor}_at:\n");
+        // Known again only once its descriptors are made.
+        text += &format!("                {tensor}_at = None\n");
+        if words(tensor) {
+            text += &format!("                {tensor}_word.value = {tensor}_ptr\n");
+        }
+        encode(&mut text, tensor, "                ");
+        text += &format!("                {tensor}_at = {tensor}_ptr\n");
     }
-    for buffer in &held {
-        let own = if tensors.contains(&&*buffer.name) {
-            format!("{}_ptr", buffer.name)
+    for argument in &made {
+        let own = &argument.name;
+        text += &format!(
+            "        {own} = _fresh({own}_shape, {own}_strides, {own}_dtype)\n        if _several and {own}.get_device() != _index:\n            \
+             {own} = plan.empty({own}_shape, {own}_strides, {own}_dtype)\n"
+        );
+        if described(own) {
+            text += &format!("        {own}_word.value = {own}_ptr = {own}.data_ptr()\n");
+            encode(&mut text, own, "        ");
         } else {
-            format!("{}.data_ptr()", buffer.name)
-        };
-        text += &format!("        {}_word.value = {own}\n", buffer.name);
+            text += &format!("        {own}_word.value = {own}.data_ptr()\n");
+        }
     }
     for number in &numbers {
         let argument = spec.arguments.iter().find(|a| *a.name == **number);
@@ -229,25 +276,25 @@ fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
             |a| matches!(&a.kind.element, ElementType::Dtype(d) if !matches!(d, Dtype::F16 | Dtype::BF16)),
         );
         let value = if plain { (*number).to_string() } else { format!("plan.number(\"{number}\", {number})") };
-        text += &format!("        {number}_slot.value = {number}_own if {number} is None else {value}\n");
-    }
-    for map in &maps {
-        let tensor = map.tensormap.as_ref().map_or("", |map| map.tensor.as_str());
         text += &format!(
-            "        if {0}_at != {tensor}_word.value:\n            {0}_at = {tensor}_word.value\n            {0}_encode({0}_at)\n",
-            map.name
+            "        if {number} is not None or {number}_set:\n            \
+             {number}_slot.value, {number}_set = ({number}_own, False) if {number} is None else ({value}, True)\n"
         );
     }
-    text += "        on = stream(index)\n";
+    text += "        if _on != _on_at:\n";
+    for number in 0..part.launches.len() {
+        text += &format!("            config_{number}.stream = _on\n");
+    }
+    text += "            _on_at = _on\n";
     for (number, launch) in part.launches.iter().enumerate() {
         for name in &launch.zero {
             text += &format!(
-                "        plan.driver.check(\"cuMemsetD8Async\", plan.driver.zero({name}_word.value, 0, plan.bytes[\"{name}\"], on))\n"
+                "        plan.driver.check(\"cuMemsetD8Async\", plan.driver.zero({name}_word.value, 0, plan.bytes[\"{name}\"], _on))\n"
             );
         }
         text += &format!(
-            "        config_{number}.stream = on\n        code = launch(launch_{number}, kernel_{number}, arguments, None)\n        \
-             if code:\n            plan.failed(code, launch_{number}, kernel_{number})\n"
+            "        _code = _launch(launch_{number}, kernel_{number}, _arguments, None)\n        \
+             if _code:\n            plan.failed(_code, launch_{number}, kernel_{number})\n"
         );
     }
     match plan.interface.returns.as_slice() {
@@ -255,16 +302,6 @@ fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
         names => text += &format!("        return {}\n", names.join(", ")),
     }
     text + "\n    return call\n"
-}
-
-/// An input of an output's type and layout: to allocate one like it takes two thirds of the time.
-fn twin<'p>(plan: &'p Plan<'_>, output: &Argument) -> Option<&'p str> {
-    let texts = |argument: &Argument| -> Vec<String> {
-        argument.kind.shape.iter().chain(&argument.strides).map(one_line).collect()
-    };
-    let same = |a: &&Argument| a.kind.element == output.kind.element && texts(a) == texts(output);
-    let inputs = plan.file.spec.arguments.iter().filter(|a| matches!(a.role, Role::In | Role::Inout));
-    inputs.into_iter().find(same).map(|argument| &*argument.name)
 }
 
 /// Whether an input begins where the kernel cannot read it.
