@@ -29,6 +29,11 @@ fn leaving_out_each_kernel_intervals_cover_and_the_order_beats_static_ones() {
     let right = |order: Order| found.orders.iter().find(|own| own.order == order).unwrap().right.unwrap();
     assert!(right(Order::Model) > right(Order::CauseMean) + 0.1, "{:#?}", found.orders);
     assert!(right(Order::Model) > right(Order::Catalogue) + 0.1, "{:#?}", found.orders);
+    // Between fixes for one kernel and workload, which is what somebody chooses from.
+    let lost = |order: Order| found.orders.iter().find(|own| own.order == order).unwrap().same_work_given_up.unwrap();
+    for other in [Order::Promise, Order::CauseMean, Order::Catalogue] {
+        assert!(lost(Order::Model) < lost(other), "{:#?}", found.orders);
+    }
     let within: usize = found.causes.iter().map(|own| own.within).sum();
     assert_eq!(found.held.iter().filter(|own| own.within).count(), within);
 }
