@@ -14,7 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-expr", &["kiln-core"]),
     ("kiln-device", &["kiln-core"]),
     ("kiln-stats", &[]),
-    ("kiln-diagnose", &["kiln-core"]),
+    ("kiln-diagnose", &["kiln-core", "kiln-stats"]),
     ("kiln-session", &["kiln-stats"]),
     ("kiln-spec", &["kiln-core", "kiln-device", "kiln-expr"]),
     ("kiln-formats", &["kiln-core", "kiln-expr", "kiln-spec"]),

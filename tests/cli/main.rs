@@ -39,6 +39,7 @@ mod planted;
 mod profile;
 mod profile_refused;
 mod reproduce;
+mod review;
 mod run;
 mod sanitize;
 mod schema;

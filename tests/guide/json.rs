@@ -175,7 +175,13 @@ fn the_json_reference_names_every_key() {
         ("session end", "kiln session end --json"),
         ("session list", "kiln session list --json"),
         ("lessons", "kiln lessons --json"),
+        ("lessons --calibration", "kiln lessons --calibration --json"),
         ("lessons show", "kiln lessons show hang --json"),
+        ("review export", "kiln review export sample -o reviewed --json"),
+        (
+            "review add",
+            "printf 'version = 1\nreviewer = \"A\"\n[[remark]]\nabout = \"decision\"\nstudy = \"sample\"\ntext = \"t\"\n' > r.toml && kiln review add r.toml --json",
+        ),
         ("lessons add", "kiln lessons add --title Ours --text zebra --json"),
         ("lessons retire", "kiln lessons retire hang --because 'we never hang' --json"),
         ("lessons export", "kiln lessons export team.json hang --json"),

@@ -3,7 +3,7 @@
 //! result, and on the way [`Event`]s for whoever listens. Nothing here prints, parses arguments or ends the process.
 //!
 //! One operation for each ability: [`space`], [`gate`], [`tune`], [`forge`] (build only), [`check`], [`fuzz`], [`bench`], [`sweep`], [`baselines`], [`compare`], [`bisect`], [`sanitize`], [`profile`], [`debug`], [`ci`], [`claims`], [`reproduce`], [`diagnose`],
-//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`export_t4`], [`simulate`], [`doctor`], [`init`], [`init_from`], [`schema`], [`cache`], [`capture`], [`lessons`], [`next`], and [`worker`], the
+//! [`history`], [`rename`], [`retag`], [`delete`], [`show`], [`explain`], [`importance`], [`export`], [`export_t4`], [`simulate`], [`doctor`], [`init`], [`init_from`], [`schema`], [`cache`], [`capture`], [`lessons`], [`next`], [`review`], and [`worker`], the
 //! process that candidates run in. A mistake in what was asked for is [`Failure::Input`]; a fault of the environment is
 //! [`Failure::Fault`]. That a candidate was refused is a result, not a failure: see [`Ending`].
 
@@ -29,27 +29,28 @@ pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
 pub use lessons::{SHARED as LESSONS_VARIABLE, Shelf, Symptomatic, Taught, lesson, lesson_for};
 pub use operation::{
-    AddLessonRequest, AddedLesson, Baselined, Begun, BenchRequest, Benched, BisectOutcome, BisectRequest, BisectUntil,
-    Bisected, CacheHolds, CalibratedCause, Calibration, CaptureRequest, Changes, ChangesRequest, CheckRequest, Checked,
-    CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed,
-    ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload, Compiled, Convergence,
-    Crossover, DebugRequest, Debugged, DebuggedBecause, DecideRequest, Deletable, DiagnoseRequest, DiagnosedProfile,
-    Difference, Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion, FileChange, FileChanges,
-    FileSeriesChanges, ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GateRequest,
-    Gated, GatedEverywhere, Guarded, History, HistoryRequest, Important, ImportedLesson, JudgedCommit, KeptNow,
-    KeptResult, Labelled, LastGood, Lessons, MOST_CELLS, NextRequest, NextStep, OpenQuestion, PredictRequest,
-    Predicted, PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest,
-    Profiled, ReproduceRequest, Reproduced, RetireRequest, SanitizeRequest, Sanitized, SanitizerRun, Series,
-    SeriesChange, SeriesKey, SeriesPoint, SessionDefaults, Shown, SimulateRequest, Simulated, SimulatedFigures,
-    SimulatedSearch, SimulatedSpace, Slowdown, SpaceRequest, Spaced, StartSessionRequest, Story, SweepCount, SweepEnd,
-    SweepExtreme, SweepRequest, SweepStory, Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind,
-    add_lesson, baselines, bench, bisect, cache, calibration, capture, changes, check, ci, claims, compare,
+    AddLessonRequest, AddedLesson, AddedRemarks, Baselined, Begun, BenchRequest, Benched, BisectOutcome, BisectRequest,
+    BisectUntil, Bisected, CacheHolds, CalibratedCause, Calibration, CaptureRequest, Changes, ChangesRequest,
+    CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload,
+    ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload,
+    Compiled, Convergence, Crossover, DebugRequest, Debugged, DebuggedBecause, DecideRequest, Deletable,
+    DiagnoseRequest, DiagnosedProfile, Difference, Explained, ExportRequest, Exported, ExportedBinary, FailedAssertion,
+    FileChange, FileChanges, FileSeriesChanges, ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure,
+    FuzzRequest, Fuzzed, GainCalibration, GainSpreads, GateRequest, Gated, GatedEverywhere, Guarded, History,
+    HistoryRequest, Important, ImportedLesson, JudgedCommit, KeptNow, KeptResult, Labelled, LastGood, Lessons,
+    MOST_CELLS, NextRequest, NextStep, OpenQuestion, PhaseDuration, PredictRequest, Predicted, PredictedWorkload,
+    ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReproduceRequest,
+    Reproduced, RetireRequest, Review, ReviewedStudy, SanitizeRequest, Sanitized, SanitizerRun, Series, SeriesChange,
+    SeriesKey, SeriesPoint, SessionDefaults, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch,
+    SimulatedSpace, Slowdown, SpaceRequest, Spaced, StartSessionRequest, Story, SweepCount, SweepEnd, SweepExtreme,
+    SweepRequest, SweepStory, Swept, ToolOutcome, TuneRequest, Tuned, VALIDATED, Way, WorkerKind, add_lesson,
+    add_remarks, baselines, bench, bisect, cache, calibration, capture, changes, check, ci, claims, compare,
     compare_profiles, debug, decide, deletable, delete, diagnose, diagnose_profile, end_session, explain, explained,
-    export, export_lessons, export_t4, forge, fuzz, gate, gate_everywhere, history, import_lessons, importance, init,
-    init_from, last_good, lesson_count, lessons, next, past_session, past_sessions, predict_kernel, profile, rename,
-    reproduce, retag, retire, retire_lesson, retired_kernel, sanitize, series_changes, session_defaults,
-    session_status, show, show_lesson, simulate, space, start_session, suppose, supposed, sweep, tune, variants,
-    worker, write_pictures,
+    export, export_lessons, export_t4, file_remarks, forge, fuzz, gain_calibration, gate, gate_everywhere, history,
+    import_lessons, importance, init, init_from, last_good, lesson_count, lessons, next, past_session, past_sessions,
+    predict_kernel, profile, remarks_about, rename, reproduce, retag, retire, retire_lesson, retired_kernel, review,
+    sanitize, series_changes, session_defaults, session_status, show, show_lesson, simulate, space, start_session,
+    suppose, supposed, sweep, tune, variants, worker, write_pictures, write_review,
 };
 pub use place::writable;
 pub use project::{Project, Stop};
@@ -65,6 +66,9 @@ pub use kiln_diagnose::lessons::{
     Kept as KeptLesson, Lesson, Origin as LessonOrigin, Pattern as LessonPattern, Range as LessonRange, Symptoms,
     Words as LessonWords, write as lesson_file,
 };
+pub use kiln_diagnose::model::{
+    Asked as AskedGain, Duration as ExpectedDuration, Expected as ExpectedGain, GainModel, LeftOut as LeftOutGains,
+};
 pub use kiln_diagnose::next::{
     Advice, Answer, Item as ChecklistItem, ItemState as ChecklistState, Leaf as TreeAdvice, Question as TreeQuestion,
     Step as TreeStep, Tree as DecisionTree, tree as decision_tree,
@@ -75,7 +79,7 @@ pub use kiln_diagnose::profile::{
     Position as RoofPosition, ProfileDiagnosis, Stall as WarpStall, at_roofline,
 };
 pub use kiln_diagnose::{Cause as DiagnosedCause, Diagnosis, Finding as DiagnosedFinding, Verdict as DiagnosisVerdict};
-pub use kiln_formats::{Claim, ClaimedFigure, RunFile};
+pub use kiln_formats::{Claim, ClaimedFigure, RemarkAbout, RunFile, remark_keys, write_remarks};
 pub use kiln_run::{Pad, prefault};
 pub use kiln_search::LEAST_TIMED;
 pub use kiln_session::{
@@ -85,4 +89,5 @@ pub use kiln_session::{
 };
 pub use kiln_spec::schema;
 pub use kiln_stats::Thresholds;
+pub use kiln_store::{Remark, RemarkSubject};
 pub use kiln_study::{Summary, TuneVerdict, write_whole};

@@ -24,6 +24,7 @@ mod lessons;
 mod next;
 mod profile;
 mod reproduce;
+mod review;
 mod sanitize;
 pub(crate) mod session;
 mod show;
@@ -65,12 +66,13 @@ pub use history::{
 pub use importance::{Important, importance};
 pub use init::init;
 pub use lessons::{
-    AddLessonRequest, AddedLesson, ImportedLesson, Lessons, add_lesson, export_lessons, import_lessons, lesson_count,
-    lessons, retire_lesson, show_lesson,
+    AddLessonRequest, AddedLesson, GainCalibration, GainSpreads, ImportedLesson, Lessons, PhaseDuration, add_lesson,
+    export_lessons, gain_calibration, import_lessons, lesson_count, lessons, retire_lesson, show_lesson,
 };
 pub use next::{NextRequest, NextStep, next};
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
+pub use review::{AddedRemarks, Review, ReviewedStudy, add_remarks, file_remarks, remarks_about, review, write_review};
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
 pub use session::{
     DecideRequest, RetireRequest, SessionDefaults, StartSessionRequest, decide, end_session, past_session,

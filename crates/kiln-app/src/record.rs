@@ -3,6 +3,7 @@
 pub(crate) mod chosen;
 pub(crate) mod commits;
 pub(crate) mod kept_cases;
+pub(crate) mod outcomes;
 mod past;
 pub(crate) mod prior;
 pub(crate) mod profiles;

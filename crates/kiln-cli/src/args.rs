@@ -15,6 +15,7 @@ mod machine;
 mod next;
 mod profile;
 mod properties;
+mod review;
 mod sanitize;
 mod selecting;
 mod session;
@@ -41,6 +42,7 @@ pub(crate) use machine::{
 };
 pub(crate) use next::NextArgs;
 pub(crate) use profile::ProfileArgs;
+pub(crate) use review::{ReviewArgs, ReviewVerb};
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
 pub(crate) use session::{ReportArgs, RetireArgs, SessionArgs, SessionVerb, StartArgs, TryArgs};
@@ -159,6 +161,8 @@ pub(crate) enum Verb {
     Retire(RetireArgs),
     /// Run a command to see whether you are right, and record both
     Try(TryArgs),
+    /// Hand a study to a person for review, and attach their remarks to trials, decisions, lessons and causes
+    Review(ReviewArgs),
     /// Write shell completions
     Completions(CompletionsArgs),
     /// Write man pages

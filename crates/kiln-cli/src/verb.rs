@@ -25,6 +25,7 @@ mod man;
 mod next;
 mod profile;
 mod reproduce;
+mod review;
 mod sanitize;
 mod schema;
 mod session;
@@ -78,6 +79,7 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Session(args) => session::run(project, args),
         Verb::Retire(args) => session::retired(project, args),
         Verb::Try(args) => supposed::run(project, args),
+        Verb::Review(args) => review::run(project, args),
         Verb::Completions(args) => completions::run(args),
         Verb::Man(args) => man::run(args),
         Verb::Worker(args) => worker::run(args),

@@ -167,7 +167,8 @@ fn diagnosed(kernel: &str, position: &Position, mut claims: Vec<Claim>, hot_loop
         Some(Claim { cause, evidence, explanation, fixes, .. }) => (Some(cause), evidence, explanation, fixes),
         None => (None, Vec::new(), String::new(), Vec::new()),
     };
-    let fix = |(what, how): (&str, &str)| Fix { what: what.into(), how: how.into(), expected_speedup: gain };
+    let fix =
+        |(what, how): (&str, &str)| Fix { what: what.into(), how: how.into(), expected_speedup: gain, expected: None };
     CoarseDiagnosis {
         cause,
         confidence,

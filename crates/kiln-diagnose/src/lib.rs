@@ -17,6 +17,7 @@ mod inconclusive;
 pub mod lessons;
 mod lines;
 mod listed;
+pub mod model;
 pub mod next;
 pub mod prediction;
 pub mod profile;

@@ -60,6 +60,11 @@ impl<'t> Rows<'t> {
         self.document.get(key).and_then(Item::as_integer)
     }
 
+    /// A text at the top of the file.
+    pub(crate) fn string(&self, key: &str) -> Option<String> {
+        self.document.get(key).and_then(Item::as_str).map(String::from)
+    }
+
     fn at(&self, span: Option<std::ops::Range<usize>>, message: String) -> Report {
         let report = Report::error(message);
         match span {
@@ -116,6 +121,13 @@ impl Row<'_> {
         let Some(item) = self.table.get(key) else { return Ok(None) };
         let found = item.as_value().and_then(float).filter(|number| number.is_finite() && *number > 0.0);
         found.map(Some).ok_or_else(|| self.wrong(key, format!("`{key}` is not a positive number")))
+    }
+
+    /// The whole number from 0 on that must be there.
+    pub(crate) fn whole(&self, key: &str) -> Result<u64, Report> {
+        let Some(item) = self.table.get(key) else { return Err(self.wrong(key, format!("`{key}` is missing"))) };
+        let whole = item.as_integer().and_then(|number| u64::try_from(number).ok());
+        whole.ok_or_else(|| self.wrong(key, format!("`{key}` is not a whole number")).label("expected 0 or more"))
     }
 
     /// The number that must be there.

@@ -6,16 +6,33 @@ mod bars;
 pub(crate) mod canvas;
 mod heat;
 mod roofline;
+mod search;
+
+use std::collections::BTreeMap;
 
 use kiln_app::ProfileDiagnosis;
+use kiln_store::Trial;
 
 use bars::Bars;
 pub(crate) use bars::bar;
 pub use heat::SweepPictures;
 use roofline::Roofs;
+pub(crate) use search::SearchPicture;
 
 /// How many bars a short text has.
 const FEW: usize = 5;
+
+/// The share of a study's trials that each gate refused; none where nothing was.
+pub(crate) fn refused_picture(title: &str, trials: &[Trial]) -> Option<String> {
+    let mut gates: BTreeMap<&str, usize> = BTreeMap::new();
+    for refusal in trials.iter().filter_map(|trial| trial.refusal.as_ref()) {
+        *gates.entry(refusal.gate.name()).or_default() += 1;
+    }
+    let share = |(gate, count): (&str, usize)| (gate.to_owned(), count as f64 / trials.len() as f64);
+    let rows: Vec<(String, f64)> = gates.into_iter().map(share).collect();
+    let bars = Bars { title: title.to_owned(), heading: "refused, by gate:", axis: "share of all trials", rows };
+    (!bars.rows.is_empty()).then(|| bars.svg())
+}
 
 /// The pictures of one kernel.
 pub struct ProfilePictures<'a> {

@@ -20,6 +20,7 @@ pub(crate) mod export;
 pub(crate) mod figure;
 pub(crate) mod forge;
 pub(crate) mod fuzz;
+pub(crate) mod gains;
 pub(crate) mod gate;
 pub(crate) mod importance;
 pub(crate) mod ladder;

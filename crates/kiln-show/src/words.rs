@@ -6,6 +6,7 @@ pub(crate) mod kernels;
 pub(crate) mod lesson;
 pub(crate) mod number;
 pub(crate) mod refusal;
+pub(crate) mod remark;
 pub(crate) mod scrutiny;
 pub(crate) mod table;
 pub(crate) mod time;

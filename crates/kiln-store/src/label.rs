@@ -104,6 +104,7 @@ impl Store {
                 sqlx::query("DELETE FROM notes WHERE study = $1"),
                 sqlx::query("DELETE FROM study_names WHERE study = $1"),
                 sqlx::query("DELETE FROM study_tags WHERE study = $1"),
+                sqlx::query("DELETE FROM remarks WHERE subject = $1 AND about IN ('trial', 'decision')"),
                 sqlx::query("DELETE FROM studies WHERE id = $1"),
                 sqlx::query("DELETE FROM run_sides WHERE run = $1"),
                 sqlx::query("DELETE FROM runs WHERE id = $1"),
@@ -128,6 +129,7 @@ impl Store {
                 sqlx::query("DELETE FROM notes WHERE study = $1"),
                 sqlx::query("DELETE FROM study_names WHERE study = $1"),
                 sqlx::query("DELETE FROM study_tags WHERE study = $1"),
+                sqlx::query("DELETE FROM remarks WHERE subject = $1 AND about IN ('trial', 'decision')"),
             ];
             for part in parts {
                 session.change(part.bind(study.id.as_str())).map_err(|e| fault(what, &e))?;

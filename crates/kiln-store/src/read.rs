@@ -70,6 +70,16 @@ impl Store {
         self.of_study("remarks", study, statement.bind(study), note)
     }
 
+    /// How long each phase of each study took in all: kernel, phase and seconds of its trials.
+    pub fn phase_seconds(&self) -> Result<Vec<(String, String, f64)>, Fault> {
+        let statement = sqlx::query(
+            "SELECT s.kernel AS kernel, t.phase AS phase, SUM(t.wall_s) AS seconds FROM trials t \
+             JOIN studies s ON s.id = t.study GROUP BY t.study, s.kernel, t.phase ORDER BY t.study, t.phase",
+        );
+        let times = |row: Columns<'_>| Ok((row.get("kernel")?, row.get("phase")?, row.get("seconds")?));
+        self.read("adding up the phases of studies", statement, times)
+    }
+
     /// Every row of a statement, understood.
     pub(crate) fn read<T>(
         &self,

@@ -2,6 +2,7 @@
 //! from, and files written. Refuses names that no lesson has, and files that are there already.
 
 mod add;
+mod calibration;
 mod exchange;
 mod last;
 
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::lessons::{RETIRED, Retired, Shelf, met};
 use crate::project::Project;
 pub use add::{AddLessonRequest, AddedLesson, add_lesson};
+pub use calibration::{GainCalibration, GainSpreads, PhaseDuration, gain_calibration};
 pub use exchange::{ImportedLesson, export_lessons, import_lessons};
 
 /// Lessons that were asked for.

@@ -16,6 +16,7 @@ use camino::Utf8PathBuf;
 use kiln_core::{Config, Fault, Outcome, Refusal, Report, Workload};
 use kiln_diagnose::coarse::CoarseDiagnosis;
 use kiln_diagnose::profile::Promotion;
+use kiln_store::{Remark, RemarkSubject};
 use kiln_study::{Baselines, Bench, Instrument, Kernel, Settings, Subject, every_workload};
 
 use crate::attempt::{About, Trying};
@@ -26,6 +27,7 @@ use crate::kernel::{KernelFile, Opened, Selecting, surroundings};
 use crate::operation::diagnose::profile::DiagnosedProfile;
 use crate::project::Project;
 use crate::record::chosen::Chosen;
+use crate::record::outcomes::weigh;
 use crate::record::profiles::{AppliedFix, record};
 use crate::seed::seed;
 use crate::teller::{Listener, Teller};
@@ -128,6 +130,8 @@ pub struct Profiled {
     pub fix: Option<AppliedFix>,
     /// Why a full profile is worth its time: it works in another way than at the last profile.
     pub promoted: Vec<Promotion>,
+    /// What reviewers remarked on the kernel's causes that are named here.
+    pub remarks: Vec<Remark>,
     /// What limits the diagnosis.
     pub notes: Vec<String>,
 }
@@ -188,6 +192,7 @@ fn run(
         refusal: None,
         fix: None,
         promoted: Vec::new(),
+        remarks: Vec::new(),
         notes: Vec::new(),
     };
     if request.baseline.is_none()
@@ -217,6 +222,9 @@ fn run(
     if let (None, Some(refusal), Some(name)) = (&examined.found, &examined.refusal, &request.baseline) {
         return Err(unusable(name, refusal.clone()));
     }
+    if let Some(FoundLimit::Counters(found)) = &mut examined.found {
+        weigh(project, found, Some(opened.kernel.name()), Some(bench.hardware()));
+    }
     let (mut fix, mut promoted) = (None, Vec::new());
     if let (Some(found), None) = (&examined.found, &request.baseline) {
         let (study, path) = (None, request.selecting.path.as_path());
@@ -231,7 +239,23 @@ fn run(
         promoted.clear();
     }
     let hardware = bench.hardware().to_string();
-    Ok(examined.told(Profiled { hardware, seconds: began.elapsed().as_secs_f64(), fix, promoted, ..profiled }))
+    let remarks = examined.found.as_ref().map(|found| remarked(project, opened.kernel.name(), found));
+    let remarks = remarks.transpose()?.unwrap_or_default();
+    Ok(examined.told(Profiled { hardware, seconds: began.elapsed().as_secs_f64(), fix, promoted, remarks, ..profiled }))
+}
+
+/// The remarks about the causes of a diagnosis.
+fn remarked(project: &Project, kernel: &str, found: &FoundLimit) -> Result<Vec<Remark>, Failure> {
+    let Some(store) = project.recorded()? else { return Ok(Vec::new()) };
+    let named: Vec<&str> = match found {
+        FoundLimit::Counters(found) => found.diagnosis.ranked.iter().map(|own| own.cause.id()).collect(),
+        FoundLimit::Coarse(found) => found.ranked.iter().map(|own| own.cause.id()).collect(),
+    };
+    let about = |own: &Remark| match &own.about {
+        RemarkSubject::Cause(of, cause) => of == kernel && named.contains(&cause.as_str()),
+        _ => false,
+    };
+    Ok(store.remarks()?.into_iter().filter(about).collect())
 }
 
 /// How a subject is to be profiled.

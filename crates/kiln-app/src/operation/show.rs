@@ -36,6 +36,7 @@ pub fn show(project: &Project, name: &str) -> Result<Shown, Failure> {
     let labels = store.labels()?.remove(&study.id).unwrap_or_default();
     let (trials, notes) = (store.trials(&study.id)?, store.notes(&study.id)?);
     let validated = of_winners(&store, &study, &store.validations(Some(&study.kernel))?)?;
-    let now = StudyNow { validated, ..StudyNow::new(study, trials, labels) };
+    let remarks = store.remarks_of(&study.id)?;
+    let now = StudyNow { validated, remarks, ..StudyNow::new(study, trials, labels) };
     Ok(Shown::Study(Box::new(Story { now, notes })))
 }

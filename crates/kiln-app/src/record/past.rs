@@ -3,7 +3,7 @@
 
 use camino::Utf8Path;
 use kiln_core::Fault;
-use kiln_store::{Labels, Store, Study, Trial, Validation};
+use kiln_store::{Labels, Remark, Store, Study, Trial, Validation};
 use kiln_study::Machine;
 
 use crate::record::validated::of_winners;
@@ -20,19 +20,21 @@ pub struct StudyNow {
     pub labels: Labels,
     /// What was validated of its winners.
     pub validated: Vec<Validation>,
+    /// What reviewers remarked on it and its trials, oldest first.
+    pub remarks: Vec<Remark>,
 }
 
 impl StudyNow {
     pub(crate) fn new(study: Study, trials: Vec<Trial>, labels: Labels) -> StudyNow {
         let gone = is_gone(&study.owner, &Machine::look().host);
-        StudyNow { study, gone, trials, labels, validated: Vec::new() }
+        StudyNow { study, gone, trials, labels, validated: Vec::new(), remarks: Vec::new() }
     }
 }
 
 /// Studies as they stand now, for a list.
 pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<StudyNow>, Fault> {
     let (mut now, mut labels) = (Vec::with_capacity(studies.len()), store.labels()?);
-    let validations = store.validations(None)?;
+    let (validations, remarks) = (store.validations(None)?, store.remarks()?);
     for study in studies {
         // What has a summary needs no trials to be counted.
         let trials = if study.summary.is_some() { Ok(Vec::new()) } else { store.trials(&study.id) };
@@ -42,7 +44,8 @@ pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<St
         };
         let called = labels.remove(&study.id).unwrap_or_default();
         let validated = of_winners(store, &study, &validations)?;
-        now.push(StudyNow { validated, ..StudyNow::new(study, trials, called) });
+        let remarks = remarks.iter().filter(|own| own.is_of(&study.id)).cloned().collect();
+        now.push(StudyNow { validated, remarks, ..StudyNow::new(study, trials, called) });
     }
     Ok(now)
 }

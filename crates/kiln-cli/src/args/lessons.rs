@@ -5,11 +5,18 @@ use kiln_app::Utf8PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A lesson says what a failure looks like, why it happens and what worked. When a gate refuses a configuration, a tool names a cause or the doctor warns, kiln shows the lesson that fits best in one line.\n\nkiln ships lessons; your project's own lie in .kiln/lessons, a team's in the folder that KILN_LESSONS names. One with the id of another replaces it.\n\nExamples:\n  kiln lessons\n  kiln lessons search misaligned\n  kiln lessons show async_copy_row_alignment\n  kiln check kernels/attention --json | kiln lessons add --from-refusal - --cause '...' --remedy '...'\n  kiln lessons add --from-last attention --cause '...'\n  kiln lessons retire quiet_machine --because 'our CI is never quiet'\n  kiln lessons export team.json && kiln lessons import team.json"
+    after_help = "A lesson says what a failure looks like, why it happens and what worked. When a gate refuses a configuration, a tool names a cause or the doctor warns, kiln shows the lesson that fits best in one line.\n\nkiln ships lessons; your project's own lie in .kiln/lessons, a team's in the folder that KILN_LESSONS names. One with the id of another replaces it.\n\nExamples:\n  kiln lessons\n  kiln lessons search misaligned\n  kiln lessons show async_copy_row_alignment\n  kiln check kernels/attention --json | kiln lessons add --from-refusal - --cause '...' --remedy '...'\n  kiln lessons add --from-last attention --cause '...'\n  kiln lessons --calibration\n  kiln lessons retire quiet_machine --because 'our CI is never quiet'\n  kiln lessons export team.json && kiln lessons import team.json"
 )]
 pub(crate) struct LessonsArgs {
     #[command(subcommand)]
     pub(crate) verb: Option<LessonsVerb>,
+    /// Show what promises of diagnoses were worth: promised against measured by cause, and how well the decision model's
+    /// intervals hold
+    #[arg(long)]
+    pub(crate) calibration: bool,
+    /// With --calibration, list every outcome beside what a model without its kernel expects
+    #[arg(long, requires = "calibration")]
+    pub(crate) leave_out: bool,
     /// Print one JSON object instead
     #[arg(long, global = true)]
     pub(crate) json: bool,

@@ -73,6 +73,7 @@ impl Verb {
             Verb::Lessons(args) => args.json,
             Verb::Session(args) => args.json,
             Verb::Retire(args) => args.json,
+            Verb::Review(args) => args.json,
             Verb::Init(args) => args.json,
             Verb::Export(args) => args.json,
             Verb::Capture(_)

@@ -76,7 +76,7 @@ fn profiled(project: &Project, args: &DiagnoseArgs, page: &Utf8Path) -> Result<E
         source_page: args.source_page.clone(),
         why: args.why.clone(),
     };
-    let profile = diagnose_profile(&request)?;
+    let profile = diagnose_profile(project, &request)?;
     if let Some(folder) = &args.svg {
         let files = ProfilePictures { diagnosis: &profile.diagnosis }.files();
         let written = write_pictures(folder, &files)?;

@@ -3,10 +3,10 @@
 use std::io::Read;
 
 use kiln_app::{
-    AddLessonRequest, Ending, Failure, Project, Utf8Path, add_lesson, export_lessons, import_lessons, lesson_count,
-    lesson_file, lessons, retire_lesson, show_lesson,
+    AddLessonRequest, Ending, Ends, Failure, Project, RemarkSubject, Report, Utf8Path, add_lesson, export_lessons,
+    gain_calibration, import_lessons, lesson_count, lesson_file, lessons, remarks_about, retire_lesson, show_lesson,
 };
-use kiln_show::{LessonView, LessonsView};
+use kiln_show::{GainCalibrationView, LessonView, LessonsView, remarks, remarks_json};
 use serde_json::{Value, json};
 
 use crate::args::{AddLessonArgs, LessonsArgs, LessonsVerb};
@@ -14,6 +14,16 @@ use crate::output;
 
 pub(crate) fn run(project: &Project, args: &LessonsArgs) -> Result<Ending, Failure> {
     let tell = |object: Value, text: String| output::data(&if args.json { format!("{object}\n") } else { text });
+    if args.calibration {
+        if args.verb.is_some() {
+            let report = Report::error("--calibration is about all outcomes: it takes no subcommand");
+            return Err(report.hint("kiln lessons --calibration").into());
+        }
+        let found = gain_calibration(project)?;
+        let view = GainCalibrationView { calibration: &found, leave_out: args.leave_out };
+        tell(view.json(), view.to_string())?;
+        return Ok(found.ending());
+    }
     match args.verb.as_ref().unwrap_or(&LessonsVerb::List) {
         LessonsVerb::List => listed(project, &[], args.json)?,
         LessonsVerb::Search { words } => listed(project, words, args.json)?,
@@ -21,7 +31,10 @@ pub(crate) fn run(project: &Project, args: &LessonsArgs) -> Result<Ending, Failu
             let kept = show_lesson(project, id)?;
             let here = lesson_count(project, id);
             let view = LessonView { kept: &kept, here: here.as_ref() };
-            tell(view.json(), if *toml { lesson_file(&kept.lesson) } else { view.to_string() })?;
+            let said = remarks_about(project, &RemarkSubject::Lesson(kept.lesson.id.clone()))?;
+            let mut object = view.json();
+            object["remarks"] = remarks_json(&said);
+            tell(object, if *toml { lesson_file(&kept.lesson) } else { format!("{view}{}", remarks(&said)) })?;
         }
         LessonsVerb::Add(own) => {
             let added = add_lesson(project, &request(own)?)?;

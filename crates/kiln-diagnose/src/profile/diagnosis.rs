@@ -16,6 +16,7 @@ use super::rule::{Condition, Evidence, Fix, Rule, rounded};
 use super::rules;
 use super::subject::Subject;
 use super::waits::{self, Stall};
+use crate::model::Expected;
 
 /// What a kernel's time goes to, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,6 +75,9 @@ pub struct Ranked {
     pub cause: Bottleneck,
     /// The speedup when it is removed.
     pub expected_speedup: f64,
+    /// What to expect by what promises gave before; none where the model was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
 }
 
 /// A unit and the share of the time for which it is busy.
@@ -116,7 +120,7 @@ pub fn diagnose(subject: &Subject) -> ProfileDiagnosis {
         evidence: first.map(|(rule, _)| evidence(subject, rule)).unwrap_or_default(),
         ranked: found
             .iter()
-            .map(|(rule, gain)| Ranked { cause: rule.cause, expected_speedup: rounded(*gain) })
+            .map(|(rule, gain)| Ranked { cause: rule.cause, expected_speedup: rounded(*gain), expected: None })
             .collect(),
         roofline: Roofline::of(subject),
         fixes: first.map(|(rule, gain)| (rule.fixes)(subject, *gain)).unwrap_or_default(),
@@ -161,6 +165,12 @@ pub(super) fn ranked(subject: &Subject) -> Vec<(&'static Rule, f64)> {
     let guessed = |rule: &Rule| rules::inferred(rule.cause, subject);
     found.sort_by(|(a, one), (b, other)| guessed(a).cmp(&guessed(b)).then(other.total_cmp(one)));
     found
+}
+
+/// What to change for a cause that is claimed, in the order of its rule; none for one that is not.
+pub fn fixes(subject: &Subject, cause: Bottleneck) -> Vec<Fix> {
+    let claimed = ranked(subject).into_iter().find(|(rule, _)| rule.cause == cause);
+    claimed.map(|(rule, gain)| (rule.fixes)(subject, gain)).unwrap_or_default()
 }
 
 /// What the removal of a cause promises. What is left up to a roof is left on either side of a threshold.

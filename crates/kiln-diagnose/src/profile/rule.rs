@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::cause::Bottleneck;
 use super::metric::{self as m, Metric};
 use super::subject::Subject;
+use crate::model::Expected;
 
 /// A metric that speaks for a cause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,8 +26,11 @@ pub struct Fix {
     pub what: String,
     /// How, with a sketch of the code.
     pub how: String,
-    /// The speedup to expect.
+    /// The speedup that is promised.
     pub expected_speedup: f64,
+    /// What to expect by what promises gave before; none where the model was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
 }
 
 /// On which side of its threshold a metric speaks for the cause.
@@ -152,7 +156,7 @@ const FADES_IN: f64 = 0.1;
 
 /// A fix.
 pub(crate) fn fix(what: &str, how: &str, expected_speedup: f64) -> Fix {
-    Fix { what: what.into(), how: how.into(), expected_speedup: rounded(expected_speedup) }
+    Fix { what: what.into(), how: how.into(), expected_speedup: rounded(expected_speedup), expected: None }
 }
 
 /// A speedup to three significant digits.

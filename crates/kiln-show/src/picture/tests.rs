@@ -1,11 +1,12 @@
-use kiln_app::{ProfileDiagnoseRequest, diagnose_profile};
+use kiln_app::{ProfileDiagnoseRequest, Project, Stop, diagnose_profile};
 
 use super::*;
 
 /// A profile of the fixtures.
 fn profile(name: &str) -> ProfileDiagnosis {
     let page = format!("{}/../../fixtures/ncu/h200/{name}.csv", env!("CARGO_MANIFEST_DIR")).into();
-    diagnose_profile(&ProfileDiagnoseRequest { page, ..ProfileDiagnoseRequest::default() }).unwrap().diagnosis
+    let project = Project::here(None, Stop::never());
+    diagnose_profile(&project, &ProfileDiagnoseRequest { page, ..ProfileDiagnoseRequest::default() }).unwrap().diagnosis
 }
 
 const ALL: [&str; 12] = [

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use kiln_app::{AppliedRule, DiagnosedProfile, HotLine, ProfileDiagnosis, at_roofline};
+use kiln_app::{AppliedRule, DiagnosedProfile, ExpectedGain, HotLine, ProfileDiagnosis, at_roofline};
 use serde_json::{Value, json};
 
 use crate::picture::{ProfilePictures, bar};
@@ -50,6 +50,9 @@ impl fmt::Display for DiagnosedProfileView<'_> {
         head(f, diagnosis, self.profile.others)?;
         for (number, fix) in diagnosis.fixes.iter().enumerate() {
             writeln!(f, "  fix {}: {} ({})\n    {}", number + 1, fix.what, times(fix.expected_speedup), fix.how)?;
+            if let Some(expected) = &fix.expected {
+                writeln!(f, "    {}", expectation(expected))?;
+            }
         }
         hot(f, &self.profile.hot)?;
         for other in diagnosis.ranked.iter().skip(1) {
@@ -66,6 +69,14 @@ impl fmt::Display for DiagnosedProfileView<'_> {
         }
         self.profile.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
     }
+}
+
+/// What a promise is worth, by what promises gave before.
+fn expectation(expected: &ExpectedGain) -> String {
+    let ExpectedGain { speedup, low, high, outcomes } = expected;
+    let noun = if *outcomes == 1 { "outcome" } else { "outcomes" };
+    let (speedup, low, high) = (times(*speedup), times(*low), times(*high));
+    format!("expect {speedup}, in 8 of 10 cases {low} to {high} ({outcomes} measured {noun} of this cause)")
 }
 
 /// How many metrics are named before the others are counted.

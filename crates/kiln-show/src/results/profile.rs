@@ -10,6 +10,7 @@ use super::coarse::CoarseView;
 use super::diagnosed_profile::DiagnosedProfileView;
 use crate::words::number::duration;
 use crate::words::refusal::refusal;
+use crate::words::remark::{remarks, remarks_json};
 
 /// Everything `kiln profile` says.
 pub struct ProfileView<'a> {
@@ -50,6 +51,9 @@ impl ProfileView<'_> {
         }
         if let Some(fix) = &own.fix {
             all["fix"] = json!(fix);
+        }
+        if !own.remarks.is_empty() {
+            all["remarks"] = remarks_json(&own.remarks);
         }
         if !own.promoted.is_empty() {
             all["promoted"] = json!(own.promoted);
@@ -92,6 +96,7 @@ impl fmt::Display for ProfileView<'_> {
         if let Some(fix) = &own.fix {
             writeln!(f, "since the last profile: {}", fix_line(fix))?;
         }
+        write!(f, "{}", remarks(&own.remarks))?;
         own.promoted.iter().try_for_each(|one| {
             writeln!(
                 f,
@@ -134,6 +139,7 @@ mod tests {
             refusal: Some(refusal.unwrap()),
             fix: None,
             promoted: Vec::new(),
+            remarks: Vec::new(),
             notes: vec!["look".into()],
         };
         let view = ProfileView { profiled: &profiled, verbose: false };

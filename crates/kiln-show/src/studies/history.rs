@@ -126,6 +126,10 @@ impl fmt::Display for HistoryView<'_> {
         if rows.len() > 1 {
             f.write_str(&lines(&rows, &[Left, Left, Left, Left, Left, Left, Left, Right, Right, Left, Left, Left]))?;
         }
+        for past in self.studies.iter().filter(|past| !past.remarks.is_empty()) {
+            let (count, study) = (counted(past.remarks.len() as u128, "remark"), past.study.short_id());
+            writeln!(f, "{study} has {count} of reviewers: {} show {study}", self.kiln)?;
+        }
         if !self.runs.is_empty() {
             let rows: Vec<Vec<String>> =
                 std::iter::once(RunView::titles()).chain(self.runs.iter().map(RunView::line)).collect();

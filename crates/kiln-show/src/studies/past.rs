@@ -2,11 +2,12 @@
 
 use jiff::tz::TimeZone;
 use kiln_app::StudyNow;
-use kiln_store::{Labels, State, Study, Trial, Validation};
+use kiln_store::{Labels, Remark, State, Study, Trial, Validation};
 use serde_json::{Value, json};
 
 use crate::results::fuzz::validation;
 use crate::words::number::json_count;
+use crate::words::remark::remarks_json;
 use crate::words::time::stamp;
 
 /// A study with what the record alone does not say.
@@ -26,6 +27,8 @@ pub struct Past {
     pub labels: Labels,
     /// What was validated of its winners.
     pub validated: Vec<Validation>,
+    /// What reviewers remarked on it and its trials.
+    pub remarks: Vec<Remark>,
 }
 
 impl Past {
@@ -38,13 +41,15 @@ impl Past {
         // While it runs the record does not say; what its trials took is known.
         let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();
         let seconds = if study.state == State::Running { recorded } else { study.seconds };
-        Past { study, state, trials: trials_tried, seconds, zone, labels: Labels::default(), validated: Vec::new() }
+        let (labels, validated, remarks) = (Labels::default(), Vec::new(), Vec::new());
+        Past { study, state, trials: trials_tried, seconds, zone, labels, validated, remarks }
     }
 
     /// A study as it stands now, where the reader is here.
     pub fn of(now: &StudyNow) -> Past {
         let past = Past::new(now.study.clone(), now.gone, &now.trials, TimeZone::system());
-        Past { labels: now.labels.clone(), validated: now.validated.clone(), ..past }
+        let (labels, validated, remarks) = (now.labels.clone(), now.validated.clone(), now.remarks.clone());
+        Past { labels, validated, remarks, ..past }
     }
 
     /// What it ran on.
@@ -82,6 +87,7 @@ impl Past {
             "state": self.state.name(),
             "verdict": study.verdict,
             "validated": self.validated.iter().map(validation).collect::<Vec<_>>(),
+            "remarks": remarks_json(&self.remarks),
             "speedup": speedup.map(|(value, _)| value),
             "speedup_ci95": speedup.map(|(_, interval)| interval),
             "trials": self.trials,

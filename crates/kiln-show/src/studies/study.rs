@@ -18,6 +18,8 @@ use std::fmt;
 use kiln_store::{Note, State, Trial};
 use serde_json::Value;
 
+pub(crate) use campaign::campaigns;
+pub(crate) use csv::line as csv_line;
 pub use repeat::repeat;
 
 use crate::results::fuzz::validated;
@@ -25,6 +27,7 @@ use crate::studies::outcome::OutcomeView;
 use crate::studies::past::Past;
 use crate::words::command::Command;
 use crate::words::number::{counted, duration};
+use crate::words::remark::remarks_in;
 use crate::words::table::{Align, lines};
 use crate::words::time::{clock, moment};
 
@@ -126,11 +129,12 @@ impl fmt::Display for StudyView<'_> {
         f.write_str(&headline::facts(self.past, self.repeat))?;
         f.write_str(&self.past.study.environment.read().map_or_else(|_| String::new(), headline::environment))?;
         f.write_str(&phases::table(self.trials))?;
-        let campaigns = campaign::campaigns(self.trials);
+        let campaigns = campaigns(self.trials);
         campaigns.iter().try_for_each(|c| f.write_str(&convergence::text(c)))?;
         self.write_end(f)?;
         campaigns.iter().try_for_each(|c| f.write_str(&c.fastest()))?;
         f.write_str(&refusals::by_gate(self.trials))?;
-        self.write_notes(f)
+        self.write_notes(f)?;
+        f.write_str(&remarks_in(&self.past.remarks, &self.past.zone))
     }
 }

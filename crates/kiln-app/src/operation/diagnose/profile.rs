@@ -16,6 +16,8 @@ use kiln_diagnose::{decoded, source_names};
 use super::report::{DETAILS_PAGE, RAW_PAGE, SOURCE_PAGE, import, is_report};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
+use crate::project::Project;
+use crate::record::outcomes::weigh;
 
 /// What is to be diagnosed.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +62,7 @@ impl Ends for DiagnosedProfile {
 }
 
 /// Names the cause of a kernel's time: of the kernel that took most of it.
-pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedProfile, Failure> {
+pub fn diagnose_profile(project: &Project, request: &ProfileDiagnoseRequest) -> Result<DiagnosedProfile, Failure> {
     let why = request.why.as_deref().map(cause).transpose()?;
     let mut pages = read(&request.page, "raw")?;
     if let Some(details) = &request.details {
@@ -84,6 +86,8 @@ pub fn diagnose_profile(request: &ProfileDiagnoseRequest) -> Result<DiagnosedPro
             .push(format!("the compiler's log has no kernel {}: nothing was taken from it", found.diagnosis.name()));
     }
     found.hot = hot_lines(request, &found.diagnosis, &mut found.notes)?;
+    // A page names neither the kernel file nor the board.
+    weigh(project, &mut found, None, None);
     Ok(DiagnosedProfile { why, ..found })
 }
 

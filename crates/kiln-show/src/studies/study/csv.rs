@@ -44,7 +44,8 @@ fn unquoted(text: &str) -> String {
     inner.unwrap_or(text).into()
 }
 
-fn line(cells: &[String]) -> String {
+/// A row.
+pub(crate) fn line(cells: &[String]) -> String {
     let fields: Vec<String> = cells.iter().map(|cell| field(cell)).collect();
     format!("{}\n", fields.join(","))
 }

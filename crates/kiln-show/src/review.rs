@@ -1,0 +1,67 @@
+//! A review as a folder of files that a person reads without kiln. In: everything recorded of a study and its kernel. Out: files by name: a report in Markdown, the
+//! evidence as JSON and CSV, figures, and a template for remarks.
+
+mod evidence;
+mod report;
+mod template;
+
+use kiln_app::{Review, file_remarks, write_remarks};
+use kiln_store::Remark;
+
+use crate::picture::{SearchPicture, refused_picture};
+use crate::studies::past::Past;
+use crate::studies::study::{StudyView, campaigns, repeat};
+
+/// Everything `kiln review export` writes.
+pub struct ReviewView<'a> {
+    /// What is recorded.
+    pub review: &'a Review,
+    /// How kiln is called so that it finds the same store.
+    pub kiln: &'a str,
+}
+
+impl ReviewView<'_> {
+    /// Files by name, the report first.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let review = self.review;
+        let (past, trials) = (Past::of(&review.story.now), &review.story.now.trials);
+        let repeat = repeat(self.kiln, &past.study);
+        let study = StudyView { past: &past, trials, notes: &review.story.notes, repeat: &repeat, kiln: self.kiln };
+        let figures = self.figures(&past);
+        let mut files = vec![
+            ("report.md".to_string(), report::markdown(review, &past, &study, &figures)),
+            ("remarks.toml".to_string(), template::text(review, &past)),
+            ("evidence/study.json".to_string(), pretty(&study.json())),
+            ("evidence/trials.csv".to_string(), study.csv()),
+            ("evidence/kernel.toml".to_string(), past.study.spec_text.clone()),
+            ("evidence/history.csv".to_string(), evidence::history(review)),
+            ("evidence/profiles.json".to_string(), pretty(&evidence::profiles(review))),
+        ];
+        let remarks: Vec<Remark> = past.remarks.iter().chain(&review.causes).cloned().collect();
+        if !remarks.is_empty() {
+            files.push(("evidence/remarks.toml".to_string(), write_remarks(&file_remarks(&remarks))));
+        }
+        files.extend(figures);
+        files
+    }
+
+    fn figures(&self, past: &Past) -> Vec<(String, String)> {
+        let trials = &self.review.story.now.trials;
+        let mut all = Vec::new();
+        for (place, campaign) in campaigns(trials).iter().enumerate() {
+            let times: Vec<f64> = campaign.measured.iter().map(|(_, cost)| *cost).collect();
+            let title =
+                format!("{}{}: every configuration measured, and the best so far", past.study.kernel, campaign.place());
+            let name =
+                if place == 0 { "figures/search.svg".into() } else { format!("figures/search-{}.svg", place + 1) };
+            all.extend(SearchPicture { title: &title, times: &times }.svg().map(|svg| (name, svg)));
+        }
+        let title = format!("{}: share of trials refused, by gate", past.study.kernel);
+        all.extend(refused_picture(&title, trials).map(|svg| ("figures/gates.svg".to_string(), svg)));
+        all
+    }
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
