@@ -101,7 +101,8 @@ impl GainModel {
         fit: impl FnOnce(&[PooledValue]) -> Pool,
     ) -> GainModel {
         let mut levels: [BTreeMap<String, usize>; GROUPINGS] = Default::default();
-        let (mut values, mut causes): (Vec<PooledValue>, BTreeMap<String, (usize, f64, f64)>) = Default::default();
+        let mut values: Vec<PooledValue> = Vec::new();
+        let mut causes: BTreeMap<String, (usize, f64, f64)> = BTreeMap::new();
         for outcome in outcomes {
             let Some(promise) = usable(outcome) else { continue };
             let names = names(&outcome.cause, outcome.fix.as_deref(), Some(&outcome.chip), Some(&outcome.kernel));
