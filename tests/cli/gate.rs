@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::run::{json, kiln, root};
+use crate::run::{empty_folder, json, kiln, root};
 
 const ALIGNED: &str = "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,NUM_WARPS=4,STAGES=2,UNROLL=1,CP_ASYNC=1,SWIZZLE=0,HALF2=0";
 
@@ -16,10 +16,14 @@ fn a_good_configuration_passes() {
 #[test]
 fn rows_of_130_bytes_are_refused_by_name() {
     let misaligned = ALIGNED.replace("SWIZZLE=0", "SWIZZLE=1");
-    let ran = kiln(&format!("gate fixtures/attention_original --arch sm_80 --config {misaligned}"));
+    // A store of its own: what was met before would be counted beside the lesson.
+    let store = empty_folder("rows_of_130_bytes").join("kiln.db");
+    let store = store.to_str().unwrap();
+    let ran = kiln(&format!("--store {store} gate fixtures/attention_original --arch sm_80 --config {misaligned}"));
     assert_eq!(ran.code, 3);
     insta::assert_snapshot!("gate_refuses", ran.out);
-    let object = json(&format!("gate fixtures/attention_original --arch sm_80 --config {misaligned} --json"));
+    let line = format!("--store {store} gate fixtures/attention_original --arch sm_80 --config {misaligned} --json");
+    let object = json(&line);
     assert_eq!(object["passed"], false);
     assert_eq!(object["rules"][0]["refusal"]["gate"], "constraint");
     assert_eq!(object["rules"][0]["refusal"]["rule"], "alignment");

@@ -10,8 +10,8 @@ mod whose;
 
 use std::time::Instant;
 
-use kiln_core::Report;
-use kiln_session::{AttemptOutcome, Attempted, Session, SessionPhase, put_right};
+use kiln_core::{Gate, Report};
+use kiln_session::{AttemptOutcome, Attempted, PutRight, Session, SessionPhase, put_right};
 use kiln_store::{AttemptsOf, Store, Study};
 
 use crate::ending::Ending;
@@ -24,6 +24,9 @@ pub(crate) use found::{Found, Tried};
 pub(crate) use kept::differences;
 pub(crate) use said::newly;
 pub(crate) use whose::{here, open, user};
+
+/// The gate of what a kernel's file rules out by itself.
+const RULE: Gate = Gate::Constraint;
 
 /// What is said about an attempt.
 #[derive(Debug, Default)]
@@ -102,7 +105,10 @@ impl<'p> Trying<'p> {
             return Ok(None);
         }
         let found = put_right(&store.attempts(AttemptsOf::Kernel(&made.kernel, 2))?);
-        Ok(found.filter(|found| found.failure.lesson.is_none()).map(|found| {
+        // A rule that the kernel's file states teaches nobody anything new.
+        let is_new =
+            |found: &PutRight| found.failure.lesson.is_none() && found.failure.cause.as_deref() != Some(RULE.name());
+        Ok(found.filter(is_new).map(|found| {
             let (kernel, cause) = (&made.kernel, found.failure.cause.as_deref().unwrap_or_default());
             let changed = found.changed.words();
             format!("{kernel} passes after {cause}; changed: {changed}. Keep it as a lesson: kiln lessons add --from-last {kernel}")

@@ -309,9 +309,9 @@ fn from_nothing_to_a_committed_win() {
     assert_eq!(done.advice.node, "done", "{:#?}", done.advice.path);
     assert!(!study.is_empty());
     let item = |says: &str| done.checklists.iter().find(|item| item.says == says).unwrap();
-    use kiln_diagnose::next::ItemState::{Done, Unknown};
+    use kiln_diagnose::next::ItemState::{Done, Open};
     assert_eq!(item("The kernel's files are committed").state, Done);
-    assert_eq!(item("The decision is written").state, Unknown);
+    assert_eq!(item("The decision is written").state, Open);
     assert_eq!(item("The GPU is stopped").evidence.as_deref(), Some("no GPU was used"));
     assert_eq!(item("Attempts are logged").evidence.as_deref(), Some("2 studies, 7 runs, 1 profile"));
 }
