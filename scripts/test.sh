@@ -84,6 +84,9 @@ export KILN_PYTHON="$python" KILN_NEED_CUDA=1 INSTA_UPDATE=no
 CUDA_HOME="$(compgen -G "$PWD/$venv/lib/python3.*/site-packages/nvidia/cu13" | head -n 1)"
 export CUDA_HOME
 
+# What is built once for a landing is not built again: traces for the next build cost time and space.
+[ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0
+
 step "format"
 cargo fmt --all --check
 
