@@ -8,12 +8,16 @@ use crate::run::{empty_folder, kiln, kiln_in};
 #[test]
 fn a_study_is_exported_and_remarks_come_back_to_where_they_apply() {
     let folder = tiny("review");
+    // Whatever is tried: of five configurations one has other lanes than the four that build.
+    let source = folder.join("tiny").join("tiny.c");
+    let text = std::fs::read_to_string(&source).unwrap();
+    std::fs::write(&source, text.replace("#if LANES == 16\n", "#if LANES != 4\n")).unwrap();
     assert!([0, 4].contains(&tune(&folder, &[]).code));
     let ran = kiln_in(&folder, &["review", "export", "tiny", "-o", "handed"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let read = |name: &str| std::fs::read_to_string(folder.join("handed").join(name)).unwrap();
     let report = read("report.md");
-    assert!(report.starts_with("# Review of tiny\n") && report.contains("## What it came to"), "{report}");
+    assert!(report.starts_with("# Review of tiny\n") && report.contains("`build_failed`"), "{report}");
     for link in report.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
         assert!(folder.join("handed").join(link).exists(), "{link} is linked and missing");
     }
