@@ -92,14 +92,24 @@ kiln, folder = sys.argv[1:]
 with open(f"{folder}/results/tuned.toml", "rb") as file:
     tuned = tomllib.load(file)["tuned"]
 with open(f"{folder}/kernel.toml", "rb") as file:
-    dtypes = tomllib.load(file)["kernel"]["variants"]["T"]
+    spec = tomllib.load(file)
+dtypes = spec["kernel"]["variants"]["T"]
+workloads = {own["name"]: own["dims"] for own in spec["workloads"]}
 word = lambda value: str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def workload(entry):
+    """The workload an entry is for; one that is compiled alike where the kernel's file has no such shape."""
+    if entry["workload"] in workloads:
+        return entry["workload"]
+    alike = lambda dims: all(dims.get(name) == entry["dims"].get(name) for name in ("D", "CAUSAL"))
+    return next(name for name, dims in workloads.items() if alike(dims))
 
 
 def build(entry, dtype):
     """Builds a committed configuration; what is wrong with that, or nothing."""
     config = ",".join(f"{name}={word(value)}" for name, value in entry["config"].items())
-    words = ["--target", "cuda", "--arch", entry["arch"], "--workload", entry["workload"], "--variant", f"T={dtype}"]
+    words = ["--target", "cuda", "--arch", entry["arch"], "--workload", workload(entry), "--variant", f"T={dtype}"]
     words += ["--config", config, "--until", "build", "--json"]
     ran = subprocess.run([kiln, "gate", folder, *words], capture_output=True, text=True)
     said = f"{folder}: {config} for {entry['arch']}, {dtype}"
@@ -107,6 +117,8 @@ def build(entry, dtype):
         report = json.loads(ran.stdout)
     except ValueError:
         return f"{said}: not a report: {ran.stdout}{ran.stderr}"
+    if "passed" not in report:
+        return f"{said}: not judged: {ran.stdout}{ran.stderr}"
     kernels = (report.get("build") or {}).get("resources") or []
     if not report["passed"] or not kernels:
         return f"{said}: refused: {ran.stdout}"
