@@ -2,7 +2,7 @@
 (where it does not exist, they are compiled there), one for results, seconds. Out: found.jsonl, sweep.txt, bench.jsonl, and a
 table as the last lines.
 
-    kernels/attention_hopper/sweep.py build target/attention kernels/attention_hopper/small.txt     anywhere with nvcc
+    kernels/attention/sweep.py build target/attention kernels/attention/small.txt     anywhere with nvcc
     python3 scripts/gpu_attention.py target/attention $OUT 280                                      on the GPU
 
 sweep.py checks every configuration before it is timed. Then kiln measures the best of each small shape, and each further shape
@@ -16,7 +16,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-KERNEL = os.path.join(ROOT, "kernels/attention_hopper")
+KERNEL = os.path.join(ROOT, "kernels/attention")
 KILN = os.environ.get("KILN", os.path.join(ROOT, "target/gpu/kiln"))
 sys.path.insert(0, KERNEL)
 import sweep  # noqa: E402

@@ -3,9 +3,13 @@
 
     kiln export kernels/attention -o /tmp/attention-export && python scripts/gpu_export.py /tmp/attention-export"""
 
+import ctypes
 import json
+import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 import torch
@@ -72,6 +76,16 @@ def correct():
     turned = torch.randn(2, 4, 64, 256, device="cuda", dtype=torch.bfloat16).transpose(2, 3)
     value = off(attention(turned, k, v), right(turned, k, v, False))
     told("error with foreign strides", value, 3e-2, value <= 3e-2)
+    # More than 2^31 elements in each tensor: the first head and the last ones.
+    for shape in [(2100, 32, 32, 512, 512, 64), (260, 32, 32, 4096, 4096, 64), (130, 32, 32, 4096, 4096, 128)]:
+        q, k, v = inputs(*shape, torch.bfloat16)
+        made = attention(q, k, v, causal=True)
+        ends = [0, shape[0] - 1]
+        value = max(off(made[i:i + 1, -2:], right(*(t[i:i + 1, -2:] for t in (q, k, v)), True)) for i in ends)
+        told("error beyond 2^31 elements: " + "x".join(map(str, shape)), value, 3e-2, value <= 3e-2)
+        del q, k, v, made
+        torch.cuda.empty_cache()
+    q, k, v = inputs(2, 4, 4, 256, 256, 64, torch.bfloat16)
     moved = torch.randn(2 * 4 * 256 * 64 + 1, device="cuda", dtype=torch.bfloat16)[1:].view(2, 4, 256, 64)
     value = off(attention(moved, k, v), right(moved, k, v, False))
     told("error with an unaligned input", value, 3e-2, value <= 3e-2)
@@ -136,11 +150,25 @@ def issue_us(call):
     return (time.perf_counter() - begin) / CALLS * 1e6
 
 
+def empty():
+    """Launches a kernel that does nothing: what a call to its end takes at the least here."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/empty.cu", "w") as file:
+            file.write('extern "C" __global__ void empty() {}')
+        subprocess.run([shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc", "-cubin", "-arch=native", "-o", folder + "/empty.cubin", folder + "/empty.cu"], check=True)
+        image = open(folder + "/empty.cubin", "rb").read()
+    driver, module, function = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
+    if driver.cuModuleLoadData(ctypes.byref(module), image) or driver.cuModuleGetFunction(ctypes.byref(function), module, b"empty"):
+        raise RuntimeError("the empty kernel could not be loaded")
+    words = [function] + [ctypes.c_uint(1)] * 6 + [ctypes.c_uint(0), None, None, None]
+    return lambda: driver.cuLaunchKernel(*words)
+
+
 def timed():
     q, k, v = inputs(4, 8, 8, 512, 512, 64, torch.bfloat16)
     operation = torch.ops.kiln_attention.attention
     with torch.no_grad():
-        calls = {"direct": lambda: attention(q, k, v), "custom op": lambda: operation(q, k, v), "SDPA": lambda: sdpa(q, k, v)}
+        calls = {"direct": lambda: attention(q, k, v), "custom op": lambda: operation(q, k, v), "SDPA": lambda: sdpa(q, k, v), "empty": empty()}
         times = {name: [] for name in calls}
         for _ in range(3):
             for name, call in calls.items():
@@ -148,6 +176,7 @@ def timed():
         times = {name: min(found) for name, found in times.items()}
         ahead = {name: min(issue_us(call) for _ in range(3)) for name, call in calls.items()}
     told("end to end, us: eager SDPA", round(times["SDPA"], 2), None, True)
+    told("end to end, us: an empty kernel", round(times["empty"], 2), None, True)
     told("end to end, us: direct", round(times["direct"], 2), round(times["SDPA"] / 2, 2), times["direct"] <= times["SDPA"] / 2)
     told("end to end, us: custom op", round(times["custom op"], 2), round(times["SDPA"], 2), times["custom op"] <= times["SDPA"])
     for name, value in ahead.items():

@@ -1,4 +1,4 @@
-"""Checks and times configurations by hand, against PyTorch's scaled_dot_product_attention.
+"""Checks and times configurations of hopper.cu by hand, against PyTorch's scaled_dot_product_attention.
 
     sweep.py build FOLDER LIST     anywhere with nvcc: compiles the configurations of LIST into FOLDER, and those of results/tuned.toml
     sweep.py run FOLDER [SECONDS]  on a GPU with PyTorch: checks each, then times it; appends to FOLDER/found.jsonl
@@ -107,6 +107,7 @@ def wanted(path):
                 config[name] = int(value) if value.isdigit() else {"true": 1, "false": 0}.get(value, value)
             job(int(words[0]), config, "f16" if "f16" in words[3:] else "bf16")["shapes"] += words[2].split(",")
     rows = tomllib.load(open(os.path.join(FOLDER, "results/tuned.toml"), "rb"))["tuned"]
+    rows = [row for row in rows if row["config"].pop("implementation") == "hopper"]
     for row in rows:
         row["config"] = {n: int(v) if isinstance(v, bool) else v for n, v in row["config"].items()}
         shape = [row["dims"][n] for n in ("B", "H", "HK", "SQ", "SK", "D", "CAUSAL")]
@@ -130,7 +131,7 @@ def build(folder, path):
         defines += [word for n, v in job["config"].items() for word in (f"-D{n}={v}", f"-D{n}_{v}=1")]
         source, job["cubin"] = os.path.join(folder, f"{number}.cu"), f"{number}.cubin"
         with open(source, "w") as file:
-            file.write(f'#include "{FOLDER}/attention_hopper.cu"\n'
+            file.write(f'#include "{FOLDER}/hopper.cu"\n'
                        f"__attribute__((used)) static const auto entry = &attention_hopper_forward<{job['d']}>;\n")
         made = subprocess.run([nvcc, "-std=c++17", "-cubin", "-gencode", "arch=compute_90a,code=sm_90a", "-Xptxas=-v", *defines,
                                "-o", os.path.join(folder, job["cubin"]), source], capture_output=True, text=True)
