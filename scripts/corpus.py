@@ -8,6 +8,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -23,8 +24,10 @@ OPTIONS = ["--samples", "25", "--max-samples", "25"]
 # Long, because jobs that share a GPU wait for each other.
 LIMIT_S = 600
 SHM_KEY = 0x6B636F72
-KEYS = {"must", "gates", "why", "long", "ends", "fault", "needs", "options"}
+KEYS = {"must", "gates", "why", "long", "ends", "fault", "needs", "options", "processors"}
 MINE, FOLDERS = threading.local(), []
+# Kiln measures on the last processor it may use: jobs that may use all of them would wait for one another there.
+SPREAD = []
 # Kilns lock a GPU by a file in /tmp.
 APART = False
 MUST = ("refused", "not_faster", "accepted")
@@ -37,6 +40,8 @@ def main():
     args = arguments()
     global APART
     APART = args.apart
+    if args.spread:
+        SPREAD.extend(sorted(os.sched_getaffinity(0)))
     cases, problems = load(args.only, args.must)
     for problem in problems:
         print(f"corpus: {problem}", file=sys.stderr)
@@ -97,6 +102,7 @@ def arguments():
     parser.add_argument("--gpu", action="store_true", help="cases for the GPU only")
     parser.add_argument("--busy", type=int, default=0, metavar="K", help="keep K loops busy beside [0]")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="cases at a time [1]")
+    parser.add_argument("--spread", action="store_true", help="give each job one processor, but for cases that need all")
     parser.add_argument("--apart", action="store_true", help="give each job a /tmp of its own, so that jobs on one GPU do not wait for each other (needs root)")
     parser.add_argument("--again", type=int, default=0, metavar="N", help="run wrong cases N times more: wrong is what stays wrong [0]")
     parser.add_argument("--only", metavar="PATTERN", help="cases whose FOLDER/CASE matches, such as 'world/*'")
@@ -128,6 +134,7 @@ def load(only, must):
             case |= {"id": f"{folder.name}/{name}", "folder": folder, "name": name, "target": target}
             case |= {"machine": expected.get("machine", "cpu"), "needs": case.get("needs", expected.get("needs", []))}
             case["options"] = expected.get("options", []) + case["options"]
+            case["processors"] = case.get("processors", expected.get("processors", "one"))
             if (not only or fnmatch.fnmatch(case["id"], only) or only in case["id"]) and must in (None, case["must"]):
                 cases.append(case)
     # Long ones first: another job does the rest meanwhile.
@@ -227,10 +234,17 @@ def run_kiln(case, verb):
     told = pathlib.Path(work) / "told.json"
     environment = dict(os.environ, HOME=f"{work}/home") if case["machine"] == "cpu" else dict(os.environ)
     command = [*own_tmp(work), *command, "--json", *options]
-    everything = [sys.executable, __file__, "--supervise", str(told), work, *command]
+    everything = [sys.executable, __file__, "--supervise", str(told), work, processor(case), *command]
     # In a session of its own: Ctrl-C at the terminal must not reach it.
     subprocess.run(everything, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     return json.loads(told.read_text())
+
+
+def processor(case):
+    """The one of this job; an empty word where a case may have them all."""
+    if not SPREAD or case["processors"] == "all" or "--threads" in case["options"]:
+        return ""
+    return str(SPREAD[FOLDERS.index(MINE.work) % len(SPREAD)])
 
 
 def own_tmp(work):
@@ -252,7 +266,9 @@ def working_folder():
 
 def supervise(words):
     """Below this process everything gathers that loses its parent: PR_SET_CHILD_SUBREAPER."""
-    told, work, *command = words
+    told, work, own, *command = words
+    if own:
+        os.sched_setaffinity(0, {int(own)})
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
     with open(f"{work}/out", "w+b") as out, open(f"{work}/err", "w+b") as err:
         kiln = subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
@@ -397,7 +413,9 @@ def table(cases, results, seconds):
         numbers = [len(rows)] + [sum(row[key] for row in rows) for key in ("runs", "caught", "accepted", "wrong")]
         total = [a + b for a, b in zip(total, numbers)]
         print(f"{folder:<22}{machine:<9}{numbers[0]:>6}{numbers[1]:>7}{numbers[2]:>8}{numbers[3]:>10}{numbers[4]:>7}")
-    print(f"{'all':<31}{total[0]:>6}{total[1]:>7}{total[2]:>8}{total[3]:>10}{total[4]:>7}   {seconds:.0f} s")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    last = f"{seconds:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processor time"
+    print(f"{'all':<31}{total[0]:>6}{total[1]:>7}{total[2]:>8}{total[3]:>10}{total[4]:>7}   {last}")
 
 
 if __name__ == "__main__":

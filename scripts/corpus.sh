@@ -2,7 +2,7 @@
 # Runs the published corpus of cheats, mistakes and honest but unusual kernels, tests/corpus, and says where kiln is wrong:
 # a line for each violation, a table last, and results under tests/corpus/results. Status 1 when anything wrong was acquitted
 # or anything honest refused. tests/corpus/README.md explains.
-# Usage: scripts/corpus.sh [--runs N] [--resume] [--cpu|--gpu] [--busy K] [--jobs J] [--apart] [--again N] [--only PATTERN] [--must WHAT] [--out FOLDER]
+# Usage: scripts/corpus.sh [--runs N] [--resume] [--cpu|--gpu] [--busy K] [--jobs J] [--spread] [--apart] [--again N] [--only PATTERN] [--must WHAT] [--out FOLDER]
 #        (one run of the CPU part takes about three minutes)
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"

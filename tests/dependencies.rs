@@ -90,7 +90,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kiln-store",
         ],
     ),
-    ("kiln-cli", &["kiln-app", "kiln-show"]),
+    ("kiln-serve", &["kiln-app", "kiln-show"]),
+    ("kiln-cli", &["kiln-app", "kiln-serve", "kiln-show"]),
 ];
 
 /// Crates from outside that belong to one of ours alone.
@@ -151,8 +152,8 @@ fn crates_only_look_to_their_left() {
 }
 
 /// What the command line may name besides kiln's library and its views: arguments, signals, JSON.
-const CLI_MAY_NAME: [&str; 7] =
-    ["clap", "clap_complete", "clap_mangen", "ctrlc", "kiln-app", "kiln-show", "serde_json"];
+const CLI_MAY_NAME: [&str; 8] =
+    ["clap", "clap_complete", "clap_mangen", "ctrlc", "kiln-app", "kiln-serve", "kiln-show", "serde_json"];
 
 #[test]
 fn the_command_line_is_arguments_operations_and_views() {
@@ -162,7 +163,7 @@ fn the_command_line_is_arguments_operations_and_views() {
     assert!(cli.iter().all(|d| CLI_MAY_NAME.contains(&d.as_str())), "kiln-cli names {cli:?}");
     let seen_by = |p: &&Value| dependencies(p).contains("kiln-app");
     let faces: Vec<&str> = packages.iter().filter(seen_by).map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(faces, ["kiln-cli", "kiln-show"], "whoever sees kiln-app shows it to somebody");
+    assert_eq!(faces, ["kiln-cli", "kiln-serve", "kiln-show"], "whoever sees kiln-app shows it to somebody");
     // No logic grows there unseen.
     let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     while let Some(folder) = folders.pop() {
@@ -220,5 +221,25 @@ fn every_crate_takes_the_workspace_lints() {
         // The workspace forbids unsafe code; the one crate that has some must give a reason for every block.
         let own = package["name"] == "kiln-run" && manifest.contains("undocumented_unsafe_blocks = \"deny\"");
         assert!(own || manifest.contains("[lints]\nworkspace = true"), "{}", package["name"]);
+    }
+}
+
+/// A crate with one binary for its tests names every file of them there: cargo looks for no others.
+#[test]
+fn no_test_is_forgotten() {
+    for package in &packages() {
+        let manifest = package["manifest_path"].as_str().unwrap();
+        let folder = std::path::Path::new(manifest).with_file_name("tests");
+        if !std::fs::read_to_string(manifest).unwrap().contains("autotests = false") {
+            continue;
+        }
+        let named = std::fs::read_to_string(folder.join("main.rs")).unwrap();
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if path.extension().is_some_and(|e| e == "rs") && name != "main" {
+                assert!(named.contains(&format!("mod {name};")), "{} is not in main.rs", path.display());
+            }
+        }
     }
 }

@@ -28,7 +28,6 @@ const SLOW: &str = "for (int again = 0; again < 20; ++again) { __asm__ volatile(
 /// A repository of so many commits, the kernel's loop of each by its number; the code differs in every one.
 fn repository(name: &str, commits: usize, body: impl Fn(usize) -> &'static str) -> PathBuf {
     let folder = twice::folder(name);
-    twice::rewrite(&folder, "kernel.toml", "N = 4096", "N = 65536");
     twice::rewrite(&folder, "kernel.toml", "[\"f32\", \"f64\"]", "[\"f32\"]");
     let mut stream = String::new();
     let file = |path: &str, text: &str| format!("M 644 inline {path}\ndata {}\n{text}\n", text.len());

@@ -115,7 +115,7 @@ fn what_means_nothing_is_refused_before_it_is_run() {
     assert!(ran.err.contains("--samples 3") && ran.err.contains("at least 25"), "{}", ran.err);
     let ran = kiln_in(&folder, &["gate", "twice", "--config", "WAY = 2"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    twice::rewrite(&folder, "kernel.toml", "N = 4096", "N = 0");
+    twice::rewrite(&folder, "kernel.toml", "N = 65536", "N = 0");
     for verb in ["tune", "bench", "check", "gate"] {
         let ran = kiln_in(&folder, &[verb, "twice"]);
         assert_eq!(ran.code, 2, "{verb}: {}{}", ran.out, ran.err);

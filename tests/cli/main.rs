@@ -38,6 +38,7 @@ mod parts;
 mod planted;
 mod profile;
 mod profile_refused;
+mod report;
 mod reproduce;
 mod review;
 mod run;

@@ -73,7 +73,7 @@ fn what_cannot_be_measured_again_is_refused() {
     let sides = json!([{ "name": "candidate", "rounds": [[1e-6, 1e-6]] }]);
     let run = json!({
         "kiln_run": 1, "source": "kiln 0.1.0", "kernel": "twice", "path": "twice", "config": "WAY=1",
-        "cache": "warm", "threads": 1, "workloads": [{ "name": "only", "shape": "N=4096", "sides": sides }],
+        "cache": "warm", "threads": 1, "workloads": [{ "name": "only", "shape": "N=65536", "sides": sides }],
     });
     for (name, place, value) in [
         ("cache.json", "/cache", json!("hot")),
@@ -87,7 +87,7 @@ fn what_cannot_be_measured_again_is_refused() {
     for (name, words) in [
         ("cache.json", "run cache.json has cache `hot`"),
         ("threads.json", "run threads.json has threads 0"),
-        ("shape.json", "run shape.json measured only with N=9; twice has N=4096"),
+        ("shape.json", "run shape.json measured only with N=9; twice has N=65536"),
         ("times.txt", "kiln cannot build it"),
         ("cut.json", "ends too early"),
         ("nothing", "there is no file `nothing`"),

@@ -31,7 +31,7 @@ fn git(folder: &Path, words: &[&str]) {
 #[test]
 fn a_workload_that_is_no_longer_measured_is_named() {
     let folder = twice::folder("unseen-use");
-    let more = "[[workloads]]\nname = \"more\"\ndims = { N = 65536 }\n[reference]";
+    let more = "[[workloads]]\nname = \"more\"\ndims = { N = 131072 }\n[reference]";
     twice::rewrite(&folder, "kernel.toml", "[reference]", more);
     std::fs::write(folder.join(".gitignore"), ".kiln\n").unwrap();
     assert_eq!(ci(&folder, &["twice", "--update"]).code, 0);
@@ -39,7 +39,7 @@ fn a_workload_that_is_no_longer_measured_is_named() {
         git(&folder, words);
     }
     for change in ["use = \"check\"", "use = \"holdout\"", "targets = [\"cuda\"]"] {
-        twice::rewrite(&folder, "kernel.toml", "{ N = 65536 }\n", &format!("{{ N = 65536 }}\n{change}\n"));
+        twice::rewrite(&folder, "kernel.toml", "{ N = 131072 }\n", &format!("{{ N = 131072 }}\n{change}\n"));
         let base = ci(&folder, &["twice", "--base", "HEAD"]);
         assert!(
             base.code == 0 && base.out.contains("the base measures workloads that the work does not: more"),

@@ -91,7 +91,10 @@ fn plain(line: &str) -> String {
         } else if is_measured(core) || (is_number(core) && UNITS.contains(&next)) {
             out.push(word.replacen(core, "#", 1));
         } else if TIMES.contains(&core) && i > 0 && is_number(self::core(words[i - 1])) {
-            // As many nanoseconds here as seconds there.
+            // As many nanoseconds here as seconds there, or minutes and seconds.
+            if core == "s" && i > 2 && words[i - 2] == "min" {
+                out.truncate(out.len() - 2);
+            }
             out.push(word.replacen(core, "time", 1));
         } else if !word.contains('/') && core.split(',').all(|part| part.contains('=')) {
             let names = core.split(',').map(|part| part.split('=').next().unwrap_or_default());
@@ -155,6 +158,7 @@ mod tests {
         assert!(same("small  28.3 us  14.56x  faster", "small 1.2 ms 3.00x too_noisy\n"));
         assert!(!same("small  28.3 us  14.56x  faster", "large 1.2 ms 3.00x faster\n"));
         assert!(same("2026-03-01 14:05  took 8 s", "2027-11-15 09:10  took 9.1 s\n"));
+        assert!(same("took 8 s, or 7 s", "took 4 min 24 s, or 1 min 2 s\n") && !same("took 8 s", "took 9 s 24 s\n"));
         assert!(!same("valid 16 (80.0 %)", "valid 15 (75.0 %)\n"));
     }
 

@@ -8,7 +8,7 @@ use kiln_stats::Verdict;
 use kiln_study::TuneVerdict;
 use serde_json::Value;
 
-use crate::{alone, cuda, document, empty_folder, shell};
+use crate::{cuda, document, empty_folder, shell};
 
 /// Keys listed under each heading `## kiln VERB`, as paths, `workloads[].name`, and whether they may be missing.
 fn documented() -> BTreeMap<String, BTreeMap<String, bool>> {
@@ -78,7 +78,6 @@ impl Keys {
 
 #[test]
 fn the_json_reference_names_every_key() {
-    let _alone = alone();
     let folder = empty_folder("guide-json");
     let documented = documented();
     shell(&folder, "kiln init sample");
@@ -177,6 +176,12 @@ fn the_json_reference_names_every_key() {
         ("lessons", "kiln lessons --json"),
         ("lessons --calibration", "kiln lessons --calibration --json"),
         ("lessons show", "kiln lessons show hang --json"),
+        ("report", "kiln report sample -o report.html --json"),
+        ("plot", "kiln plot gates sample --json"),
+        (
+            "serve",
+            "kiln serve --port 0 --token --json > served.json 2> /dev/null & while [ ! -s served.json ]; do sleep 0.05; done; kill -INT $!; wait; cat served.json",
+        ),
         ("review export", "kiln review export sample -o reviewed --json"),
         (
             "review add",
@@ -208,7 +213,6 @@ fn the_json_reference_names_every_key() {
 
 #[test]
 fn every_event_is_documented() {
-    let _alone = alone();
     let folder = empty_folder("guide-events");
     let documented: BTreeSet<String> = list("Events").into_iter().collect();
     shell(&folder, "kiln init sample");

@@ -11,17 +11,9 @@ mod transcript;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard};
 
 use camino::Utf8Path;
 use kiln_build::Nvrtc;
-
-/// Both tests measure; beside each other they would only disturb.
-static MACHINE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    MACHINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
 
 /// Whether CUDA can be compiled here; with KILN_NEED_CUDA=1 it must be.
 fn cuda() -> bool {
@@ -60,7 +52,6 @@ fn shell(folder: &Path, line: &str) -> String {
 
 #[test]
 fn the_guide_is_a_transcript() {
-    let _alone = alone();
     let folder = empty_folder("guide");
     let mut wrong = Vec::new();
     let mut commands = 0;

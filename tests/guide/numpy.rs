@@ -3,11 +3,10 @@
 use serde_json::Value;
 
 use crate::transcript::{Step, steps};
-use crate::{alone, document, empty_folder, shell};
+use crate::{document, empty_folder, shell};
 
 #[test]
 fn the_python_baseline_of_the_guide_is_right() {
-    let _alone = alone();
     let python = std::env::var("KILN_PYTHON").unwrap_or("python3".into());
     let folder = empty_folder("guide-numpy");
     if !shell(&folder, &format!("{python} -c 'import numpy' && echo there")).contains("there") {

@@ -97,11 +97,15 @@ fn kernels_that_only_seem_fast_are_refused_or_gain_nothing() {
     }
     for deed in expected["vain"].as_array().unwrap() {
         let deed = deed.as_str().unwrap();
-        let (found, code) =
-            run(&folder, &format!("bench @tests/cheats --config DEED={deed} --json --seed 5 --max-samples 100"));
-        let verdict = &found["workloads"][0]["baselines"][0]["verdict"];
-        // Where it is right it has done the work, and what it saves is nothing; where it has not, it is refused.
-        assert!(code == 3 || code == 0 && verdict != "faster", "{deed}: {code} {found:#}");
+        // Where it is right it has done the work, and what it saves is nothing; where it has not, it is refused. Chance makes
+        // one of equals faster now and then, but not every time.
+        let gains = (5..8).all(|seed| {
+            let line = format!("bench @tests/cheats --config DEED={deed} --json --seed {seed} --max-samples 100");
+            let (found, code) = run(&folder, &line);
+            assert!(matches!(code, 0 | 3), "{deed}: {code} {found:#}");
+            code == 0 && found["workloads"][0]["baselines"][0]["verdict"] == "faster"
+        });
+        assert!(!gains, "{deed}");
     }
 }
 
@@ -258,11 +262,16 @@ fn wait_for_trials(folder: &Path, child: &mut Child, count: usize) {
 
 /// Whether a worker still runs in this folder.
 fn workers_of(folder: &Path) -> bool {
+    let found = || {
+        std::fs::read_dir("/proc").unwrap().flatten().any(|process| {
+            let is_worker = std::fs::read(process.path().join("cmdline"))
+                .is_ok_and(|line| String::from_utf8_lossy(&line).contains("worker\0cpu"));
+            is_worker && std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
+        })
+    };
     // Ended workers are reaped by whoever is left; give that a moment.
-    std::thread::sleep(Duration::from_millis(500));
-    std::fs::read_dir("/proc").unwrap().flatten().any(|process| {
-        let is_worker = std::fs::read(process.path().join("cmdline"))
-            .is_ok_and(|line| String::from_utf8_lossy(&line).contains("worker\0cpu"));
-        is_worker && std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
+    (0..600).all(|turn| {
+        std::thread::sleep(Duration::from_millis(if turn == 0 { 0 } else { 50 }));
+        found()
     })
 }

@@ -53,12 +53,22 @@ fn runs(pid: u32) -> bool {
     !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z')
 }
 
-/// Whether a process is gone within a second.
-fn ends(pid: u32) -> bool {
-    (0..100).any(|_| {
+/// Whether something comes true; a busy machine may take its time.
+fn comes_true(mut look: impl FnMut() -> bool) -> bool {
+    (0..6000).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
-        !runs(pid)
+        look()
     })
+}
+
+/// Whether a process ends.
+fn ends(pid: u32) -> bool {
+    comes_true(|| !runs(pid))
+}
+
+/// How many threads a process has.
+fn threads(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
 
 #[test]

@@ -125,9 +125,9 @@ fn time_in_which_others_have_the_processor_is_not_the_kernels() {
             }
         });
         kiln_run::pin_thread(&[own]).unwrap();
-        // Three quarters of what it is given, of a processor that it has half of at most.
+        // Three fifths of what it is given, of a processor that it has half of at most.
         let mut loaded = crate::kernel::load(
-            "struct timespec t; do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); while (t.tv_sec + 1e-9 * t.tv_nsec < 1.5);",
+            "struct timespec t; do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); while (t.tv_sec + 1e-9 * t.tv_nsec < 1.2);",
         );
         let answer = loaded.worker.ask_within(Ask::CallWatched, Duration::from_secs(2));
         over.store(true, std::sync::atomic::Ordering::Relaxed);

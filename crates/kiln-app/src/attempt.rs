@@ -1,6 +1,6 @@
 //! The record of an attempt: every operation that judges something leaves one, once, at its end. In: what was asked for, and how it
 //! ended. Out: a row in the store, in the open session if there is one, and what the rules say about it. A mistake in what was
-//! asked for is no attempt, and where kiln keeps nothing yet no store is made for one. Recording never changes a result.
+//! asked for is no attempt, and where there is no kernel no store is made for one. Recording never changes a result.
 
 mod about;
 mod found;
@@ -10,16 +10,19 @@ mod whose;
 
 use std::time::Instant;
 
+use camino::Utf8Path;
 use kiln_core::{Gate, Report};
 use kiln_session::{AttemptOutcome, Attempted, PutRight, Session, SessionPhase, put_right};
 use kiln_store::{AttemptsOf, Store, Study};
 
 use crate::ending::Ending;
 use crate::failure::Failure;
+use crate::kernel::kernels_below;
 use crate::lessons::{Shelf, lesson_for};
 use crate::project::Project;
 use crate::teller::Teller;
-pub(crate) use about::{About, environment, inside, sources_at};
+pub use about::environment;
+pub(crate) use about::{About, inside, sources_at};
 pub(crate) use found::{Found, Tried};
 pub(crate) use kept::differences;
 pub(crate) use said::newly;
@@ -27,6 +30,30 @@ pub(crate) use whose::{here, open, user};
 
 /// The gate of what a kernel's file rules out by itself.
 const RULE: Gate = Gate::Constraint;
+
+/// Whether somebody works on kernels in this folder.
+fn is_kernel_here() -> bool {
+    let here = Utf8Path::new(".");
+    here.join("kernel.toml").is_file() || !kernels_below(here).is_empty()
+}
+
+/// A lesson to keep: a failure that no lesson knew was put right by the newest attempt.
+fn proposed(others: &[Attempted], made: &Attempted) -> Option<String> {
+    if made.failed() || made.kernel.is_empty() {
+        return None;
+    }
+    let mut own: Vec<Attempted> = others.iter().filter(|one| one.same_kernel(made)).cloned().collect();
+    own.push(made.clone());
+    // A rule that the kernel's file states teaches nobody anything new.
+    let is_new =
+        |found: &PutRight| found.failure.lesson.is_none() && found.failure.cause.as_deref() != Some(RULE.name());
+    let found = put_right(&own).filter(is_new)?;
+    let (kernel, cause) = (&made.kernel, found.failure.cause.as_deref().unwrap_or_default());
+    let changed = found.changed.words();
+    Some(format!(
+        "{kernel} passes after {cause}; changed: {changed}. Keep it as a lesson: kiln lessons add --from-last {kernel}"
+    ))
+}
 
 /// What is said about an attempt.
 #[derive(Debug, Default)]
@@ -68,13 +95,15 @@ impl<'p> Trying<'p> {
 
     fn record<T: Tried>(self, result: &Result<T, Failure>, teller: Option<&Teller<'_>>) -> Said {
         let Some(made) = self.made(result, teller) else { return Said::default() };
-        // Where nothing was ever kept, an attempt alone is no reason to begin.
+        // Where nothing was ever kept and there is no kernel, there is no reason to begin.
         let place = self.project.store_place();
-        if !kiln_store::exists(place) && !self.project.folder().is_dir() {
+        let begun = || kiln_store::exists(place) || self.project.folder().is_dir();
+        let works = || !self.about.kernel.is_empty() || is_kernel_here();
+        if self.project.is_unrecorded() || (!begun() && !works()) {
             return Said::default();
         }
         // What was measured is recorded elsewhere, and whoever fails to do that says so.
-        self.project.store().and_then(|store| self.joined(&store, made)).unwrap_or_default()
+        self.project.kept_store().and_then(|store| self.joined(&store, made)).unwrap_or_default()
     }
 
     /// Joins the open session, and says what that leads to.
@@ -95,24 +124,11 @@ impl<'p> Trying<'p> {
         // What earlier sessions put right is known here too.
         let began = session.as_ref().filter(|_| made.mistake().is_some()).map(|session| session.started_ms);
         let earlier = began.map(|began| store.attempts(AttemptsOf::Before(began, said::EARLIER))).transpose()?;
-        let warnings = newly(self.project, session.as_ref(), (&earlier.unwrap_or_default(), &own), &made);
-        Ok(Said { warnings, lesson: self.proposed(store, &made)? })
-    }
-
-    /// A lesson to keep: a failure that no lesson knew was put right.
-    fn proposed(&self, store: &Store, made: &Attempted) -> Result<Option<String>, kiln_core::Fault> {
-        if made.failed() || made.kernel.is_empty() {
-            return Ok(None);
-        }
-        let found = put_right(&store.attempts(AttemptsOf::Kernel(&made.kernel, 2))?);
-        // A rule that the kernel's file states teaches nobody anything new.
-        let is_new =
-            |found: &PutRight| found.failure.lesson.is_none() && found.failure.cause.as_deref() != Some(RULE.name());
-        Ok(found.filter(is_new).map(|found| {
-            let (kernel, cause) = (&made.kernel, found.failure.cause.as_deref().unwrap_or_default());
-            let changed = found.changed.words();
-            format!("{kernel} passes after {cause}; changed: {changed}. Keep it as a lesson: kiln lessons add --from-last {kernel}")
-        }))
+        // A longer one may have begun before this one, and ended after it.
+        let others: Vec<Attempted> = own.into_iter().filter(|one| one.id != made.id).collect();
+        let lesson = proposed(&others, &made);
+        let warnings = newly(self.project, session.as_ref(), (&earlier.unwrap_or_default(), others), &made);
+        Ok(Said { warnings, lesson })
     }
 
     /// The record; none for a mistake in what was asked for.

@@ -1,6 +1,7 @@
 //! From a path to a kernel that can be run: the file is read, what is meant is selected, the GPU is found and kept, the
 //! environment is looked at.
 
+mod below;
 mod config;
 mod devices;
 pub(crate) mod environment;
@@ -9,6 +10,7 @@ mod open;
 mod runnable;
 mod selecting;
 
+pub(crate) use below::kernels_below;
 pub(crate) use config::complete;
 pub(crate) use devices::{lock, others, split};
 pub use load::KernelFile;

@@ -20,9 +20,14 @@ mod gate;
 mod history;
 mod importance;
 mod init;
+mod launch;
 mod lessons;
+mod look;
+mod look_kernel;
+mod look_studies;
 mod next;
 mod profile;
+mod report;
 mod reproduce;
 mod review;
 mod sanitize;
@@ -36,6 +41,7 @@ mod sweep;
 mod t4;
 mod tune;
 mod versions;
+mod watch;
 mod worker;
 
 pub use bench::{Baselined, BenchRequest, Benched, baselines, bench};
@@ -45,14 +51,14 @@ pub use capture::{CaptureRequest, capture};
 pub use check::{CheckRequest, Checked, check};
 pub use ci::{CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, Guarded, ci};
 pub use claims::{CheckedClaim, ClaimVerdict, Claimed, ClaimsRequest, claims};
-pub use compare::{CompareRequest, CompareVerdict, Compared, ComparedWorkload, compare};
+pub use compare::{CompareRequest, CompareVerdict, Compared, ComparedWorkload, compare, compare_stored};
 pub use debug::{DebugRequest, Debugged, DebuggedBecause, FailedAssertion, debug};
 pub use diagnose::calibration::{CalibratedCause, Calibration, calibration};
 pub use diagnose::comparison::{ComparedProfiles, ProfileCompareRequest, compare_profiles};
 pub use diagnose::pictures::write_pictures;
 pub use diagnose::prediction::{PredictRequest, Predicted, PredictedWorkload, predict_kernel};
-pub use diagnose::profile::{DiagnosedProfile, ProfileDiagnoseRequest, diagnose_profile};
-pub use diagnose::{DiagnoseRequest, diagnose};
+pub use diagnose::profile::{DiagnosedProfile, ProfileDiagnoseRequest, diagnose_profile, diagnose_profile_of};
+pub use diagnose::{DiagnoseRequest, diagnose, diagnose_of};
 pub use explain::{Explained, explain, explained};
 pub use export::{ExportRequest, Exported, ExportedBinary, export};
 pub use forge::{ForgeRequest, Forgings, forge};
@@ -65,14 +71,26 @@ pub use history::{
 };
 pub use importance::{Important, importance};
 pub use init::init;
+pub use launch::{Launch, LaunchNow, StudyStop, launch_study, launched, stop_study};
 pub use lessons::{
     AddLessonRequest, AddedLesson, GainCalibration, GainSpreads, ImportedLesson, Lessons, PhaseDuration, add_lesson,
     export_lessons, gain_calibration, import_lessons, lesson_count, lessons, retire_lesson, show_lesson,
 };
+pub use look::filter::{TRIALS_A_PAGE, TrialFilter, TrialOrder};
+pub use look::{
+    Against, Duel, FasterCandidate, Improvement, LookDepth, PairedWorkload, RivalKind, StudyLook, WhyNot, interval_of,
+    look,
+};
+pub use look_kernel::{KernelLook, MetLesson, TunedEntry, look_kernel};
+pub use look_studies::{STUDIES_A_PAGE, StudiesFilter, StudiesLook, StudiesOrder, StudyRow, look_studies};
 pub use next::{NextRequest, NextStep, next};
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
+pub use report::{ReportFormat, Reported, figures_folder, reported, write_picture, write_report};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
-pub use review::{AddedRemarks, Review, ReviewedStudy, add_remarks, file_remarks, remarks_about, review, write_review};
+pub use review::{
+    AddedRemarks, NewRemark, Review, ReviewedStudy, add_note, add_remark, add_remarks, file_remarks, remarks_about,
+    review, write_review,
+};
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
 pub use session::{
     DecideRequest, RetireRequest, SessionDefaults, StartSessionRequest, decide, end_session, past_session,
@@ -88,4 +106,5 @@ pub use suppose::{suppose, supposed};
 pub use sweep::{Crossover, MOST_CELLS, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, sweep};
 pub use t4::export_t4;
 pub use tune::{TuneRequest, Tuned, tune, variants};
+pub use watch::{Changed, Watch, study_stamp};
 pub use worker::{WorkerKind, worker};

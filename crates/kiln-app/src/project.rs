@@ -2,8 +2,9 @@
 //! stopped. In: the store's place, where it is elsewhere. Out: paths, and the store when an operation needs it. Nothing is
 //! opened or made before that.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -12,6 +13,7 @@ use kiln_core::{Fault, Report};
 use kiln_store::Store;
 
 use crate::failure::Failure;
+use crate::operation::session::one_line;
 
 /// Where kiln keeps things, under the folder it is run in.
 const FOLDER: &str = ".kiln";
@@ -62,6 +64,8 @@ pub struct Project {
     hypothesis: Option<Arc<str>>,
     /// Whether an attempt was recorded.
     attempted: Arc<AtomicBool>,
+    /// Whether operations that only look leave no attempt.
+    unrecorded: bool,
 }
 
 impl Project {
@@ -72,7 +76,7 @@ impl Project {
     pub fn here(store: Option<String>, stop: Stop) -> Project {
         let store = store.unwrap_or_else(|| Project::USUAL_STORE.into());
         let (hypothesis, attempted) = (None, Arc::default());
-        Project { folder: FOLDER.into(), store, stop, build_limit: None, hypothesis, attempted }
+        Project { folder: FOLDER.into(), store, stop, build_limit: None, hypothesis, attempted, unrecorded: false }
     }
 
     #[cfg(test)]
@@ -94,7 +98,23 @@ impl Project {
 
     /// The same, where what is done next is to show whether somebody is right.
     pub fn supposing(self, hypothesis: Option<String>) -> Project {
-        Project { hypothesis: hypothesis.map(Arc::from), ..self }
+        let hypothesis = hypothesis.map(|words| Arc::from(one_line(&words)));
+        Project { hypothesis, ..self }
+    }
+
+    /// The same, stopped by other means.
+    pub fn stopped_by(self, stop: Stop) -> Project {
+        Project { stop, ..self }
+    }
+
+    /// The same, where attempts leave no record: for whoever may look and not write.
+    pub fn unrecorded(self) -> Project {
+        Project { unrecorded: true, ..self }
+    }
+
+    /// Whether attempts leave no record.
+    pub(crate) fn is_unrecorded(&self) -> bool {
+        self.unrecorded
     }
 
     /// What is to be shown.
@@ -144,6 +164,23 @@ impl Project {
         Ok(store)
     }
 
+    /// The store, open for as long as the process lives: closing it would fold the journal into the file, which waits for the
+    /// disk. For records of which many are made and each is small; whoever closes the store next folds them in.
+    pub(crate) fn kept_store(&self) -> Result<Arc<Store>, Fault> {
+        static KEPT: Mutex<BTreeMap<Utf8PathBuf, Arc<Store>>> = Mutex::new(BTreeMap::new());
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = Utf8Path::new(".").canonicalize_utf8().unwrap_or_default().join(&self.store);
+        // One that was removed is not the one that is there now.
+        match kept.get(&here).filter(|_| kiln_store::exists(&self.store)) {
+            Some(store) => Ok(Arc::clone(store)),
+            None => {
+                let store = Arc::new(self.store()?);
+                kept.insert(here, Arc::clone(&store));
+                Ok(store)
+            }
+        }
+    }
+
     /// What kiln writes into its folder stays out of commits; what people write there may be shared. No reason to fail.
     fn keep_out_of_commits(&self) {
         let file = self.folder.join(".gitignore");
@@ -167,7 +204,7 @@ impl Project {
     }
 
     /// The flag that says to stop, from now on looked at.
-    pub(crate) fn stopped(&self) -> &'static AtomicBool {
+    pub fn stopped(&self) -> &'static AtomicBool {
         (self.stop.heed)();
         self.stop.flag
     }
@@ -182,6 +219,16 @@ impl Project {
 pub(crate) fn program() -> Result<Utf8PathBuf, Failure> {
     let program = Utf8PathBuf::from_path_buf(std::env::current_exe()?);
     Ok(program.map_err(|path| Fault::new("finding the kiln binary", format!("{} is not UTF-8", path.display())))?)
+}
+
+/// The kiln binary as others start it: by its name where that leads here, else by its place.
+pub fn program_name() -> Result<String, Failure> {
+    let here = program()?;
+    let name = here.file_name().unwrap_or_default().to_string();
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&folders).map(|folder| folder.join(&name)).find(|file| file.is_file());
+    let leads_here = first.is_some_and(|file| file.canonicalize().is_ok_and(|file| file == *here.as_std_path()));
+    Ok(if leads_here { name } else { here.into() })
 }
 
 #[cfg(test)]

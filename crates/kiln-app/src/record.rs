@@ -15,7 +15,7 @@ mod whose;
 pub(crate) mod winner;
 
 pub use past::StudyNow;
-pub(crate) use past::as_they_stand;
+pub(crate) use past::{as_they_stand, is_gone};
 pub(crate) use recording::results;
 pub use resume::unreadable;
 pub(crate) use run_file::run_file;

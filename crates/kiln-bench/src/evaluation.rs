@@ -25,6 +25,9 @@ pub struct Evaluation {
     pub wall_s: f64,
     /// When it began, in milliseconds since 1970.
     pub started_ms: i64,
+    /// Which of several devices it was tried on, from 0; none where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub station: Option<usize>,
 }
 
 /// How it ended.
@@ -74,6 +77,7 @@ impl Evaluation {
             measure_s: 0.0,
             wall_s: 0.0,
             started_ms,
+            station: None,
         }
     }
 

@@ -177,6 +177,8 @@ impl<'a> Bench<'a> {
                     continue;
                 };
                 let place = end.place;
+                let outcome = end.outcome.map(|way| Evaluation { station: Some(place), ..way });
+                let end = End { outcome, ..end };
                 let (station, told) = self.ended(queue, end);
                 free.push((place, station));
                 worked = worked.and(told);

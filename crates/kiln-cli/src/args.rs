@@ -12,12 +12,15 @@ mod history;
 mod kernel;
 mod lessons;
 mod machine;
+mod mcp;
 mod next;
 mod profile;
 mod properties;
+mod report;
 mod review;
 mod sanitize;
 mod selecting;
+mod serve;
 mod session;
 mod simulate;
 mod studies;
@@ -40,11 +43,14 @@ pub(crate) use lessons::{AddLessonArgs, LessonsArgs, LessonsVerb};
 pub(crate) use machine::{
     CacheArgs, CompletionsArgs, DoctorArgs, ExplainArgs, InitArgs, ManArgs, SchemaArgs, WorkerArgs,
 };
+pub(crate) use mcp::{ClientArg, McpArgs};
 pub(crate) use next::NextArgs;
 pub(crate) use profile::ProfileArgs;
+pub(crate) use report::{PlotArgs, StoryArgs};
 pub(crate) use review::{ReviewArgs, ReviewVerb};
 pub(crate) use sanitize::{DebugArgs, SanitizeArgs};
 pub(crate) use selecting::{BuildingArgs, ChoosingArgs, HearingArgs, MeasuringArgs, SelectingArgs, Until};
+pub(crate) use serve::ServeArgs;
 pub(crate) use session::{ReportArgs, RetireArgs, SessionArgs, SessionVerb, StartArgs, TryArgs};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use studies::{ShowArgs, StudiesArgs, StudiesVerb};
@@ -139,6 +145,10 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Show a study: settings, progress of the search, verdict, refusals and their reasons; or a benchmark
     Show(ShowArgs),
+    /// Write the story of a study, a session or a kernel as one HTML file, or as Markdown with figures
+    Report(StoryArgs),
+    /// Draw one figure of a study as SVG or PNG: convergence, slices, parallel coordinates, gate funnel and others
+    Plot(PlotArgs),
     /// Name, tag or delete recorded studies
     Studies(StudiesArgs),
     /// Replay recorded spaces to see how few evaluations a search strategy needs, without a GPU
@@ -163,6 +173,10 @@ pub(crate) enum Verb {
     Try(TryArgs),
     /// Hand a study to a person for review, and attach their remarks to trials, decisions, lessons and causes
     Review(ReviewArgs),
+    /// Show what is recorded in a browser, and follow studies while they run
+    Serve(ServeArgs),
+    /// Serve kiln's abilities as tools to an assistant (MCP), or write kiln into its settings (--install)
+    Mcp(McpArgs),
     /// Write shell completions
     Completions(CompletionsArgs),
     /// Write man pages
@@ -178,11 +192,9 @@ pub(crate) fn supposed(cli: Cli) -> (Cli, Option<String>) {
     if args.command.first().is_none_or(|word| word != "kiln") {
         return (cli, None);
     }
-    let hypothesis = args.hypothesis.clone();
     // A mistake in it is told as if it had been typed alone.
-    let inner = Cli::parse_from(&args.command);
-    let Cli { store, verbose, quiet, color, .. } = cli;
-    let color = if inner.color == Color::Auto { color } else { inner.color };
-    let (verbose, quiet) = (inner.verbose || verbose, inner.quiet || quiet);
-    (Cli { store: inner.store.or(store), verbose, quiet, color, verb: inner.verb }, Some(hypothesis))
+    let (hypothesis, inner) = (args.hypothesis.clone(), Cli::parse_from(&args.command));
+    let color = if inner.color == Color::Auto { cli.color } else { inner.color };
+    let (verbose, quiet) = (inner.verbose || cli.verbose, inner.quiet || cli.quiet);
+    (Cli { store: inner.store.or(cli.store), verbose, quiet, color, verb: inner.verb }, Some(hypothesis))
 }

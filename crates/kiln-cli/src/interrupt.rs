@@ -18,6 +18,7 @@ pub(crate) fn stop(verb: &Verb) -> Stop {
         Verb::Simulate(_) => heed_simulating,
         Verb::Profile(_) => heed_profiling,
         Verb::Capture(_) => heed_capturing,
+        Verb::Serve(_) => heed_serving,
         Verb::Tune(_) | Verb::Sweep(_) | Verb::Fuzz(_) | Verb::Bisect(_) => heed_saving,
         _ => heed_stopping,
     };
@@ -41,6 +42,10 @@ fn heed_simulating() {
 
 fn heed_capturing() {
     heed("the program stops; what was captured is written", None);
+}
+
+fn heed_serving() {
+    heed("the page is no longer served", None);
 }
 
 fn heed_profiling() {

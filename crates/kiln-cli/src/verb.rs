@@ -22,12 +22,15 @@ mod history;
 mod init;
 mod lessons;
 mod man;
+mod mcp;
 mod next;
 mod profile;
+mod report;
 mod reproduce;
 mod review;
 mod sanitize;
 mod schema;
+mod serve;
 mod session;
 mod show;
 mod simulate;
@@ -68,6 +71,8 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Next(args) => next::run(project, args),
         Verb::History(args) => history::run(project, args),
         Verb::Show(args) => show::run(project, args),
+        Verb::Report(args) => report::run(project, args),
+        Verb::Plot(args) => report::plot(project, args),
         Verb::Studies(args) => studies::run(project, args),
         Verb::Simulate(args) => simulate::run(project, args),
         Verb::Doctor(args) => doctor::run(project, args),
@@ -80,6 +85,8 @@ pub(crate) fn run(project: &Project, verb: &Verb) -> Result<Ending, Failure> {
         Verb::Retire(args) => session::retired(project, args),
         Verb::Try(args) => supposed::run(project, args),
         Verb::Review(args) => review::run(project, args),
+        Verb::Serve(args) => serve::run(project, args),
+        Verb::Mcp(args) => mcp::run(project, args),
         Verb::Completions(args) => completions::run(args),
         Verb::Man(args) => man::run(args),
         Verb::Worker(args) => worker::run(args),

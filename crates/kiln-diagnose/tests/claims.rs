@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[allow(dead_code)]
-mod recorded;
-
 use kiln_diagnose::profile::{Bottleneck, ProfileDiagnosis, Subject, diagnose};
-use recorded::*;
+
+use crate::recorded::*;
 
 fn stall(reason: &str) -> String {
     format!("smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio")

@@ -2,12 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "recorded/planted_outcomes.rs"]
-mod planted_outcomes;
-
 use kiln_diagnose::model::{GainModel, Order, Outcome, Ratio, leave_out, shipped_outcomes};
 use kiln_diagnose::profile::{Bottleneck, Pages, Subject, diagnose};
 use kiln_stats::normal;
+
+use crate::planted_outcomes;
 
 #[test]
 fn planted_outcomes_are_what_the_engine_promises() {

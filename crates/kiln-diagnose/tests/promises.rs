@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[allow(dead_code)]
-mod recorded;
-
 use kiln_diagnose::profile::{Bottleneck, ProfileDiagnosis, diagnose};
-use recorded::*;
+
+use crate::recorded::*;
 
 /// A full unit.
 const FULL: f64 = 95.0;

@@ -3,11 +3,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
-use desk::{Desk, IN, OUT, file, matmul};
 use kiln_core::{Fault, Outcome};
 use kiln_judge::{Distribution, Exam, Inputs, Precision, Signature, Source, Tensor, ignored};
+
+use crate::desk::{Desk, IN, OUT, file, matmul};
 
 #[test]
 fn inputs_that_do_not_matter_are_named() {

@@ -3,12 +3,11 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
-use desk::{Desk, attention, gate, marks};
 use half::{bf16, f16};
 use kiln_core::Gate;
 use kiln_judge::{Distribution, Exam, Tensor};
+
+use crate::desk::{Desk, attention, gate, marks};
 
 /// Where a simulated kernel keeps only 16 bits.
 #[derive(Clone, Copy, PartialEq, Debug)]

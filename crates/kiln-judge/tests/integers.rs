@@ -3,11 +3,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
-use desk::{Desk, IN, OUT, file, gate};
 use kiln_core::Gate;
 use kiln_judge::{Distribution, Exam};
+
+use crate::desk::{Desk, IN, OUT, file, gate};
 
 fn integers(exam: &Exam, which: usize) -> Vec<i128> {
     let inputs = exam.inputs();

@@ -4,12 +4,11 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
-use desk::{Desk, IN, OUT, attention, file, gate, matmul, softmax};
 use half::{bf16, f16};
 use kiln_core::Gate;
 use kiln_judge::{Distribution, Exam, Level};
+
+use crate::desk::{Desk, IN, OUT, attention, file, gate, matmul, softmax};
 
 const TYPES: [&str; 3] = ["f32", "f16", "bf16"];
 

@@ -3,11 +3,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
-use desk::{Desk, file, gate, marks};
 use kiln_core::Gate;
 use kiln_judge::{Distribution, Exam, Tensor, encode, scatter};
+
+use crate::desk::{Desk, file, gate, marks};
 
 /// A kernel file with two heads of queries for one of keys.
 fn attention(dtype: &str, queries: usize, keys: usize, causal: bool, layout: &str) -> Desk {

@@ -3,12 +3,11 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
-use desk::{Desk, IN, OUT, attention, file, gate, marks, matmul, softmax};
 use kiln_core::{Gate, Outcome};
 use kiln_judge::{Builtin, Distribution, Exam};
 use proptest::prelude::*;
+
+use crate::desk::{Desk, IN, OUT, attention, file, gate, marks, matmul, softmax};
 
 const FLOATS: [&str; 6] = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2"];
 

@@ -3,11 +3,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
-use desk::{Desk, IN, file, gate};
 use kiln_core::{Gate, Outcome};
 use kiln_judge::{Distribution, Exam, encode, scatter};
+
+use crate::desk::{Desk, IN, file, gate};
 
 /// Twice x in the inner part of y, whose elements lie as `more` says.
 fn inner(more: &str) -> Desk {

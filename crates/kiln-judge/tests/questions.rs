@@ -3,12 +3,11 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
-use desk::{Desk, IN, OUT, attention, file, gate, marks, matmul, softmax, spec};
 use kiln_core::{Config, Fault, Gate, Outcome, Value};
 use kiln_judge::{Builtin, Distribution, Exam, Inputs, Precision, Rules, Signature, Source, Tensor, encode};
 use kiln_spec::Choice;
+
+use crate::desk::{Desk, IN, OUT, attention, file, gate, marks, matmul, softmax, spec};
 
 /// What a file's signature is refused with.
 fn refused(text: &str) -> String {

@@ -3,14 +3,13 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod desk;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use desk::{Desk, IN, OUT, file, gate, marks, matmul};
 use kiln_core::{Fault, Gate, Outcome};
 use kiln_judge::{Distribution, Exam, Inputs, Level, Precision, Signature, Tensor, encode};
 use kiln_spec::Dtype;
+
+use crate::desk::{Desk, IN, OUT, file, gate, marks, matmul};
 
 /// The numbers of an input.
 fn numbers(exam: &Exam, name: &str) -> Vec<f64> {

@@ -44,6 +44,8 @@ impl Default for WorkerLimits {
 const GLANCE: Duration = Duration::from_millis(10);
 /// How many times as long a worker may take that waits for a processor: one with many threads makes itself wait.
 const WHILE_OTHERS_RUN: u32 = 10;
+/// The same of one that has not had the processor for as long as it was given: then the machine is to blame.
+const WHILE_STARVED: u32 = 60;
 /// How long a started worker may take to say that it is there.
 const GREETING: Duration = Duration::from_secs(10);
 /// How often a worker whose places are noted is stopped for it.
@@ -388,7 +390,7 @@ impl Worker {
         let started = Instant::now();
         let within = self.left(within);
         let (mut limit, mut glanced) = (within, started);
-        // What it waited for a processor until the first glance: most answers come before, and looking takes time.
+        // What it waited for a processor and had of one until the first glance: most answers come before, and looking takes time.
         let mut held_up = None;
         loop {
             // A millisecond more than is left, or the last one would be spent asking again and again.
@@ -403,9 +405,23 @@ impl Worker {
             }
             if started.elapsed() > limit {
                 // Others may have had the processor meanwhile, which is not its doing.
-                let waited = held_up.map_or(Duration::ZERO, |before| self.process.held_up().saturating_sub(before));
-                limit = self.at_most(started, (within + waited).min(WHILE_OTHERS_RUN * within));
+                let (waited, ran) = held_up.map_or_else(Default::default, |(waited, ran)| {
+                    let now = self.process.cpu_time().unwrap_or(Duration::MAX);
+                    (self.process.held_up().saturating_sub(waited), now.saturating_sub(ran))
+                });
+                let most = if ran < within { WHILE_STARVED } else { WHILE_OTHERS_RUN } * within;
+                limit = self.at_most(started, (within + waited).min(most));
                 if started.elapsed() > limit {
+                    if ran < within && within + waited > most && limit == most {
+                        self.process.end();
+                        let why = format!(
+                            "others had the processor for {:.0} of {:.0} s",
+                            waited.as_secs_f64(),
+                            limit.as_secs_f64()
+                        );
+                        return Err(Fault::new("waiting for a worker", why)
+                            .hint("run kiln again when the machine has less to do"));
+                    }
                     let others = if waited > within / 10 {
                         format!(", and {:.1} s in which others had the processor", waited.as_secs_f64())
                     } else {
@@ -419,7 +435,7 @@ impl Worker {
                 continue;
             }
             glanced = Instant::now();
-            held_up.get_or_insert_with(|| self.process.held_up());
+            held_up.get_or_insert_with(|| (self.process.held_up(), self.process.cpu_time().unwrap_or_default()));
             if !wanted() {
                 self.process.end();
                 return Err(Fault::new("waiting for a worker", "interrupted"));

@@ -4,13 +4,12 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use std::sync::Arc;
 
 use kiln_search::{Kind, Knowledge, Observation, Strategy, strategy, strategy_with};
 use kiln_space::{Point, Space};
-use spaces::{hashed, ints, space};
+
+use crate::spaces::{hashed, ints, space};
 
 /// 16 x 6 x 6 x 2 x 2 configurations, like a stencil's.
 fn stencil() -> Arc<Space> {

@@ -3,12 +3,11 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use kiln_core::Value;
 use kiln_search::{Observation, importance};
 use kiln_space::Point;
-use spaces::{hashed, ints, space};
+
+use crate::spaces::{hashed, ints, space};
 
 #[test]
 fn planted_effects_are_found_and_idle_tunables_are_not() {

@@ -5,13 +5,12 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use std::sync::Arc;
 
 use kiln_search::{Kind, Observation, strategy};
 use kiln_space::Space;
-use spaces::{ints, space};
+
+use crate::spaces::{ints, space};
 
 /// Tiles of a matrix product: two in five of 21,600 combinations are valid, and one of them is best.
 struct Planted {

@@ -4,8 +4,6 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -14,7 +12,8 @@ use kiln_search::{Kind, Knowledge, Observation, Prior, SearchSettings, strategy_
 use kiln_space::{Point, Space};
 use proptest::prelude::{Just, ProptestConfig, Strategy, TestCaseError, any, prop_assert, prop_assert_eq, prop_oneof};
 use proptest::proptest;
-use spaces::{hashed, ints, space};
+
+use crate::spaces::{hashed, ints, space};
 
 fn values() -> impl Strategy<Value = Vec<Value>> {
     prop_oneof![

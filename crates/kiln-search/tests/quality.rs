@@ -5,13 +5,12 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use std::sync::Arc;
 
 use kiln_search::{Kind, Observation, strategy};
 use kiln_space::Space;
-use spaces::{fixture, hashed};
+
+use crate::spaces::{fixture, hashed};
 
 /// A made-up kernel: what a configuration costs depends on the seed it was made from.
 struct Kernel {

@@ -4,13 +4,12 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use std::sync::Arc;
 
 use kiln_search::{Kind, Observation, Strategy, strategy};
 use kiln_space::{Point, Space};
-use spaces::{fixture, hashed};
+
+use crate::spaces::{fixture, hashed};
 
 fn outcome(point: &Point) -> Observation {
     let cost = 1.0 + point.iter().map(|v| f64::from(v.abs_diff(2))).sum::<f64>() + hashed(1, point);

@@ -3,13 +3,12 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use std::sync::Arc;
 
 use kiln_core::Value;
 use kiln_search::{Curve, Kind, Knowledge, Plan, Recorded, RecordedTime, Unrecorded, repeat, score, shares, simulate};
-use spaces::hashed;
+
+use crate::spaces::hashed;
 
 fn answer(time: f64) -> RecordedTime {
     RecordedTime { time: Some(time), samples: vec![0.5 * time, time, 1.5 * time] }

@@ -3,14 +3,13 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use kiln_search::{Kind, Latin, Observation, Random, Strategy, Tpe, strategy};
 use kiln_space::{Point, Space};
-use spaces::{hashed, ints, space};
+
+use crate::spaces::{hashed, ints, space};
 
 /// 512 configurations less those a rule refuses.
 fn cube() -> Arc<Space> {

@@ -4,14 +4,13 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod spaces;
-
 use std::sync::Arc;
 
 use kiln_core::{Config, Value};
 use kiln_search::{Kind, Knowledge, Observation, Prior, strategy_with};
 use kiln_space::{Point, Space};
-use spaces::{hashed, ints, space};
+
+use crate::spaces::{hashed, ints, space};
 
 /// Tiles, threads and a switch: 5 x 5 x 6 x 4 x 2 = 1,200 configurations less those refused.
 fn kernel() -> Arc<Space> {

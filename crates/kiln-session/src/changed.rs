@@ -1,7 +1,7 @@
 //! What was changed between two measurements. In: attempts in order. Out: changes made blind (after a slow result, with no profile
 //! in between), and several things changed at once, so that nobody can say which of them mattered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -47,16 +47,30 @@ pub fn difference(before: &Attempted, after: &Attempted) -> Changed {
         _ => Vec::new(),
     };
     let sources = matches!((&before.sources, &after.sources), (Some(one), Some(other)) if one != other);
-    Changed { config, sources, environment: pairs(&before.environment, '\n', &after.environment) }
+    Changed { config, sources, environment: settings(&before.environment, &after.environment) }
 }
 
-/// `NAME=VALUE` lists held against each other; a name that only one has is not compared.
+fn read(text: &str, separator: char) -> BTreeMap<String, String> {
+    let split = text.split(separator).filter_map(|pair| pair.split_once('='));
+    split.map(|(name, value)| (name.trim().to_string(), value.trim().to_string())).collect()
+}
+
+/// Environments held against each other; what only one has is unset in the other.
+fn settings(before: &str, after: &str) -> Vec<String> {
+    let (before, after) = (read(before, '\n'), read(after, '\n'));
+    // Nothing is known of an environment that nobody recorded.
+    if before.is_empty() || after.is_empty() {
+        return Vec::new();
+    }
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let value = |of: &BTreeMap<String, String>, name: &str| of.get(name).map_or("unset".into(), String::clone);
+    let changed = names.into_iter().map(|name| (name, value(&before, name), value(&after, name)));
+    changed.filter(|(_, then, now)| then != now).map(|(name, then, now)| format!("{name}: {then} -> {now}")).collect()
+}
+
+/// Configurations held against each other; a name that only one has is not compared.
 fn pairs(before: &str, separator: char, after: &str) -> Vec<String> {
-    let read = |text: &str| -> BTreeMap<String, String> {
-        let split = text.split(separator).filter_map(|pair| pair.split_once('='));
-        split.map(|(name, value)| (name.trim().to_string(), value.trim().to_string())).collect()
-    };
-    let (before, after) = (read(before), read(after));
+    let (before, after) = (read(before, separator), read(after, separator));
     let differs = |(name, value): (&String, &String)| {
         let now = after.get(name).filter(|now| *now != value)?;
         Some(format!("{name}: {value} -> {now}"))
@@ -175,6 +189,8 @@ mod tests {
         let found = crowded(&[bench(1.0, 1.0), both.clone()]);
         assert_eq!(found[0].changed.words(), "the sources, B: 2 -> 4, host: h -> other");
         assert!(crowded(&[bench(1.0, 1.0), edited(2.0, 1.1, "two")]).is_empty());
+        let set = difference(&bench(1.0, 1.0), &Attempted { environment: "host=h\nCC=gcc".into(), ..bench(2.0, 1.0) });
+        assert_eq!(set.words(), "CC: unset -> gcc");
         let changed = difference(&bench(1.0, 1.0), &Attempted { config: None, ..both });
         assert!(changed.config.is_empty() && changed.sources);
     }

@@ -85,14 +85,15 @@ pub fn phases(session: &Session, attempts: &[Attempted]) -> Vec<PhaseTime> {
     times
 }
 
-/// Every budget with what is spent of it.
-pub fn budgeted(times: &[PhaseTime]) -> Vec<Budgeted> {
+/// Every budget with what is spent of it. A session may have minutes of its own.
+pub fn budgeted(session: &Session, times: &[PhaseTime]) -> Vec<Budgeted> {
     let spent = |budget: &PhaseBudget| {
         let own = times.iter().filter(|time| budget.phases.contains(&time.phase));
         own.map(|time| time.elapsed_s).sum()
     };
+    let minutes = |budget: &PhaseBudget| session.phase_minutes.get(budget.name).copied().unwrap_or(budget.minutes);
     let all = PhaseBudget::ALL.iter();
-    all.map(|budget| Budgeted { name: budget.name, budget_s: 60.0 * budget.minutes, spent_s: spent(budget) }).collect()
+    all.map(|budget| Budgeted { name: budget.name, budget_s: 60.0 * minutes(budget), spent_s: spent(budget) }).collect()
 }
 
 #[cfg(test)]
@@ -123,7 +124,12 @@ mod tests {
         long.seconds = 600.0;
         let times = phases(&session, &[long, at(5.0, "gate", SessionPhase::Build)]);
         assert_eq!(times.iter().map(|time| time.elapsed_s).sum::<f64>(), 600.0);
-        let over = budgeted(&phases(&session, &[at(16.0, "doctor", SessionPhase::Environment)]));
-        assert!(over.iter().find(|budget| budget.name == "environment").unwrap().is_over());
+        let is_over = |session: &Session| {
+            let all = budgeted(session, &phases(session, &[at(16.0, "doctor", SessionPhase::Environment)]));
+            all.iter().find(|budget| budget.name == "environment").unwrap().is_over()
+        };
+        assert!(is_over(&session));
+        let more = [("environment".to_string(), 20.0)].into();
+        assert!(!is_over(&Session { phase_minutes: more, ..session }), "it has minutes of its own");
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::{Attempted, Changed, difference};
+use crate::{AttemptOutcome, Attempted, Changed, difference};
 
 /// A failure, the success after it, and what lies between.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,15 +23,22 @@ impl PutRight {
     }
 }
 
+fn passed(one: &Attempted) -> bool {
+    one.outcome == AttemptOutcome::Passed
+}
+
 /// What the newest attempt put right, if it did. Attempts are of one kernel, in order.
 pub fn put_right(attempts: &[Attempted]) -> Option<PutRight> {
-    let (success, before) = attempts.split_last()?;
-    let failure = before.last().filter(|one| one.same_kernel(success) && one.failed() && one.cause.is_some())?;
-    // A build that works says nothing of a wrong result.
-    if success.failed() || success.phase < failure.phase {
+    let (success, before) = attempts.split_last().filter(|(success, _)| passed(success))?;
+    let own = |one: &&Attempted| one.same_kernel(success);
+    // The failure that is nearest to what works now; a row of them has one cause.
+    let at = before.iter().rposition(|one| own(&one) && one.failed())?;
+    let failure = before.get(at).filter(|one| one.cause.is_some())?;
+    // A build that works says nothing of a wrong result; what answered the failure before this did is no news.
+    let answers = |one: &Attempted| passed(one) && one.phase >= failure.phase;
+    if !answers(success) || before[at..].iter().filter(own).any(answers) {
         return None;
     }
-    // The failure that is nearest to what works now; a row of them has one cause.
     let changed = difference(failure, success);
     (!changed.is_empty()).then(|| PutRight { failure: failure.clone(), success: success.clone(), changed })
 }
@@ -56,7 +63,9 @@ mod tests {
         assert_eq!(put_right(&[wrong.clone(), at(3.0, "check", Check)]), None, "nothing was changed");
         let builds = Attempted { config: Some("A=1,B=4".into()), ..at(3.0, "gate", Build) };
         assert_eq!(put_right(&[wrong.clone(), builds]), None, "that it builds says nothing of the result");
-        let later = [wrong, right, at(5.0, "check", Check)];
+        let later = [wrong.clone(), right.clone(), at(5.0, "check", Check)];
         assert!(put_right(&later).is_none() && last_put_right(&later).is_some());
+        let built = [wrong, Attempted { config: right.config.clone(), ..at(2.0, "gate", Build) }, right];
+        assert!(put_right(&built[..2]).is_none() && put_right(&built).is_some(), "a build in between answers nothing");
     }
 }

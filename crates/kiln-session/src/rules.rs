@@ -14,6 +14,8 @@ const NO_PROGRESS: usize = 6;
 const PROGRESS: f64 = 0.02;
 /// Measurements in a row, each slower than the one before, that are enough.
 const WORSE: usize = 3;
+/// What limits a kernel that cannot be made faster.
+const ROOFLINE: &str = "at_roofline";
 /// Below this speedup a profile comes first.
 const FAR_BEHIND: f64 = 0.5;
 
@@ -42,6 +44,11 @@ pub enum StopRule {
 }
 
 impl StopRule {
+    /// Whether it ends a session. The others ask for something else to be done first.
+    pub fn ends(self) -> bool {
+        matches!(self, StopRule::GoalReached | StopRule::BudgetSpent | StopRule::NegativeReturn)
+    }
+
     /// The stable name.
     pub fn name(self) -> &'static str {
         match self {
@@ -88,7 +95,7 @@ pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<S
         found.push(warn(StopRule::BudgetSpent, "", what, hint.into()));
     }
     let times = phases(session, attempts);
-    for budget in budgeted(&times).into_iter().filter(|budget| budget.is_over()) {
+    for budget in budgeted(session, &times).into_iter().filter(|budget| budget.is_over()) {
         let what = format!("{} took {} of {}", budget.name, minutes(budget.spent_s), minutes(budget.budget_s));
         let hint = "`kiln session status` shows where the time went";
         found.push(warn(StopRule::PhaseBudget, budget.name, what, hint.into()));
@@ -208,7 +215,12 @@ fn slow(attempts: &[Attempted]) -> Option<StopWarning> {
 fn negative_return(session: &Session, attempts: &[Attempted], now_ms: i64) -> Option<StopWarning> {
     let goal = session.goal.speedup?;
     let best = best(session, attempts)?;
-    let promised = attempts.iter().rfind(|one| one.kernel == best.kernel && one.promise.is_some())?.promise?;
+    let last = attempts.iter().rfind(|one| one.kernel == best.kernel && one.promise.is_some())?;
+    let promised = last.promise?;
+    // Far behind, the first cause hides others: what lies behind it is not known.
+    if best.speedup < FAR_BEHIND && !last.limit.as_deref().is_some_and(|limit| limit.starts_with(ROOFLINE)) {
+        return None;
+    }
     let likely = likelihood(&promises(attempts));
     let possible = best.speedup * promised.max(1.0);
     let about = best.kernel.clone();

@@ -58,6 +58,9 @@ fn far_behind_asks_for_a_profile() {
 fn a_goal_that_no_profile_promises_is_a_negative_return() {
     let near = [bench(1.0, 0.9), profile(2.0, "at_roofline_memory", 1.05)];
     assert_eq!(rules(&near, 3.0), [StopRule::NegativeReturn]);
+    let behind = |limit: &str| [bench(1.0, 0.09), profile(2.0, limit, 3.9)];
+    assert_eq!(rules(&behind("bank_conflicts"), 3.0), [], "behind the first cause there are others");
+    assert_eq!(rules(&behind("at_roofline_memory"), 3.0), [StopRule::NegativeReturn]);
     let far = [bench(1.0, 0.9), profile(2.0, "bank_conflicts", 1.5)];
     assert_eq!(rules(&far, 3.0), []);
     let mut session = crate::session::sample();

@@ -1,5 +1,7 @@
 //! A stretch of work with a goal, a budget and prices; and what was decided in it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Goal;
@@ -66,6 +68,9 @@ pub struct Session {
     pub goal: Goal,
     /// Seconds it may take.
     pub budget_s: f64,
+    /// Minutes of phases that may take another time than usual, by the name of their budget.
+    #[serde(default)]
+    pub phase_minutes: BTreeMap<String, f64>,
     /// What an hour costs.
     pub prices: Prices,
     /// What reaching the goal is worth, in the same money.
@@ -179,6 +184,7 @@ pub(crate) fn sample() -> Session {
         kernel: Some("k".into()),
         goal: Goal::parse("1.2x"),
         budget_s: BUDGET,
+        phase_minutes: BTreeMap::new(),
         prices: Prices { gpu: Some(3.5), ..Prices::default() },
         worth: None,
         gpu: None,

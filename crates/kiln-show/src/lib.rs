@@ -2,6 +2,7 @@
 //! here measures or decides.
 
 mod event;
+pub mod html;
 mod picture;
 mod progress;
 mod results;

@@ -2,37 +2,34 @@
 //! SVG files that need nothing else, or text for a terminal. Every figure is written beside what is drawn, so that
 //! nothing depends on colour, and the files follow a reader's light or dark background.
 
+mod axis;
 mod bars;
 pub(crate) mod canvas;
+mod funnel;
 mod heat;
+mod levels;
+mod pairs;
 mod roofline;
-mod search;
+mod samples;
+pub(crate) mod search;
+mod slices;
+mod threads;
+mod timeline;
 
-use std::collections::BTreeMap;
-
-use kiln_app::ProfileDiagnosis;
-use kiln_store::Trial;
-
-use bars::Bars;
-pub(crate) use bars::bar;
+pub(crate) use bars::{Bars, bar};
+pub use canvas::Canvas;
+pub(crate) use funnel::Funnel;
 pub use heat::SweepPictures;
+use kiln_app::ProfileDiagnosis;
+pub(crate) use levels::levels_picture;
 use roofline::Roofs;
+pub(crate) use roofline::versions_picture;
+pub(crate) use samples::samples_picture;
 pub(crate) use search::SearchPicture;
+pub(crate) use timeline::timeline_picture;
 
 /// How many bars a short text has.
 const FEW: usize = 5;
-
-/// The share of a study's trials that each gate refused; none where nothing was.
-pub(crate) fn refused_picture(title: &str, trials: &[Trial]) -> Option<String> {
-    let mut gates: BTreeMap<&str, usize> = BTreeMap::new();
-    for refusal in trials.iter().filter_map(|trial| trial.refusal.as_ref()) {
-        *gates.entry(refusal.gate.name()).or_default() += 1;
-    }
-    let share = |(gate, count): (&str, usize)| (gate.to_owned(), count as f64 / trials.len() as f64);
-    let rows: Vec<(String, f64)> = gates.into_iter().map(share).collect();
-    let bars = Bars { title: title.to_owned(), heading: "refused, by gate:", axis: "share of all trials", rows };
-    (!bars.rows.is_empty()).then(|| bars.svg())
-}
 
 /// The pictures of one kernel.
 pub struct ProfilePictures<'a> {
@@ -45,8 +42,20 @@ impl ProfilePictures<'_> {
     pub fn files(&self) -> Vec<(&'static str, String)> {
         let roofs = Roofs::of(self.diagnosis).map(|roofs| ("roofline.svg", roofs.svg()));
         let bars = [("units.svg", self.units()), ("stalls.svg", self.stalls())];
-        let bars = bars.into_iter().filter(|(_, bars)| !bars.rows.is_empty()).map(|(name, bars)| (name, bars.svg()));
+        let bars = bars
+            .into_iter()
+            .filter(|(_, bars)| !bars.rows.is_empty())
+            .map(|(name, bars)| (name, bars.canvas().standalone()));
         roofs.into_iter().chain(bars).collect()
+    }
+
+    /// The bars alone: units and stalls.
+    pub(crate) fn bars(&self) -> Vec<Canvas> {
+        [self.units(), self.stalls()]
+            .into_iter()
+            .filter(|bars| !bars.rows.is_empty())
+            .map(|bars| bars.canvas())
+            .collect()
     }
 
     /// The same for a terminal: in short the busiest units and the most frequent reasons to wait, else all of it.

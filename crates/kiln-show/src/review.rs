@@ -8,9 +8,11 @@ mod template;
 use kiln_app::{Review, file_remarks, write_remarks};
 use kiln_store::Remark;
 
-use crate::picture::{SearchPicture, refused_picture};
+use crate::html::searches;
+use crate::picture::{Funnel, SearchPicture};
+use crate::studies::columns::Columns;
 use crate::studies::past::Past;
-use crate::studies::study::{StudyView, campaigns, repeat};
+use crate::studies::study::{StudyView, repeat};
 
 /// Everything `kiln review export` writes.
 pub struct ReviewView<'a> {
@@ -48,16 +50,24 @@ impl ReviewView<'_> {
     fn figures(&self, past: &Past) -> Vec<(String, String)> {
         let trials = &self.review.story.now.trials;
         let mut all = Vec::new();
-        for (place, campaign) in campaigns(trials).iter().enumerate() {
-            let times: Vec<f64> = campaign.measured.iter().map(|(_, cost)| *cost).collect();
-            let title =
-                format!("{}{}: every configuration measured, and the best so far", past.study.kernel, campaign.place());
+        for (place, own) in searches(trials).into_iter().enumerate() {
+            let columns = Columns::of(trials);
+            let picture = SearchPicture {
+                name: &own.name(&past.study.kernel),
+                trials,
+                places: &own.places,
+                columns: &columns,
+                winner: None,
+                improvements: &[],
+                shows_refused: true,
+            };
             let name =
                 if place == 0 { "figures/search.svg".into() } else { format!("figures/search-{}.svg", place + 1) };
-            all.extend(SearchPicture { title: &title, times: &times }.svg().map(|svg| (name, svg)));
+            all.extend(picture.convergence().map(|canvas| (name, canvas.standalone())));
         }
-        let title = format!("{}: share of trials refused, by gate", past.study.kernel);
-        all.extend(refused_picture(&title, trials).map(|svg| ("figures/gates.svg".to_string(), svg)));
+        let title = format!("{}: what is left after each gate", past.study.kernel);
+        let funnel = Funnel::of(trials.iter().filter(|trial| trial.phase_id().is_searching())).picture(&title);
+        all.extend(funnel.map(|canvas| ("figures/gates.svg".to_string(), canvas.standalone())));
         all
     }
 }

@@ -4,11 +4,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod noise;
-
 use kiln_stats::{ChangePoint, ChangeRule, Point, changes};
-use noise::{Dice, Noise};
 use proptest::prelude::*;
+
+use crate::noise::{Dice, Noise};
 
 /// Any change counts, however small: what is left to say no is the test.
 const ANY: ChangeRule = ChangeRule { min_runs: 4, alpha: 0.01, min_change: 0.0, shuffles: 199 };

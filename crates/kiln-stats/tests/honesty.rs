@@ -6,10 +6,9 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod noise;
-
 use kiln_stats::{Block, Comparison, Interval, Thresholds, Verdict, compare_blocks};
-use noise::{Dice, Noise};
+
+use crate::noise::{Dice, Noise};
 
 /// How one kind of noise is measured.
 #[derive(Clone, Copy)]

@@ -3,11 +3,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod noise;
-
 use kiln_stats::{Block, Comparison, Thresholds, Verdict, compare, compare_apart, compare_blocks};
-use noise::{Dice, Noise};
 use serde_json::{Value, json};
+
+use crate::noise::{Dice, Noise};
 
 fn compared(noise: Noise, slowdown: f64) -> Comparison {
     let (baseline, candidate) = noise.samples(100, slowdown, &mut Dice::new(1));

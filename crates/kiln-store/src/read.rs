@@ -5,7 +5,7 @@
 use kiln_core::Fault;
 use sqlx::any::AnyRow;
 
-use crate::database::column::Columns;
+use crate::database::column::{Columns, count};
 use crate::database::fault::fault;
 use crate::database::session::Statement;
 use crate::{Filter, Measurement, Note, State, Store, Study, Trial, TrialState};
@@ -21,6 +21,9 @@ macro_rules! select_studies {
     };
 }
 pub(crate) use select_studies;
+
+/// Trials read at once.
+const STRETCH: i64 = 4096;
 
 impl Store {
     /// Studies, newest first.
@@ -44,13 +47,44 @@ impl Store {
         Ok(self.read("looking for an unfinished study", statement.bind(kernel).bind(target), study)?.pop())
     }
 
-    /// The trials of a study, in the order recorded.
+    /// The trials of a study, in the order recorded. They are read a stretch at a time: a row takes several times the memory of its
+    /// record.
     pub fn trials(&self, study: &str) -> Result<Vec<Trial>, Fault> {
+        let mut trials: Vec<Trial> = Vec::new();
+        let mut after = -1;
+        loop {
+            let statement = sqlx::query(
+                "SELECT place, phase, number, config, state, cost, refusal, workload, artifact, started_ms, build_s, check_s, \
+                 measure_s, wall_s, details FROM trials WHERE study = $1 AND place > $2 ORDER BY place LIMIT $3",
+            );
+            let statement = statement.bind(study).bind(after).bind(STRETCH);
+            let placed = |row: Columns<'_>| Ok((row.get::<i64>("place")?, trial(row)?));
+            let found = match trials.is_empty() {
+                true => self.of_study("trials", study, statement, placed)?,
+                false => self.read(&format!("reading the trials of study {study}"), statement, placed)?,
+            };
+            let read = found.len();
+            for (place, trial) in found {
+                after = place;
+                trials.push(trial);
+            }
+            if (read as i64) < STRETCH {
+                return Ok(trials);
+            }
+        }
+    }
+
+    /// The measurements of one trial, in the order recorded.
+    pub fn measurements_of(&self, study: &str, phase: &str, number: u64) -> Result<Vec<Measurement>, Fault> {
+        let what = &format!("reading the measurements of {phase} {number} of study {study}");
         let statement = sqlx::query(
-            "SELECT phase, number, config, state, cost, refusal, workload, artifact, started_ms, build_s, check_s, \
-             measure_s, wall_s, details FROM trials WHERE study = $1 ORDER BY place",
+            "SELECT t.phase AS phase, t.number AS trial, m.workload AS workload, m.subject AS subject, \
+             m.block AS block, m.samples AS samples, m.calls AS calls, m.cache AS cache \
+             FROM measurements m JOIN trials t ON t.study = m.study AND t.place = m.place \
+             WHERE m.study = $1 AND t.phase = $2 AND t.number = $3 ORDER BY m.place, m.item",
         );
-        self.of_study("trials", study, statement.bind(study), trial)
+        let number = count(what, "number", number)?;
+        self.read(what, statement.bind(study).bind(phase).bind(number), measurement)
     }
 
     /// The measurements of a study, in the order recorded.

@@ -21,8 +21,9 @@ pub struct SessionRecord {
 const COLUMNS: &str = "SELECT id, started_ms, ended_ms, state, about, report FROM sessions";
 
 impl Store {
-    /// Records a session that begins.
-    pub fn begin_session(&self, begun: &Session) -> Result<(), Fault> {
+    /// Records a session that begins; whether it did. Where one of the same folder and user is open, nothing changes, also
+    /// when two begin at once.
+    pub fn begin_session(&self, begun: &Session) -> Result<bool, Fault> {
         let what = &format!("recording session {}", begun.id);
         let about: Value = serde_json::to_value(begun).map_err(|e| Fault::new(what.as_str(), e))?;
         let insert = sqlx::query(
@@ -34,7 +35,16 @@ impl Store {
         .bind(begun.folder.as_str())
         .bind(begun.user.as_str())
         .bind(json(what, "about", &Kept::<Value>::found(about))?);
-        self.transaction(what, |session| session.change(insert).map(|_| ()).map_err(|e| fault(what, &e)))
+        let sql = format!("{COLUMNS} WHERE state = 'open' AND folder = $1 AND by_user = $2");
+        let others = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(begun.folder.clone()).bind(begun.user.clone());
+        self.transaction(what, |turn| {
+            let open = turn.rows(others).map_err(|e| fault(what, &e))?;
+            // One that cannot be read keeps nobody from working.
+            if open.iter().any(|row| session(Columns { row, what }).is_ok()) {
+                return Ok(false);
+            }
+            turn.change(insert).map(|_| true).map_err(|e| fault(what, &e))
+        })
     }
 
     /// Records the end of a session. One that is over already stays as it is; whether it was open.

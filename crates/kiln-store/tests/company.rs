@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod example;
-
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use example::{measurement, place, study, trial};
 use kiln_store::{Filter, Store};
+
+use crate::example::{measurement, place, study, trial};
 
 const BLOCKS: u64 = 20;
 
@@ -54,7 +53,7 @@ fn other_process() {
 
 fn start(place: &str, trials: u64) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "other_process", "--nocapture"])
+        .args(["--exact", "company::other_process", "--nocapture"])
         .env("KILN_STORE_TEST_PLACE", place)
         .env("KILN_STORE_TEST_TRIALS", trials.to_string())
         .stdout(Stdio::piped())

@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod example;
-
 use std::fs;
 
-use example::{measurement, place, study, trial};
 use kiln_store::{Filter, Store};
 use sqlx::{AnyConnection, Connection, Executor};
+
+use crate::example::{measurement, place, study, trial};
 
 /// Runs statements on the bare database file.
 fn bare(place: &str, scripts: &[&str]) {

@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod example;
-
 use kiln_core::Gate;
 use kiln_store::{Kept, Store, Study, Trial, TuneVerdict};
 use serde_json::{Value, json};
+
+use crate::example;
 
 /// As the kiln of before typed records wrote them.
 const OPTIONS: &str = r#"{"seed":18446744073709551615,"strategy":"auto","priors":["a.json"],"seed_trials":20,"search_trials":100,

@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod example;
-
 use kiln_core::{Gate, Refusal};
 use kiln_store::{Filter, Kept, Measurement, Note, State, Store, Study, Trial, TrialState};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value;
+
+use crate::example;
 
 fn finite() -> impl Strategy<Value = f64> {
     // All bit patterns: subnormals and the largest values come as often as others.

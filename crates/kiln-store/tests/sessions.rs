@@ -71,6 +71,7 @@ fn session(folder: &str, user: &str, started_ms: i64) -> Session {
         kernel: Some("k".into()),
         goal: Goal::parse("1.2x s512"),
         budget_s: 3600.1,
+        phase_minutes: BTreeMap::from([("build".to_string(), 45.0)]),
         prices: Prices { gpu: Some(3.5), ..Prices::default() },
         worth: None,
         gpu: Some("H200".into()),
@@ -84,8 +85,9 @@ fn session(folder: &str, user: &str, started_ms: i64) -> Session {
 fn a_session_is_open_until_it_ends_whoever_crashes() {
     let folder = tempfile::tempdir().unwrap();
     let mine = session("/p", "me", 1);
-    store(&folder).begin_session(&mine).unwrap();
-    store(&folder).begin_session(&session("/q", "me", 2)).unwrap();
+    assert!(store(&folder).begin_session(&mine).unwrap());
+    assert!(store(&folder).begin_session(&session("/q", "me", 2)).unwrap());
+    assert!(!store(&folder).begin_session(&session("/p", "me", 3)).unwrap(), "one is open");
     let store = store(&folder);
     assert_eq!(store.open_session("/p", "me").unwrap().as_ref(), Some(&mine));
     assert_eq!(store.open_session("/p", "you").unwrap(), None);

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod example;
-
-use example::{measurement, store, study, trial};
 use kiln_store::{Filter, Kept, State, Study};
 use serde_json::json;
+
+use crate::example;
+use crate::example::{measurement, store, study, trial};
 
 #[test]
 fn a_study_ends_and_runs_again() {

@@ -89,7 +89,7 @@ const VARIABLES: [&str; 8] = [
 ];
 
 /// What this runs on, as `NAME=VALUE` lines.
-pub(crate) fn environment() -> String {
+pub fn environment() -> String {
     let read = |file: &str| std::fs::read_to_string(file).ok();
     let host = read("/proc/sys/kernel/hostname").map(|name| format!("host={}", name.trim()));
     let driver = read("/proc/driver/nvidia/version").and_then(|text| {

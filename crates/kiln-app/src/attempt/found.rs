@@ -1,6 +1,7 @@
 //! What a result says about an attempt: the one place where results become records of attempts.
 
 use kiln_core::{Outcome, Refusal};
+use kiln_diagnose::Diagnosis;
 use kiln_diagnose::lessons::Symptoms;
 use kiln_session::SessionPhase;
 
@@ -9,8 +10,8 @@ use crate::ending::Ends;
 use crate::failure::Failure;
 use crate::lessons::Symptomatic;
 use crate::operation::{
-    Baselined, Benched, Bisected, Checked, CiState, ClaimVerdict, Claimed, Compared, Forgings, FoundLimit, Fuzzed,
-    Gated, GatedEverywhere, Guarded, KeptNow, Profiled, Reproduced, Sanitized, Swept, Tuned,
+    Baselined, Benched, Bisected, Checked, CiState, ClaimVerdict, Claimed, Compared, DiagnosedProfile, Forgings,
+    FoundLimit, Fuzzed, Gated, GatedEverywhere, Guarded, KeptNow, Profiled, Reproduced, Sanitized, Swept, Tuned,
 };
 
 /// What is known of an attempt by its result.
@@ -201,6 +202,21 @@ impl Tried for Sanitized {
     }
 }
 
+/// A log from another machine, of a kernel that was named.
+impl Tried for Diagnosis {
+    fn found(&self) -> Found {
+        Found { seen: self.symptoms(), ..Found::default() }
+    }
+}
+
+/// A page of a profiler from another machine, the same way.
+impl Tried for DiagnosedProfile {
+    fn found(&self) -> Found {
+        let limit = self.diagnosis.cause.map(|cause| (cause.id().to_string(), self.diagnosis.expected_speedup));
+        Found { limit, seen: self.symptoms(), ..Found::default() }
+    }
+}
+
 impl Tried for Examined {
     fn found(&self) -> Found {
         let failed = self.findings.iter().find(|finding| finding.state == Health::Fail);
@@ -234,7 +250,8 @@ impl Tried for Guarded {
 impl Tried for Claimed {
     fn found(&self) -> Found {
         let refuted = self.claims.iter().find(|claim| claim.verdict == ClaimVerdict::Refuted);
-        Found { verdict: refuted.map(|claim| claim.verdict.name().into()), ..Found::default() }
+        let verdict = refuted.map(|claim| claim.verdict.name().into());
+        Found { verdict, seen: self.symptoms(), ..Found::default() }
     }
 }
 

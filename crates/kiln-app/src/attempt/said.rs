@@ -3,7 +3,7 @@
 
 use kiln_core::Report;
 use kiln_diagnose::lessons::{Habit, Symptoms};
-use kiln_session::{Attempted, Session, StopRule, StopWarning, blind, crowded, mistakes, warnings};
+use kiln_session::{AttemptOutcome, Attempted, Session, StopRule, StopWarning, blind, crowded, mistakes, warnings};
 
 use crate::lessons::{Shelf, lesson_for};
 use crate::project::Project;
@@ -11,16 +11,22 @@ use crate::project::Project;
 /// Attempts of a kernel that are looked back on where no session is open.
 pub(crate) const REMEMBERED: u32 = 20;
 /// Attempts before a session that may hold the same mistake.
-pub(crate) const EARLIER: u32 = 500;
+pub(crate) const EARLIER: u32 = 200;
+/// Of a long session, attempts that the newest is held against.
+const NEAR: usize = 100;
 
-/// What is new since the attempt before. `own` are those of the session, or the kernel's last ones.
+/// What is new since the attempt before. `others` are those of the session, or the kernel's last ones.
 pub(crate) fn newly(
     project: &Project,
     session: Option<&Session>,
-    (earlier, own): (&[Attempted], &[Attempted]),
+    (earlier, others): (&[Attempted], Vec<Attempted>),
     made: &Attempted,
 ) -> Vec<Report> {
     let mut said: Vec<(Report, Option<Habit>)> = Vec::new();
+    let before = others.len();
+    let mut all = others;
+    all.push(made.clone());
+    let own = &all[before.saturating_sub(NEAR)..];
     if let Some(change) = blind(own).iter().find(|change| change.attempt == made.id) {
         let words = format!(
             "a blind change: {:.3}x, then {:.3}x, with {} changed and no profile in between",
@@ -36,20 +42,34 @@ pub(crate) fn newly(
         let report = Report::warning(format!("several things changed at once: {}", many.changed.words()));
         said.push((report.hint("change one, measure, then the next"), Some(Habit::SeveralChanged)));
     }
+    if without_baseline(own, made) {
+        let words = format!("{} was measured without a baseline: nobody knows whether that is fast", made.kernel);
+        let hint = format!("kiln bench {} --baselines, or name one in kernel.toml", made.path);
+        said.push((Report::warning(words).hint(hint), Some(Habit::NoBaseline)));
+    }
     if let Some(again) = mistakes(earlier, own).iter().find(|again| again.attempt == made.id) {
         let when = if again.earlier_session { "in an earlier session" } else { "in this session" };
         let report = Report::warning(format!("a repeated mistake: {} was put right {when}", again.what));
         let lesson = again.lesson.as_ref().map(|id| format!("kiln lessons show {id}"));
         said.push((report.maybe_hint(lesson), None));
     }
-    let before = own.split_last().map_or(&[][..], |(_, before)| before);
-    let then = before.last().map_or(session.started_ms, Attempted::ended_ms);
-    let known = warnings(session, before, then);
+    let then = all[..before].iter().map(Attempted::ended_ms).max().unwrap_or(session.started_ms);
+    let known = warnings(session, &all[..before], then);
     let is_new = |one: &StopWarning| !known.iter().any(|old| (old.rule, &old.about) == (one.rule, &one.about));
-    for warning in warnings(session, own, made.ended_ms()).into_iter().filter(is_new) {
+    for warning in warnings(session, &all, made.ended_ms()).into_iter().filter(is_new) {
         said.push((Report::warning(warning.what).hint(warning.hint), habit(warning.rule)));
     }
     with_lessons(project, said)
+}
+
+/// Whether this is the first time that a configuration was timed, and before any baseline was.
+fn without_baseline(own: &[Attempted], made: &Attempted) -> bool {
+    let timed = |one: &Attempted| one.verb == "bench" && one.outcome == AttemptOutcome::Passed;
+    // A baseline alone has no configuration.
+    let alone = |one: &Attempted| timed(one) && one.config.is_some() && one.speedup.is_none();
+    let earlier =
+        |one: &&Attempted| one.same_kernel(made) && one.id != made.id && (timed(one) || one.speedup.is_some());
+    alone(made) && !own.iter().any(|one| earlier(&one))
 }
 
 /// What a rule is called among the symptoms of lessons.

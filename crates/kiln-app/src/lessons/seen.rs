@@ -2,14 +2,14 @@
 
 use kiln_core::{Outcome, Report};
 use kiln_diagnose::Diagnosis;
-use kiln_diagnose::lessons::Symptoms;
+use kiln_diagnose::lessons::{Habit, Symptoms};
 use kiln_space::Judgement;
 use kiln_spec::{Origin, Selection};
 use kiln_study::{Resources, Summary, TuneVerdict};
 
 use crate::doctor::{Finding, Health};
 use crate::failure::Failure;
-use crate::operation::{Checked, DiagnosedProfile, FoundLimit, Gated, Profiled, Sanitized, Way};
+use crate::operation::{Checked, ClaimVerdict, Claimed, DiagnosedProfile, FoundLimit, Gated, Profiled, Sanitized, Way};
 
 /// A result of which something may be seen.
 pub trait Symptomatic {
@@ -62,6 +62,18 @@ impl Symptomatic for Gated<'_> {
 
     fn configuration(&self) -> Option<String> {
         Some(self.config.to_string())
+    }
+}
+
+/// A figure that does not hold was claimed and not measured.
+impl Symptomatic for Claimed {
+    fn symptoms(&self) -> Symptoms {
+        let refuted = self.claims.iter().find(|claim| claim.verdict == ClaimVerdict::Refuted);
+        refuted.map_or_else(Symptoms::default, |one| Symptoms {
+            text: format!("{}: {}", one.claim.claim, one.why),
+            habits: vec![Habit::UnmeasuredClaim],
+            ..Symptoms::default()
+        })
     }
 }
 

@@ -80,6 +80,10 @@ fn files(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
 pub(crate) fn lesson(file: &Utf8Path) -> Result<Lesson, Vec<Report>> {
     let unreadable = |why: &dyn std::fmt::Display| vec![Report::error(format!("{file} cannot be read: {why}"))];
     let about = fs_err::metadata(file).map_err(|error| unreadable(&error))?;
+    // Reading a pipe would wait for whoever writes into it.
+    if !about.is_file() {
+        return Err(vec![Report::error(format!("{file} is not a plain file")).label("expected a lesson")]);
+    }
     if about.len() > LARGEST {
         return Err(vec![Report::error(format!("{file} is too large")).label("expected a lesson of at most 1 MiB")]);
     }
@@ -90,6 +94,9 @@ pub(crate) fn lesson(file: &Utf8Path) -> Result<Lesson, Vec<Report>> {
 /// What is hidden in a project's folder.
 pub(crate) fn retired(folder: &Utf8Path) -> Result<Retired, Report> {
     let file = folder.join(RETIRED);
+    if !std::fs::metadata(&file).is_ok_and(|about| about.is_file() && about.len() <= LARGEST) {
+        return Ok(Retired::new());
+    }
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(Retired::new()) };
     serde_json::from_str(&text).map_err(|error| {
         Report::error(format!("{file}: {error}")).label("expected an object of ids and reasons").hint("remove the file")
@@ -108,13 +115,16 @@ mod tests {
         let (own, team) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(own.path().join("ours.toml"), LESSON).unwrap();
         std::fs::write(own.path().join("broken.toml"), "id = ").unwrap();
+        std::fs::create_dir(own.path().join("folder.toml")).unwrap();
+        let pipe = std::process::Command::new("mkfifo").arg(own.path().join("pipe.toml")).status();
+        let odd = 2 + usize::from(pipe.is_ok_and(|made| made.success()));
         std::fs::write(team.path().join("theirs.toml"), LESSON.replace("ours", "theirs")).unwrap();
         std::fs::write(own.path().join(RETIRED), "{\"hang\": \"we never hang\"}").unwrap();
         let place = |folder: &tempfile::TempDir| Utf8Path::from_path(folder.path()).unwrap().to_owned();
         let shelf = Shelf::read(place(&own), Some(place(&team)));
         let origin = |id: &str| shelf.library.get(id).map(|kept| kept.origin);
         assert_eq!((origin("ours"), origin("theirs")), (Some(Origin::Own), Some(Origin::Shared)));
-        assert_eq!(shelf.mistakes.len(), 1, "{:?}", shelf.mistakes);
+        assert_eq!(shelf.mistakes.len(), odd, "{:?}", shelf.mistakes);
         assert_eq!(shelf.library.get("hang").unwrap().retired.as_deref(), Some("we never hang"));
         let none = Shelf::read(place(&own).join("none"), Some(place(&team).join("none")));
         assert_eq!(none.library, Library::default());

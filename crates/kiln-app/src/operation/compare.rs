@@ -9,7 +9,7 @@ mod comparable;
 pub(crate) mod read;
 mod yardstick;
 
-use kiln_core::{CANDIDATE, MeasuredWorkload, Report};
+use kiln_core::{CANDIDATE, Fault, MeasuredWorkload, Report};
 use kiln_formats::RunFile;
 use kiln_stats::{Apart, Comparison, Estimate, Reason, Thresholds, Verdict, Warning, compare_runs, overall};
 use serde::Serialize;
@@ -18,6 +18,7 @@ use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::project::Project;
+use crate::record::run_file;
 use comparable::comparable;
 use kiln_session::SessionPhase;
 use yardstick::yardstick;
@@ -118,6 +119,24 @@ pub fn compare(project: &Project, request: &CompareRequest) -> Result<Compared, 
     let candidate = read::run(project, &request.candidate)?;
     let trying = began(&candidate.kernel);
     trying.quietly(runs((base, candidate), request))
+}
+
+/// Compares two stored runs by their ids, for whoever looks: no file is read, and no attempt is recorded.
+pub fn compare_stored(project: &Project, base: &str, candidate: &str) -> Result<Compared, Failure> {
+    let stored = |id: &str| -> Result<RunFile, Failure> {
+        let found = project.recorded_for(id)?.find_run(id)?;
+        let none = || Fault::new(format!("looking for run `{id}`"), "no study and no run has that id");
+        run_file(&found.ok_or_else(|| none().hint("`kiln history` lists both"))?)
+    };
+    let request = CompareRequest {
+        base: base.into(),
+        candidate: candidate.into(),
+        side: None,
+        plain: false,
+        anyway: false,
+        thresholds: Thresholds::default(),
+    };
+    runs((stored(base)?, stored(candidate)?), &request)
 }
 
 /// Compares two runs that were read.

@@ -12,9 +12,13 @@ mod report;
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
 use kiln_diagnose::{Diagnosis, Sources, Verdict, asan, decoded, sanitizer, source_names};
+use kiln_session::SessionPhase;
 
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
+use crate::kernel::KernelFile;
+use crate::project::Project;
 
 /// A larger log is refused: `--print-limit` of the tool keeps logs small.
 const LARGEST_LOG: u64 = 256 << 20;
@@ -37,6 +41,12 @@ impl Ends for Diagnosis {
             Verdict::NotRun => Ending::Unfit,
         }
     }
+}
+
+/// The same of a kernel that is named: an attempt with it, on whatever machine the log was written.
+pub fn diagnose_of(project: &Project, kernel: &Utf8Path, request: &DiagnoseRequest) -> Result<Diagnosis, Failure> {
+    let about = About::of(&KernelFile::read(kernel)?, kernel);
+    Trying::new(project, "diagnose", SessionPhase::Check, about).quietly(diagnose(request))
 }
 
 /// Names the cause of what tools report.

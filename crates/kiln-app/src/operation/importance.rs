@@ -26,8 +26,13 @@ pub struct Important {
 pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Important>), Failure> {
     let store = project.recorded_for(name)?;
     let study = store.find(name)?;
-    let trials = store.trials(&study.id)?;
-    let spec = spec(&study)?;
+    let found = mattering(&study, &store.trials(&study.id)?)?;
+    Ok((study.id, found))
+}
+
+/// What mattered in the trials of a study.
+pub(crate) fn mattering(study: &Study, trials: &[Trial]) -> Result<Vec<Important>, Failure> {
+    let spec = spec(study)?;
     let variant = Some(study.variant.as_str()).filter(|variant| !variant.is_empty());
     let workload = study.workload();
     let selection = spec.select(Choice {
@@ -38,7 +43,7 @@ pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Importan
         implementation: study.implementation().as_deref(),
         runs_on: None,
     })?;
-    let problem = Problem::from_selection(&selection).map_err(|e| Fault::new(reading(&study), e))?;
+    let problem = Problem::from_selection(&selection).map_err(|e| Fault::new(reading(study), e))?;
     let space = Arc::new(Space::build(&problem).map_err(|e| e.report(&selection))?);
     let mut campaigns: Vec<Option<&str>> = Vec::new();
     for phase in trials.iter().map(Trial::phase_id).filter(PhaseId::is_searching) {
@@ -57,8 +62,7 @@ pub fn importance(project: &Project, name: &str) -> Result<(String, Vec<Importan
         let workload = workload.unwrap_or_default().into();
         Important { workload, timed, importance: kiln_search::importance(&space, &observed) }
     };
-    let found = campaigns.into_iter().map(found).collect();
-    Ok((study.id, found))
+    Ok(campaigns.into_iter().map(found).collect())
 }
 
 /// The kernel file as it was when the study began.

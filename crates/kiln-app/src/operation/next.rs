@@ -9,6 +9,7 @@ mod environment;
 mod git;
 mod profile;
 mod records;
+mod refused;
 mod result;
 mod search;
 
@@ -66,6 +67,12 @@ pub fn next(project: &Project, request: &NextRequest) -> Result<NextStep, Failur
     Ok(NextStep { kernel: asked.map(|asked| asked.name), advice, checklists, facts, thresholds, tree })
 }
 
+/// The project's thresholds, for whoever needs no more of the tree.
+pub(crate) fn own_thresholds(project: &Project) -> Result<Thresholds, Failure> {
+    let tree = tree().map_err(|why| Failure::from(Fault::new("reading the decision tree", why)))?;
+    thresholds(project, tree)
+}
+
 /// The project's thresholds.
 fn thresholds(project: &Project, tree: &Tree) -> Result<Thresholds, Failure> {
     let file = project.folder().join(CONFIG);
@@ -85,10 +92,12 @@ fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
     let found = result::newest(&records, asked).map(|found| result::with_sources(found, &records, &now));
     let selected = kernel.iter().flat_map(|kernel| &kernel.selection.workloads);
     let workloads: Vec<String> = selected.map(|workload| workload.name.to_string()).collect();
-    let refusal = correctness::refusal(project, &records, kernel.as_ref(), found.as_ref(), &now);
+    let refusal = correctness::refusal(project, &records, &logged, kernel.as_ref(), found.as_ref(), &now);
     let refusal = refusal.map(|own| OpenRefusal { alike: logged.refusals_alike(), ..own });
     let edited = found.as_ref().and_then(|found| result::edited(found, &now));
     let profile = found.as_ref().and_then(|found| profile::describing(&records, found, edited, &now));
+    let profile =
+        profile.or_else(|| logged.diagnosed(found.as_ref().filter(|_| edited == Some(true)).map(|found| found.at_ms)));
     let fix = match (&found, &profile, edited) {
         (Some(found), None, Some(false)) => profile::tried(&records, found, &now, &asked.at(&records)),
         _ => None,
@@ -99,18 +108,18 @@ fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
         session: logged.session(),
         environment_fault: environment::fault(project, Some(asked)),
         examined: logged.examined(),
-        recorded: records.any(),
-        correct: correctness::correct(refusal.is_some(), found.is_some(), edited),
+        recorded: records.any() || logged.any(),
+        correct: correctness::correct(refusal.is_some(), found.is_some(), edited).or(logged.checked()),
         baseline_measured: records.any().then(|| result::baseline_measured(&records)),
         edited,
-        unchecked: logged.unchecked(asked),
+        unchecked: logged.unchecked(),
         several_changed: logged.several_changed(),
         profile,
         fix,
         search: search::state(&records, found.as_ref(), &now),
         validated: found.as_ref().and_then(|found| correctness::validated(&records, found, &now)),
         git: git::state(project, asked, refusal.as_ref()),
-        logged: records.logged(),
+        logged: records.logged(logged.count()),
         gpu: environment::gpu(&records),
         bench_seconds: records.runs.first().map(|run| run.seconds),
         result: found.map(|found| result::told(found, &records, asked, &workloads, &now)),

@@ -2,6 +2,7 @@
 //! trials, decisions, lessons and causes. Refuses remarks about what is not there: the file as a whole, with every mistake.
 
 mod add;
+mod one;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
@@ -14,6 +15,7 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::record::profiles::{AppliedFix, applied};
 pub use add::{AddedRemarks, add_remarks};
+pub use one::{NewRemark, add_note, add_remark};
 
 /// Everything that is recorded of a study and its kernel.
 pub struct Review {

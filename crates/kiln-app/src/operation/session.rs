@@ -20,6 +20,26 @@ pub use start::{SessionDefaults, StartSessionRequest, session_defaults, start_se
 /// Attempts before a session that its report looks back on.
 const BEFORE: u32 = 5000;
 
+/// More money than this is a slip of the finger.
+const MOST: f64 = 1e9;
+
+/// An amount of money as it was typed.
+fn amount(flag: &str, value: f64) -> Result<f64, Failure> {
+    match (0.0..=MOST).contains(&value) {
+        true => Ok(value),
+        false => {
+            let report = Report::error(format!("{flag} {value:e}"));
+            Err(report.label("expected an amount from 0 to 1,000,000,000").into())
+        }
+    }
+}
+
+/// Words in one line, which cannot break a table or a terminal.
+pub(crate) fn one_line(words: &str) -> String {
+    let plain: String = words.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// How the open session stands.
 pub fn session_status(project: &Project) -> Result<SessionReport, Failure> {
     let (store, session) = opened(project)?;
@@ -29,9 +49,7 @@ pub fn session_status(project: &Project) -> Result<SessionReport, Failure> {
 
 /// Ends the open session. An assistant's bill takes the place of its hourly price.
 pub fn end_session(project: &Project, assistant_bill: Option<f64>) -> Result<SessionReport, Failure> {
-    if let Some(bill) = assistant_bill.filter(|bill| !(bill.is_finite() && *bill >= 0.0)) {
-        return Err(Report::error(format!("--assistant-cost {bill}")).label("expected an amount of at least 0").into());
-    }
+    assistant_bill.map(|bill| amount("--assistant-cost", bill)).transpose()?;
     let (store, session) = opened(project)?;
     let now = now();
     let over = Session { ended_ms: Some(now), state: SessionState::Ended, ..session };

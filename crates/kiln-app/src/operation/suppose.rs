@@ -11,6 +11,7 @@ use kiln_store::Study;
 use crate::attempt::{environment, open};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
+use crate::operation::session::one_line;
 use crate::project::Project;
 
 /// Runs a command that is not kiln's and records it. Whether it succeeded is what `run` says.
@@ -31,7 +32,7 @@ pub fn suppose(
     };
     let made = Attempted {
         seconds: began.elapsed().as_secs_f64(),
-        ..bare(at_ms, command.join(" "), outcome, hypothesis.trim().into())
+        ..bare(at_ms, one_line(&command.join(" ")), outcome, one_line(hypothesis))
     };
     record(project, made)?;
     Ok(match outcome {
@@ -53,7 +54,7 @@ pub fn supposed(project: &Project, words: impl Iterator<Item = String>, ended: &
     };
     let command: Vec<String> = words.skip_while(|word| word != "--").skip(2).collect();
     // What was asked for is done; that nobody remembers it costs nothing else.
-    let _ = record(project, bare(crate::operation::session::now(), command.join(" "), outcome, hypothesis));
+    let _ = record(project, bare(crate::operation::session::now(), one_line(&command.join(" ")), outcome, hypothesis));
 }
 
 fn bare(at_ms: i64, verb: String, outcome: AttemptOutcome, hypothesis: String) -> Attempted {

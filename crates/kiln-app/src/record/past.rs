@@ -3,7 +3,7 @@
 
 use camino::Utf8Path;
 use kiln_core::Fault;
-use kiln_store::{Labels, Remark, Store, Study, Trial, Validation};
+use kiln_store::{Labels, Remark, State, Store, Study, Trial, Validation};
 use kiln_study::Machine;
 
 use crate::record::validated::of_winners;
@@ -29,6 +29,11 @@ impl StudyNow {
         let gone = is_gone(&study.owner, &Machine::look().host);
         StudyNow { study, gone, trials, labels, validated: Vec::new(), remarks: Vec::new() }
     }
+
+    /// Whether it runs, as far as this machine can know.
+    pub fn is_running(&self) -> bool {
+        self.study.state == State::Running && !self.gone
+    }
 }
 
 /// Studies as they stand now, for a list.
@@ -51,7 +56,7 @@ pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<St
 }
 
 /// Whether the process `pid@host` is known to be over. Of another host's nothing is known.
-fn is_gone(owner: &str, here: &str) -> bool {
+pub(crate) fn is_gone(owner: &str, here: &str) -> bool {
     match owner.split_once('@') {
         Some((pid, host)) => host == here && pid.parse::<u32>().is_ok() && !Utf8Path::new("/proc").join(pid).exists(),
         None => false,

@@ -109,7 +109,7 @@ pub fn unreadable(records: usize) -> Option<Report> {
 }
 
 /// The process that runs a study now, on this machine.
-fn runner(study: &Study) -> Option<u32> {
+pub(crate) fn runner(study: &Study) -> Option<u32> {
     let (process, host) = study.owner.split_once('@')?;
     let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let process: u32 = process.parse().ok()?;

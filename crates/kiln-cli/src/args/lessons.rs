@@ -77,8 +77,8 @@ pub(crate) struct AddLessonArgs {
     /// What a command with --json printed, `-` for standard input: its first refusal becomes the symptom
     #[arg(long, value_name = "FILE")]
     pub(crate) from_refusal: Option<Utf8PathBuf>,
-    /// Fill it in from the last failure that was followed by a success of the same kernel: symptom, what was changed, the
-    /// lines of the sources that differ [default: of any kernel]
+    /// Fill it in from the last failure: its symptom, and where a success of the same kernel followed, what was changed and
+    /// the lines of the sources that differ [default: of any kernel]
     #[arg(long, value_name = "KERNEL", num_args = 0..=1, default_missing_value = "", conflicts_with = "from_refusal")]
     pub(crate) from_last: Option<String>,
     /// Name of the lesson and of its file [default: from the title]

@@ -39,7 +39,7 @@ impl Verb {
                 SessionVerb::End { printing, .. } | SessionVerb::Report { printing, .. } if printing.markdown
             ),
             Verb::Lessons(args) => matches!(args.verb, Some(LessonsVerb::Show { toml: true, .. })),
-            Verb::Schema(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
+            Verb::Mcp(_) | Verb::Schema(_) | Verb::Completions(_) | Verb::Man(_) | Verb::Worker(_) => true,
             _ => false,
         };
         !machines && !self.json()
@@ -67,6 +67,8 @@ impl Verb {
             Verb::Next(args) => args.json,
             Verb::History(args) => args.json,
             Verb::Show(args) => args.json,
+            Verb::Report(args) => args.json,
+            Verb::Plot(args) => args.json,
             Verb::Simulate(args) => args.json,
             Verb::Doctor(args) => args.json,
             Verb::Explain(args) => args.json,
@@ -74,9 +76,11 @@ impl Verb {
             Verb::Session(args) => args.json,
             Verb::Retire(args) => args.json,
             Verb::Review(args) => args.json,
+            Verb::Serve(args) => args.json,
             Verb::Init(args) => args.json,
             Verb::Export(args) => args.json,
             Verb::Capture(_)
+            | Verb::Mcp(_)
             | Verb::Schema(_)
             | Verb::Studies(_)
             | Verb::Try(_)

@@ -1,7 +1,7 @@
 //! `kiln claims`: what was claimed, held against what is measured.
 
-use kiln_app::{ClaimsRequest, Ending, Ends, Failure, Measuring, Project, claims};
-use kiln_show::ClaimsView;
+use kiln_app::{ClaimsRequest, Ending, Ends, Failure, Measuring, Project, claims, lesson};
+use kiln_show::{ClaimsView, with_lesson};
 
 use crate::args::{ClaimsArgs, ClaimsFormat};
 use crate::hearing::Hearing;
@@ -25,10 +25,10 @@ pub(crate) fn run(project: &Project, args: &ClaimsArgs) -> Result<Ending, Failur
     };
     let claimed = claims(project, &request, &|event: &_| hearing.hear(event))?;
     let view = ClaimsView { claimed: &claimed };
+    let lesson = lesson(project, &claimed, None);
     hearing.data(&match if json { ClaimsFormat::Json } else { args.format } {
-        ClaimsFormat::Text => view.to_string(),
         ClaimsFormat::Markdown => view.markdown(),
-        ClaimsFormat::Json => format!("{}\n", view.json()),
+        format => with_lesson(format == ClaimsFormat::Json, view.json(), view.to_string(), lesson.as_ref()),
     })?;
     Ok(claimed.ending())
 }

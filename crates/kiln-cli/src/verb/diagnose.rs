@@ -2,8 +2,8 @@
 
 use kiln_app::{
     DiagnoseRequest, Ending, Ends, Failure, KernelFile, PredictRequest, ProfileCompareRequest, ProfileDiagnoseRequest,
-    Project, Selecting, Utf8Path, calibration, compare_profiles, diagnose, diagnose_profile, lesson, predict_kernel,
-    write_pictures,
+    Project, Selecting, Utf8Path, calibration, compare_profiles, diagnose, diagnose_of, diagnose_profile,
+    diagnose_profile_of, lesson, predict_kernel, write_pictures,
 };
 use kiln_show::{
     CalibrationView, ComparedProfilesView, DiagnosedProfileView, DiagnosisView, PredictedView, ProfilePictures,
@@ -76,7 +76,10 @@ fn profiled(project: &Project, args: &DiagnoseArgs, page: &Utf8Path) -> Result<E
         source_page: args.source_page.clone(),
         why: args.why.clone(),
     };
-    let profile = diagnose_profile(project, &request)?;
+    let profile = match &args.path {
+        Some(kernel) => diagnose_profile_of(project, kernel, &request)?,
+        None => diagnose_profile(project, &request)?,
+    };
     if let Some(folder) = &args.svg {
         let files = ProfilePictures { diagnosis: &profile.diagnosis }.files();
         let written = write_pictures(folder, &files)?;
@@ -86,7 +89,7 @@ fn profiled(project: &Project, args: &DiagnoseArgs, page: &Utf8Path) -> Result<E
         }
     }
     let view = DiagnosedProfileView { profile: &profile, verbose: output::verbose() };
-    let lesson = lesson(project, &profile, None);
+    let lesson = lesson(project, &profile, args.path.as_deref().map(Utf8Path::as_str));
     output::data(&shown(args.json, view.json(), view.to_string(), lesson.as_ref()))?;
     Ok(profile.ending())
 }
@@ -94,8 +97,11 @@ fn profiled(project: &Project, args: &DiagnoseArgs, page: &Utf8Path) -> Result<E
 /// What a sanitizer's log says.
 fn sanitized(project: &Project, args: &DiagnoseArgs) -> Result<Ending, Failure> {
     let request = DiagnoseRequest { logs: args.sanitizer.clone(), sources: args.source.clone() };
-    let diagnosis = diagnose(&request)?;
-    let lesson = lesson(project, &diagnosis, None);
+    let diagnosis = match &args.path {
+        Some(kernel) => diagnose_of(project, kernel, &request)?,
+        None => diagnose(&request)?,
+    };
+    let lesson = lesson(project, &diagnosis, args.path.as_deref().map(Utf8Path::as_str));
     let text = DiagnosisView { diagnosis: &diagnosis }.to_string();
     output::data(&shown(args.json, json!(diagnosis), text, lesson.as_ref()))?;
     Ok(diagnosis.ending())

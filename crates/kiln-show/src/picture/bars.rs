@@ -3,15 +3,15 @@
 use super::canvas::{Anchor, Canvas};
 
 /// A chart of bars.
-pub(super) struct Bars {
+pub(crate) struct Bars {
     /// Above the file's chart.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// Above the terminal's.
-    pub(super) heading: &'static str,
+    pub(crate) heading: &'static str,
     /// Below the file's chart.
-    pub(super) axis: &'static str,
+    pub(crate) axis: &'static str,
     /// Names with shares from 0 to 1.
-    pub(super) rows: Vec<(String, f64)>,
+    pub(crate) rows: Vec<(String, f64)>,
 }
 
 const ROW: f64 = 26.0;
@@ -23,12 +23,13 @@ const LETTER: f64 = 7.2;
 const TITLE_LETTER: f64 = 9.2;
 
 impl Bars {
-    pub(super) fn svg(&self) -> String {
+    pub(crate) fn canvas(&self) -> Canvas {
         let longest = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let left = 28.0 + LETTER * longest as f64;
         let width = (left + PLOT + 70.0).max(32.0 + TITLE_LETTER * self.title.chars().count() as f64);
         let bottom = TOP + ROW * self.rows.len() as f64;
-        let mut canvas = Canvas::new(width, bottom + 46.0, &self.title);
+        let said: Vec<String> = self.rows.iter().map(|(name, share)| format!("{name} {}", percent(*share))).collect();
+        let mut canvas = Canvas::new(width, bottom + 46.0, &self.title).described(said.join(", "));
         for quarter in 0..=4 {
             let x = left + PLOT * f64::from(quarter) / 4.0;
             canvas.line("grid", (x, TOP), (x, bottom));
@@ -42,11 +43,11 @@ impl Bars {
         }
         canvas.line("axis", (left, TOP), (left, bottom));
         canvas.text("small", (left + PLOT / 2.0, bottom + 36.0), Anchor::Middle, self.axis);
-        canvas.done()
+        canvas
     }
 
     /// The largest, at most so many.
-    pub(super) fn text(&self, most: usize) -> String {
+    pub(crate) fn text(&self, most: usize) -> String {
         let heading = if self.rows.is_empty() { String::new() } else { format!("{}\n", self.heading) };
         let row = |(name, share): &&(String, f64)| format!("  {name:20} {} {:>5}\n", bar(*share), percent(*share));
         let mut rows: Vec<&(String, f64)> = self.rows.iter().collect();

@@ -1,19 +1,22 @@
-//! The frame that all pictures share: size, fonts, and colours for light and dark backgrounds.
+//! The frame that all pictures share: size, fonts, and colours for light and dark backgrounds. Out: a file of its own, or a part of an
+//! HTML page, whose style sheet has the same colours.
 
 use std::fmt::Write;
 
+use crate::html::escaped;
+
 /// An SVG in the making.
-pub(crate) struct Canvas {
-    svg: String,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Canvas {
+    width: f64,
+    height: f64,
+    title: String,
+    description: String,
+    body: String,
 }
 
-/// Text, lines and fills by class. Dark backgrounds have their own values.
-const STYLE: &str = "text{font-family:Helvetica,Arial,sans-serif;font-size:13px;fill:#222}\
-    .title{font-size:16px;font-weight:bold}.small{font-size:12px;fill:#555}.label{font-size:12px;fill:#222;stroke:#fff;stroke-width:4px;paint-order:stroke}.back{fill:#fff}.grid{stroke:#ddd}\
-    .axis{stroke:#777;fill:none}.on{fill:#111}.bar{fill:#0072b2}.roof{stroke:#222;stroke-width:2.5;fill:none}\
-    .lead{stroke:#777;stroke-dasharray:3 3}.point{fill:#d55e00;stroke:#222;stroke-width:1.5}\
-    @media (prefers-color-scheme:dark){text{fill:#eee}text.on{fill:#111}.small{fill:#bbb}.label{fill:#eee;stroke:#161616}.back{fill:#161616}.grid{stroke:#3a3a3a}\
-    .axis{stroke:#999}.bar{fill:#56b4e9}.roof{stroke:#eee}.lead{stroke:#999}.point{fill:#e69f00;stroke:#eee}}";
+/// Text, lines and fills by class, all within `.plot`. Dark backgrounds have their own values.
+pub(crate) const STYLE: &str = include_str!("figure.css");
 
 /// Where text stands by its place.
 #[derive(Clone, Copy)]
@@ -25,14 +28,17 @@ pub(crate) enum Anchor {
 
 impl Canvas {
     pub(crate) fn new(width: f64, height: f64, title: &str) -> Self {
-        let title = escaped(title);
-        let svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-             viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\">\n<title>{title}</title>\n<style>{STYLE}</style>\n\
-             <rect class=\"back\" width=\"{width:.0}\" height=\"{height:.0}\"/>\n\
-             <text class=\"title\" x=\"16\" y=\"28\">{title}</text>\n"
-        );
-        Self { svg }
+        Canvas { width, height, title: title.into(), description: String::new(), body: String::new() }
+    }
+
+    /// With what can be read from it, for whoever does not see it.
+    pub(crate) fn described(self, description: impl Into<String>) -> Self {
+        Canvas { description: description.into(), ..self }
+    }
+
+    /// What it shows.
+    pub fn title(&self) -> &str {
+        &self.title
     }
 
     pub(crate) fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, words: &str) {
@@ -44,49 +50,79 @@ impl Canvas {
         let words = escaped(words);
         // Writing to a string cannot fail.
         let _ = writeln!(
-            self.svg,
+            self.body,
             "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>"
         );
     }
 
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = (from, to);
-        let _ =
-            writeln!(self.svg, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
+        let _ = writeln!(
+            self.body,
+            "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"
+        );
     }
 
-    pub(crate) fn bar(&mut self, (x, y): (f64, f64), width: f64, height: f64) {
+    pub(crate) fn bar(&mut self, at: (f64, f64), width: f64, height: f64) {
+        self.area("bar", at, width, height);
+    }
+
+    /// A rectangle of a class.
+    pub(crate) fn area(&mut self, class: &str, (x, y): (f64, f64), width: f64, height: f64) {
         let _ = writeln!(
-            self.svg,
-            "<rect class=\"bar\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+            self.body,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
         );
     }
 
     /// A rectangle of a colour that means something; text of class `on` is readable on it.
     pub(crate) fn filled(&mut self, (x, y): (f64, f64), width: f64, height: f64, fill: &str) {
         let _ = writeln!(
-            self.svg,
+            self.body,
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\"/>"
         );
     }
 
     pub(crate) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        let _ = writeln!(self.svg, "<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
+        let _ = writeln!(self.body, "<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
     }
 
-    pub(crate) fn point(&mut self, (x, y): (f64, f64)) {
-        let _ = writeln!(self.svg, "<circle class=\"point\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>");
+    pub(crate) fn point(&mut self, at: (f64, f64)) {
+        self.dot("point", at, 6.0);
     }
 
-    pub(crate) fn done(mut self) -> String {
-        self.svg.push_str("</svg>\n");
-        self.svg
+    /// A round mark of a class.
+    pub(crate) fn dot(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
+        let _ = writeln!(self.body, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
     }
-}
 
-/// Text that XML takes. Control characters have no place in it.
-fn escaped(text: &str) -> String {
-    let plain: String = text.chars().filter(|letter| !letter.is_control()).collect();
-    plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    /// What is drawn by `draw` stands for one thing: a trial by its phase and number. Whoever points at it is told `words`.
+    pub(crate) fn mark(&mut self, trial: &str, words: &str, draw: impl FnOnce(&mut Canvas)) {
+        let _ = write!(self.body, "<g data-trial=\"{}\"><title>{}</title>", escaped(trial), escaped(words));
+        draw(self);
+        self.body.push_str("</g>\n");
+    }
+
+    /// A file that needs nothing else.
+    pub fn standalone(&self) -> String {
+        self.svg(" xmlns=\"http://www.w3.org/2000/svg\"", &format!("<style>{STYLE}</style>\n"))
+    }
+
+    /// A part of a page, which has the style.
+    pub fn inline(&self) -> String {
+        self.svg("", "")
+    }
+
+    fn svg(&self, name: &str, style: &str) -> String {
+        let Canvas { width, height, body, .. } = self;
+        let (title, description) = (escaped(&self.title), escaped(&self.description));
+        let told = if description.is_empty() { String::new() } else { format!("<desc>{description}</desc>\n") };
+        format!(
+            "<svg{name} class=\"plot\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+             role=\"img\">\n<title>{title}</title>\n{told}{style}\
+             <rect class=\"back\" width=\"{width:.0}\" height=\"{height:.0}\"/>\n\
+             <text class=\"title\" x=\"16\" y=\"28\">{title}</text>\n{body}</svg>\n"
+        )
+    }
 }

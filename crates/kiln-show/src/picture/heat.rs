@@ -27,6 +27,11 @@ pub struct SweepPictures<'a> {
 impl SweepPictures<'_> {
     /// A file for each baseline, by name.
     pub fn files(&self) -> Vec<(String, String)> {
+        self.canvases().into_iter().map(|(name, canvas)| (name, canvas.standalone())).collect()
+    }
+
+    /// A picture for each baseline, by the name of its file.
+    pub(crate) fn canvases(&self) -> Vec<(String, Canvas)> {
         let maps = maps(&self.story.record);
         let of = |baseline: &String| {
             let own: Vec<&Map<'_>> = maps.iter().filter(|map| map.baseline == baseline).collect();
@@ -35,7 +40,7 @@ impl SweepPictures<'_> {
         self.story.record.sweep.baselines.iter().map(of).collect()
     }
 
-    fn picture(&self, baseline: &str, maps: &[&Map<'_>]) -> String {
+    fn picture(&self, baseline: &str, maps: &[&Map<'_>]) -> Canvas {
         let title = format!("{}: speedup over {baseline}", self.kernel);
         let longest = maps.iter().flat_map(|map| map.rows.iter().map(|(row, _)| row)).map(|row| row.chars().count());
         let corner = maps.iter().map(|map| map.corner.chars().count());
@@ -52,7 +57,7 @@ impl SweepPictures<'_> {
         }
         let words = "+ faster   - slower   = same   ? too noisy   (95 % intervals in brackets)";
         canvas.text("small", (16.0, bottom + 14.0), Anchor::Start, words);
-        canvas.done()
+        canvas
     }
 }
 

@@ -8,6 +8,8 @@ use super::canvas::{Anchor, Canvas};
 pub(super) struct Roofs<'a> {
     title: String,
     at: &'a RoofPosition,
+    /// Where it stood before, oldest first.
+    earlier: Vec<&'a RoofPosition>,
     /// Powers of ten that the axes run between.
     x: (i32, i32),
     y: (i32, i32),
@@ -32,7 +34,21 @@ impl<'a> Roofs<'a> {
         let sound =
             [at.intensity, at.flops, at.peak_flops, at.peak_bytes].iter().all(|own| own.is_normal() && *own > 0.0);
         let title = format!("{} under the roofs ({})", diagnosis.name(), at.pipe);
-        sound.then_some(Self { title, at, x, y })
+        sound.then_some(Self { title, at, earlier: Vec::new(), x, y })
+    }
+
+    /// The same with where earlier versions stood, under the same roofs and axes wide enough for all.
+    fn with(mut self, earlier: Vec<&'a RoofPosition>) -> Self {
+        let sound = |at: &&RoofPosition| {
+            at.intensity.is_normal() && at.intensity > 0.0 && at.flops.is_normal() && at.flops > 0.0
+        };
+        for at in earlier.into_iter().filter(|at| at.pipe == self.at.pipe).filter(sound) {
+            self.x =
+                (self.x.0.min(power(at.intensity).floor() as i32), self.x.1.max(power(at.intensity).ceil() as i32));
+            self.y.0 = self.y.0.min((power(at.flops) - 0.2).floor() as i32);
+            self.earlier.push(at);
+        }
+        self
     }
 
     /// Where a point lies in the plot, from 0 to 1 in both directions.
@@ -58,6 +74,10 @@ impl<'a> Roofs<'a> {
     }
 
     pub(super) fn svg(&self) -> String {
+        self.canvas().standalone()
+    }
+
+    fn canvas(&self) -> Canvas {
         let mut canvas = Canvas::new(LEFT + WIDTH + 32.0, TOP + HEIGHT + 92.0, &self.title);
         let place = |intensity: f64, flops: f64| {
             let (x, y) = self.place(intensity, flops);
@@ -88,6 +108,11 @@ impl<'a> Roofs<'a> {
         canvas.text("label", (LEFT + WIDTH - 6.0, corner.1 - 8.0), Anchor::End, &flat);
         let middle = place((left * ridge).sqrt(), self.at.roof((left * ridge).sqrt()));
         canvas.text("label", (middle.0 - 10.0, middle.1 - 8.0), Anchor::End, &slope);
+        let before: Vec<(f64, f64)> = self.earlier.iter().map(|at| place(at.intensity, at.flops)).collect();
+        for (version, at) in before.iter().enumerate() {
+            canvas.dot("stopped", *at, 5.0);
+            canvas.text("label", (at.0 + 8.0, at.1 + 4.0), Anchor::Start, &(version + 1).to_string());
+        }
         let point = place(self.at.intensity, self.at.flops);
         canvas.line("lead", point, place(self.at.intensity, self.at.roof(self.at.intensity)));
         canvas.line("lead", point, (point.0, bottom));
@@ -99,7 +124,7 @@ impl<'a> Roofs<'a> {
             Anchor::Middle,
             &format!("the kernel: {}", self.sentence()),
         );
-        canvas.done()
+        canvas.described(self.sentence())
     }
 
     pub(super) fn text(&self) -> String {
@@ -141,6 +166,17 @@ impl<'a> Roofs<'a> {
             self.sentence()
         )
     }
+}
+
+/// Every version of a kernel under the roofs of the newest; none where that computes nothing that counts.
+pub(crate) fn versions_picture(kernel: &str, versions: &[&ProfileDiagnosis]) -> Option<Canvas> {
+    let (newest, earlier) = versions.split_last()?;
+    let own = Roofs::of(newest)?.with(earlier.iter().filter_map(|one| one.position.as_ref()).collect());
+    let title = match own.earlier.len() {
+        0 => format!("{kernel} under the roofs ({})", own.at.pipe),
+        count => format!("{kernel} under the roofs ({}): {} versions, oldest 1", own.at.pipe, count + 1),
+    };
+    Some(Roofs { title, ..own }.canvas())
 }
 
 fn center(words: &str, width: usize) -> String {

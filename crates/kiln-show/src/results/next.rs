@@ -103,7 +103,7 @@ impl NextView<'_> {
     }
 
     /// A command that finds the same store.
-    fn command(&self, command: &str) -> String {
+    pub(crate) fn command(&self, command: &str) -> String {
         match command.strip_prefix("kiln ") {
             Some(rest) => format!("{} {rest}", self.kiln),
             None => command.to_string(),

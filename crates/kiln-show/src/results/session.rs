@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::words::number::{counted, stretch};
 use crate::words::table::{Align, lines};
 use crate::words::time::{moment, stamp};
-use words::{amount, factor, maybe_stretch, short};
+pub(crate) use figure::picture as session_picture;
+pub(crate) use words::{amount, factor, maybe_stretch, short};
 
 /// A session that begins.
 pub struct BegunSessionView<'a>(pub &'a Session);
@@ -60,7 +61,7 @@ pub struct SessionView<'a> {
 impl SessionView<'_> {
     /// One object.
     pub fn json(&self) -> Value {
-        let budgets = budgeted(&self.report.phases);
+        let budgets = budgeted(&self.report.session, &self.report.phases);
         let mut object = json!(self.report);
         object["budgets"] = json!(budgets);
         object
@@ -73,7 +74,7 @@ impl SessionView<'_> {
 
     /// Sessions beside each other, as a picture.
     pub fn svg(&self) -> String {
-        figure::svg(&rows(self.report))
+        figure::picture(&rows(self.report)).standalone()
     }
 }
 
@@ -122,6 +123,7 @@ impl fmt::Display for SessionView<'_> {
         if !report.earlier.is_empty() {
             f.write_str("\nbeside earlier sessions\n")?;
             f.write_str(&table(&rows(report)))?;
+            words::beside(report).into_iter().try_for_each(|said| writeln!(f, "  {said}"))?;
             f.write_str(&figure::text(&rows(report)))?;
         }
         writeln!(f, "\nnext")?;

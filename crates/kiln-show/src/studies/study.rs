@@ -18,7 +18,7 @@ use std::fmt;
 use kiln_store::{Note, State, Trial};
 use serde_json::Value;
 
-pub(crate) use campaign::campaigns;
+use campaign::campaigns;
 pub(crate) use csv::line as csv_line;
 pub use repeat::repeat;
 

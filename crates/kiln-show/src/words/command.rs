@@ -97,6 +97,11 @@ impl Command {
 
     /// The command that goes on with a recorded study.
     pub fn resume(kiln: &str, study: &Study) -> Command {
+        Command::at(kiln, "tune", study).value("--resume", study.short_id())
+    }
+
+    /// `kiln VERB PATH` with what a recorded study was about.
+    pub fn at(kiln: &str, verb: &str, study: &Study) -> Command {
         let selecting = Selecting {
             path: study.path.as_str().into(),
             target: Some(study.target.clone()),
@@ -105,7 +110,7 @@ impl Command {
             variant: Some(study.variant.clone()).filter(|variant| !variant.is_empty()),
             ..Selecting::default()
         };
-        Command::of(kiln, "tune", &selecting).value("--resume", study.short_id())
+        Command::of(kiln, verb, &selecting)
     }
 }
 

@@ -46,8 +46,8 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 /// How long something went on: seconds, minutes or hours, as one would say it.
 pub(crate) fn stretch(seconds: f64) -> String {
-    // A clock may be set back while something runs.
-    match seconds.max(0.0) {
+    // A clock may be set back while something runs; `max` may keep the sign of a zero.
+    match if seconds > 0.0 { seconds } else { 0.0 } {
         s if s < 60.0 => format!("{s:.1} s"),
         s if s < 3600.0 => format!("{:.0} min {:02.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
         s => format!("{:.0} h {:02.0} min", (s / 3600.0).floor(), (s % 3600.0 / 60.0).floor()),

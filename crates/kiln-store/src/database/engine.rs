@@ -51,6 +51,11 @@ pub(crate) fn tables(session: &mut Session<'_>) -> Result<Vec<String>, sqlx::Err
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
+/// A number that differs once another connection has changed the file. None where an engine has none.
+pub(crate) fn change(session: &mut Session<'_>) -> Result<Option<i64>, sqlx::Error> {
+    session.row(sqlx::query("PRAGMA data_version"))?.map(|row| row.try_get(0)).transpose()
+}
+
 /// What is wrong with the file, if anything is: every page is looked at.
 pub(crate) fn damage(session: &mut Session<'_>) -> Result<Option<String>, sqlx::Error> {
     let rows = session.rows(sqlx::query("PRAGMA integrity_check(1)"))?;

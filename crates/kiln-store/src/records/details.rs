@@ -1,4 +1,4 @@
-//! What a trial's record says of a duel beyond its samples. In: who was refused, what was checked, which kernels ran. Out: the
+//! What a trial's record says beyond its times and samples. In: who was refused in a duel, what was checked, which kernels ran, on which device. Out: the
 //! same. What is not there, or is not understood, is none: a record of before it was kept has none of it.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::records::kept::if_understood;
 
-/// The details of a duel; empty for a trial that was no duel.
+/// The details of a duel, and of a trial where there are several devices; else empty.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Details {
@@ -24,6 +24,9 @@ pub struct Details {
     /// Names of the kernels that ran on a GPU, by workload and subject; workloads without are left out.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "if_understood")]
     pub kernels: Option<ByWorkload<Vec<Vec<String>>>>,
+    /// Which of several devices it was tried on, from 0.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "if_understood")]
+    pub station: Option<usize>,
 }
 
 /// What the times of one workload rest on.

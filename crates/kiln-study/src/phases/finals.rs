@@ -243,6 +243,7 @@ pub(crate) fn look<A: Apparatus>(
         measure_s: 0.0,
         wall_s: 0.0,
         started_ms: 0,
+        station: None,
     };
     let tried = Tried { config: config.clone(), evaluation };
     let mut looked = looked_at(bench, course.record, &phase, &[(number, &tried)], level)?;

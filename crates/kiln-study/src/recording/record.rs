@@ -168,6 +168,7 @@ impl<'a> Record<'a> {
             measure_s: trial.measure_s,
             wall_s: trial.wall_s,
             started_ms: trial.started_ms,
+            station: trial.details.read().ok().and_then(|details| details.station),
         }))
     }
 
@@ -192,7 +193,7 @@ impl<'a> Record<'a> {
             check_s: way.check_s,
             measure_s: way.measure_s,
             wall_s: way.wall_s,
-            details: Kept::new(Details::default()),
+            details: Kept::new(Details { station: way.station, ..Details::default() }),
         };
         let row = |m: &Measured| Measurement {
             phase: phase.into(),
@@ -264,6 +265,7 @@ impl<'a> Record<'a> {
             subject: defeat.map(|d| d.subject),
             scrutiny: defeat.is_none().then(|| checks.collect()),
             kernels: Some(kernels).filter(|kernels| !kernels.is_empty()),
+            station: None,
         };
         let (refusal, workload) = (defeat.map(|d| d.refusal.clone()), defeat.and_then(|d| d.workload.clone()));
         let trial = Trial {

@@ -91,6 +91,7 @@ impl<'s> Scripted<'s> {
 
     fn evaluated(&self, config: &Config, best: Option<&[Measured]>) -> Evaluation {
         let mut way = Evaluation {
+            station: None,
             outcome: Ended::Measured { workloads: Vec::new(), hopeless: false, cost: f64::INFINITY },
             artifact: Some(config.to_string()),
             resources: Vec::new(),

@@ -12,10 +12,13 @@ use kiln_diagnose::profile::{
     Applied, Bottleneck, NcuRule, Pages, ProfileDiagnosis, Subject, Trouble, applied, code, diagnose, ptxas,
 };
 use kiln_diagnose::{decoded, source_names};
+use kiln_session::SessionPhase;
 
 use super::report::{DETAILS_PAGE, RAW_PAGE, SOURCE_PAGE, import, is_report};
+use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
+use crate::kernel::KernelFile;
 use crate::project::Project;
 use crate::record::outcomes::weigh;
 
@@ -59,6 +62,16 @@ impl Ends for DiagnosedProfile {
     fn ending(&self) -> Ending {
         Ending::Done
     }
+}
+
+/// The same of a kernel that is named: an attempt with it, on whatever machine the page was written.
+pub fn diagnose_profile_of(
+    project: &Project,
+    kernel: &Utf8Path,
+    request: &ProfileDiagnoseRequest,
+) -> Result<DiagnosedProfile, Failure> {
+    let about = About::of(&KernelFile::read(kernel)?, kernel);
+    Trying::new(project, "diagnose", SessionPhase::Profile, about).quietly(diagnose_profile(project, request))
 }
 
 /// Names the cause of a kernel's time: of the kernel that took most of it.

@@ -152,12 +152,12 @@ fn within(value: &Value) -> Option<Refusal> {
     }
 }
 
-fn first_line(text: &str, most: usize) -> String {
+pub(super) fn first_line(text: &str, most: usize) -> String {
     text.lines().next().unwrap_or_default().chars().take(most).collect()
 }
 
 /// What follows the place of `k.cu(12): error: ...` or `k.c:12:3: error: ...`.
-fn after_the_place(words: &str) -> &str {
+pub(super) fn after_the_place(words: &str) -> &str {
     let marks = ["error: ", "error   : ", "Error: "];
     marks.iter().find_map(|mark| words.split_once(mark)).map_or(words, |(_, rest)| rest)
 }

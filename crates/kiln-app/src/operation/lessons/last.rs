@@ -1,11 +1,11 @@
-//! A lesson's beginning from the last failure that was put right. In: a kernel, or any. Out: what is known of the lesson: the symptom from
-//! the failure, the remedy from what was changed, the evidence from both. Refuses where nothing was put right.
+//! A lesson's beginning from the last failure. In: a kernel, or any. Out: what is known of the lesson: the symptom from the failure, and where
+//! a success followed, the remedy from what was changed, and the evidence from both. Refuses where nothing failed.
 
 use kiln_core::{Gate, Report};
-use kiln_session::{PutRight, last_put_right};
+use kiln_session::{Attempted, PutRight, SessionPhase, last_put_right};
 use kiln_store::AttemptsOf;
 
-use super::add::{AddLessonRequest, generalised};
+use super::add::{AddLessonRequest, after_the_place, first_line, generalised};
 use crate::attempt::{differences, sources_at};
 use crate::failure::Failure;
 use crate::project::Project;
@@ -19,51 +19,52 @@ const LINES: usize = 20;
 pub(super) fn filled(project: &Project, kernel: &str, request: &AddLessonRequest) -> Result<AddLessonRequest, Failure> {
     let none = || {
         let of = if kernel.is_empty() { String::new() } else { format!(" of {kernel}") };
-        let report = Report::error(format!("no failure{of} was followed by a success with something changed"));
+        let report = Report::error(format!("no failure{of} is recorded here"));
         Failure::from(report.hint("--from-refusal FILE takes what a command with --json printed"))
     };
     let store = project.recorded()?.ok_or_else(none)?;
-    let found = match kernel {
-        "" => newest(store.attempts(AttemptsOf::Before(i64::MAX, REMEMBERED))?),
-        kernel => last_put_right(&store.attempts(AttemptsOf::Kernel(kernel, REMEMBERED))?),
-    };
-    let PutRight { failure, changed, .. } = found.as_ref().ok_or_else(none)?;
+    let attempts = store.attempts(match kernel {
+        "" => AttemptsOf::Before(i64::MAX, REMEMBERED),
+        kernel => AttemptsOf::Kernel(kernel, REMEMBERED),
+    })?;
+    let failure = attempts.iter().rfind(|one| one.failed() && one.cause.is_some()).ok_or_else(none)?;
+    let own: Vec<Attempted> = attempts.iter().filter(|one| one.same_kernel(failure)).cloned().collect();
+    // Whether it was put right, and not an earlier one.
+    let found = last_put_right(&own).filter(|found| found.failure.id == failure.id);
+    let changed = found.as_ref().map(|found| found.changed.clone()).unwrap_or_default();
     let cause = failure.cause.clone().unwrap_or_default();
     let gate = Gate::ALL.iter().any(|gate| gate.name() == cause);
     let words = failure.words.clone().unwrap_or_else(|| cause.clone());
     let mut new = request.clone();
-    new.title =
-        new.title.or_else(|| Some(format!("{}: {}", failure.kernel, words.chars().take(80).collect::<String>())));
+    let title = || format!("{}: {}", failure.kernel, first_line(after_the_place(&words), 80));
+    new.title = new.title.or_else(|| Some(title()));
     match (gate, failure.phase) {
         _ if !new.gates.is_empty() || !new.causes.is_empty() || !new.findings.is_empty() => {}
         (true, _) => new.gates.push(cause),
-        (false, kiln_session::SessionPhase::Environment) => new.findings.push(cause),
+        (false, SessionPhase::Environment) => new.findings.push(cause),
+        (false, _) if matches!(failure.verb.as_str(), "sanitize" | "profile" | "diagnose") => new.causes.push(cause),
         (false, _) => {}
     }
     if new.texts.is_empty() && failure.words.is_some() {
         new.texts.push(generalised(&words));
     }
     new.remedy = new.remedy.or_else(|| remedy(&changed.config, &changed.environment));
-    new.evidence = new.evidence.or_else(|| found.as_ref().map(|found| evidence(project, found)));
+    new.evidence = new
+        .evidence
+        .or_else(|| Some(found.as_ref().map_or_else(|| unanswered(failure), |found| evidence(project, found))));
     Ok(new)
-}
-
-/// The last one of any kernel.
-fn newest(attempts: Vec<kiln_session::Attempted>) -> Option<PutRight> {
-    let kernels = attempts.iter().rev().map(|one| (one.kernel.clone(), one.path.clone()));
-    let mut seen: Vec<(String, String)> = Vec::new();
-    kernels.for_each(|one| _ = (!seen.contains(&one)).then(|| seen.push(one)));
-    let of = |(kernel, path): &(String, String)| {
-        let own: Vec<_> = attempts.iter().filter(|one| one.kernel == *kernel && one.path == *path).cloned().collect();
-        last_put_right(&own)
-    };
-    seen.iter().filter_map(of).max_by_key(|found| found.success.at_ms)
 }
 
 /// What to do, where that can be said: values to set.
 fn remedy(config: &[String], environment: &[String]) -> Option<String> {
     let all: Vec<String> = config.iter().chain(environment).map(|change| format!("Change {change}.")).collect();
     (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// Where a failure was met that nothing has answered yet.
+fn unanswered(failure: &Attempted) -> String {
+    let config = failure.config.as_ref().map_or_else(String::new, |config| format!(" with {config}"));
+    format!("{} failed in `kiln {}`{config}.", failure.kernel, failure.verb)
 }
 
 fn evidence(project: &Project, found: &PutRight) -> String {

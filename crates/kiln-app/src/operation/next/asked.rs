@@ -4,15 +4,19 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Report, nearest};
 use kiln_diagnose::next::{KernelAt, quoted};
-use kiln_store::Filter;
+use kiln_store::{AttemptsOf, Filter};
 use kiln_study::Kernel;
 
 use super::records::Records;
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Selecting, folder, kernel, runnable};
+use crate::kernel::{KernelFile, Selecting, folder, kernel, kernels_below, runnable};
 use crate::operation::history::is_path;
 use crate::project::Project;
 
+/// Kernels that are named where none was.
+const SHOWN: usize = 5;
+/// Attempts that are looked through for kernels.
+const NEWEST: u32 = 200;
 /// Where `kiln ci --update` keeps what was reached.
 const RATCHET: &str = "kiln-ratchet.toml";
 
@@ -32,7 +36,26 @@ impl Asked {
             Some(path) if is_path(path) => Asked::read(path).map(Some),
             Some(name) => Asked::named(project, name.as_str()).map(Some),
             None if here.join("kernel.toml").is_file() => Asked::read(here).map(Some),
-            None => Ok(newest(project)?.map(|(name, path)| Asked::recorded(name, path))),
+            None => match newest(project)? {
+                Some((name, path)) => Ok(Some(Asked::recorded(name, path))),
+                None => Asked::below(here),
+            },
+        }
+    }
+
+    /// The only kernel below a folder. Several are for the user to choose from.
+    fn below(folder: &Utf8Path) -> Result<Option<Asked>, Failure> {
+        let found = kernels_below(folder);
+        match found.as_slice() {
+            [] => Ok(None),
+            [one] => Asked::read(one).map(Some),
+            many => {
+                let some: Vec<&str> = many.iter().take(SHOWN).map(|path| path.as_str()).collect();
+                let more = if many.len() > SHOWN { ", ..." } else { "" };
+                let report = Report::error(format!("there are {} kernels here, and nothing is recorded", many.len()));
+                let report = report.label(format!("expected one of {}{more}", some.join(", ")));
+                Err(report.hint(format!("kiln next {}", many[0])).into())
+            }
         }
     }
 
@@ -114,10 +137,12 @@ fn newest(project: &Project) -> Result<Option<(String, String)>, Failure> {
 /// Every kernel with its path, as it was named last; the newest first.
 fn all(project: &Project) -> Result<Vec<(i64, String, String)>, Failure> {
     let Some(store) = project.recorded()? else { return Ok(Vec::new()) };
-    let filter = Filter { kernel: None, limit: Some(200) };
+    let filter = Filter { kernel: None, limit: Some(NEWEST) };
     let studies = store.studies(&filter)?.into_iter().map(|study| (study.started_ms, study.kernel, study.path));
     let runs = store.runs(&filter)?.into_iter().map(|run| (run.started_ms, run.kernel, run.path));
-    let mut all: Vec<(i64, String, String)> = studies.chain(runs).collect();
+    let attempts = store.attempts(AttemptsOf::Before(i64::MAX, NEWEST))?.into_iter();
+    let attempts = attempts.filter(|one| !one.kernel.is_empty()).map(|one| (one.at_ms, one.kernel, one.path));
+    let mut all: Vec<(i64, String, String)> = studies.chain(runs).chain(attempts).collect();
     all.sort_by_key(|(at, _, _)| std::cmp::Reverse(*at));
     Ok(all)
 }

@@ -1,18 +1,21 @@
 //! What sessions and attempts tell of a kernel. In: a project, a kernel. Out: whether it is retired, how the open session stands, whether the
-//! doctor passed this machine, what was changed at once, and how often one cause refused in a row. Unknown where nothing is recorded of it.
+//! doctor passed this machine, what was refused and found correct, what was changed at once, and how often one cause refused in a row.
+//! Unknown where nothing is recorded of it.
 
-use kiln_diagnose::next::{Look, SessionNow};
+use kiln_diagnose::next::{Look, OpenRefusal, ProfileNow, SessionNow};
 use kiln_session::{AttemptOutcome, Attempted, Session, crowded, warnings};
 use kiln_store::{AttemptsOf, Store};
 
 use super::asked::Asked;
-use crate::attempt::{About, environment};
+use super::refused;
+use crate::attempt::{About, environment, inside};
 use crate::failure::Failure;
 use crate::operation::session::{current, now, retired_kernel};
 use crate::project::Project;
 
 /// So many of a kernel's attempts are looked at, the newest.
 const NEWEST: u32 = 100;
+const DOCTOR: &str = "doctor";
 
 /// What is logged of a kernel, and the session that is open.
 #[derive(Default)]
@@ -20,8 +23,10 @@ pub(super) struct Logged {
     retired: Option<String>,
     session: Option<SessionNow>,
     examined: Option<bool>,
-    /// Oldest first.
+    /// The kernel's own, oldest first.
     attempts: Vec<Attempted>,
+    /// The digest of its sources as they are now.
+    sources: Option<String>,
 }
 
 impl Logged {
@@ -34,9 +39,50 @@ impl Logged {
         };
         let here = environment();
         let machines = store.attempts(AttemptsOf::Kernel("", NEWEST))?;
-        let doctor = machines.iter().rfind(|one| one.verb == "doctor" && one.environment == here);
-        let attempts = store.attempts(AttemptsOf::Kernel(&asked.name, NEWEST))?;
-        Ok(Logged { retired, session, examined: doctor.map(|one| one.outcome == AttemptOutcome::Passed), attempts })
+        let path = inside(&asked.path);
+        let mut attempts = store.attempts(AttemptsOf::Kernel(&asked.name, NEWEST))?;
+        attempts.retain(|one| one.path == path);
+        // The doctor may have been asked about this kernel too.
+        let doctors = machines.iter().chain(&attempts).filter(|one| one.verb == DOCTOR && one.environment == here);
+        let examined = doctors.max_by_key(|one| one.at_ms).map(|one| one.outcome == AttemptOutcome::Passed);
+        attempts.retain(|one| one.verb != DOCTOR);
+        let sources = asked.file.as_ref().and_then(|file| About::of(file, &asked.path).sources);
+        Ok(Logged { retired, session, examined, attempts, sources })
+    }
+
+    /// Whether anything was tried with the kernel.
+    pub(super) fn any(&self) -> bool {
+        !self.attempts.is_empty()
+    }
+
+    /// How much was tried.
+    pub(super) fn count(&self) -> usize {
+        self.attempts.len()
+    }
+
+    /// The refusal that is open for the sources as they are now, and when it was met.
+    pub(super) fn refusal(&self, default: Option<&str>) -> Option<(i64, OpenRefusal)> {
+        refused::open(&self.attempts, self.sources.as_deref()?, default)
+    }
+
+    /// What a profile from another machine says: of the sources as they are now, or where those changed since a result, what was
+    /// known after it.
+    pub(super) fn diagnosed(&self, result_ms: Option<i64>) -> Option<ProfileNow> {
+        let told = |one: &&Attempted| one.verb == "diagnose" && one.limit.is_some();
+        let meant = |one: &&Attempted| match result_ms {
+            Some(at) => one.at_ms >= at,
+            None => one.sources.is_some() && one.sources == self.sources,
+        };
+        let one = self.attempts.iter().rfind(|one| told(one) && meant(one))?;
+        let promise = one.promise.filter(|promise| *promise > 1.0);
+        Some(ProfileNow { limit: one.limit.clone(), cause: one.limit.clone().zip(promise), fix: None })
+    }
+
+    /// Whether the newest check of the sources as they are now passed.
+    pub(super) fn checked(&self) -> Option<bool> {
+        let sources = self.sources.as_deref()?;
+        let judged = |one: &&Attempted| refused::says_correct(one) && one.sources.as_deref() == Some(sources);
+        Some(self.attempts.iter().rfind(judged)?.outcome == AttemptOutcome::Passed)
     }
 
     /// Why the kernel was retired.
@@ -55,11 +101,9 @@ impl Logged {
     }
 
     /// Whether nobody checked the last change: the newest attempt that judged correctness was about other sources.
-    pub(super) fn unchecked(&self, asked: &Asked) -> Option<bool> {
-        let judges = |one: &&Attempted| matches!(one.verb.as_str(), "check" | "fuzz" | "bench" | "tune" | "ci");
-        let newest = self.attempts.iter().rfind(judges)?.sources.as_deref()?;
-        let sources = About::of(asked.file.as_ref()?, &asked.path).sources?;
-        Some(newest != sources)
+    pub(super) fn unchecked(&self) -> Option<bool> {
+        let newest = self.attempts.iter().rfind(|one| refused::says_correct(one))?.sources.as_deref()?;
+        Some(newest != self.sources.as_deref()?)
     }
 
     /// Several variables that were changed at once, before the newest measurement.
@@ -81,7 +125,7 @@ impl Logged {
 fn stands(store: &Store, session: Session) -> Result<SessionNow, Failure> {
     let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
     let own = store.decisions(None)?.into_iter().rfind(|made| made.session.as_ref() == Some(&session.id));
-    let rule = warnings(&session, &attempts, now()).into_iter().next();
+    let rule = warnings(&session, &attempts, now()).into_iter().find(|warning| warning.rule.ends());
     Ok(SessionNow {
         goal: Some(session.goal.text),
         stop_rule: rule.map(|warning| warning.what),

@@ -1,5 +1,5 @@
-//! Whether the kernel is correct. In: verdicts on commits, studies without a candidate, failing cases that were kept, validations. Out: the
-//! newest refusal that no result has passed since.
+//! Whether the kernel is correct. In: attempts, verdicts on commits, studies without a candidate, failing cases that were kept, validations.
+//! Out: the newest refusal that no result has passed since.
 
 use kiln_core::{Config, Gate};
 use kiln_diagnose::next::{OpenRefusal, RefusalKind};
@@ -7,6 +7,7 @@ use kiln_formats::{KeptState, read_cases};
 use kiln_store::{CommitJudged, Study, TuneVerdict};
 use kiln_study::Kernel;
 
+use super::attempts::Logged;
 use super::records::{Now, Records};
 use super::result::{Found, ended_ms};
 use crate::kernel::read_bounded;
@@ -17,6 +18,7 @@ use crate::record::kept_cases;
 pub(super) fn refusal(
     project: &Project,
     records: &Records,
+    logged: &Logged,
     kernel: Option<&Kernel<'_>>,
     found: Option<&Found>,
     now: &Now,
@@ -35,9 +37,11 @@ pub(super) fn refusal(
         };
         (verdict.at_ms, told(gate, kind, &verdict.words))
     });
-    let newest = [study, commit].into_iter().flatten().max_by_key(|(at, _)| *at);
-    // Of other sources it says nothing.
-    newest.filter(|(at, _)| *at > since && *at >= changed).map(|(_, refusal)| refusal)
+    // Of other sources they say nothing; an attempt knows its own.
+    let recorded = [study, commit].into_iter().flatten().filter(|(at, _)| *at >= changed);
+    let default = kernel.and_then(|kernel| kernel.default_config()).as_ref().map(Config::to_string);
+    let all = recorded.chain(logged.refusal(default.as_deref()));
+    all.filter(|(at, _)| *at > since).max_by_key(|(at, _)| *at).map(|(_, refusal)| refusal)
 }
 
 fn told(gate: &str, kind: RefusalKind, words: &str) -> OpenRefusal {

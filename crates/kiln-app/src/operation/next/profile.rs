@@ -3,7 +3,7 @@
 
 use camino::Utf8Path;
 use kiln_diagnose::next::{FixTried, ProfileNow, quoted};
-use kiln_store::{ProfileRecord, Run};
+use kiln_store::{ProfileRecord, Run, RunSide};
 
 use super::records::{Now, Records};
 use super::result::{Found, median_of, run_ended_ms};
@@ -59,7 +59,11 @@ pub(super) fn tried(records: &Records, found: &Found, now: &Now, at: &str) -> Op
     let mut causes = causes(profile).into_iter();
     let (cause, promise) = causes.next()?;
     let revert = if in_source { sources(run) } else { configuration(run, at, &found.workload) };
-    Some(FixTried { cause, promise, gain: before_s / after_s, before_s, revert, other: causes.next() })
+    // Beside the baseline, which took its turns both times: another state of the machine is no gain.
+    let side = |own: &&RunSide| own.side == found.baseline && own.workload == found.workload;
+    let then = run.sides.iter().find(side).and_then(|own| own.speedup).map(|(speedup, _)| speedup);
+    let gain = then.filter(|then| *then > 0.0).map_or(before_s / after_s, |then| found.speedup / then);
+    Some(FixTried { cause, promise, gain, before_s, revert, other: causes.next() })
 }
 
 /// The command that brings the sources of a run back; none where they were not committed.

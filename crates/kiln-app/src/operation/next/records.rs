@@ -73,8 +73,9 @@ impl Records {
     }
 
     /// How much there is, in words.
-    pub(super) fn logged(&self) -> Look<String> {
+    pub(super) fn logged(&self, attempts: usize) -> Look<String> {
         let parts = [
+            (attempts, "attempt", "attempts"),
             (self.studies.len(), "study", "studies"),
             (self.runs.len(), "run", "runs"),
             (self.profiles.len(), "profile", "profiles"),

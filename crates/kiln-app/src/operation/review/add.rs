@@ -31,7 +31,7 @@ pub fn add_remarks(project: &Project, file: &Utf8Path) -> Result<AddedRemarks, F
     let (mut remarks, mut mistakes) = (Vec::new(), Vec::new());
     for own in &listed {
         let wrong = |what: String| Report::error(format!("{file}, line {}: {what}", own.line));
-        match subject(&store, &shelf, own, wrong) {
+        match subject(&store, &shelf, &own.about, wrong) {
             Ok(about) => match when(own) {
                 Some(at_ms) => remarks.push(Remark {
                     id: Study::new_id(),
@@ -63,10 +63,10 @@ fn when(own: &FileRemark) -> Option<i64> {
 }
 
 /// What a remark is about, found here.
-fn subject(
+pub(super) fn subject(
     store: &Store,
     shelf: &Shelf,
-    own: &FileRemark,
+    about: &RemarkAbout,
     wrong: impl Fn(String) -> Report,
 ) -> Result<RemarkSubject, Report> {
     let study = |name: &str| {
@@ -78,7 +78,7 @@ fn subject(
         };
         store.find(name).map_err(none)
     };
-    match &own.about {
+    match about {
         RemarkAbout::Decision { study: name } => Ok(RemarkSubject::Decision(study(name)?.id)),
         RemarkAbout::Trial { study: name, phase, number } => {
             let study = study(name)?;

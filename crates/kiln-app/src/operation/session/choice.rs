@@ -6,7 +6,7 @@ use kiln_core::Report;
 use kiln_session::{Decision, DecisionKind, DecisionOption, Session, best, cost, span};
 use kiln_store::{AttemptsOf, Store, Study};
 
-use super::{now, opened};
+use super::{now, one_line, opened};
 use crate::attempt::user;
 use crate::failure::Failure;
 use crate::project::Project;
@@ -45,7 +45,7 @@ pub fn decide(project: &Project, request: &DecideRequest) -> Result<Decision, Fa
         kind: DecisionKind::Chosen,
         choice,
         options,
-        because: request.because.trim().into(),
+        because: one_line(&request.because),
         user: user(),
     };
     store.record_decision(&made)?;
@@ -55,7 +55,7 @@ pub fn decide(project: &Project, request: &DecideRequest) -> Result<Decision, Fa
 /// `keep tuning; 2h; 1.15x`.
 fn option(text: &str) -> Result<DecisionOption, Failure> {
     let mut parts = text.split(';').map(str::trim);
-    let what = parts.next().unwrap_or_default().to_string();
+    let what = one_line(parts.next().unwrap_or_default());
     let wrong = |expected: &str| Report::error(format!("--option {text}")).label(expected.to_string());
     if what.is_empty() {
         return Err(wrong("expected WHAT; TIME; BEST CASE, such as \"keep tuning; 2h; 1.15x\"").into());

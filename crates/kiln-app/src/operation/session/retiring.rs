@@ -6,7 +6,7 @@ use kiln_core::{Report, nearest};
 use kiln_session::{Decision, DecisionKind};
 use kiln_store::{AttemptsOf, Filter, Store, Study};
 
-use super::{current, now};
+use super::{current, now, one_line};
 use crate::attempt::{About, user};
 use crate::failure::Failure;
 use crate::kernel::KernelFile;
@@ -45,7 +45,7 @@ pub fn retire(project: &Project, request: &RetireRequest) -> Result<Decision, Fa
         kind,
         options: Vec::new(),
         choice: choice.into(),
-        because: reason.unwrap_or_default().into(),
+        because: one_line(reason.unwrap_or_default()),
         user: user(),
     };
     store.record_decision(&made)?;

@@ -47,8 +47,8 @@ pub(super) fn text(rows: &[SessionRow]) -> String {
     format!("\nattempts up to the best result\n{lines}")
 }
 
-/// The same as an SVG.
-pub(super) fn svg(rows: &[SessionRow]) -> String {
+/// The same as a picture.
+pub(crate) fn picture(rows: &[SessionRow]) -> Canvas {
     let (most, bottom) = (most(rows), TOP + ROW * rows.len() as f64);
     let mut canvas = Canvas::new(LEFT + PLOT + 330.0, bottom + 40.0, "Sessions: attempts up to the best result");
     for (at, row) in rows.iter().enumerate() {
@@ -59,5 +59,5 @@ pub(super) fn svg(rows: &[SessionRow]) -> String {
     }
     canvas.line("axis", (LEFT, TOP), (LEFT, bottom));
     canvas.text("small", (LEFT, bottom + 20.0), Anchor::Start, "oldest first; shorter is better");
-    canvas.done()
+    canvas
 }

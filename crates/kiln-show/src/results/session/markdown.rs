@@ -174,7 +174,9 @@ pub(super) fn markdown(report: &SessionReport) -> String {
                 row.grade.clone(),
             ]
         });
-        section("Beside earlier sessions", format!("{}\n```text{}```\n", table(&titles, cells), figure::text(&all)));
+        let said = super::words::beside(report).map_or(String::new(), |said| format!("\n{said}\n"));
+        let figure = figure::text(&all);
+        section("Beside earlier sessions", format!("{}{said}\n```text{figure}```\n", table(&titles, cells)));
     }
     text
 }

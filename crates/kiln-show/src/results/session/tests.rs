@@ -48,6 +48,7 @@ fn words_markdown_and_figure_tell_the_same_story() {
         "missed",
         "beside earlier sessions",
         "9 attempts, 120 min, 1.28x, grade D",
+        "shorter: 3 attempts to 1.28x; session 001111 took 9 to 1.28x",
         "cost",
         "7.00 (GPU 7.00)",
         "bank_conflicts: promised 2.00x, gave 1.50x",
@@ -63,6 +64,7 @@ fn words_markdown_and_figure_tell_the_same_story() {
         "## Hypotheses",
         "| build | 2 | 1 min 00 s | 10 min 00 s | 15 min 00 s |",
         "## Beside earlier sessions",
+        "shorter: 3 attempts to 1.28x",
     ] {
         assert!(page.contains(part), "{part}\n{page}");
     }

@@ -1,31 +1,35 @@
 //! The parts of a session's report, for a terminal.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use jiff::tz::TimeZone;
-use kiln_app::{SessionReport, budgeted};
+use kiln_app::{SessionReport, SessionRow, budgeted};
 
-use crate::words::number::stretch;
+use crate::words::number::{counted, stretch};
 use crate::words::table::{Align, lines};
 use crate::words::time::clock;
 
+/// A speedup of this share of another came as far.
+const ALIKE: f64 = 0.95;
+
 /// `1.28x`.
-pub(super) fn factor(speedup: f64) -> String {
+pub(crate) fn factor(speedup: f64) -> String {
     if speedup < 0.1 { format!("{speedup:.3}x") } else { format!("{speedup:.2}x") }
 }
 
 /// Money, in whatever prices were given in.
-pub(super) fn amount(value: f64) -> String {
+pub(crate) fn amount(value: f64) -> String {
     format!("{value:.2}")
 }
 
 /// How long, or that it did not happen.
-pub(super) fn maybe_stretch(seconds: Option<f64>) -> String {
+pub(crate) fn maybe_stretch(seconds: Option<f64>) -> String {
     seconds.map_or("-".into(), stretch)
 }
 
 /// The end of an id, which people type.
-pub(super) fn short(id: &str) -> &str {
+pub(crate) fn short(id: &str) -> &str {
     id.get(id.len().saturating_sub(6)..).unwrap_or(id)
 }
 
@@ -48,7 +52,7 @@ pub(super) fn phases(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt:
     }));
     writeln!(f, "\nphases")?;
     f.write_str(&lines(&rows, &[Left, Right, Right, Right, Right]))?;
-    for budget in budgeted(&report.phases).iter().filter(|budget| budget.is_over()) {
+    for budget in budgeted(&report.session, &report.phases).iter().filter(|budget| budget.is_over()) {
         writeln!(f, "  {} took {} of {}", budget.name, stretch(budget.spent_s), stretch(budget.budget_s))?;
     }
     Ok(())
@@ -108,6 +112,28 @@ pub(super) fn hypotheses(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> 
     }));
     writeln!(f, "\nhypotheses")?;
     f.write_str(&lines(&rows, &[Align::Left; 4]))
+}
+
+/// How many attempts the result took, held against the last session that came as far.
+pub(super) fn beside(report: &SessionReport) -> Option<String> {
+    let (best, attempts) = (report.row.speedup?, report.row.attempts_to_best?);
+    let goal = report.session.goal.speedup.filter(|goal| best >= *goal);
+    let both = |earlier: f64, row: &SessionRow| goal.is_some_and(|goal| earlier >= goal) && row.goal == report.row.goal;
+    let far = |row: &&SessionRow| row.speedup.is_some_and(|earlier| best >= earlier * ALIKE || both(earlier, row));
+    let row = report.earlier.iter().rev().find(|row| row.attempts_to_best.is_some()).filter(far)?;
+    let (earlier, then) = (row.attempts_to_best?, row.speedup?);
+    let how = match attempts.cmp(&earlier) {
+        Ordering::Less => "shorter",
+        Ordering::Equal => "as long",
+        Ordering::Greater => "longer",
+    };
+    let said = counted(attempts as u128, "attempt");
+    Some(format!(
+        "{how}: {said} to {}; session {} took {earlier} to {}",
+        factor(best),
+        short(&row.session),
+        factor(then)
+    ))
 }
 
 /// What was decided.

@@ -1,0 +1,184 @@
+//! The winner of a study against who else there was. In: the duels of a study, and what was measured while searching. Out: for the baseline, the
+//! runner-up and the default the speedup with its interval, and whether both were measured in turns or apart.
+
+use kiln_core::{Config, MeasuredWorkload};
+use kiln_stats::{
+    Apart, Block, Comparison, Estimate, Interval, Thresholds, Verdict, compare_blocks, compare_runs, overall,
+};
+use kiln_store::{Measurement, Store, Study, Trial};
+
+use super::duels::Duel;
+use super::{searched, winners};
+use crate::failure::Failure;
+
+/// Who the winner is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RivalKind {
+    /// The baseline of the study.
+    Baseline,
+    /// The next best in the run-off.
+    RunnerUp,
+    /// The configuration that the kernel file states.
+    Default,
+}
+
+impl RivalKind {
+    /// As it is shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            RivalKind::Baseline => "baseline",
+            RivalKind::RunnerUp => "runner-up",
+            RivalKind::Default => "default",
+        }
+    }
+}
+
+/// The winner against one of them.
+#[derive(Debug, Clone)]
+pub struct Against {
+    /// Who that is.
+    pub rival: RivalKind,
+    /// The workload, where each has its own winner.
+    pub workload: Option<String>,
+    /// The rival's configuration, or the baseline's name.
+    pub what: String,
+    /// The winner.
+    pub winner: Config,
+    /// Where both were measured.
+    pub phase: String,
+    /// Whether they took turns. Apart, a drift of the machine counts as a difference.
+    pub paired: bool,
+    /// By workload.
+    pub workloads: Vec<PairedWorkload>,
+    /// Over all workloads, where there are several.
+    pub overall: Option<Estimate>,
+}
+
+/// One workload of it.
+#[derive(Debug, Clone)]
+pub struct PairedWorkload {
+    /// The workload.
+    pub name: String,
+    /// The rival's time over the winner's: above 1 the winner is faster.
+    pub speedup: f64,
+    /// Its 95 % interval.
+    pub speedup_ci95: Interval,
+    /// The winner's median in seconds.
+    pub winner_s: f64,
+    /// The rival's median in seconds.
+    pub rival_s: f64,
+    /// The verdict on the winner.
+    pub verdict: Verdict,
+    /// Samples on each side.
+    pub samples: usize,
+}
+
+/// The winner of each search against whoever was measured.
+pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[Duel]) -> Result<Vec<Against>, Failure> {
+    let mut found = Vec::new();
+    for (workload, winner) in winners(study) {
+        let words = winner.to_string();
+        let of_workload = |duel: &&Duel| kiln_store::PhaseId::parse(&duel.phase).workload == workload.as_deref();
+        let own: Vec<&Duel> = duels.iter().filter(of_workload).collect();
+        let named = |name: &'static str| {
+            own.iter().rev().filter(move |duel| kiln_store::PhaseId::parse(&duel.phase).name == name)
+        };
+        let against = |rival, what: String, phase: &str, paired, workloads: Vec<PairedWorkload>| Against {
+            rival,
+            workload: workload.clone(),
+            what,
+            winner: winner.clone(),
+            phase: phase.into(),
+            paired,
+            overall: together(&workloads),
+            workloads,
+        };
+        if let Some(duel) = named("confirm").find(|duel| duel.config == words) {
+            let baseline = duel.workloads.iter().flat_map(|w| &w.sides).find(|side| side.name.starts_with("baseline:"));
+            if let Some(side) = baseline.map(|side| side.name.clone()) {
+                let workloads = in_turns(&duel.workloads, &side, "candidate");
+                let name = side.trim_start_matches("baseline:").to_string();
+                found.push(against(RivalKind::Baseline, name, &duel.phase, true, workloads));
+            }
+        }
+        let sides_with = |duel: &Duel| duel.workloads.iter().flat_map(|w| &w.sides).any(|side| side.name == words);
+        if let Some(duel) = named("run-off").find(|duel| sides_with(duel)) {
+            found.extend(
+                runner_up(&duel.workloads, &words)
+                    .map(|(what, workloads)| against(RivalKind::RunnerUp, what, &duel.phase, true, workloads)),
+            );
+        }
+        let searching = searched(trials).into_iter().find(|(own, _)| *own == workload.as_deref());
+        let tried = searching.map(|(_, tried)| tried).unwrap_or_default();
+        let default = tried.iter().find(|(_, trial, _)| trial.phase_id().is_default());
+        let best = tried.iter().find(|(_, trial, _)| trial.config == words);
+        if let (Some((_, default, _)), Some((_, best, _))) = (default, best)
+            && default.config != words
+        {
+            let measured = |trial: &Trial| store.measurements_of(&study.id, &trial.phase, trial.number);
+            let workloads = apart(&measured(default)?, &measured(best)?);
+            let phase = format!("{} and {}", default.phase, best.phase);
+            found.push(against(RivalKind::Default, default.config.clone(), &phase, false, workloads));
+        }
+    }
+    found.retain(|one| !one.workloads.is_empty());
+    Ok(found)
+}
+
+/// The next best of a run-off, by what its time is over the winner's.
+fn runner_up(workloads: &[MeasuredWorkload], winner: &str) -> Option<(String, Vec<PairedWorkload>)> {
+    let names = workloads.first()?.sides.iter().map(|side| side.name.clone());
+    let rivals = names.filter(|name| name != winner);
+    let compared = rivals.map(|name| {
+        let found = in_turns(workloads, &name, winner);
+        (name, found)
+    });
+    let behind = |found: &[PairedWorkload]| found.iter().map(|one| one.speedup.ln()).sum::<f64>();
+    compared.filter(|(_, found)| !found.is_empty()).min_by(|(_, a), (_, b)| behind(a).total_cmp(&behind(b)))
+}
+
+/// Two sides that took turns.
+fn in_turns(workloads: &[MeasuredWorkload], rival: &str, winner: &str) -> Vec<PairedWorkload> {
+    let compared = |workload: &MeasuredWorkload| {
+        let (own, other) = (workload.side(winner)?, workload.side(rival)?);
+        let blocks: Vec<Block> = own
+            .rounds
+            .iter()
+            .zip(&other.rounds)
+            .map(|(candidate, baseline)| Block { baseline: baseline.clone(), candidate: candidate.clone() })
+            .collect();
+        let found = compare_blocks(&blocks, &Thresholds::default(), 0).ok()?;
+        Some(paired(&workload.name, &found))
+    };
+    workloads.iter().filter_map(compared).collect()
+}
+
+/// Two trials that were measured apart.
+fn apart(rival: &[Measurement], winner: &[Measurement]) -> Vec<PairedWorkload> {
+    let compared = |own: &Measurement| {
+        let other = rival.iter().find(|other| other.workload == own.workload)?;
+        let (base, candidate) = ([other.samples.clone()], [own.samples.clone()]);
+        let side = |rounds| Apart { rounds, yardstick: None };
+        let found = compare_runs(side(&base), side(&candidate), &Thresholds::default(), 0).ok()?;
+        Some(paired(&own.workload, &found))
+    };
+    winner.iter().filter_map(compared).collect()
+}
+
+fn paired(name: &str, found: &Comparison) -> PairedWorkload {
+    PairedWorkload {
+        name: name.into(),
+        speedup: found.speedup,
+        speedup_ci95: found.speedup_ci95,
+        winner_s: found.candidate.median,
+        rival_s: found.baseline.median,
+        verdict: found.verdict,
+        samples: found.candidate.n,
+    }
+}
+
+fn together(workloads: &[PairedWorkload]) -> Option<Estimate> {
+    let estimate = |one: &PairedWorkload| (1.0, Estimate { value: one.speedup, interval: one.speedup_ci95 });
+    let all: Vec<(f64, Estimate)> = workloads.iter().map(estimate).collect();
+    if all.len() > 1 { overall(&all).ok() } else { None }
+}

@@ -1,0 +1,4 @@
+//! The faces that are not a terminal: a local page and an MCP server, both over `kiln-app`'s operations.
+
+pub mod mcp;
+pub mod page;

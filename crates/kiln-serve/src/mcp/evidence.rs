@@ -1,0 +1,408 @@
+//! What supports a verdict, so that it cannot be overstated. In: the object a verb prints. Out: the verdict, intervals, number of samples
+//! or cases, refusals, the environment, what was not checked, and the most that may be claimed, in one sentence.
+
+mod correct;
+
+use kiln_app::environment;
+use serde_json::{Map, Value, json};
+
+pub(super) use correct::{of_check, of_fuzz, of_gate, of_sanitizer};
+
+/// The parts of it.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    pub(super) verdict: String,
+    pub(super) intervals: Vec<Value>,
+    pub(super) n: Option<u64>,
+    pub(super) refusals: Vec<Value>,
+    /// What the result itself says it ran on.
+    pub(super) on: Map<String, Value>,
+    pub(super) not_checked: Vec<String>,
+    pub(super) may_claim: String,
+}
+
+impl Evidence {
+    pub(super) fn json(self) -> Value {
+        let mut on: Map<String, Value> = environment()
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        on.extend(self.on);
+        json!({
+            "verdict": self.verdict,
+            "intervals": self.intervals,
+            "n": self.n,
+            "refusals": self.refusals,
+            "environment": on,
+            "not_checked": self.not_checked,
+            "may_claim": self.may_claim,
+        })
+    }
+}
+
+/// These keys of an object, where it has them.
+pub(super) fn only(object: &Value, keys: &[&str]) -> Map<String, Value> {
+    let has =
+        |key: &&str| object.get(key).filter(|value| !value.is_null()).map(|value| (key.to_string(), value.clone()));
+    keys.iter().filter_map(has).collect()
+}
+
+/// The elements of a list; nothing where there is none.
+pub(super) fn list<'a>(object: &'a Value, key: &str) -> &'a [Value] {
+    object[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn name<'a>(object: &'a Value, key: &str) -> &'a str {
+    object[key].as_str().unwrap_or_default()
+}
+
+/// `1.23x (95 % interval 1.20 to 1.26)`.
+fn speedup(figures: &Value) -> String {
+    let number = |value: &Value| value.as_f64().map_or("unknown".into(), |x| format!("{x:.3}"));
+    format!(
+        "{}x (95 % interval {} to {})",
+        number(&figures["speedup"]),
+        number(&figures["speedup_ci95"][0]),
+        number(&figures["speedup_ci95"][1])
+    )
+}
+
+fn fewest(intervals: &[Value]) -> Option<u64> {
+    intervals.iter().filter_map(|one| one["n"].as_u64()).min()
+}
+
+/// Distinct verdicts, joined.
+fn together(intervals: &[Value]) -> String {
+    let mut all: Vec<&str> =
+        intervals.iter().map(|one| name(one, "verdict")).filter(|verdict| !verdict.is_empty()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.join(", ")
+}
+
+/// What no measurement of speed looks at.
+const SPEED_ALONE: [&str; 3] = [
+    "shapes other than the workloads named here (fuzz; kiln sweep)",
+    "races and accesses out of bounds (sanitize)",
+    "other devices, drivers and dtypes: each needs its own measurement",
+];
+
+fn words(all: &[&str]) -> Vec<String> {
+    all.iter().map(ToString::to_string).collect()
+}
+
+/// A refusal before anything was judged further.
+pub(super) fn refused(refusal: &Value, on: &Value) -> Evidence {
+    Evidence {
+        verdict: "refused".into(),
+        refusals: vec![refusal.clone()],
+        on: only(on, &["name", "target", "arch", "device", "config", "seed"]),
+        not_checked: vec!["everything after the gate that refused it".into()],
+        may_claim: format!(
+            "The gate {} refuses this configuration: {}.",
+            name(refusal, "gate"),
+            name(refusal, "measured")
+        ),
+        ..Evidence::default()
+    }
+}
+
+/// `kiln bench`. `holdouts`: whether those were measured.
+pub(super) fn of_bench(result: &Value, holdouts: bool) -> Evidence {
+    if result.get("refused").is_some() {
+        return refused(&result["refused"], result);
+    }
+    let mut intervals = Vec::new();
+    let (mut refusals, mut claims, mut not_checked) = (Vec::new(), Vec::new(), Vec::new());
+    for workload in list(result, "workloads") {
+        let on = name(workload, "workload");
+        intervals.push(json!({
+            "workload": on, "what": "time of one call", "unit": "s", "value": workload["times"]["median"],
+            "ci95": workload["median_ci95"], "n": workload["times"]["n"],
+        }));
+        for side in list(workload, "baselines") {
+            intervals.push(json!({
+                "workload": on, "what": "speedup", "against": side["name"], "value": side["speedup"],
+                "ci95": side["speedup_ci95"], "n": side["candidate"]["n"], "verdict": side["verdict"],
+                "cliffs_delta": side["cliffs_delta"],
+            }));
+            claims.push(format!(
+                "{on}: {} over {}, verdict {}",
+                speedup(side),
+                name(side, "name"),
+                name(side, "verdict")
+            ));
+        }
+        refusals.extend(list(workload, "unmeasured").iter().cloned());
+        let (timed, reference) = (&workload["checked"]["timed"], &workload["checked"]["reference"]);
+        if let (Some(timed), Some(reference)) = (timed.as_u64(), reference.as_u64()) {
+            not_checked.push(format!(
+                "{on}: {} of {timed} timed calls against the reference",
+                timed.saturating_sub(reference)
+            ));
+        }
+    }
+    not_checked.extend(list(result, "left").iter().filter_map(Value::as_str).map(|on| format!("{on}: interrupted")));
+    if !holdouts {
+        not_checked.push("holdout workloads (holdouts: true)".into());
+    }
+    not_checked.extend(words(&SPEED_ALONE));
+    let config = &result["config"];
+    let claimed = if claims.is_empty() { "times alone, no comparison".into() } else { claims.join("; ") };
+    Evidence {
+        verdict: if claims.is_empty() { "no comparison".into() } else { together(&intervals) },
+        n: fewest(&intervals),
+        intervals,
+        refusals,
+        on: only(result, &["device", "cache", "threads", "seed", "target"]),
+        not_checked,
+        may_claim: format!("On {}, {} cache, {config}: {claimed}.", name(result, "device"), name(result, "cache")),
+    }
+}
+
+/// `kiln bench --baselines`.
+pub(super) fn of_baselines(result: &Value) -> Evidence {
+    let mut intervals = Vec::new();
+    let mut refusals = Vec::new();
+    for workload in list(result, "workloads") {
+        for side in list(workload, "baselines") {
+            intervals.push(json!({
+                "workload": workload["workload"], "what": "time of one call", "unit": "s", "of": side["name"],
+                "value": side["times"]["median"], "ci95": side["median_ci95"], "n": side["times"]["n"],
+            }));
+        }
+        refusals.extend(list(workload, "unmeasured").iter().cloned());
+    }
+    Evidence {
+        verdict: "no comparison".into(),
+        n: fewest(&intervals),
+        intervals,
+        refusals,
+        on: only(result, &["device", "cache", "threads", "seed", "target"]),
+        not_checked: words(&["the kernel: only baselines were measured"]),
+        may_claim: format!(
+            "Times of baselines on {}, {} cache; nothing about the kernel.",
+            name(result, "device"),
+            name(result, "cache")
+        ),
+    }
+}
+
+/// `kiln compare`.
+pub(super) fn of_compare(result: &Value) -> Evidence {
+    let figures = |one: &Value| {
+        let found = &one["comparison"];
+        json!({
+            "workload": one["workload"], "what": "speedup of the candidate over the base", "value": found["speedup"],
+            "ci95": found["speedup_ci95"], "n": found["candidate"]["n"], "verdict": one["verdict"],
+            "cliffs_delta": found["cliffs_delta"],
+        })
+    };
+    let intervals: Vec<Value> = list(result, "workloads").iter().map(figures).collect();
+    let mut not_checked = words(&["correctness of either run (check)", "workloads that only one run has"]);
+    if result["yardstick"].is_null() {
+        not_checked.push("drift of the machine between the runs: they share no baseline".into());
+    }
+    Evidence {
+        verdict: name(result, "verdict").into(),
+        n: fewest(&intervals),
+        intervals,
+        on: [("base", &result["base"]), ("candidate", &result["candidate"])]
+            .map(|(k, v)| (k.to_string(), v.clone()))
+            .into_iter()
+            .collect(),
+        not_checked,
+        may_claim: format!(
+            "Between these two runs: {}, {} over all workloads.",
+            name(result, "verdict"),
+            speedup(result)
+        ),
+        ..Evidence::default()
+    }
+}
+
+/// A diagnosis of time, measured or predicted.
+pub(super) fn of_limit(result: &Value, source: &str) -> Evidence {
+    if result["refusal"].is_object() && result.get("cause").is_none() {
+        return refused(&result["refusal"], result);
+    }
+    let cause = result["cause"].as_str().unwrap_or("none of the known causes");
+    let mut not_checked = words(&[
+        "whether removing the cause gives what is promised: change it, then bench",
+        "workloads other than the one profiled",
+        "correctness (check)",
+    ]);
+    if result["coarse"] == true {
+        not_checked.insert(0, "hardware counters: the diagnosis is coarse".into());
+    }
+    let missing = list(result, "not_collected").len();
+    if missing > 0 {
+        not_checked.push(format!("{missing} metrics that were not collected"));
+    }
+    Evidence {
+        verdict: cause.into(),
+        intervals: list(result, "fixes").iter().filter(|fix| fix["expected"].is_object()).map(|fix| json!({
+            "what": fix["what"], "value": fix["expected"]["speedup"], "interval80": [fix["expected"]["low"], fix["expected"]["high"]],
+            "n": fix["expected"]["outcomes"],
+        })).collect(),
+        refusals: Vec::from_iter(result.get("refusal").cloned().filter(Value::is_object)),
+        on: only(result, &["target", "config", "workload", "device", "arch", "tool"]),
+        not_checked,
+        may_claim: format!("By {source}, its time goes to: {cause}. Promised speedups are estimates, never results."),
+        ..Evidence::default()
+    }
+}
+
+/// `kiln claims`.
+pub(super) fn of_claims(result: &Value) -> Evidence {
+    let mut intervals = Vec::new();
+    for claim in list(result, "claims") {
+        for found in list(claim, "measured") {
+            intervals.push(json!({
+                "claim": claim["claim"], "workload": found["workload"], "what": claim["figure"], "value": found["value"],
+                "ci95": found["ci95"], "verdict": claim["verdict"],
+            }));
+        }
+    }
+    let unverifiable = list(result, "claims").iter().filter(|claim| claim["verdict"] == "unverifiable");
+    let mut not_checked: Vec<String> =
+        unverifiable.map(|claim| format!("{}: {}", name(claim, "claim"), name(claim, "why"))).collect();
+    not_checked.push("claims on other devices, shapes or dtypes than they name".into());
+    let count = |key: &str| result[key].as_u64().unwrap_or_default();
+    Evidence {
+        verdict: match (count("refuted"), count("unverifiable"), count("confirmed")) {
+            (0, 0, 0) => "nothing claimed",
+            (0, 0, _) => "confirmed",
+            (0, _, _) => "partly unverifiable",
+            _ => "refuted",
+        }
+        .into(),
+        n: Some(list(result, "claims").len() as u64),
+        intervals,
+        not_checked,
+        may_claim: format!(
+            "{} confirmed, {} refuted, {} unverifiable here.",
+            count("confirmed"),
+            count("refuted"),
+            count("unverifiable")
+        ),
+        ..Evidence::default()
+    }
+}
+
+/// `kiln doctor`.
+pub(super) fn of_doctor(result: &Value) -> Evidence {
+    let healthy = result["healthy"] == true;
+    Evidence {
+        verdict: if healthy { "healthy" } else { "unfit" }.into(),
+        n: Some(list(result, "findings").len() as u64),
+        not_checked: words(&["any kernel: a healthy machine says nothing about one"]),
+        may_claim: match healthy {
+            true => "No check of this machine fails.".into(),
+            false => {
+                "A check of this machine fails; results from it are not to be trusted before that is fixed.".into()
+            }
+        },
+        ..Evidence::default()
+    }
+}
+
+/// A study: its summary, or that there is none yet.
+pub(super) fn of_study(study: &Value) -> Evidence {
+    let summary = &study["summary"];
+    let state = name(study, "state");
+    let on = only(study, &["device", "arch", "target", "seed", "git_commit", "kiln_version", "environment"]);
+    if !summary.is_object() {
+        return Evidence {
+            verdict: if state.is_empty() { "unknown" } else { state }.into(),
+            on,
+            not_checked: words(&["everything: the study has no confirmed result yet"]),
+            may_claim: "Nothing: best times of a running or interrupted search are not results.".into(),
+            ..Evidence::default()
+        };
+    }
+    let mut intervals = Vec::new();
+    let mut not_checked = Vec::new();
+    for one in list(summary, "workloads") {
+        intervals.push(json!({
+            "workload": one["name"], "what": "speedup", "against": summary["baseline"], "value": one["speedup"],
+            "ci95": one["speedup_ci95"], "n": one["samples"], "verdict": one["verdict"], "cliffs_delta": one["cliffs_delta"],
+            "holdout": one["holdout"],
+        }));
+        let (timed, reference) = (&one["checked"]["timed"], &one["checked"]["reference"]);
+        if let (Some(timed), Some(reference)) = (timed.as_u64(), reference.as_u64()) {
+            not_checked.push(format!(
+                "{}: {} of {timed} timed calls against the reference",
+                name(one, "name"),
+                timed.saturating_sub(reference)
+            ));
+        }
+    }
+    if list(study, "validated").is_empty() {
+        not_checked.push("100 good runs: the winner is not validated (fuzz with runs: 100)".into());
+    }
+    not_checked.extend(words(&SPEED_ALONE));
+    let refused = summary["refused"].as_object().into_iter().flatten();
+    let refusals = refused.map(|(gate, count)| json!({ "gate": gate, "count": count }));
+    let late = list(summary, "late").iter().map(|late| late["refusal"].clone());
+    let verdict = name(summary, "verdict");
+    let may_claim = match (summary["speedup"].is_number(), verdict) {
+        (true, _) => format!(
+            "On {}: confirmed {} over {} ({verdict}).",
+            name(study, "device"),
+            speedup(summary),
+            summary["baseline"].as_str().unwrap_or("the default configuration")
+        ),
+        (false, _) => format!("No speedup is confirmed ({verdict}): {}", name(summary, "reason")),
+    };
+    Evidence {
+        verdict: verdict.into(),
+        n: fewest(&intervals),
+        intervals,
+        refusals: refusals.chain(late).collect(),
+        on,
+        not_checked,
+        may_claim,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_benchmark_says_how_sure_it_is_and_what_it_did_not_look_at() {
+        let result = json!({
+            "device": "GPU", "cache": "cold", "config": { "VEC": 8 }, "left": [], "workloads": [{
+                "workload": "s", "times": { "n": 100, "median": 1e-3 }, "median_ci95": [0.9e-3, 1.1e-3],
+                "checked": { "timed": 500, "reference": 20 },
+                "baselines": [{ "name": "torch", "speedup": 1.25, "speedup_ci95": [1.2, 1.3], "verdict": "faster", "candidate": { "n": 95 } }],
+            }],
+        });
+        let evidence = of_bench(&result, false).json();
+        assert_eq!((evidence["n"].as_u64(), evidence["verdict"].as_str()), (Some(95), Some("faster")));
+        assert_eq!(
+            evidence["may_claim"],
+            "On GPU, cold cache, {\"VEC\":8}: s: 1.250x (95 % interval 1.200 to 1.300) over torch, verdict faster."
+        );
+        let missing: Vec<&str> = list(&evidence, "not_checked").iter().filter_map(Value::as_str).collect();
+        assert!(
+            missing.contains(&"s: 480 of 500 timed calls against the reference")
+                && missing.iter().any(|one| one.starts_with("holdout"))
+        );
+    }
+
+    #[test]
+    fn a_study_without_an_end_supports_no_claim() {
+        let evidence = of_study(&json!({ "state": "running", "summary": null })).json();
+        assert_eq!(evidence["verdict"], "running");
+        assert!(evidence["may_claim"].as_str().unwrap().starts_with("Nothing"));
+    }
+
+    #[test]
+    fn nothing_found_is_not_called_clean_where_nothing_ran() {
+        let evidence = of_sanitizer(&json!({ "verdict": "not_run", "findings": [], "runs": [] })).json();
+        assert_eq!(evidence["may_claim"], "Nothing can be said about bugs: no tool came to a result.");
+    }
+}

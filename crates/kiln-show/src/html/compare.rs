@@ -1,0 +1,165 @@
+//! Two studies, or two runs, beside each other. In: looks at both, or what was compared. Out: their facts in columns, what differs between them, their figures.
+
+use std::collections::BTreeMap;
+
+use kiln_app::{Compared, StudyLook};
+use kiln_core::Config;
+use kiln_store::Environment;
+
+use super::study::outcome::summary;
+use super::study::searches::Searched;
+use super::{Address, Block, Cell, Section, Table, View};
+use crate::studies::past::Past;
+use crate::words::number::{duration, grouped, stretch};
+
+/// Two studies.
+pub fn compare_sections(a: &StudyLook, b: &StudyLook, view: &View) -> Vec<Section> {
+    let looks = [a, b];
+    let pasts = looks.map(|look| Past::of(&look.story.now));
+    let names = [0, 1].map(|at| format!("{} {}", pasts[at].study.kernel, pasts[at].study.short_id()));
+    let titles = ["fact", names[0].as_str(), names[1].as_str()];
+    let mut facts = Table::new("The two studies", &titles);
+    for (at, past) in pasts.iter().enumerate() {
+        let id = past.study.short_id().to_string();
+        facts.columns[at + 1].link = view.is_page.then(|| Address::Study(id, String::new()).to_string());
+    }
+    let mut row = |name: &str, cell: &dyn Fn(usize) -> Cell| {
+        facts.row(vec![name.into(), cell(0), cell(1)]);
+    };
+    row("state", &|at| pasts[at].state.name().into());
+    row("verdict", &|at| pasts[at].study.verdict.clone().unwrap_or("-".into()).into());
+    row("device", &|at| pasts[at].device().into());
+    row("target", &|at| format!("{} {}", pasts[at].study.target, pasts[at].study.variant).trim().into());
+    row("configurations tried", &|at| Cell::figure(pasts[at].trials as f64, grouped(pasts[at].trials as u128)));
+    row("took", &|at| Cell::figure(pasts[at].seconds, stretch(pasts[at].seconds)));
+    row("strategy", &|at| pasts[at].study.strategy.clone().into());
+    row("seed", &|at| pasts[at].study.seed.to_string().into());
+    row("commit", &|at| pasts[at].study.git_commit.clone().unwrap_or("-".into()).into());
+    row("kernel file", &|at| Cell::code(pasts[at].study.spec_hash.chars().take(12).collect::<String>()));
+    row("speedup", &|at| {
+        pasts[at].speedup().map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x")))
+    });
+    row("95 % interval", &|at| {
+        pasts[at].speedup().map_or("-".into(), |(_, [low, high])| format!("[{low:.2}, {high:.2}]").into())
+    });
+    row("kiln", &|at| pasts[at].study.kiln_version.clone().into());
+    let mut sections =
+        vec![Section::new("compared", format!("{} beside {}", names[0], names[1]), vec![Block::Table(facts)])];
+    sections.push(Section::new("workloads", "Workloads", vec![workloads(looks, &titles)]));
+    sections.push(Section::new("winners", "Winning configurations", vec![winners(looks, &titles)]));
+    sections.push(Section::new("environment", "What else differs", vec![environment(&pasts, &titles)]));
+    let figures = looks.iter().flat_map(|look| Searched::of(look, &kiln_app::TrialFilter::default()).convergence());
+    let figures: Vec<Block> = figures.map(Block::Figure).collect();
+    if !figures.is_empty() {
+        sections.push(Section::new("convergence", "Convergence", figures));
+    }
+    sections
+}
+
+/// Times of the winners. They were measured at different times: what differs may be the machine.
+fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
+    let found = looks.map(|look| summary(look).map(|summary| summary.workloads.clone()).unwrap_or_default());
+    let mut names: Vec<&String> = Vec::new();
+    for one in found.iter().flatten() {
+        if !names.contains(&&one.name) {
+            names.push(&one.name);
+        }
+    }
+    if names.is_empty() {
+        return Block::words("Neither has confirmed figures.");
+    }
+    let caption = "Times of the winners, and their speedup over their baseline; the studies ran at different times";
+    let mut table = Table::new(caption, &["workload", titles[1], titles[2], "second over first #"]);
+    for name in names {
+        let of = |at: usize| found[at].iter().find(|one| one.name == *name);
+        let cell = |at: usize| {
+            of(at).map_or("-".into(), |one| {
+                Cell::figure(one.best_ms, format!("{} ({:.2}x)", duration(one.best_ms / 1e3), one.speedup))
+            })
+        };
+        let ratio = of(0).zip(of(1)).map(|(a, b)| b.best_ms / a.best_ms);
+        let ratio = ratio.map_or("-".into(), |ratio| Cell::figure(ratio, format!("{ratio:.3}")));
+        table.row(vec![Cell::text(name.clone()), cell(0), cell(1), ratio]);
+    }
+    Block::Table(table)
+}
+
+fn winners(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
+    let config = |look: &StudyLook| look.winners().first().map(|(_, config)| config.clone()).unwrap_or_default();
+    let (a, b) = (config(looks[0]), config(looks[1]));
+    let value = |config: &Config, name: &str| config.get(name).map_or("-".to_string(), ToString::to_string);
+    let mut table = Table::new("Tunables of the winners", &["tunable", titles[1], titles[2]]);
+    let more = b.iter().filter(|(name, _)| a.get(name).is_none());
+    for (name, _) in a.iter().chain(more) {
+        let (one, other) = (value(&a, name), value(&b, name));
+        let class = if one == other { "" } else { "best" };
+        table.row(vec![Cell::text(name.to_string()), Cell::code(one), Cell::code(other)]).class = class;
+    }
+    if table.rows.is_empty() { Block::words("Neither has a winner.") } else { Block::Table(table) }
+}
+
+fn environment(pasts: &[Past; 2], titles: &[&str; 3]) -> Block {
+    let of = |at: usize| pasts[at].study.environment.read().map(parts).unwrap_or_default();
+    let (a, b) = (of(0), of(1));
+    let mut table = Table::new("What differs between the environments", &["part", titles[1], titles[2]]);
+    let names: Vec<&&str> = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name))).collect();
+    for name in names {
+        let (one, other) = (a.get(name).cloned().unwrap_or("-".into()), b.get(name).cloned().unwrap_or("-".into()));
+        if one != other {
+            table.row(vec![Cell::text(*name), one.into(), other.into()]);
+        }
+    }
+    if table.rows.is_empty() { Block::words("Nothing that is recorded of them.") } else { Block::Table(table) }
+}
+
+/// What may matter of an environment.
+fn parts(on: &Environment) -> BTreeMap<&'static str, String> {
+    let python = on.python.clone().unwrap_or_default();
+    let known = [
+        ("host", on.host.clone()),
+        ("compiler", on.compiler.clone()),
+        ("system", on.system.clone()),
+        ("governor", on.governor.clone()),
+        ("python", python.version),
+        ("NumPy", python.numpy),
+        ("PyTorch", python.torch),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// Two runs, as `kiln compare` judges them.
+pub fn compare_runs_sections(compared: &Compared) -> Vec<Section> {
+    let Compared { base, candidate, workloads, overall, verdict, notes, side, .. } = compared;
+    let named = |run: &kiln_app::RunFile| run.id.clone().unwrap_or_else(|| run.source.clone());
+    let mut facts = vec![
+        ("verdict".to_string(), Cell::text(verdict.name())),
+        ("base".into(), Cell::code(named(base))),
+        ("candidate".into(), Cell::code(named(candidate))),
+        ("compared".into(), side.clone().into()),
+    ];
+    facts.extend(overall.map(|found| {
+        let interval = format!("{:.3}x [{:.3}, {:.3}]", found.value, found.interval.low, found.interval.high);
+        ("speedup over all workloads".to_string(), Cell::figure(found.value, interval))
+    }));
+    let mut table = Table::new(
+        "The candidate against the base run",
+        &["workload", "base #", "candidate #", "speedup #", "95 % interval", "p #", "verdict"],
+    );
+    for one in workloads {
+        let found = &one.comparison;
+        table.row(vec![
+            Cell::text(one.workload.clone()),
+            Cell::figure(found.baseline.median, duration(found.baseline.median)),
+            Cell::figure(found.candidate.median, duration(found.candidate.median)),
+            Cell::figure(found.speedup, format!("{:.3}x", found.speedup)),
+            format!("[{:.3}, {:.3}]", found.speedup_ci95.low, found.speedup_ci95.high).into(),
+            Cell::figure(found.p_value, format!("{:.4}", found.p_value)),
+            one.verdict.name().into(),
+        ]);
+    }
+    let mut blocks = vec![Block::Facts(facts), Block::Table(table)];
+    if !notes.is_empty() {
+        blocks.push(Block::List(notes.iter().map(|note| Cell::text(note.clone())).collect()));
+    }
+    vec![Section::new("compared", format!("{}: two runs", candidate.kernel), blocks)]
+}

@@ -1,0 +1,111 @@
+//! Why this configuration: the winner against baseline, runner-up and default, what each of its choices is worth, and every candidate that looked faster with the
+//! reason why it did not win. In: a look at a study. Out: its sections.
+
+use kiln_app::{Against, FasterCandidate, PairedWorkload, StudyLook, WhyNot};
+
+use super::study::outcome::{summary, worth};
+use super::study::trials::repeat_trial;
+use super::{Block, Cell, Section, Table, View};
+use crate::words::number::duration;
+
+/// Candidates listed at most.
+const MOST: usize = 100;
+
+/// Why a study's winner won.
+pub fn why_sections(look: &StudyLook, view: &View) -> Vec<Section> {
+    let study = &look.story.now.study;
+    let winners = look.winners();
+    if winners.is_empty() {
+        let words = "The study has no winner: nothing to explain yet.";
+        return vec![Section::new("why", format!("{}: no winner", study.kernel), vec![Block::words(words)])];
+    }
+    let facts = winners
+        .iter()
+        .map(|(workload, config)| (workload.clone().unwrap_or("configuration".into()), Cell::code(config.to_string())));
+    let mut first = vec![Block::Facts(facts.collect())];
+    if let Some(summary) = summary(look) {
+        first.push(Block::words(format!("{}: {}.", summary.verdict, summary.reason)));
+    }
+    let mut sections = vec![Section::new("why", format!("{}: why this configuration", study.kernel), first)];
+    let against: Vec<Block> = look.against.iter().map(|one| Block::Table(compared(one))).collect();
+    match against.is_empty() {
+        true => sections.push(Section::new(
+            "against",
+            "Against whom",
+            vec![Block::words("No samples of a comparison are recorded.")],
+        )),
+        false => sections.push(Section::new("against", "Against baseline, runner-up and default", against)),
+    }
+    let choices = summary(look).and_then(|summary| worth(&summary.ablation));
+    let choices = match choices {
+        Some(table) => Block::Table(table),
+        None => Block::words("Not measured: the study had no ablation phase, or the winner is the default."),
+    };
+    sections.push(Section::new("worth", "What each choice is worth", vec![choices]));
+    sections.push(faster(look, view));
+    sections
+}
+
+fn compared(against: &Against) -> Table {
+    let Against { rival, what, phase, paired, workloads, overall, workload, .. } = against;
+    let how = if *paired { "in turns" } else { "apart, so that a drift of the machine counts" };
+    let on = workload.as_ref().map_or(String::new(), |workload| format!(" on {workload}"));
+    let caption = format!("The winner{on} against the {} ({what}), measured {how}, in {phase}", rival.name());
+    let mut table =
+        Table::new(caption, &["workload", "winner #", "rival #", "speedup #", "95 % interval", "samples #", "verdict"]);
+    for PairedWorkload { name, speedup, speedup_ci95, winner_s, rival_s, verdict, samples } in workloads {
+        table.row(vec![
+            Cell::text(name.clone()),
+            Cell::figure(*winner_s, duration(*winner_s)),
+            Cell::figure(*rival_s, duration(*rival_s)),
+            Cell::figure(*speedup, format!("{speedup:.3}x")),
+            format!("[{:.3}, {:.3}]", speedup_ci95.low, speedup_ci95.high).into(),
+            Cell::figure(*samples as f64, samples.to_string()),
+            verdict.name().into(),
+        ]);
+    }
+    if let Some(overall) = overall {
+        let (value, interval) = (overall.value, overall.interval);
+        let figure = Cell::figure(value, format!("{value:.3}x"));
+        let interval = Cell::text(format!("[{:.3}, {:.3}]", interval.low, interval.high));
+        table.row(vec!["together".into(), "".into(), "".into(), figure, interval, "".into(), "".into()]);
+    }
+    table
+}
+
+fn faster(look: &StudyLook, view: &View) -> Section {
+    let title = "Faster candidates that did not win";
+    if look.faster.is_empty() {
+        return Section::new("faster", title, vec![Block::words("None was faster than the winner while searching.")]);
+    }
+    let (study, trials) = (&look.story.now.study, &look.story.now.trials);
+    let mut table = Table::new(
+        "Configurations whose time while searching was shorter than the winner's",
+        &["trial", "time over the winner's #", "why it did not win", "evidence", "configuration", "repeat"],
+    );
+    for FasterCandidate { place, ratio, why } in look.faster.iter().take(MOST) {
+        let trial = &trials[*place];
+        let (reason, evidence) = match why {
+            WhyNot::Refused { phase, refusal } => {
+                (format!("refused by {} in {phase}: {}", refusal.gate, refusal.measured), refusal.evidence.clone())
+            }
+            WhyNot::Slower { phase, ratio } => {
+                (format!("{ratio:.3}x as long as the winner, side by side in {phase}"), String::new())
+            }
+            WhyNot::NotAFinalist => ("not among the finalists that were measured side by side".into(), String::new()),
+        };
+        let first_line = evidence.lines().next().unwrap_or_default().to_string();
+        table.row(vec![
+            format!("{} {}", trial.phase, trial.number).into(),
+            Cell::figure(*ratio, format!("{ratio:.3}")),
+            reason.into(),
+            first_line.into(),
+            Cell::code(trial.config.clone()),
+            Cell::code(repeat_trial(&view.kiln, study, trial)),
+        ]);
+    }
+    let more = look.faster.len().saturating_sub(MOST);
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend((more > 0).then(|| Block::words(format!("{more} more are not listed."))));
+    Section::new("faster", title, blocks)
+}

@@ -1,0 +1,109 @@
+//! The best time by the values of two tunables, as a map: the fastest cells are strong, those where everything was refused say so. Figures stand in the
+//! cells, so that nothing depends on colour.
+
+use kiln_store::TrialState;
+
+use super::canvas::{Anchor, Canvas};
+use super::search::SearchPicture;
+use super::threads::clipped;
+use crate::studies::columns::TunableColumn;
+use crate::words::number::duration;
+
+const CELL: (f64, f64) = (74.0, 34.0);
+const TOP: f64 = 84.0;
+/// Values of each tunable drawn at most.
+const MOST: usize = 16;
+/// Times as long as the best from which cells get no weaker.
+const WEAKEST: f64 = 3.0;
+
+/// What is known of two values together.
+#[derive(Clone, Copy, Default)]
+struct Met {
+    best: Option<f64>,
+    refused: usize,
+}
+
+impl SearchPicture<'_> {
+    /// The map of two tunables.
+    pub(crate) fn pair(&self, across: &str, down: &str) -> Option<Canvas> {
+        let (across, down) = (self.columns.get(across)?, self.columns.get(down)?);
+        let (wide, high) = (across.values.len().min(MOST), down.values.len().min(MOST));
+        let mut cells = vec![vec![Met::default(); wide]; high];
+        for place in self.places {
+            let (Some(column), Some(row)) = (across.of[*place], down.of[*place]) else { continue };
+            let Some(met) = cells.get_mut(row).and_then(|cells| cells.get_mut(column)) else { continue };
+            met.refused += usize::from(self.trials[*place].state == TrialState::Refused);
+            let time = self.time(*place);
+            met.best = [met.best, time].into_iter().flatten().min_by(f64::total_cmp);
+        }
+        let best = cells.iter().flatten().filter_map(|met| met.best).min_by(f64::total_cmp)?;
+        let longest = down.values.iter().take(high).map(|value| value.shown().chars().count()).max().unwrap_or(0);
+        let left = 40.0 + 7.6 * (longest.min(24) as f64).max(down.name.chars().count().min(24) as f64);
+        let title = format!("{}: the best time by {} and {}", self.name, across.name, down.name);
+        let width = (left + CELL.0 * wide as f64 + 24.0).max(32.0 + 9.2 * title.chars().count() as f64);
+        let more = |column: &TunableColumn| column.values.len() > MOST;
+        let cut = if more(across) || more(down) {
+            format!(" Only the first {MOST} values of each are drawn.")
+        } else {
+            String::new()
+        };
+        let words = format!(
+            "The best is {}. Cells without a figure were not tried, or everything in them was refused.{cut}",
+            duration(best)
+        );
+        let mut canvas = Canvas::new(width, TOP + CELL.1 * high as f64 + 40.0, &title).described(&words);
+        canvas.text("small", (left + CELL.0 * wide as f64 / 2.0, TOP - 28.0), Anchor::Middle, &across.name);
+        canvas.text("small", (left - 8.0, TOP - 8.0), Anchor::End, &clipped(&down.name, left - 16.0));
+        for (column, value) in across.values.iter().take(wide).enumerate() {
+            let x = left + CELL.0 * (column as f64 + 0.5);
+            canvas.text("small", (x, TOP - 8.0), Anchor::Middle, &clipped(&value.shown(), CELL.0));
+        }
+        for (row, (met, value)) in cells.iter().zip(&down.values).enumerate() {
+            let y = TOP + CELL.1 * row as f64;
+            canvas.text("small", (left - 8.0, y + 22.0), Anchor::End, &clipped(&value.shown(), left - 16.0));
+            for (column, met) in met.iter().enumerate() {
+                let x = left + CELL.0 * column as f64;
+                let (fill, words) = match (met.best, met.refused) {
+                    (Some(time), _) => (shade(time / best), duration(time)),
+                    (None, 0) => ("none".into(), String::new()),
+                    (None, _) => ("#cfcfcf".into(), "refused".into()),
+                };
+                if !words.is_empty() {
+                    canvas.filled((x + 1.0, y + 1.0), CELL.0 - 2.0, CELL.1 - 2.0, &fill);
+                    canvas.text("on", (x + CELL.0 / 2.0, y + 22.0), Anchor::Middle, &words);
+                }
+            }
+        }
+        let foot = TOP + CELL.1 * high as f64 + 24.0;
+        canvas.text(
+            "small",
+            (16.0, foot),
+            Anchor::Start,
+            &format!("stronger is faster; the best is {}", duration(best)),
+        );
+        Some(canvas)
+    }
+}
+
+/// From strong at the best to near white.
+fn shade(ratio: f64) -> String {
+    let share = (ratio.max(1.0).ln() / WEAKEST.ln()).clamp(0.0, 1.0);
+    let (strong, weak) = ([86.0, 160.0, 220.0], [238.0, 244.0, 250.0]);
+    let part = |at: usize| format!("{:02x}", (strong[at] + share * (weak[at] - strong[at])) as u8);
+    format!("#{}{}{}", part(0), part(1), part(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::search::tests::{is_clean, tried, with};
+
+    #[test]
+    fn every_pair_that_was_tried_has_its_best() {
+        let trials = tried();
+        let svg = with(&trials, |picture| picture.pair("LANES", "MODE")).unwrap().standalone();
+        is_clean(&svg);
+        assert_eq!((svg.matches("class=\"on\"").count(), svg.matches(">refused</text>").count()), (7, 1));
+        assert!(svg.contains(">2.00 ms</text>"), "{svg}");
+        assert!(with(&trials, |picture| picture.pair("LANES", "NONE")).is_none());
+    }
+}

@@ -1,0 +1,123 @@
+//! Slices: for each tunable the times by its value, the best of each value joined by a line. Values lie on a logarithmic axis where their range is wide;
+//! times always do. What was refused stands below, by its value.
+
+use kiln_store::TrialState;
+
+use super::axis::LogAxis;
+use super::canvas::{Anchor, Canvas};
+use super::search::{SearchPicture, named, told};
+use super::threads::clipped;
+use crate::html::kept::{Drawn, evenly};
+use crate::studies::columns::TunableColumn;
+use crate::words::number::duration;
+
+const PANEL: (f64, f64) = (250.0, 220.0);
+const TOP: f64 = 44.0;
+/// Within a panel: left, right, top, bottom.
+const INNER: (f64, f64, f64, f64) = (62.0, 12.0, 26.0, 44.0);
+const COLUMNS: usize = 3;
+const MOST_PANELS: usize = 9;
+/// Trials drawn in each at most.
+const MOST: usize = 240;
+/// Values written below a panel at most.
+const MOST_VALUES: usize = 6;
+
+impl SearchPicture<'_> {
+    /// One panel for each tunable; `order` says which come first.
+    pub(crate) fn slices(&self, order: &[String]) -> Option<Canvas> {
+        let mut columns: Vec<&TunableColumn> = self.columns.varying().collect();
+        let rank = |name: &str| order.iter().position(|own| own == name).unwrap_or(order.len());
+        columns.sort_by_key(|column| rank(&column.name));
+        let hidden = columns.len().saturating_sub(MOST_PANELS);
+        columns.truncate(MOST_PANELS);
+        let timed: Vec<usize> = self.places.iter().copied().filter(|place| self.time(*place).is_some()).collect();
+        let y = LogAxis::over(timed.iter().filter_map(|place| self.time(*place)), (PANEL.1 - INNER.3, INNER.2))?;
+        if columns.is_empty() {
+            return None;
+        }
+        let rows = columns.len().div_ceil(COLUMNS);
+        let drawn = Drawn::of(self.trials, &timed, MOST);
+        let refused = |place: &usize| self.shows_refused && self.trials[*place].state == TrialState::Refused;
+        let refused: Vec<usize> = evenly(&self.places.iter().copied().filter(refused).collect::<Vec<_>>(), MOST / 3);
+        let more = if hidden > 0 { format!("; {hidden} tunables more are not drawn") } else { String::new() };
+        let words = format!(
+            "Times by the values of each tunable, {}{more}; the line joins the best of each value.",
+            drawn.said()
+        );
+        let title = format!("{}: times by each tunable", self.name);
+        let mut canvas =
+            Canvas::new(COLUMNS as f64 * PANEL.0 + 16.0, TOP + rows as f64 * PANEL.1 + 28.0, &title).described(&words);
+        for (at, column) in columns.iter().enumerate() {
+            let corner = ((at % COLUMNS) as f64 * PANEL.0, TOP + (at / COLUMNS) as f64 * PANEL.1);
+            self.panel(&mut canvas, corner, column, &y, (&timed, &drawn.places, &refused));
+        }
+        let foot = TOP + rows as f64 * PANEL.1 + 16.0;
+        canvas.text("small", (16.0, foot), Anchor::Start, &format!("drawn: {}{more}", drawn.said()));
+        Some(canvas)
+    }
+
+    fn panel(
+        &self,
+        canvas: &mut Canvas,
+        (left, top): (f64, f64),
+        column: &TunableColumn,
+        y: &LogAxis,
+        (timed, drawn, refused): (&[usize], &[usize], &[usize]),
+    ) {
+        let room = PANEL.0 - INNER.0 - INNER.1 - 16.0;
+        let (places, bottom) = (column.places(), PANEL.1 - INNER.3);
+        let x = |value: usize| left + INNER.0 + 8.0 + room * places[value];
+        let scale = if column.is_logarithmic() { " (log)" } else { "" };
+        let name = format!("{}{scale}", clipped(&column.name, room));
+        canvas.text("small", (left + INNER.0 + room / 2.0, top + 14.0), Anchor::Middle, &name);
+        for time in y.lines(3) {
+            canvas.line("grid", (left + INNER.0, top + y.place(time)), (left + PANEL.0 - INNER.1, top + y.place(time)));
+            canvas.text("small", (left + INNER.0 - 5.0, top + y.place(time) + 4.0), Anchor::End, &duration(time));
+        }
+        for (place, value) in refused.iter().filter_map(|place| Some((*place, column.of[*place]?))) {
+            let trial = &self.trials[place];
+            canvas.mark(&named(trial), &told(trial), |canvas| {
+                canvas.area("refused", (x(value) - 1.0, top + bottom + 3.0), 2.0, 7.0);
+            });
+        }
+        for (place, value, time) in
+            drawn.iter().filter_map(|place| Some((*place, column.of[*place]?, self.time(*place)?)))
+        {
+            let (trial, at) = (&self.trials[place], (x(value), top + y.place(time)));
+            let (class, radius) = if self.is_winner(place) { ("best", 4.5) } else { ("passed", 2.2) };
+            canvas.mark(&named(trial), &told(trial), |canvas| canvas.dot(class, at, radius));
+        }
+        let best = |value: usize| {
+            let times =
+                timed.iter().filter(|place| column.of[**place] == Some(value)).filter_map(|place| self.time(*place));
+            times.min_by(f64::total_cmp)
+        };
+        let line: Vec<(f64, f64)> =
+            (0..column.values.len()).filter_map(|value| Some((x(value), top + y.place(best(value)?)))).collect();
+        if line.len() > 1 {
+            canvas.path("lead", &line);
+        }
+        canvas.line("axis", (left + INNER.0, top + bottom), (left + PANEL.0 - INNER.1, top + bottom));
+        let step = column.values.len().div_ceil(MOST_VALUES).max(1);
+        for value in (0..column.values.len()).step_by(step) {
+            let words = clipped(&column.values[value].shown(), room / MOST_VALUES as f64);
+            canvas.text("small", (x(value), top + bottom + 26.0), Anchor::Middle, &words);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::search::tests::{is_clean, tried, with};
+
+    #[test]
+    fn each_tunable_that_differs_has_a_panel_with_every_trial() {
+        let trials = tried();
+        let svg = with(&trials, |picture| picture.slices(&[])).unwrap().standalone();
+        is_clean(&svg);
+        // Six that passed, in two panels; one of each panel is the winner's.
+        assert_eq!((svg.matches("class=\"passed\"").count(), svg.matches("class=\"best\"").count()), (10, 2));
+        assert!(svg.contains("LANES (log)") && !svg.contains(">X<"), "{svg}");
+        assert!(with(&trials[6..], |picture| picture.slices(&[])).is_none());
+    }
+}

@@ -1,0 +1,171 @@
+//! `kiln report` and `kiln plot`: a study really run becomes a file that needs nothing else, whose figures are those that `kiln show`
+//! prints.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::history::{json, tiny, tune};
+use crate::run::kiln_in;
+
+/// Every figure of a document, as it was computed.
+fn figures(html: &str) -> BTreeSet<u64> {
+    let values = html.split("<data value=\"").skip(1).filter_map(|rest| rest.split('"').next()?.parse::<f64>().ok());
+    values.map(f64::to_bits).collect()
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// Nothing in it asks for the network or runs: no address of another host, no script, nothing that names another file.
+fn stands_alone(html: &str) {
+    for reaching in ["http:", "https:", "src=", "<script", "<link", "@import", "url("] {
+        assert!(!html.contains(reaching), "{reaching}");
+    }
+    assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
+    // Every link leads to something in the file.
+    for link in html.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(html.contains(&format!("id=\"{link}\"")), "{link}");
+    }
+}
+
+/// A folder with a study that tried every configuration, those that do not compile too.
+fn whole() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = tiny("report");
+        let source = folder.join("tiny/tiny.c");
+        let text = std::fs::read_to_string(&source).unwrap();
+        std::fs::write(&source, format!("#if LANES == 2 && KEEP\n#error two lanes\n#endif\n{text}")).unwrap();
+        let words =
+            ["tune", "tiny", "--trials", "40", "--samples", "25", "--no-ablation", "--no-stop", "--name", "mine"];
+        let ran = kiln_in(&folder, &words);
+        assert!([0, 4].contains(&ran.code), "{}", ran.err);
+        folder
+    })
+}
+
+#[test]
+fn a_report_has_the_figures_that_show_prints_and_needs_nothing_else() {
+    let folder = whole();
+    let ran = kiln_in(folder, &["report", "last", "-o", "out/story.html"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "wrote out/story.html\n"), "{}", ran.err);
+    let html = read(folder, "out/story.html");
+    stands_alone(&html);
+    for id in
+        ["study", "phases", "result", "why", "against", "gates", "convergence", "distributions", "timeline", "trials"]
+    {
+        assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
+    }
+    let shown = json(folder, &["show", "last", "--json"]);
+    let (found, summary) = (figures(&html), &shown["study"]["summary"]);
+    let mut expected: Vec<f64> = vec![summary["speedup"].as_f64().unwrap(), shown["study"]["trials"].as_f64().unwrap()];
+    for workload in summary["workloads"].as_array().unwrap() {
+        expected
+            .extend(["best_ms", "baseline_ms", "speedup", "cliffs_delta"].map(|key| workload[key].as_f64().unwrap()));
+    }
+    let trials = shown["trials"].as_array().unwrap();
+    expected.extend(trials.iter().filter_map(|trial| trial["cost"].as_f64()));
+    for value in expected {
+        assert!(found.contains(&value.to_bits()), "{value} is not among the figures of the report");
+    }
+    // A trial, its refusal and the command that repeats it.
+    let refused = trials.iter().find(|trial| trial["state"] == "refused").expect("two configurations do not build");
+    let config = refused["config"].as_str().unwrap();
+    assert!(html.contains("build_failed") && html.contains(&format!("--config {config}")), "{config}");
+
+    let ran = kiln_in(folder, &["report", "mine", "-o", "story.md", "--json"]);
+    let printed: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &printed["kind"]), (0, &Value::from("study")));
+    let text = read(folder, "story.md");
+    for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+        assert!(read(folder, link).starts_with("<svg xmlns="), "{link}");
+    }
+    let speedup = summary["workloads"][0]["speedup"].as_f64().unwrap();
+    assert!(text.contains(&format!("| {speedup:.2}x |")), "{text}");
+    assert_eq!(printed["files"].as_array().unwrap().len(), 1 + text.matches("](story-figures/").count());
+}
+
+#[test]
+fn a_kernel_and_a_session_have_their_story() {
+    let folder = tiny("report_kernel");
+    let started = kiln_in(&folder, &["session", "start", "--goal", "1.2x", "tiny"]);
+    assert_eq!(started.code, 0, "{}", started.err);
+    assert!([0, 4].contains(&tune(&folder, &[]).code));
+    let kernel = json(&folder, &["report", "tiny", "-o", "kernel.html", "--json"]);
+    assert_eq!(kernel["kind"], "kernel");
+    let html = read(&folder, "kernel.html");
+    stands_alone(&html);
+    for id in ["kernel", "next", "checklist", "studies", "tuned", "tried", "study", "why"] {
+        assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
+    }
+    assert!(html.contains("aria-current=\"step\""), "the current node of the tree is lit");
+    assert_eq!(json(&folder, &["report", "session", "-o", "s.html", "--json"])["kind"], "session");
+    assert_eq!(kiln_in(&folder, &["session", "end"]).code, 0);
+    let session = json(&folder, &["report", "session", "-o", "s.md", "--json"]);
+    assert_eq!(session["kind"], "session");
+    assert!(read(&folder, "s.md").contains("1.2x"), "{}", read(&folder, "s.md"));
+}
+
+#[test]
+fn every_kind_of_figure_is_drawn_or_says_why_not() {
+    let folder = whole();
+    for kind in ["convergence", "configurations", "slices", "gates", "distributions", "timeline", "contour"] {
+        let ran = kiln_in(folder, &["plot", kind, "last"]);
+        assert_eq!(ran.code, 0, "{kind}: {}", ran.err);
+        let svg = read(folder, &format!("{kind}.svg"));
+        assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{kind}: {svg}");
+    }
+    // A dozen times are too few to say what mattered.
+    let few = kiln_in(folder, &["plot", "importance", "last"]);
+    assert_eq!(few.code, 2);
+    assert!(few.err.contains("has nothing to draw as importance"), "{}", few.err);
+    let ran = kiln_in(folder, &["plot", "gates", "last", "-o", "gates.png", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let png = std::fs::read(folder.join("gates.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n") && png.len() > 2000);
+    // What is refused is not among the two fastest.
+    let marks = |words: &[&str]| {
+        assert_eq!(kiln_in(folder, &[&["plot", "convergence", "last"], words].concat()).code, 0);
+        read(folder, "convergence.svg").matches("data-trial=").count()
+    };
+    assert!(marks(&[]) > marks(&["--filter", "top=2"]));
+    assert_eq!(marks(&["--filter", "top=2"]), 2);
+    for (words, said) in [
+        (&["plot", "nothing"][..], "convergence"),
+        (&["plot", "gates", "-o", "x.pdf"], "expected .svg or .png"),
+        (&["plot", "gates", "--filter", "stat=passed"], "did you mean `state`?"),
+        (&["report", "last", "-o", "x.pdf"], "expected .html or .md"),
+        (&["report", "nobody"], "nobody"),
+    ] {
+        let ran = kiln_in(folder, words);
+        assert!(ran.code == 2 || ran.code == 1, "{words:?}: {}", ran.code);
+        assert!(ran.err.contains(said), "{words:?}: {}", ran.err);
+    }
+}
+
+/// Whatever somebody wrote: it is text.
+#[test]
+fn hostile_remarks_stay_text() {
+    let folder = tiny("report_hostile");
+    assert!([0, 4].contains(&tune(&folder, &[]).code));
+    let remark = "version = 1\nreviewer = \"<script>alert(2)</script>\"\n[[remark]]\nabout = \"decision\"\nstudy = \"last\"\ntext = \"</pre><img src=x onerror=alert(1)><script>alert(3)</script>\"\n";
+    let id = json(&folder, &["show", "last", "--json"])["study"]["id"].as_str().unwrap().to_string();
+    std::fs::write(folder.join("r.toml"), remark.replace("\"last\"", &format!("\"{id}\""))).unwrap();
+    let added = kiln_in(&folder, &["review", "add", "r.toml"]);
+    assert_eq!(added.code, 0, "{}", added.err);
+    for of in ["last", "tiny"] {
+        assert_eq!(kiln_in(&folder, &["report", of, "-o", "h.html"]).code, 0);
+        let html = read(&folder, "h.html");
+        assert!(!html.contains("<img") && !html.contains("<script"), "{of}");
+        assert!(html.contains("&lt;script&gt;alert(3)"), "{of}");
+        assert_eq!(kiln_in(&folder, &["report", of, "-o", "h.md"]).code, 0);
+        let text = read(&folder, "h.md");
+        let outside: String = text.split("```").step_by(2).collect();
+        let cells = outside.replace("\\<", "").split('`').step_by(2).collect::<String>();
+        assert!(!cells.contains("<script") && !cells.contains("<img"), "{of}: {cells}");
+    }
+}
