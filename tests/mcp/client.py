@@ -7,6 +7,7 @@ processor. Nothing here depends on how long anything takes: what is waited for i
 import asyncio
 import json
 import os
+import re
 import sys
 
 import jsonschema
@@ -70,9 +71,15 @@ async def read_everything(client):
         assert text, uri
         if uri.startswith(("kiln://schema", "kiln://studies")):
             json.loads(text)
+        # A report is the same that `kiln report` writes, and its figures can be read.
+        if uri.startswith("kiln://reports/"):
+            figures = re.findall(r"\]\((kiln://reports/[^)]+\.svg)\)", text)
+            assert figures and "## " in text, text
+            for figure in figures[:2]:
+                assert (await client.read_resource(figure)).contents[0].text.startswith("<svg"), figure
     templates = (await client.list_resource_templates()).resource_templates
     assert {template.uri_template for template in templates} >= {"kiln://studies/{study}", "kiln://reports/{study}"}
-    for uri in ("kiln://docs/none", "kiln://studies/none", "file:///etc/passwd", "kiln://docs/../../etc/passwd"):
+    for uri in ("kiln://docs/none", "kiln://studies/none", "file:///etc/passwd", "kiln://docs/../../etc/passwd", "kiln://reports/../../etc/passwd", "kiln://reports/last/none.svg"):
         try:
             await client.read_resource(uri)
         except MCPError:

@@ -1,8 +1,8 @@
 //! What can be read without a tool: kiln's documents, the schema of kernel.toml, studies, reports. In: an address. Out: text. Refuses an address
 //! that names nothing.
 
-use kiln_app::{HistoryRequest, review, schema};
-use kiln_show::ReviewView;
+use kiln_app::{HistoryRequest, reported, schema};
+use kiln_show::html::{View, article, report_sections};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
@@ -69,9 +69,13 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
             .with_mime_type("application/json"),
         ResourceTemplate::new(format!("{REPORT}{{study}}"), "report")
             .with_description(
-                "the report of a study for a reader: what was asked, tried, refused, measured and confirmed",
+                "the report of a study, a kernel or a session (`session`, or its id) for a reader: what was asked, tried, \
+                 refused, measured and confirmed",
             )
             .with_mime_type("text/markdown"),
+        ResourceTemplate::new(format!("{REPORT}{{study}}/{{figure}}.svg"), "figure")
+            .with_description("a figure of a report, by the address it has there")
+            .with_mime_type("image/svg+xml"),
         ResourceTemplate::new(format!("{DOCUMENT}{{page}}"), "docs")
             .with_description("a page of kiln's documents")
             .with_mime_type("text/markdown"),
@@ -95,11 +99,25 @@ pub(super) fn read(shared: &Shared, uri: &str) -> Result<ReadResourceResult, Err
     } else if let Some(study) = uri.strip_prefix(STUDY) {
         let (found, _) = recorded(&shared.project, &shared.kiln, &name(study)?).map_err(|failure| refused(&failure))?;
         (format!("{found:#}\n"), "application/json")
-    } else if let Some(study) = uri.strip_prefix(REPORT) {
-        let found = review(&shared.project, &name(study)?).map_err(|failure| refused(&failure))?;
-        // The first file is the report; figures and evidence stay with `kiln review export`.
-        let files = ReviewView { review: &found, kiln: &shared.kiln }.files();
-        (files.into_iter().next().map(|(_, text)| text).unwrap_or_default(), "text/markdown")
+    } else if let Some(words) = uri.strip_prefix(REPORT) {
+        let (of, figure) = match words.rsplit_once('/') {
+            Some((of, file)) if file.ends_with(".svg") => (of, Some(file)),
+            _ => (words, None),
+        };
+        let mut study = name(of)?;
+        if shared.place.is_path(&study) {
+            study = shared.place.inside(&study).map_err(|report| refused(&report.into()))?.into_string();
+        }
+        let found = reported(&shared.project, &study).map_err(|failure| refused(&failure))?;
+        let (title, sections) = report_sections(&found, &View::file(&shared.kiln));
+        let whole = article(&title, &sections, &format!("{REPORT}{of}"));
+        match figure {
+            None => (whole.text, "text/markdown"),
+            Some(file) => {
+                let drawn = whole.figures.into_iter().find(|(own, _)| own == file);
+                (drawn.ok_or_else(|| unknown("the report names its figures"))?.1, "image/svg+xml")
+            }
+        }
     } else if let Some(page) = uri.strip_prefix(DOCUMENT) {
         let found = DOCUMENTS.iter().find(|(own, _)| own == &page || own.strip_suffix(".md") == Some(page));
         let (_, text) = found.ok_or_else(|| unknown("resources/list names the pages"))?;
