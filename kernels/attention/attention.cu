@@ -57,6 +57,9 @@ constexpr int TOGETHER = 1;
 constexpr float SLACK = 8.0f;
 constexpr float LOG2E = 1.4426950408889634f, LN2 = 0.6931471805599453f;
 #define INFINITE __int_as_float(0x7f800000) /* without headers, which NVRTC has few of */
+/* What sums are relative to before the first score. Finite: a tile whose scores are all -inf adds nothing to it, rather than
+ * the difference of two infinities. */
+constexpr float LEAST = -3.0e38f;
 
 static_assert(BLOCK_M % (16 * WARPS) == 0 && (ROWS == 1 || ROWS == 2), "a warp owns one or two m16 tiles");
 static_assert(BLOCK_N % 16 == 0, "keys are multiplied sixteen at a time");
@@ -114,6 +117,8 @@ DEVICE unsigned rounded(float low, float high) {
     asm(PACK "%0, %1, %2;\n" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
 }
+/* A scale of 0 makes all scores alike, but not those that a mask hides: -inf times 0 is no number. */
+DEVICE float above_zero(float scale) { return fabsf(scale) < 1.17549435e-38f ? 1.17549435e-38f : scale; }
 DEVICE float power(float x) { /* 2^x */
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
@@ -298,8 +303,7 @@ template <int D> DEVICE void settle(State<D> &state, const float (&s)[ROWS][KEYS
 #pragma unroll
     for (int r = 0; r < 2 * ROWS; r++) {
         const float now = fmaxf(most[r], state.most[r]);
-        /* A row that has seen no key yet: its sums are zero and stay so, whatever they are multiplied with. */
-        const float shrink = power(state.most[r] - (now == -INFINITE ? 0.0f : now));
+        const float shrink = power(state.most[r] - now);
         state.most[r] = now;
         state.total[r] *= shrink;
 #pragma unroll
@@ -311,22 +315,19 @@ template <int D> DEVICE void settle(State<D> &state, const float (&s)[ROWS][KEYS
 }
 
 /* Probabilities, and with them o += p v. */
-template <int D, bool MASKED>
+template <int D>
 DEVICE void gather(State<D> &state, float (&s)[ROWS][KEYS][4], float scale, Place<D> values) {
     constexpr int STEPS = BLOCK_N / 16, PAIRS = D / 16, COUNT = STEPS * PAIRS;
     constexpr int PARTS = ROWS * 4; /* registers of p for 16 keys, two probabilities each */
     unsigned p[2][ROWS][4], right[UNROLL + 1][4];
-    float most[2 * ROWS];
-#pragma unroll
-    for (int r = 0; r < 2 * ROWS; r++) most[r] = MASKED && state.most[r] == -INFINITE ? 0.0f : state.most[r];
 
     auto read_right = [&](int at) {
         load_transposed(right[at % (UNROLL + 1)], values.along(at % PAIRS * 32) + at / PAIRS * 16 * Layout<D>::STRIDE);
     };
     auto soften = [&](int step, int part) {
         const int i = part / 4, j = 2 * step + part % 4 / 2, h = part % 2, r = 2 * i + h;
-        const float low = power(__fmaf_rn(s[i][j][2 * h], scale, -most[r]));
-        const float high = power(__fmaf_rn(s[i][j][2 * h + 1], scale, -most[r]));
+        const float low = power(__fmaf_rn(s[i][j][2 * h], scale, -state.most[r]));
+        const float high = power(__fmaf_rn(s[i][j][2 * h + 1], scale, -state.most[r]));
         state.total[r] += low + high;
         p[step % 2][i][part % 4] = rounded(low, high);
     };
@@ -477,7 +478,7 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     State<D> state;
 #pragma unroll
     for (int r = 0; r < 2 * ROWS; r++) {
-        state.most[r] = -INFINITE;
+        state.most[r] = LEAST;
         state.total[r] = 0.0f;
     }
 #pragma unroll
@@ -506,7 +507,7 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const Place<D> in_k = Place<D>::make(0, lane % 8 + lane / 16 * 8, lane / 8 % 2);
     const Place<D> in_v = Place<D>::make(0, lane % 16, lane / 16);
 
-    scale *= LOG2E;
+    scale = above_zero(scale * LOG2E);
     float s[ROWS][KEYS][4];
     int tile = 0;
 #pragma unroll 1
@@ -514,7 +515,7 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         const unsigned stage = arrive(tile, 0);
         score<D>(s, held, at_query, in_k.moved(stage));
         settle(state, s, scale);
-        gather<D, false>(state, s, scale, in_v.moved(TOGETHER == 2 ? stage + L::TILE : arrive(tile, 1)));
+        gather<D>(state, s, scale, in_v.moved(TOGETHER == 2 ? stage + L::TILE : arrive(tile, 1)));
     }
     const int first = share(causal).first + warp * ROWS * 16 + lane / 4; /* the thread's first row */
 #pragma unroll 1
@@ -529,7 +530,7 @@ __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         }
         mask(s, limit);
         settle(state, s, scale);
-        gather<D, true>(state, s, scale, in_v.moved(TOGETHER == 2 ? stage + L::TILE : arrive(tile, 1)));
+        gather<D>(state, s, scale, in_v.moved(TOGETHER == 2 ? stage + L::TILE : arrive(tile, 1)));
     }
     commit(); /* where no key is seen, the queries are still on their way */
     wait<0>();

@@ -84,9 +84,9 @@ constexpr int EARLY = BLOCK_N / 16 * QUARTERS / 4 * 8;
 /* How far, in powers of two, scores may rise above the maximum the sums are relative to before those are scaled down:
  * a probability of 2^8 is as exact as one of 1, and far from the largest f16. */
 constexpr float SLACK = 8.0f;
-/* What sums are relative to before the first score. A warpgroup that shares its queries may see none of a row's keys: its own
- * share is then nothing, rather than the difference of two infinities. */
-#define LEAST (SPLIT > 1 ? -3.0e38f : -INFINITE)
+/* What sums are relative to before the first score. Finite: a tile whose scores are all -inf, or a warpgroup that sees none
+ * of a row's keys, adds nothing to it, rather than the difference of two infinities. */
+constexpr float LEAST = -3.0e38f;
 constexpr float LOG2E = 1.4426950408889634f, LN2 = 0.6931471805599453f;
 #define INFINITE __int_as_float(0x7f800000) /* without headers, which NVRTC has few of */
 
@@ -183,6 +183,8 @@ DEVICE unsigned rounded(float low, float high) {
     asm volatile(PACK "%0, %1, %2;\n" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
 }
+/* A scale of 0 makes all scores alike, but not those that a mask hides: -inf times 0 is no number. */
+DEVICE float above_zero(float scale) { return fabsf(scale) < 1.17549435e-38f ? 1.17549435e-38f : scale; }
 DEVICE float power(float x) { /* 2^x */
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
@@ -758,7 +760,7 @@ DEVICE void consume(unsigned shared, const Item *slot, const Problem &p, float s
     const u64 queries = describe(shared + team * 64 * 128, 1);
     const u64 keys = describe(shared + L::K, 1), values = describe(shared + L::V, BLOCK_N * 8);
     const bool speaks = lane == 0; /* for its warp, at barriers */
-    scale *= LOG2E;
+    scale = above_zero(scale * LOG2E);
 
     float s[BLOCK_N / 2], o[D / 2];
     unsigned prob[BLOCK_N / 4];
@@ -1014,7 +1016,7 @@ template <int D> DEVICE void direct(unsigned shared, const Problem &p, float sca
         copy(part + stage * SPLIT, stage, k, L::K);
         copy(part + stage * SPLIT, stage, v, L::V);
     }
-    scale *= LOG2E;
+    scale = above_zero(scale * LOG2E);
     float s[BLOCK_N / 2], o[D / 2], shrink[2];
     unsigned prob[BLOCK_N / 4];
     Rows rows;
