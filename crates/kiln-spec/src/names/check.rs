@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use kiln_core::Report;
 use kiln_expr::Type;
 
+use crate::model::Role;
 use crate::names::namespace::{Namespace, layers};
 use crate::names::order::order;
 use crate::names::sites;
@@ -26,6 +27,12 @@ pub(crate) fn check_formulas(log: &Log, draft: &Draft) -> Checked {
     let surroundings = Surroundings {
         log,
         arguments: draft.arguments.iter().map(|a| a.name.as_str()).collect(),
+        scalars: draft
+            .arguments
+            .iter()
+            .filter(|a| a.role == Some(Role::Scalar))
+            .map(|a| a.name.as_str())
+            .collect(),
         has_workloads: !draft.workloads.is_empty(),
     };
     let mut check = Check { surroundings, verdicts: Verdicts::default(), uses: Uses::new() };

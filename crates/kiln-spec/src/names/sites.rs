@@ -81,6 +81,7 @@ pub(crate) fn of_problem(draft: &Draft) -> Vec<Site<'_>> {
         }
     }
     sites.extend(draft.fuzz.valid.iter().map(|f| site(f, "fuzz.valid".into(), Reach::Problem, Wants::Condition)));
+    sites.extend(draft.export.valid.iter().map(|f| site(f, "export.valid".into(), Reach::Call, Wants::Condition)));
     let cost = [("cost.flops", &draft.cost.flops), ("cost.bytes", &draft.cost.bytes)];
     for (path, formula) in cost {
         sites.extend(formula.as_ref().map(|f| site(f, path.to_owned(), Reach::Problem, Wants::Number)));

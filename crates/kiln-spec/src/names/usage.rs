@@ -21,6 +21,8 @@ pub(crate) enum Reach {
     Configuration,
     /// Dimensions and variants: it belongs to what is to be done.
     Problem,
+    /// Dimensions, variants and scalar arguments: it belongs to one call.
+    Call,
 }
 
 /// What kind of result is wanted.
@@ -56,6 +58,8 @@ pub(crate) type Uses = HashMap<Arc<str>, (String, usize)>;
 pub(crate) struct Surroundings<'a> {
     pub(crate) log: &'a Log,
     pub(crate) arguments: HashSet<&'a str>,
+    /// Those that are passed by value.
+    pub(crate) scalars: HashSet<&'a str>,
     pub(crate) has_workloads: bool,
 }
 
@@ -101,11 +105,12 @@ impl Surroundings<'_> {
             return device(limit, site, names.target);
         }
         match names.get(name) {
-            Some((kind @ (NameKind::Tunable | NameKind::Derived), _)) if site.reach == Reach::Problem => {
+            Some((kind @ (NameKind::Tunable | NameKind::Derived), _)) if site.reach != Reach::Configuration => {
                 Some(forbidden(name, kind.words(), site))
             }
             Some(_) => None,
             None if names.incomplete => None,
+            None if site.reach == Reach::Call && self.scalars.contains(name) => None,
             None => Some(self.undefined(name, site, names)),
         }
     }
@@ -114,6 +119,7 @@ impl Surroundings<'_> {
         let all = &[NameKind::Tunable, NameKind::Derived, NameKind::Dimension, NameKind::Variant];
         let (kinds, expected): (&[NameKind], _) = match (site.reach, names.target) {
             (Reach::Problem, _) => (&all[2..], "expected a dimension or a variant"),
+            (Reach::Call, _) => (&all[2..], "expected a dimension, a variant or a scalar argument"),
             (_, TargetKind::Cuda) => {
                 (all, "expected a tunable, a derived value, a dimension, a variant or device.NAME")
             }
@@ -136,7 +142,7 @@ impl Surroundings<'_> {
 /// What is wrong with `device.LIMIT` there, if anything is.
 fn device(limit: &str, site: &Site, target: TargetKind) -> Option<Report> {
     let name = format!("device.{limit}");
-    if site.reach == Reach::Problem {
+    if site.reach != Reach::Configuration {
         return Some(forbidden(&name, "a limit of the device", site));
     }
     if target != TargetKind::Cuda {

@@ -248,6 +248,14 @@ pub(crate) fn export() -> Value {
             json!({ "type": "object", "additionalProperties": scalar() }),
             "Values of parameters that a caller may omit: { causal = false }.",
         ),
+        "valid" => described(
+            expression(),
+            "A condition on dimensions and scalar arguments that every call meets, beside [fuzz] valid: \"scale >= 0\".",
+        ),
+        "empty" => described(
+            json!({ "type": "object", "additionalProperties": { "type": "number" } }),
+            "What outputs hold where an input has no elements: { o = 0, lse = -inf }.",
+        ),
         _ => json!({}),
     };
     described(table(&export::KEYS, &[], key), "How the function is called that kiln export makes of the kernel.")

@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use kiln_core::{Report, Value};
+use toml::de::DeValue;
 
-use crate::model::Role;
+use crate::model::{Formula, Role};
 use crate::reading::item::Item;
 use crate::reading::log::expected_one_of;
 use crate::reading::section::Section;
 use crate::tables::argument::ArgumentDraft;
 
 /// What the table may hold.
-pub(crate) const KEYS: [&str; 5] = ["name", "parameters", "returns", "nullable", "defaults"];
+pub(crate) const KEYS: [&str; 7] = ["name", "parameters", "returns", "nullable", "defaults", "valid", "empty"];
 
 /// The exported function, as far as the file says.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +28,10 @@ pub struct Export {
     pub nullable: Vec<String>,
     /// Values of parameters that a caller may omit.
     pub defaults: Vec<(Arc<str>, Value)>,
+    /// What must be true of every call, beside `[fuzz] valid`.
+    pub valid: Option<Formula>,
+    /// What outputs hold where an input has no elements.
+    pub empty: Vec<(String, f64)>,
 }
 
 pub(crate) fn read_export(item: &Item, arguments: &[ArgumentDraft], dims: &[&str]) -> Export {
@@ -40,6 +45,8 @@ pub(crate) fn read_export(item: &Item, arguments: &[ArgumentDraft], dims: &[&str
     let outputs = of(&[Role::Out]);
     let defaults = section.get("defaults").and_then(Section::free);
     let defaults = defaults.iter().flat_map(|section| &section.entries);
+    let empty = section.get("empty").and_then(Section::free);
+    let empty = empty.iter().flat_map(|section| &section.entries);
     Export {
         name: section.get("name").and_then(identifier),
         parameters: names(section.get("parameters"), &given, "parameter"),
@@ -49,6 +56,23 @@ pub(crate) fn read_export(item: &Item, arguments: &[ArgumentDraft], dims: &[&str
             .filter(|entry| known(&entry.item, entry.key, &given, "parameter"))
             .filter_map(|entry| Some((entry.key.into(), entry.item.scalar()?)))
             .collect(),
+        valid: section.get("valid").and_then(Item::formula),
+        empty: empty
+            .filter(|entry| known(&entry.item, entry.key, &outputs, "output"))
+            .filter_map(|entry| Some((entry.key.to_owned(), number(&entry.item)?)))
+            .collect(),
+    }
+}
+
+/// Any number, infinities as well.
+fn number(item: &Item) -> Option<f64> {
+    match item.raw() {
+        DeValue::Float(digits) => digits.as_str().parse().ok(),
+        DeValue::Integer(_) => item.integer().map(|whole| whole as f64),
+        _ => {
+            item.wrong("a number, such as 0 or -inf");
+            None
+        }
     }
 }
 
@@ -111,5 +135,16 @@ mod tests {
         assert_eq!(read("parameters = [\"z\"]\n").unwrap_err(), ["the kernel has no parameter z"]);
         assert_eq!(read("name = \"a-b\"\n").unwrap_err(), ["`a-b` cannot name a function"]);
         assert_eq!(read("defaults = { flop = 1 }\n").unwrap_err(), ["the kernel has no parameter flop"]);
+    }
+
+    #[test]
+    fn calls_have_a_rule_on_dimensions_and_scalars_and_outputs_a_value_without_inputs() {
+        let export = read("valid = \"N >= 1 and flip >= 0\"\nempty = { y = -inf }\n").unwrap();
+        assert_eq!(export.valid.unwrap().expression.text(), "N >= 1 and flip >= 0");
+        assert_eq!(export.empty, [("y".to_owned(), f64::NEG_INFINITY)]);
+        assert_eq!(read("valid = \"x > 0\"\n").unwrap_err(), ["x is not defined"]);
+        assert_eq!(read("valid = \"A > 1\"\n").unwrap_err(), ["export.valid depends on A, a tunable"]);
+        assert_eq!(read("empty = { x = 0 }\n").unwrap_err(), ["the kernel has no output x"]);
+        assert_eq!(read("empty = { y = \"none\" }\n").unwrap_err().len(), 1);
     }
 }

@@ -39,8 +39,21 @@ pub(crate) fn read_implementations(item: &Item, base: &TargetDraft) -> Vec<Targe
         let report = Report::error(format!("{} names no implementation", item.path));
         item.error(report.label(format!("expected [{}.NAME]", item.path)));
     }
+    refuse_alike(&section);
     let read: Vec<TargetDraft> = section.entries.iter().filter_map(|entry| read(entry, base)).collect();
     if read.is_empty() { vec![base.clone()] } else { read }
+}
+
+/// Logs a name that differs from one before it in case alone: as a macro of C (`KILN_NAME_SHORT`), both are the same.
+fn refuse_alike(section: &Section) {
+    for (at, entry) in section.entries.iter().enumerate() {
+        let alike = |other: &&Entry| other.key.eq_ignore_ascii_case(entry.key);
+        if let Some(first) = section.entries[..at].iter().find(alike) {
+            let report = Report::error(format!("implementations {} and {} differ in case alone", first.key, entry.key))
+                .label("expected another name: as macros of C both are the same");
+            section.log.add(entry.key_span.clone(), report);
+        }
+    }
 }
 
 fn read(entry: &Entry, base: &TargetDraft) -> Option<TargetDraft> {
@@ -126,5 +139,23 @@ fn refuse_no_source(section: &Section, draft: &TargetDraft) {
         };
         let report = Report::error(format!("{} has no source", section.path)).label(expected);
         section.log.add(section.span.clone(), report);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_that_differ_in_case_alone_are_refused() {
+        let file = |second: &str| {
+            format!(
+                "[kernel]\nname = \"k\"\n[target.cpu.implementation.short]\nsource = \"a.c\"\n\
+                 [target.cpu.implementation.{second}]\nsource = \"b.c\"\n"
+            )
+        };
+        assert!(crate::parse("k", file("shorter").as_bytes()).is_ok());
+        let reports = crate::parse("k", file("Short").as_bytes()).unwrap_err();
+        let said: Vec<&str> = reports.iter().map(|report| report.message.as_str()).collect();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("short") && said[0].contains("Short") && said[0].contains("in case alone"), "{said:?}");
     }
 }
