@@ -6,6 +6,7 @@
 mod cell;
 mod crossing;
 mod grid;
+mod halt;
 mod order;
 mod recorded;
 mod request;
@@ -16,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use kiln_core::Report;
 use kiln_stats::Thresholds;
-use kiln_store::{SweepPlan, SweepRecord};
-use kiln_study::{Baselines, Bench, Event, Rival};
+use kiln_store::{Run, SweepPlan, SweepRecord};
+use kiln_study::{Baselines, Bench, Event, Rival, Settings, Surroundings};
 
 use crate::attempt::{About, Trying};
 use crate::event::What;
@@ -30,6 +31,7 @@ use crate::teller::{Listener, Teller};
 use cell::Course;
 pub use crossing::Crossover;
 use grid::Grid;
+use halt::{Halt, halting};
 pub use grid::MOST_CELLS;
 use kiln_session::SessionPhase;
 use recorded::Recorder;
@@ -40,6 +42,8 @@ pub use story::{SweepCount, SweepExtreme, SweepStory};
 const PHASE: &str = "sweep";
 /// A budget beyond this is none: two years.
 const MOST_MINUTES: f64 = 1e6;
+/// What a first shape may take at least: with less, an attempt to go on might get nowhere.
+const FIRST: Duration = Duration::from_secs(60);
 
 /// Measures a kernel over a grid of shapes.
 pub fn sweep(
@@ -79,8 +83,36 @@ fn run(project: &Project, file: &KernelFile, request: &SweepRequest, teller: &Te
         }
     };
     let _held = opened.lock(project, teller)?;
-    let around = surroundings(project, &said, true, opened.card.as_ref())?;
-    let bench = Bench::without_stages(&opened.kernel, &settings, around)?;
+    halting(project.stopped(), clock.first(), |halt| {
+        let around = surroundings(project, &said, true, opened.card.as_ref())?;
+        let around = Surroundings { stopped: halt.flag(), ..around };
+        let measured = measured(project, request, (&opened, &settings), (plan, past), around, (clock, halt), teller);
+        match measured {
+            Err(_) if halt.is_up() && !project.is_stopped() => Err(no_time(request)),
+            other => other,
+        }
+    })
+}
+
+/// What was asked for and there is no time for.
+fn no_time(request: &SweepRequest) -> Failure {
+    let minutes = request.minutes.unwrap_or_default();
+    let report = Report::error(format!("the first shape was not measured within --minutes {minutes}"));
+    let report = report.label(format!("a first shape has {} s at least, and was stopped", FIRST.as_secs()));
+    report.hint("give it more minutes, smaller shapes (--dim) or fewer samples (--max-samples)").into()
+}
+
+/// The machine, the baselines, and shape after shape.
+fn measured(
+    project: &Project,
+    request: &SweepRequest,
+    (opened, settings): (&Opened<'_>, &Settings),
+    (plan, past): (SweepPlan, Option<(Run, SweepRecord)>),
+    around: Surroundings<'_>,
+    (clock, halt): (Clock, &Halt<'_>),
+    teller: &Teller<'_>,
+) -> Result<Swept, Failure> {
+    let bench = Bench::without_stages(&opened.kernel, settings, around)?;
     let (mut rivals, mut skipped) = (Vec::new(), Vec::new());
     for name in &plan.baselines {
         let found = Baselines::find(&bench, Some(name))?;
@@ -93,7 +125,7 @@ fn run(project: &Project, file: &KernelFile, request: &SweepRequest, teller: &Te
         Some((run, record)) => Recorder::go_on(run, record, bench.hardware())?,
         None => Recorder::new(&bench, request, SweepRecord { sweep: plan, cells: Vec::new() }),
     };
-    all(project, &course, recorder, clock, teller)
+    all(project, &course, recorder, (clock, halt), teller)
 }
 
 /// Shape after shape, until all are done, the time is up or somebody stops it.
@@ -101,7 +133,7 @@ fn all(
     project: &Project,
     course: &Course<'_, '_>,
     mut recorder: Recorder,
-    clock: Clock,
+    (clock, halt): (Clock, &Halt<'_>),
     teller: &Teller<'_>,
 ) -> Result<Swept, Failure> {
     let planned = grid::cells(&recorder.record.sweep.axes).len();
@@ -119,11 +151,13 @@ fn all(
         match course.cell(&recorder.record.sweep, &dims, !in_grid) {
             Ok((cell, figures)) => {
                 taken.push(cell.seconds);
+                halt.first_is_done();
                 teller.note(said(&cell));
                 recorder.add(project, cell, figures, teller);
             }
             Err(_) if project.is_stopped() => break SweepEnd::Interrupted,
             Err(failure) if recorder.record.cells.is_empty() => return Err(failure),
+            Err(_) if halt.is_up() => break SweepEnd::OutOfTime,
             Err(failure) => break SweepEnd::Failed(failure),
         }
         let done = recorder.record.cells.len();
@@ -225,6 +259,11 @@ impl Clock {
         Clock { began: Instant::now(), most }
     }
 
+    /// How long the first shape may take.
+    fn first(&self) -> Option<Duration> {
+        self.most.map(|most| most.saturating_sub(self.began.elapsed()).max(FIRST))
+    }
+
     /// Whether there is time for something that takes so many seconds.
     fn has(&self, seconds: f64) -> bool {
         self.most.is_none_or(|most| self.began.elapsed().as_secs_f64() + seconds <= most.as_secs_f64())
@@ -233,4 +272,17 @@ impl Clock {
 
 fn mean(seconds: &[f64]) -> f64 {
     if seconds.is_empty() { 0.0 } else { seconds.iter().sum::<f64>() / seconds.len() as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_shape_has_the_time_there_is_and_never_less_than_a_minute() {
+        assert_eq!(Clock::new(None).first(), None);
+        assert_eq!(Clock::new(Some(0.0001)).first(), Some(FIRST));
+        let hour = Clock::new(Some(60.0)).first().unwrap();
+        assert!(hour > Duration::from_secs(3000) && hour <= Duration::from_secs(3600), "{hour:?}");
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) struct SweepArgs {
     /// Differences below this many per cent count as equal
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
     pub(crate) dead_zone: f64,
-    /// Begin no shape that would not be done by then; coarse shapes come first, and what is left of the time goes to further shapes
+    /// Begin no shape that would not be done by then, and stop a first one that is not (it has a minute at least); coarse shapes come first, and what is left of the time goes to further shapes
     /// near a cross-over [default: the whole grid and nothing more]
     #[arg(long, value_name = "M")]
     pub(crate) minutes: Option<f64>,
