@@ -156,7 +156,18 @@ fn both_launchers_of_a_cuda_package_do_what_the_kernel_file_says() {
     let addresses: Vec<String> = said.lines().filter(|line| line.starts_with("call ")).map(numbers).collect();
     std::fs::write(folder.join("addresses"), addresses.join("\n")).unwrap();
     let said = shell(&folder, &format!("{sizes} STAND_IN_LOG=cpp.log ./calls < addresses"));
-    assert_eq!(said.trim(), "scaled_rows has no configuration for this shape");
+    let refused = [
+        "scaled_rows has no configuration for this shape: compiled for D = 64, 128",
+        "scaled_rows takes no such call: `B % 2 == 0` does not hold for B=3",
+        "scaled_rows takes no such call: `scale >= 0` does not hold for scale=-1",
+        "ORDER is \"xxx\", expected bnd or nbd",
+        "ORDER is \"\", expected bnd or nbd",
+        "y is null",
+        "scaled_rows has no configuration for this shape: a grid of 70000 blocks along y, 65535 at most",
+        "N is -1, expected 0 or more",
+        "the call is null",
+    ];
+    assert_eq!(said.lines().collect::<Vec<_>>(), refused);
     let by_cpp = std::fs::read_to_string(folder.join("cpp.log")).unwrap();
     assert_eq!(by_cpp.lines().count(), 3 * addresses.len());
     for (cpp, py) in by_cpp.lines().zip(launched.lines()) {
@@ -176,6 +187,101 @@ fn both_launchers_of_a_cuda_package_do_what_the_kernel_file_says() {
             assert!(cubin.windows(symbol.len()).any(|part| part == symbol), "{binary}");
         }
     }
+}
+
+/// Calls that an exported attention must answer with a message, or with what it says of keys that nobody sees.
+const ATTENTION: &str = "import numpy\nimport attention as package\nfrom attention import attention\n\
+    def of(b=1, h=2, hk=2, sq=3, sk=5, d=8):\n    \
+    shapes = (b, h, sq, d), (b, hk, sk, d), (b, hk, sk, d)\n    \
+    return [numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32) for shape in shapes]\n\
+    assert attention(*of(h=4)).shape == (1, 4, 3, 8)\n\
+    assert (attention(*of(sk=0)) == 0).all() and attention(*of(sk=0)).shape == (1, 2, 3, 8)\n\
+    assert attention(*of(b=0)).shape == (0, 2, 3, 8) and attention(*of(sq=0)).shape == (1, 2, 0, 8)\n\
+    for words, bad in (\n    \
+    ('`H % HK == 0` does not hold for H=2, HK=3', lambda: attention(*of(hk=3))),\n    \
+    ('`H % HK == 0` does not hold for H=3, HK=2', lambda: attention(*of(h=3))),\n    \
+    ('`H % HK == 0` does not hold for H=2, HK=0', lambda: attention(*of(hk=0))),\n    \
+    ('`scale >= 0` does not hold for scale=-1', lambda: attention(*of(), scale=-1)),\n    \
+    ('D=300', lambda: attention(*of(d=300))),\n    \
+    ('`D <= 256` does not hold', lambda: attention(*of(d=300))),\n    \
+    ('causal is 0.5, expected True or False', lambda: attention(*of(), causal=0.5)),\n    \
+    ('k is None, expected an array', lambda: attention(of()[0], None, None)),\n\
+    ):\n    \
+    try:\n        bad()\n    \
+    except (TypeError, ValueError) as error:\n        assert words in str(error), (words, error)\n    \
+    else:\n        raise SystemExit('not refused: ' + words)\n\
+    print(attention.__doc__)\n";
+
+#[test]
+fn calls_that_the_kernel_file_excludes_are_refused_with_the_rule_and_the_values() {
+    let folder = empty_folder("export-rules");
+    exported(&folder, &[root().join("kernels/attention").to_str().unwrap(), "--target", "cpu"]);
+    std::fs::write(folder.join("calls.py"), ATTENTION).unwrap();
+    let said = shell(&folder, "PYTHONPATH=attention-export $PYTHON calls.py");
+    let readme = std::fs::read_to_string(folder.join("attention-export/README.md")).unwrap();
+    for words in ["aligned at the bottom right", "Valid where `H % HK == 0`.", "Valid where `scale >= 0`.", "lse = -inf"] {
+        assert!(said.contains(words) && readme.contains(words), "{words}: {said}{readme}");
+    }
+}
+
+/// A call on keys that do not exist, one on shapes that were not compiled, and heads that cannot be shared.
+const NO_KEYS: &str = "#include \"attention.h\"\n#include <cstdio>\nint main() {\n\
+    CUcontext context;\n    cuDevicePrimaryCtxRetain(&context, 0);\n    cuCtxSetCurrent(context);\n\
+    attention_call call = {};\n    call.B = 1, call.H = call.HK = 2, call.SQ = 3, call.D = 64, call.LAYOUT = \"bhsd\";\n\
+    call.q = call.o = call.lse = 4096;\n    int code = attention(&call, reinterpret_cast<CUstream>(77));\n    printf(\"%d\\n\", code);\n\
+    call.SK = 4, call.k = call.v = 4096, call.D = 256;\n\
+    if (attention(&call, nullptr) == CUDA_SUCCESS) return 1;\n    puts(attention_error());\n\
+    call.D = 64, call.HK = 0;\n    if (attention(&call, nullptr) == CUDA_SUCCESS) return 1;\n    puts(attention_error());\n\
+    return 0;\n}\n";
+
+#[test]
+fn an_instance_that_a_gate_refuses_is_left_out_and_the_package_says_so() {
+    if !toolkit() {
+        return;
+    }
+    let folder = empty_folder("export-instances");
+    let object = exported(&folder, &[root().join("kernels/attention").to_str().unwrap(), "--arch", "sm_80"]);
+    let notes: Vec<&str> = object["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    for (note, variant) in notes.iter().zip(["T=f16", "T=bf16"]) {
+        assert!(note.contains(&format!("for {variant}, D=256 on sm_80: spills")), "{note}");
+    }
+    let out = folder.join("attention-export");
+    let table: Value = serde_json::from_slice(&std::fs::read(out.join("attention/table.json")).unwrap()).unwrap();
+    let mut widths: Vec<i64> = Vec::new();
+    for binary in table["binaries"].as_array().unwrap() {
+        widths.extend(binary["instances"].as_array().unwrap().iter().map(|one| one["D"].as_i64().unwrap()));
+    }
+    widths.sort_unstable();
+    assert_eq!(widths, [64, 64, 128, 128]);
+    for file in ["README.md", "attention/__init__.py", "include/attention.h"] {
+        let text = std::fs::read_to_string(out.join(file)).unwrap();
+        assert!(text.contains("Compiled for D = 64, 128."), "{file}: {text}");
+    }
+    let readme = std::fs::read_to_string(out.join("README.md")).unwrap();
+    assert!(readme.contains("Not in the package") && readme.contains(notes[0]), "{readme}");
+    // The launcher says the same, and fills what nothing computes.
+    let toolkits = kiln_build::Toolkit::all();
+    let cuda = toolkits.iter().find(|toolkit| toolkit.root.join("include/cuda.h").is_file() && toolkit.nvcc.is_some());
+    let (cuda, own) = (&cuda.expect("a toolkit with cuda.h").root, root().join("tests/export"));
+    std::fs::write(folder.join("calls.cpp"), NO_KEYS).unwrap();
+    let said = shell(
+        &folder,
+        &format!(
+            "mkdir driver && cc -shared -fPIC -Wl,-soname,libcuda.so.1 -o driver/libcuda.so.1 {}/libcuda.c\n\
+             make -s -C attention-export CXXFLAGS='-O0 -Werror' CUDA_HOME={cuda} && \
+             c++ -std=c++17 -Iattention-export/include -I{cuda}/include calls.cpp attention-export/lib/libattention.a driver/libcuda.so.1 -o calls && \
+             STAND_IN_LOG=log STAND_IN_CAPABILITY=80 LD_LIBRARY_PATH=driver ./calls",
+            own.display()
+        ),
+    );
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "0");
+    assert!(lines[1].contains("no configuration for this shape: compiled for D = 64, 128"), "{said}");
+    assert!(lines[2].contains("`H % HK == 0` does not hold for H=2, HK=0"), "{said}");
+    let log = std::fs::read_to_string(folder.join("log")).unwrap();
+    let filled = ["memset at=1000 value=0 words=384 of 2 stream=77", "memset at=1000 value=ff800000 words=6 of 4 stream=77"];
+    assert_eq!(log.lines().collect::<Vec<_>>(), filled);
 }
 
 #[test]

@@ -30,9 +30,16 @@ int main() {
         CUresult result = scaled_rows(&call, reinterpret_cast<CUstream>(77));
         if (result != CUDA_SUCCESS) return printf("%d %s\n", int(result), scaled_rows_error()), 1;
     }
-    scaled_rows_call other = {};
-    other.B = 2, other.N = 64, other.D = 96, other.ORDER = "bnd";
-    if (scaled_rows(&other, nullptr) == CUDA_SUCCESS) return 1;
-    puts(scaled_rows_error());
-    return 0;
+    /* Each is refused with words of its own; one without elements is done without a launch. */
+    const double negative = -1;
+    scaled_rows_call good = {};
+    good.B = 2, good.N = 64, good.D = 64, good.ORDER = "bnd", good.x = good.y = good.sums = 4096;
+    scaled_rows_call wide = good, odd = good, below = good, order = good, no_order = good, no_y = good, large = good, less = good, none = good;
+    wide.D = 96, odd.B = 3, below.scale = &negative, order.ORDER = "xxx", no_order.ORDER = nullptr, no_y.y = 0, large.B = 140000, less.N = -1;
+    none.N = 0, none.y = 0;
+    for (const scaled_rows_call *one : {&wide, &odd, &below, &order, &no_order, &no_y, &large, &less, (scaled_rows_call *)nullptr}) {
+        if (scaled_rows(one, nullptr) != CUDA_ERROR_INVALID_VALUE) return 1;
+        puts(scaled_rows_error());
+    }
+    return int(scaled_rows(&none, nullptr));
 }

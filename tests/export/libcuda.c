@@ -1,6 +1,7 @@
 /* A CUDA driver without a GPU: accepts what an exported package asks for and writes each launch as a line to $STAND_IN_LOG:
  * symbol, grid, block, shared memory, stream, cluster, cooperative, then the bytes of each argument. $STAND_IN_SIZES holds the sizes
- * of the arguments, $STAND_IN_CAPABILITY the device's, such as 90. */
+ * of the arguments, $STAND_IN_CAPABILITY the device's, such as 90. stand_in_capture() says which capture all streams are in from then on,
+ * stand_in_loaded() how many modules were loaded. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,25 @@ typedef struct {
 } Function;
 
 static void *current;
+static uint64_t capture;
+static int loaded;
+
+void stand_in_capture(uint64_t number) { capture = number; }
+int stand_in_loaded(void) { return loaded; }
+int cuStreamIsCapturing(void *stream, int *status) {
+    (void)stream;
+    *status = capture != 0;
+    return 0;
+}
+int cuStreamGetCaptureInfo_v2(void *stream, int *status, uint64_t *number, void *graph, void *nodes, size_t *count) {
+    (void)stream, (void)graph, (void)nodes, (void)count;
+    *status = capture != 0, *number = capture;
+    return 0;
+}
+int cuStreamGetCaptureInfo_v3(void *stream, int *status, uint64_t *number, void *graph, void *nodes, void *edges, size_t *count) {
+    (void)edges;
+    return cuStreamGetCaptureInfo_v2(stream, status, number, graph, nodes, count);
+}
 
 static FILE *log_file(void) {
     const char *path = getenv("STAND_IN_LOG");
@@ -61,6 +81,7 @@ int cuThreadExchangeStreamCaptureMode(int *mode) {
 int cuModuleLoadData(void **module, const void *image) {
     if (memcmp(image, "\177ELF", 4)) return 200;
     *module = (void *)image;
+    loaded++;
     return 0;
 }
 int cuModuleGetFunction(Function **function, void *module, const char *symbol) {
@@ -82,6 +103,13 @@ int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void *stream
     if (log) fprintf(log, "memset at=%llx value=%d bytes=%zu stream=%zu\n", (unsigned long long)at, value, bytes, (size_t)stream), fclose(log);
     return 0;
 }
+static int words(uint64_t at, unsigned value, size_t count, unsigned bytes, void *stream) {
+    FILE *log = log_file();
+    if (log) fprintf(log, "memset at=%llx value=%x words=%zu of %u stream=%zu\n", (unsigned long long)at, value, count, bytes, (size_t)stream), fclose(log);
+    return 0;
+}
+int cuMemsetD16Async(uint64_t at, unsigned short value, size_t count, void *stream) { return words(at, value, count, 2, stream); }
+int cuMemsetD32Async(uint64_t at, unsigned value, size_t count, void *stream) { return words(at, value, count, 4, stream); }
 int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *at, const uint64_t *shape, const uint64_t *strides,
                            const unsigned *box, const unsigned *steps, int interleave, int swizzle, int promotion, int fill) {
     if (((uintptr_t)map & 63) || interleave || fill) return 1;

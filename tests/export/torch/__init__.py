@@ -23,7 +23,7 @@ class Device:
 
 
 CUDA = Device()
-calls, copies = {}, []
+calls, copies, filled = {}, [], []
 
 
 class Tensor:
@@ -40,6 +40,10 @@ class Tensor:
 
     def data_ptr(self):
         return self.address
+
+    def fill_(self, value):
+        filled.append((self.shape, value))
+        return self
 
     def copy_(self, other):
         copies.append((other.strides, self.strides))
@@ -67,9 +71,18 @@ def is_grad_enabled():
 
 
 compiler = SimpleNamespace(is_compiling=lambda: False)
+
+
+def define(name, schema):
+    if name in calls:
+        raise RuntimeError(name + " is registered already")
+    calls[name] = schema
+
+
 library = SimpleNamespace(
-    define=lambda name, schema: calls.update({name: schema}), impl=lambda name, kind: lambda function: function,
-    register_fake=lambda name: lambda function: function)
+    define=define, impl=lambda name, kind: lambda function: function, register_fake=lambda name: lambda function: function,
+    register_autograd=lambda name, backward: backwards.update({name: backward}))
+backwards = {}
 
 
 class _Space:
@@ -97,6 +110,6 @@ class TensorGuards:
         return found
 
 
-checked = []
-_C = SimpleNamespace(_cuda_getCurrentRawStream=lambda index: 77, _dynamo=SimpleNamespace(guards=SimpleNamespace(
+checked, captured = [], False
+_C = SimpleNamespace(_cuda_getCurrentRawStream=lambda index: 77, _cuda_isCurrentStreamCapturing=lambda: captured, _dynamo=SimpleNamespace(guards=SimpleNamespace(
     TensorGuards=TensorGuards, _empty_strided_cuda=lambda shape, strides, dtype: Tensor(shape, strides, dtype))))

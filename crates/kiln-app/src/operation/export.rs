@@ -2,7 +2,7 @@
 //! table, a study's winners or one that was typed. Out: a folder with the sources and their configurations fixed, what the
 //! compiler made of them, a header, a launcher, a recipe, a Python module and its test. Refuses what cannot be launched from
 //! outside (host launchers, `__constant__` variables), a configuration that a gate refuses, and a folder with somebody else's
-//! files; then nothing is written.
+//! files; then nothing is written. An instance of a kernel that a gate refuses is left out, and the package says so.
 
 mod builds;
 mod expression;
@@ -15,6 +15,7 @@ mod parts;
 mod python;
 mod recipe;
 mod rows;
+mod rules;
 mod sources;
 mod table;
 mod trial;
@@ -27,10 +28,11 @@ use kiln_spec::{Role, Target, TargetKind};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting, folder as kernel_folder, this_arch};
-use crate::operation::export::builds::{Binary, build_all};
+use crate::operation::export::builds::{Binary, Built, build_all};
 use crate::operation::export::interface::Interface;
 use crate::operation::export::parts::implementation_of;
 use crate::operation::export::rows::{Row, rows};
+use crate::operation::export::rules::{Rule, rules};
 use crate::project::Project;
 use crate::teller::{Listener, Teller};
 
@@ -117,6 +119,10 @@ struct Plan<'a> {
     interface: Interface,
     rows: Vec<Row>,
     binaries: Vec<Binary>,
+    /// What every call must meet.
+    rules: Vec<Rule>,
+    /// What was refused, and why.
+    left_out: Vec<String>,
     /// Whether a kernel keeps something from launch to launch.
     stateful: bool,
 }
@@ -132,11 +138,13 @@ fn run(
     let target = file.select(&selecting)?.target;
     refuse_unlaunchable(file, target, &rows)?;
     let interface = Interface::of(&file.spec, target)?;
+    let rules = rules(&file.spec, target, &interface)?;
     let destination = request.folder.clone().unwrap_or_else(|| format!("{}-export", interface.name).into());
     folder::check(&destination, &request.path, request.force)?;
     let built = build_all(project, file, &selecting, &rows, teller)?;
     let sources = kernel_folder(&request.path).canonicalize_utf8()?;
-    let mut plan = Plan { file, target, sources, interface, rows, binaries: built.binaries, stateful: false };
+    let Built { binaries, notes: left_out } = built;
+    let mut plan = Plan { file, target, sources, interface, rows, binaries, rules, left_out, stateful: false };
     plan.stateful = target.kind == TargetKind::Cuda && sources::keeps_state(&sources::sources(&plan)?.files);
     let package = package::package(&plan)?;
     let files = folder::write(&destination, &package)?;
@@ -148,7 +156,7 @@ fn run(
         signature: plan.interface.signature(),
         binaries: plan.binaries.iter().enumerate().map(|(at, binary)| binary.told(&plan, at)).collect(),
         files,
-        notes: built.notes,
+        notes: plan.left_out.clone(),
     })
 }
 

@@ -1,12 +1,13 @@
 //! Every configuration compiled as a study would compile it. In: rows. Out: a binary for each architecture, variant and
-//! configuration, with the symbols of its kernels. A configuration that a gate refuses is left out with a note; an architecture
-//! or a variant for which none is left is refused.
+//! configuration, with the symbols of its kernels. A configuration that a gate refuses is left out with a note; where it is
+//! compiled for several instances (`kernel<{D}>`), only those that are refused. An architecture or a variant for which none is left
+//! is refused.
 
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use kiln_build::{BuildLimits, Request};
-use kiln_core::{Config, Outcome, Refusal, Report, Use, Workload};
+use kiln_core::{Config, Outcome, Refusal, Report, Use, Value, Workload};
 use kiln_device::Arch;
 use kiln_spec::{Dtype, Implementation, Selection, TargetKind, instance};
 use kiln_study::{Kernel, build_request, forge};
@@ -15,6 +16,7 @@ use crate::event::What;
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting, kernel};
 use crate::operation::export::rows::Row;
+use crate::operation::export::table::instance_dims;
 use crate::operation::export::{ExportedBinary, Plan};
 use crate::operation::forge::compiler;
 use crate::project::Project;
@@ -32,6 +34,8 @@ pub(super) struct Binary {
     pub(super) product: Option<Utf8PathBuf>,
     /// Kernels as the launches name them, with their symbols.
     pub(super) symbols: Vec<(String, String)>,
+    /// A workload for each instance of those kernels.
+    pub(super) instances: Vec<Workload>,
     /// What the compiler was asked; none for Python.
     pub(super) request: Option<Request>,
 }
@@ -53,7 +57,17 @@ impl Binary {
 
     /// For whoever asked.
     pub(super) fn told(&self, plan: &Plan<'_>, number: usize) -> ExportedBinary {
-        let own = |row: &&Row| row.arch == self.arch && row.variant == self.variant && row.config == self.config;
+        let named = instance_dims(plan, plan.part_of(&self.config));
+        let compiled = |dims: &[(Arc<str>, Value)]| {
+            let value = |name: &String| dims.iter().find(|(n, _)| **n == **name).map(|(_, value)| value);
+            self.instances.iter().any(|instance| named.iter().all(|name| instance.dim(name) == value(name)))
+        };
+        let own = |row: &&Row| {
+            row.arch == self.arch
+                && row.variant == self.variant
+                && row.config == self.config
+                && row.dims.as_ref().is_none_or(|dims| compiled(dims))
+        };
         let workloads = plan.rows.iter().filter(own).map(|row| row.workload.clone()).filter(|name| !name.is_empty());
         ExportedBinary {
             file: plan.product_name(number).map(|file| format!("{}/{file}", plan.interface.name)),
@@ -93,12 +107,33 @@ pub(super) fn build_all(
     teller.tell(What::Phase { phase: PHASE.into(), planned });
     let (mut binaries, mut notes, mut done, mut refused) = (Vec::new(), Vec::new(), 0, None);
     for group in &groups {
-        for (config, built) in build(project, file, selecting, group, &mut done, planned, teller)? {
+        let mut each = build(project, file, selecting, group, &mut Step::planned(&mut done, planned, teller))?;
+        // Where one instance is refused, others may not be.
+        if group.workloads.len() > 1 {
+            let (whole, split): (Vec<_>, Vec<_>) =
+                each.into_iter().partition(|(.., built)| matches!(built, Outcome::Passed(_)));
+            each = whole;
+            for (_, config, _) in split {
+                for workload in &group.workloads {
+                    let alone = Group {
+                        workloads: vec![workload.clone()],
+                        configs: vec![config.clone()],
+                        variant: group.variant.clone(),
+                        ..*group
+                    };
+                    each.extend(build(project, file, selecting, &alone, &mut Step::silent())?);
+                }
+            }
+        }
+        for (instance, config, built) in each {
             match built {
                 Outcome::Passed(binary) => binaries.push(binary),
                 Outcome::Refused(refusal) => {
+                    let variant: Vec<String> = group.variant.iter().map(|(n, d)| format!("{n}={}", d.name())).collect();
+                    let of = variant.into_iter().chain(instance).collect::<Vec<_>>().join(", ");
+                    let of = if of.is_empty() { of } else { format!(" for {of}") };
                     let arch = group.arch.map_or(String::new(), |arch| format!(" on {arch}"));
-                    notes.push(format!("left out {config}{arch}: {}, {}", refusal.gate, refusal.measured));
+                    notes.push(format!("left out {config}{of}{arch}: {}, {}", refusal.gate, refusal.measured));
                     refused = Some((config, refusal));
                 }
             }
@@ -236,29 +271,30 @@ fn chosen<'a>(
     file.select(&Selecting { arch, variant: Some(variant.into()), ..selecting.clone() })
 }
 
+/// What became of a configuration, before which what it was compiled for stands where that was one instance: `D=256`.
+type One = (Option<String>, Config, Outcome<Binary>);
+
 /// Each configuration of a group with what became of it.
 fn build(
     project: &Project,
     file: &KernelFile,
     selecting: &Selecting,
     group: &Group,
-    done: &mut usize,
-    planned: usize,
-    teller: &Teller<'_>,
-) -> Result<Vec<(Config, Outcome<Binary>)>, Failure> {
+    step: &mut Step<'_>,
+) -> Result<Vec<One>, Failure> {
     let words: Vec<String> = group.variant.iter().map(|(n, d)| format!("{n}={}", d.name())).collect();
     let selection = chosen(file, selecting, group.arch, &words.join(","))?;
     let selection = Selection { workloads: group.workloads.iter().collect(), ..selection };
     let kernel = kernel(selection, &selecting.path)?;
     let mut built = Vec::new();
-    let mut step = || {
-        *done += 1;
-        teller.tell(What::Step { phase: PHASE.into(), done: *done, planned });
+    let instance = |config: &Config| match group.workloads.as_slice() {
+        [only] => named_dims(&entries(&kernel.selection, kernel.selection.implementation(config)), only),
+        _ => None,
     };
     if kernel.selection.target.kind == TargetKind::Python {
         for config in &group.configs {
-            step();
-            built.push((config.clone(), Outcome::Passed(binary(group, config, None, Vec::new(), None))));
+            step.done();
+            built.push((None, config.clone(), Outcome::Passed(binary(group, config, None, Vec::new(), None))));
         }
         return Ok(built);
     }
@@ -269,7 +305,7 @@ fn build(
     let mut forged = Vec::new();
     let heard = |one| {
         forged.push(one);
-        step();
+        step.done();
     };
     let toolchain = compiler(project, &kernel)?;
     forge(&kernel, toolchain, &project.cache(), (project.stopped(), limits), group.configs.clone(), heard)?;
@@ -283,9 +319,37 @@ fn build(
             (Outcome::Refused(refusal), _) => Outcome::Refused(refusal),
             (Outcome::Passed(_), None) => return Err(Report::error("nothing was built").into()),
         };
-        built.push((one.config, outcome));
+        built.push((instance(&one.config), one.config, outcome));
     }
     Ok(built)
+}
+
+/// The dimensions that stand in the names of kernels, with a workload's values; none where no name has one.
+fn named_dims(entries: &[&str], workload: &Workload) -> Option<String> {
+    let named = |name: &str| entries.iter().any(|entry| entry.contains(&format!("{{{name}}}")));
+    let words: Vec<String> =
+        workload.dims.iter().filter(|(name, _)| named(name)).map(|(name, value)| format!("{name}={value}")).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Who is told that one more is compiled; nobody, where it was counted before.
+struct Step<'s>(Option<(&'s mut usize, usize, &'s Teller<'s>)>);
+
+impl<'s> Step<'s> {
+    fn planned(done: &'s mut usize, planned: usize, teller: &'s Teller<'s>) -> Step<'s> {
+        Step(Some((done, planned, teller)))
+    }
+
+    fn silent() -> Step<'s> {
+        Step(None)
+    }
+
+    fn done(&mut self) {
+        if let Some((done, planned, teller)) = &mut self.0 {
+            **done += 1;
+            teller.tell(What::Step { phase: PHASE.into(), done: **done, planned: *planned });
+        }
+    }
 }
 
 /// Kernels with their symbols; a C function has its own.
@@ -303,5 +367,6 @@ fn binary(
     symbols: Vec<(String, String)>,
     request: Option<Request>,
 ) -> Binary {
-    Binary { arch: group.arch, variant: group.variant.clone(), config: config.clone(), product, symbols, request }
+    let (variant, instances) = (group.variant.clone(), group.workloads.clone());
+    Binary { arch: group.arch, variant, config: config.clone(), product, symbols, instances, request }
 }

@@ -8,7 +8,8 @@ use kiln_spec::{Argument, Dtype, ElementType, Implementation, Role, TargetKind};
 
 use crate::operation::export::Plan;
 use crate::operation::export::expression::variable;
-use crate::operation::export::interface::{dims, one_line};
+use crate::operation::export::interface::{dims, identifier, one_line};
+use crate::operation::export::rules::limits;
 
 /// The header's text.
 pub(super) fn header(plan: &Plan<'_>) -> String {
@@ -84,8 +85,9 @@ fn launched(plan: &Plan<'_>) -> String {
             None => text += &format!("    double {};\n", number.name),
         }
     }
+    let limits: String = limits(plan).iter().map(|line| format!(" * {line}\n")).collect();
     text + &format!(
-        "}} {name}_call;\n\n/* Launches a call on a stream of the current context and returns at once. Not CUDA_SUCCESS: see {name}_error(). */\n\
+        "}} {name}_call;\n\n/* Launches a call on a stream of the current context and returns at once. Not CUDA_SUCCESS: see {name}_error().\n{limits} */\n\
          CUresult {name}(const {name}_call *call, CUstream stream);\n\n\
          /* What went wrong in the last call of this thread that failed. */\nconst char *{name}_error(void);\n"
     )
@@ -116,12 +118,14 @@ fn called(plan: &Plan<'_>) -> String {
         }
     }
     let mut text =
-        format!("/* Every library in {}/bin has this function, with one configuration each. */\n", plan.interface.name);
+        format!("/* Every library in {}/bin has this function, with one configuration each.\n", plan.interface.name);
+    text += &limits(plan).iter().map(|line| format!(" * {line}\n")).collect::<String>();
+    text += " */\n";
     let several = declared.len() > 1;
     for (number, (words, declaration)) in declared.iter().enumerate() {
         if several {
             let keyword = if number == 0 { "if" } else { "elif" };
-            let chosen = format!("KILN_{}_{words}", plan.interface.name).to_uppercase();
+            let chosen = identifier(&format!("KILN_{}_{words}", plan.interface.name)).to_uppercase();
             text += &format!("#{keyword} defined({chosen})\n");
         }
         text += declaration;

@@ -10,6 +10,7 @@ use crate::operation::export::expression::{Names, cpp, variable};
 use crate::operation::export::header::{c_kind, given_dims};
 use crate::operation::export::interface::one_line;
 use crate::operation::export::parts::suffix;
+use crate::operation::export::rules::{checks, compiled_for};
 use crate::operation::export::table::{configs, device_names, instance_dims};
 
 /// What is the same for every kernel: the choice among rows.
@@ -23,12 +24,13 @@ pub(super) fn launcher(plan: &Plan<'_>) -> Result<String, Failure> {
     Ok(format!(
         "/* Launches {name}: chooses the configuration tuned for the nearest shape and puts it on a stream. Made by kiln {}. */\n\
          #include \"{name}.h\"\n\n#include <algorithm>\n\n#include \"kiln_launch.hpp\"\n\nusing namespace kiln;\n\n\
-         extern \"C\" {{\n{images}}}\n\nnamespace {{\n\n{}\n{}\n{}\n{}\n}} // namespace\n\n{}",
+         extern \"C\" {{\n{images}}}\n\nnamespace {{\n\n{}\n{}\n{}\n{}\n{}\n}} // namespace\n\n{}",
         env!("CARGO_PKG_VERSION"),
         types(plan),
         tables(plan),
+        checks(plan)?,
         geometries(plan)?,
-        CHOOSING.replace("NAME", name).replace("STATEFUL", if plan.stateful { "true" } else { "false" }),
+        CHOOSING.replace("COMPILED", &format!("{:?}", compiled_for(plan).join(" ").replace("Compiled", "compiled").trim_end_matches('.'))).replace("NAME", name).replace("STATEFUL", if plan.stateful { "true" } else { "false" }),
         entry(plan),
     ))
 }
@@ -262,7 +264,10 @@ fn geometry(plan: &Plan<'_>, part: &Implementation) -> Result<String, Failure> {
     text += "    Geometry found;\n";
     for constraint in &part.constraints {
         match print(&constraint.formula) {
-            Ok(rule) => text += &format!("    if (!truth({rule})) return found;\n"),
+            Ok(rule) => {
+                let why = format!("`{}` does not hold", one_line(&constraint.formula));
+                text += &format!("    if (!truth({rule})) return refused(found, {why:?});\n");
+            }
             // What does not depend on a shape was judged when the package was made.
             Err(_) => text += &format!("    /* {}: {} */\n", constraint.name, one_line(&constraint.formula)),
         }
@@ -284,7 +289,14 @@ fn geometry(plan: &Plan<'_>, part: &Implementation) -> Result<String, Failure> {
     let places = plan.file.spec.arguments.iter().enumerate().filter(|(_, argument)| part.takes(&argument.name));
     let places: Vec<String> = places.map(|(at, _)| at.to_string()).collect();
     text += &format!("    found.taken = {{{}}};\n", places.join(", "));
-    Ok(text + "    return found;\n}\n")
+    // Buffers that must be there.
+    let buffers = plan.buffers();
+    let nullable = |name: &str| plan.file.spec.export.nullable.iter().any(|known| known == name);
+    let held = plan.held(part).into_iter().filter(|held| !nullable(&held.name));
+    let held = held.filter_map(|held| buffers.iter().position(|buffer| buffer.name == held.name));
+    let held: Vec<String> = held.map(|at| at.to_string()).collect();
+    text += &format!("    found.held = {{{}}};\n", held.join(", "));
+    Ok(text + "    return launchable(found);\n}\n")
 }
 
 type Lists<'f> = dyn Fn(&[Formula], &str) -> Result<String, Failure> + 'f;
@@ -370,7 +382,7 @@ fn described(
 }
 
 /// An argument's element type in C++.
-fn kind(argument: &Argument) -> String {
+pub(super) fn kind(argument: &Argument) -> String {
     match &argument.kind.element {
         ElementType::Dtype(dtype) => format!("Type::{}", type_word(dtype.name())),
         ElementType::Variable(name) => format!("variant.{name}"),
@@ -382,7 +394,7 @@ fn entry(plan: &Plan<'_>) -> String {
     let name = &plan.interface.name;
     let mut text = format!(
         "extern \"C\" const char *{name}_error(void) {{ return words.c_str(); }}\n\n\
-         extern \"C\" CUresult {name}(const {name}_call *call, CUstream stream) {{\n    try {{\n        Dims dims;\n"
+         extern \"C\" CUresult {name}(const {name}_call *call, CUstream stream) {{\n    try {{\n        if (!call) invalid(\"the call is null\");\n        Dims dims;\n"
     );
     for (dim, kind) in given_dims(plan) {
         let dim = variable(&dim);
@@ -397,11 +409,17 @@ fn entry(plan: &Plan<'_>) -> String {
     }
     text += &format!(
         "        const int chosen = {index};\n        if (chosen < 0 || chosen >= int(sizeof variants / sizeof *variants)) \
-         invalid(\"no such dtype\");\n        const Variant &variant = variants[chosen];\n        (void)variant;\n\
+         invalid(\"no such dtype\");\n        const Variant &variant = variants[chosen];\n        valid(dims, variant);\n        if (without(dims, variant, call, stream)) return CUDA_SUCCESS;\n\
          \x20       const Prepared &ready = prepare(dims, chosen, stream);\n"
     );
     let buffers: Vec<String> = plan.buffers().iter().map(|a| format!("call->{}", a.name)).collect();
-    text += &format!("        CUdeviceptr buffers[] = {{{}}};\n", buffers.join(", "));
+    let called: Vec<String> = plan.buffers().iter().map(|a| format!("\"{}\"", a.name)).collect();
+    text += &format!(
+        "        CUdeviceptr buffers[] = {{{}}};\n        const char *const called[] = {{{}}};\n        \
+         for (int at : ready.geometry.held)\n            if (!buffers[at]) invalid(std::string(called[at]) + \" is null\");\n",
+        buffers.join(", "),
+        called.join(", ")
+    );
     let scalars: Vec<&Argument> = plan.file.spec.arguments.iter().filter(|a| a.role == Role::Scalar).collect();
     let maps = plan.file.spec.arguments.iter().filter(|a| a.role == Role::Tensormap).count();
     text += &format!(
@@ -409,6 +427,20 @@ fn entry(plan: &Plan<'_>) -> String {
         scalars.len().max(1),
         maps.max(1)
     );
+    // Numbers as the rules see them.
+    let ruled: Vec<String> = plan
+        .interface
+        .numbers()
+        .iter()
+        .map(|name| {
+            let at = scalars.iter().position(|scalar| *scalar.name == **name).unwrap_or_default();
+            match plan.interface.parameters.iter().find(|p| p.name == *name).is_some_and(|p| p.default.is_some()) {
+                true => format!(", call->{name} ? *call->{name} : ready.geometry.numbers[{at}].d"),
+                false => format!(", call->{name}"),
+            }
+        })
+        .collect();
+    text += &format!("        valid_numbers(dims, variant{});\n", ruled.concat());
     for (at, scalar) in scalars.iter().enumerate() {
         let given = plan
             .interface

@@ -9,6 +9,7 @@ use crate::operation::export::Plan;
 use crate::operation::export::header::{c_kind, given_dims};
 use crate::operation::export::interface::{Given, Parameter, one_line, python};
 use crate::operation::export::parts::suffix;
+use crate::operation::export::rules::limits;
 
 /// Runtime files that every package has, by name; those of `kiln.tuned` are shared with it.
 const SHARED: [(&str, &str); 4] = [
@@ -41,9 +42,10 @@ pub(super) fn module(plan: &Plan<'_>) -> String {
             let tensors = dict(interface.tensors().iter().map(|n| format!("\"{n}\": {n}")).collect());
             let numbers = dict(interface.numbers().iter().map(|n| format!("\"{n}\": {n}")).collect());
             format!(
-                "{}\nfrom .{runtime} import Kernel\n\n__all__ = [\"{name}\"]\n_kernel = Kernel(__file__)\n\n\n\
+                "{}\n{}from .{runtime} import Kernel\n\n__all__ = [\"{name}\"]\n_kernel = Kernel(__file__)\n\n\n\
                  def {}:\n{}    return _kernel.call({tensors}, {}, {numbers})\n",
                 docstring(plan),
+                if interface.stated().is_empty() { "" } else { "from . import table as _table\n" },
                 interface.signature(),
                 about(plan),
                 stated(plan),
@@ -81,6 +83,14 @@ fn about(plan: &Plan<'_>) -> String {
     for parameter in &plan.interface.parameters {
         text += &format!("    {}: {}\n", parameter.name, parameter.about.replace('"', "'"));
     }
+    let description = plan.file.spec.description.iter().flat_map(|words| words.trim().lines()).map(str::to_string);
+    let lines: Vec<String> = description.chain(limits(plan)).collect();
+    if !lines.is_empty() {
+        text += "\n";
+    }
+    for line in lines {
+        text += &format!("    {}\n", line.replace('"', "'"));
+    }
     text + "    \"\"\"\n"
 }
 
@@ -89,13 +99,16 @@ fn stated(plan: &Plan<'_>) -> String {
     let kinds = given_dims(plan);
     let pairs = plan.interface.stated().into_iter().map(|(name, dim)| {
         let kind = kinds.iter().find(|(known, _)| **known == *dim).map_or("", |(_, kind)| kind);
-        let convert = match kind {
-            "int64_t" => "int",
-            "bool" => "bool",
-            "double" => "float",
-            _ => "str",
+        let default = plan.interface.parameters.iter().find(|p| p.name == name).and_then(|p| p.default.as_ref());
+        let is_flag = matches!(default, Some(Some(Value::Bool(_))));
+        let value = match kind {
+            "int64_t" if is_flag => format!("_table.flag(\"{name}\", {name})"),
+            "int64_t" => format!("_table.whole(\"{name}\", {name})"),
+            "bool" => format!("bool(_table.flag(\"{name}\", {name}))"),
+            "double" => format!("float({name})"),
+            _ => format!("str({name})"),
         };
-        format!("\"{dim}\": {convert}({name})")
+        format!("\"{dim}\": {value}")
     });
     format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
 }
@@ -110,15 +123,18 @@ fn cuda(plan: &Plan<'_>) -> String {
         .collect();
     let given = interface.stated();
     key.extend(given.iter().map(|(name, _)| (*name).to_string()));
-    // Launches on two streams must not share what a kernel keeps: each stream has a copy of its own.
-    key.extend(plan.stateful.then(|| "_on".to_string()));
+    // Launches on two streams or of two graphs must not share what a kernel keeps: each stream and each capture has its own copy.
+    key.extend(plan.stateful.then(|| "_on, _graph".to_string()));
     let passed: Vec<&str> = tensors.iter().copied().chain(interface.numbers()).chain(["_on"]).collect();
     let dict: Vec<String> = tensors.iter().map(|t| format!("\"{t}\": {t}")).collect();
     let first = tensors.first().map_or("0".into(), |t| format!("{t}.get_device()"));
+    let graph = if plan.stateful { "        _graph = _capturing() and _kernel.capture(_on)\n" } else { "" };
+    // What has no shape or cannot be looked up gets the message that says so.
     let find = format!(
-        "    _on = _stream({first})\n    _key = ({},)\n    _call = _prepared.calls.get(_key)\n    if _call is None:\n        \
-         _call = _kernel.prepare(_prepared.calls, _key, {{{}}}, {}, _bind)\n",
-        key.join(",\n           "),
+        "    try:\n        _on = _stream({first})\n{graph}        _key = ({},)\n        _call = _prepared.calls.get(_key)\n    \
+         except Exception:\n        _kernel.checked({{{1}}}), {2}\n        raise\n    if _call is None:\n        \
+         _call = _kernel.prepare(_prepared.calls, _key, {{{1}}}, {2}, _bind)\n",
+        key.join(",\n                "),
         dict.join(", "),
         stated(plan),
     );
@@ -129,7 +145,7 @@ fn cuda(plan: &Plan<'_>) -> String {
     same.extend(given.iter().map(|(name, _)| format!("{name} == {name}_was")));
     let stream = if plan.stateful {
         last.push("_on_was".into());
-        same.push("(_on := _stream(_index)) == _on_was".into());
+        same.push("(_on := _stream(_index)) == _on_was and not _capturing()".into());
         ""
     } else {
         "        _on = _stream(_index)\n"
@@ -137,22 +153,26 @@ fn cuda(plan: &Plan<'_>) -> String {
     let mut kept =
         vec![format!("_cuda.guard(_call, _prepared.last, ({},))", tensors.join(", ")), first, "_call".into()];
     kept.extend(given.iter().map(|(name, _)| (*name).to_string()));
-    kept.extend(plan.stateful.then(|| "_on".to_string()));
+    // What a capture launches is not what an eager call of its stream launches.
+    kept.extend(plan.stateful.then(|| "None if _graph else _on".to_string()));
     let launch = format!("_call({})", passed.join(", "));
     let direct = format!(
-        "    {} = _prepared.last\n    if {}:\n{stream}        return {launch}\n{find}    _prepared.last = ({})\n    return {launch}\n",
+        "    {} = _prepared.last\n    if {}:\n{stream}        return {launch}\n    if _cuda.traced({}):\n        \
+         return _op({})\n{find}    _prepared.last = ({})\n    return {launch}\n",
         last.join(", "),
         same.join(" and "),
+        tensors.join(", "),
+        names.join(", "),
         kept.join(", "),
     );
     format!(
-        "{}\nimport threading\n\nimport torch\n\nfrom . import cuda as _cuda\n\n__all__ = [\"{name}\"]\n\
-         _kernel = _cuda.Kernel(__file__)\n_compiling, _stream = torch.compiler.is_compiling, _cuda.current_stream\n\n\n\
+        "{}\nimport threading\n\nimport torch\n\nfrom . import cuda as _cuda\n{table}\n__all__ = [\"{name}\"]\n\
+         _kernel = _cuda.Kernel(__file__)\n_compiling, _stream{capturing} = torch.compiler.is_compiling, _cuda.current_stream{capturing_is}\n\n\n\
          class _Prepared(threading.local):\n    \"\"\"Calls of known shapes, each thread's own: a launch is set up in place.\"\"\"\n\n    \
          def __init__(self):\n        self.calls, self.last = {{}}, (_cuda.never,) + (None,) * {others}\n\n\n_prepared = _Prepared()\n\n\n\
          def {signature}:\n{about}    if _compiling():\n        return _op({all})\n{direct}\n\n{bind}\n\n\
          def _implementation({defaulted}):\n{find}    return {launch}\n\n\n\
-         def _fake({defaulted}):\n    return _kernel.fake({{{dict}}}, {stated})\n\n\n\
+         def _fake({defaulted}):\n    return _kernel.fake({{{dict}}}, {stated}, {{{numbers}}})\n\n\n\
          _op = _cuda.register(\"kiln_{name}\", \"{schema}\", _implementation, _fake)\n",
         docstring(plan),
         others = last.len() - 1,
@@ -163,6 +183,10 @@ fn cuda(plan: &Plan<'_>) -> String {
         bind = binds(plan),
         dict = dict.join(", "),
         stated = stated(plan),
+        numbers = interface.numbers().iter().map(|n| format!("\"{n}\": {n}")).collect::<Vec<_>>().join(", "),
+        table = if given.is_empty() { "" } else { "from . import table as _table\n" },
+        capturing = if plan.stateful { ", _capturing" } else { "" },
+        capturing_is = if plan.stateful { ", _cuda.capturing" } else { "" },
         schema = schema(plan),
     )
 }
@@ -229,8 +253,22 @@ fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
     kept.push("_on_at".into());
     text += &format!("    {} = None\n", kept.join(" = "));
     kept.extend(numbers.iter().map(|number| format!("{number}_set")));
+    // Numbers that a rule of the kernel file is about: judged where they are other than before.
+    let ruled: Vec<&str> = parameters.iter().copied().filter(|n| plan.rules.iter().any(|rule| rule.names(n))).collect();
+    if !ruled.is_empty() {
+        kept.push("_held".into());
+        text += "    _held = None\n";
+    }
     let passed: Vec<&str> = tensors.iter().copied().chain(parameters.iter().copied()).chain(["_on"]).collect();
     text += &format!("\n    def call({}):\n        nonlocal {}\n", passed.join(", "), kept.join(", "));
+    if !ruled.is_empty() {
+        let pairs: Vec<String> = ruled.iter().map(|number| format!("\"{number}\": {number}")).collect();
+        text += &format!(
+            "        if _held != ({0},):\n            plan.hold({{{1}}})\n            _held = ({0},)\n",
+            ruled.join(", "),
+            pairs.join(", ")
+        );
+    }
     for tensor in &tensors {
         text += &format!("        {tensor}_ptr = {tensor}.data_ptr()\n");
     }

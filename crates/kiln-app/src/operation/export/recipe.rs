@@ -3,8 +3,14 @@
 use kiln_spec::TargetKind;
 
 use crate::operation::export::builds::Binary;
+use crate::operation::export::rules::limits;
 use crate::operation::export::sources::{Sources, flags};
 use crate::operation::export::{Plan, slashed};
+
+/// What a kernel that keeps something from launch to launch needs.
+const STATE: &str = "\nThe kernel keeps a variable on the device from launch to launch. Each stream, and each capture into a CUDA graph, has its own copy of the module\n\
+                     (some 100 KB), so that calls on several streams and replays of several graphs do not share it. From C, do not run two instances of one captured\n\
+                     graph at the same time.\n";
 
 /// The version that packages have: an export is not a release.
 const VERSION: &str = "0.1.0";
@@ -137,12 +143,18 @@ pub(super) fn readme(plan: &Plan<'_>) -> String {
     for parameter in &plan.interface.parameters {
         text += &format!("- `{}`: {}\n", parameter.name, parameter.about);
     }
+    let limits = limits(plan);
+    if !limits.is_empty() {
+        text += &format!("\n{}\n", limits.join("\n"));
+    }
     text += &match kind {
         TargetKind::Cuda => format!(
             "\nTensors are on a CUDA device. Outputs are allocated by torch, launches go to torch's current stream, and nothing waits. The first call of a\n\
              shape chooses a configuration and loads its cubin; make one before a CUDA graph is captured. Under `torch.compile` the call becomes the\n\
-             operation `torch.ops.kiln_{name}.{name}`. There is no backward: inputs that require a gradient are refused in grad mode. Inputs that lie\n\
-             otherwise than the kernel wants them are copied first. Needs libcuda and torch; nothing is compiled.\n"
+             operation `torch.ops.kiln_{name}.{name}`. There is no backward: inputs that require a gradient are refused in grad mode, and a backward\n\
+             through the operation raises. Inputs that lie otherwise than the kernel wants them are copied first. Needs libcuda and torch; nothing is\n\
+             compiled.\n{}",
+            if plan.stateful { STATE } else { "" }
         ),
         TargetKind::Cpu => "\nArrays are NumPy's. The libraries were compiled for the processor they were exported on: `make -B` compiles them for another.\n".into(),
         TargetKind::Python => format!(
@@ -173,6 +185,10 @@ pub(super) fn readme(plan: &Plan<'_>) -> String {
             if row.workload.is_empty() { "every other shape" } else { &row.workload },
             row.config,
         );
+    }
+    if !plan.left_out.is_empty() {
+        text += "\nNot in the package, for a gate of the kernel file refused it:\n\n";
+        plan.left_out.iter().for_each(|note| text += &format!("- {note}\n"));
     }
     text
 }

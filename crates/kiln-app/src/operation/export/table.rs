@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::failure::Failure;
 use crate::operation::export::Plan;
+use crate::operation::export::builds::Binary;
 use crate::operation::export::interface::{dims, identifier, one_line};
 use crate::operation::export::rows::Row;
 
@@ -43,6 +44,13 @@ pub(super) fn table(plan: &Plan<'_>) -> Result<Json, Failure> {
         "layouts": interface.layouts.iter().map(|(name, all)| {
             (name.to_string(), all.iter().map(value).collect::<Vec<_>>().into())
         }).collect::<Map<_, _>>(),
+        "valid": plan.rules.iter().map(|rule| {
+            json!({ "rule": rule.text(), "names": rule.names, "numbers": rule.numbers })
+        }).collect::<Vec<_>>(),
+        // JSON has no infinities.
+        "empty": spec.export.empty.iter().map(|(name, value)| {
+            (name.clone(), value.to_string().into())
+        }).collect::<Map<String, Json>>(),
         "fixed": values(interface.fixed.iter().map(|(n, v)| (&**n, v))),
         "implementations": plan.parts().into_iter().map(|one| part(plan, one)).collect::<Result<Vec<_>, _>>()?,
         "device": device(plan),
@@ -83,16 +91,26 @@ pub(super) fn configs<'p>(plan: &'p Plan<'_>) -> Vec<&'p Config> {
 }
 
 fn binaries(plan: &Plan<'_>, configs: &[&Config]) -> Vec<Json> {
-    let one = |(number, binary): (usize, &crate::operation::export::builds::Binary)| {
+    let one = |(number, binary): (usize, &Binary)| {
         json!({
             "arch": binary.arch.map(|arch| arch.name()),
             "variant": words(&binary.variant),
             "config": configs.iter().position(|known| **known == binary.config),
             "file": plan.product_name(number),
+            "instances": instances(plan, binary),
             "symbols": binary.symbols.iter().map(|(n, s)| (n.clone(), s.clone().into())).collect::<Map<_, _>>(),
         })
     };
     plan.binaries.iter().enumerate().map(one).collect()
+}
+
+/// What the kernels of a binary were compiled for, by the dimensions in their names.
+fn instances(plan: &Plan<'_>, binary: &Binary) -> Vec<Json> {
+    let named = instance_dims(plan, plan.part_of(&binary.config));
+    let of = |workload: &kiln_core::Workload| {
+        values(named.iter().filter_map(|name| Some((name.as_str(), workload.dim(name)?))))
+    };
+    if named.is_empty() { Vec::new() } else { binary.instances.iter().map(of).collect() }
 }
 
 fn argument(argument: &Argument) -> Json {

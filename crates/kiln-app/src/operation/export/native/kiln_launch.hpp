@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -93,6 +94,28 @@ template <class A> double real(A a) { return double(a); }
 template <class A> double root(A a) { return std::sqrt(double(a)); }
 template <class A> double binary_log(A a) { return std::log2(double(a)); }
 
+/* Whether a rule holds; one that cannot be evaluated does not. */
+template <class F> bool meets(F rule) {
+    try {
+        return rule();
+    } catch (const Error &) {
+        return false;
+    }
+}
+
+/* A value in a message. */
+template <class A> std::string said(A a) {
+    if constexpr (std::is_convertible_v<A, std::string_view>) {
+        return std::string(std::string_view(a));
+    } else if constexpr (std::is_integral_v<A>) {
+        return std::to_string(a);
+    } else {
+        char words[32];
+        std::snprintf(words, sizeof words, "%g", double(a));
+        return words;
+    }
+}
+
 /* A number on its way to a slot of any type. */
 struct Number {
     bool integral;
@@ -176,11 +199,83 @@ struct Map {
 /* What a shape, a dtype and a configuration give. */
 struct Geometry {
     bool allowed = false;
+    /* Why not. */
+    std::string why;
     std::vector<Launch> launches;
     std::vector<Number> numbers;
     std::vector<Map> maps;
     /* Places of the arguments that the kernels take. */
     std::vector<int> taken;
+    /* Places of the buffers that must be there. */
+    std::vector<int> held;
+};
+
+inline Geometry refused(Geometry &found, const std::string &why) {
+    found.allowed = false, found.why = why;
+    return std::move(found);
+}
+
+/* Refuses a grid that no GPU can launch. */
+inline Geometry launchable(Geometry &found) {
+    const unsigned most[3] = {2147483647u, 65535u, 65535u};
+    for (const Launch &launch : found.launches)
+        for (int axis = 0; axis < 3; axis++)
+            if (launch.grid[axis] < 1 || launch.grid[axis] > most[axis])
+                return refused(found, "a grid of " + std::to_string(launch.grid[axis]) + " blocks along " + "xyz"[axis] + ", " +
+                                          std::to_string(most[axis]) + " at most");
+    return std::move(found);
+}
+
+/* An output that nothing computes, because an input has no elements. Packed, in any order of its dimensions. */
+inline void fill(const char *name, CUdeviceptr at, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides, Type type,
+                 bool stated, double value, bool nullable, CUstream stream) {
+    int64_t elements = 1, span = 1;
+    for (size_t i = 0; i < shape.size(); i++) {
+        elements *= shape[i];
+        if (!strides.empty()) span += (shape[i] - 1) * strides[i];
+    }
+    if (elements == 0 || (!at && nullable)) return;
+    if (!at) invalid(std::string(name) + " is null");
+    unsigned char bytes[8];
+    store(bytes, type, number(value));
+    uint32_t words[2];
+    std::memcpy(words, bytes, 8);
+    const size_t size = bytes_of(type);
+    if (!stated || (!strides.empty() && span != elements) || (size == 8 && words[0] != words[1]))
+        invalid(std::string("an input has no elements, and then nothing writes ") + name);
+    if (size == 1)
+        check("cuMemsetD8Async", cuMemsetD8Async(at, bytes[0], size_t(elements), stream));
+    else if (size == 2)
+        check("cuMemsetD16Async", cuMemsetD16Async(at, uint16_t(words[0]), size_t(elements), stream));
+    else
+        check("cuMemsetD32Async", cuMemsetD32Async(at, words[0], size_t(elements) * (size / 4), stream));
+}
+
+/* The number of the capture into a graph that a stream is in; 0 when it is in none. */
+inline uint64_t capture_of(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    cuuint64_t id = 0;
+    check("cuStreamIsCapturing", cuStreamIsCapturing(stream, &status));
+    if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return 0;
+#if CUDA_VERSION >= 13000
+    check("cuStreamGetCaptureInfo", cuStreamGetCaptureInfo(stream, &status, &id, nullptr, nullptr, nullptr, nullptr));
+#elif CUDA_VERSION >= 12000
+    check("cuStreamGetCaptureInfo", cuStreamGetCaptureInfo(stream, &status, &id, nullptr, nullptr, nullptr));
+#else
+    check("cuStreamGetCaptureInfo", cuStreamGetCaptureInfo(stream, &status, &id));
+#endif
+    return uint64_t(id) + 1;
+}
+
+/* Lets this thread load a module while a graph is captured. */
+class Relaxed {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+  public:
+    Relaxed() { check("cuThreadExchangeStreamCaptureMode", cuThreadExchangeStreamCaptureMode(&mode)); }
+    ~Relaxed() { cuThreadExchangeStreamCaptureMode(&mode); }
+    Relaxed(const Relaxed &) = delete;
+    Relaxed &operator=(const Relaxed &) = delete;
 };
 
 inline CUtensorMapDataType element(Type type) {
@@ -263,11 +358,12 @@ struct Prepared {
 };
 
 class Modules {
-    using Owner = std::pair<CUcontext, CUstream>;
+    using Owner = std::tuple<CUcontext, CUstream, uint64_t>;
     std::map<std::pair<Owner, const unsigned char *>, CUmodule> modules;
 
   public:
     CUfunction function(Owner owner, const Binary &binary, const char *symbol, const Launch &launch) {
+        Relaxed relaxed;
         CUmodule &module = modules[{owner, binary.image}];
         if (!module) check("cuModuleLoadData", cuModuleLoadData(&module, binary.image));
         CUfunction function;

@@ -7,7 +7,7 @@ import os
 import numpy
 
 from .scalars import scalar
-from .table import NAMES, Table, dtype_name, dtype_of, evaluate, sides, strides
+from .table import NAMES, Table, dtype_name, dtype_of, sides, strides
 
 DTYPES = {name: own for own, name in NAMES.items()}
 
@@ -27,7 +27,11 @@ class Kernel:
             if len(self.chosen) >= 4096:
                 self.chosen.clear()
             chosen = self.chosen[key] = self.choose(arrays, stated)
-        call, names, variant, apart, taken = chosen
+        call, names, variant, apart, taken, values, checked = chosen
+        if checked:
+            self.table.hold(names, {name: self.table.number(name, value, names) for name, value in numbers.items()})
+        if values is not None:
+            return self.returned({name: self.filled(name, value, names, variant) for name, value in values.items()})
         places, kept, outputs = [], [], {}
         for argument in self.table.arguments:
             name, role = argument["name"], argument["role"]
@@ -35,8 +39,7 @@ class Kernel:
                 places.append(0)
                 continue
             if role == "scalar":
-                given = numbers.get(name)
-                value = scalar(dtype_of(argument, variant), self.value(argument, names) if given is None else given)
+                value = scalar(dtype_of(argument, variant), self.table.number(name, numbers.get(name), names))
                 kept.append(value)
                 places.append(ctypes.addressof(value))
                 continue
@@ -54,12 +57,17 @@ class Kernel:
             kept.append(array)
             places.append(array.ctypes.data)
         call((ctypes.c_void_p * max(1, len(places)))(*places))
+        return self.returned(outputs)
+
+    def returned(self, outputs):
         made = [outputs[name] for name in self.table.returns]
         return None if not made else made[0] if len(made) == 1 else tuple(made)
 
     def roles(self, arrays):
         for name, array in arrays.items():
             role = self.table.by_name[name]["role"]
+            if array is None:
+                raise TypeError("%s is None, expected an array" % name)
             if role == "inout" and not isinstance(array, numpy.ndarray):
                 raise TypeError("%s is %s, expected a NumPy array: it is written in place" % (name, type(array).__name__))
             yield name, array, role
@@ -70,15 +78,22 @@ class Kernel:
             steps = tuple(step // array.itemsize for step in array.strides)
             given[name] = array.shape, steps, dtype_name(array.dtype)
         dims, apart, variant = self.table.solve(given, stated)
+        checked, names = any(rule["numbers"] for rule in self.table.valid), dict(variant, **dims)
+        values = self.table.unwritten(given, names)
+        if values is not None:
+            return None, names, variant, apart, (), values, checked
         binary, config, names = self.table.choose(None, variant, dims)
         if binary["file"] not in self.libraries:
             library = ctypes.CDLL(os.path.join(self.table.folder, binary["file"]))
             library.kiln_call.argtypes, library.kiln_call.restype = [ctypes.c_void_p], None
             self.libraries[binary["file"]] = library
-        return self.libraries[binary["file"]].kiln_call, names, variant, apart, self.table.part(config)["arguments"]
+        taken = self.table.part(config)["arguments"]
+        return self.libraries[binary["file"]].kiln_call, names, variant, apart, taken, None, checked
 
-    def value(self, argument, names):
-        return evaluate(argument["value"], names) if argument["value"] is not None else 0
+    def filled(self, name, value, names, variant):
+        array = self.empty(self.table.by_name[name], names, variant)
+        array[...] = value
+        return array
 
     def empty(self, argument, names, variant):
         """An array with the kernel's strides, at an address that fits."""

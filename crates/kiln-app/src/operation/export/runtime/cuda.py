@@ -3,6 +3,7 @@ call to call of the same shapes: what to allocate, what to launch. Launches go t
 
 import ctypes
 import os
+import sys
 from ctypes import byref, c_uint64, c_void_p
 
 import torch
@@ -42,6 +43,16 @@ def never(*tensors):
     return False
 
 
+# Whether the current stream is captured into a graph; a torch without CUDA has no such function.
+capturing = getattr(torch._C, "_cuda_isCurrentStreamCapturing", never)
+FAKE = getattr(getattr(torch, "_subclasses", None), "FakeTensor", None)
+
+
+def traced(*tensors):
+    """Whether tensors have shapes and nothing else, as under FakeTensorMode: their call is the operation's."""
+    return FAKE in map(type, tensors)
+
+
 def guard(call, last, tensors):
     """A function that compares tensors with these: type, dtype, shape, strides and device, in one call. Each prepared
     call has one; where it was the last one's and said no, another mode is on (inference, a dispatch key), and it is made again.
@@ -67,16 +78,20 @@ class Kernel:
     def plan(self, tensors, stated):
         """What a call of these shapes needs. `tensors`: the inputs by name; `stated`: parameters that are dimensions."""
         device = self.checked(tensors)
+        dims, apart, variant = self.table.solve(self.describe(tensors), stated)
+        values = self.table.unwritten(self.describe(tensors), dict(variant, **dims))
+        if values is not None:
+            return Nothing(self, device, values, dict(variant, **dims), variant)
         if self.driver is None:
             self.driver = Driver(LIBRARY)
-        dims, apart, variant = self.table.solve(self.describe(tensors), stated)
         arch = self.arch(device)
         binary, config, names = self.table.choose(arch, variant, dims)
         return Plan(self, device, binary, config, names, variant, apart)
 
     def prepare(self, calls, key, tensors, stated, bind):
         """A call of these shapes, remembered. One on tensors that require a gradient is not: it is allowed without grad mode alone."""
-        call = bind(self.plan(tensors, stated))
+        plan = self.plan(tensors, stated)
+        call = plan.call if isinstance(plan, Nothing) else bind(plan)
         if not any(tensor.requires_grad for tensor in tensors.values()):
             if len(calls) >= REMEMBERED:
                 calls.clear()
@@ -87,16 +102,26 @@ class Kernel:
         device = None
         for name, tensor in tensors.items():
             if not isinstance(tensor, torch.Tensor):
-                raise TypeError("%s is %s, expected a tensor" % (name, type(tensor).__name__))
+                raise TypeError("%s is %s, expected a torch tensor on a CUDA device" % (name, type(tensor).__name__))
             if tensor.device.type != DEVICE:
                 raise ValueError("%s is on %s, expected a CUDA device" % (name, tensor.device))
             if device is not None and tensor.device != device:
                 raise ValueError("%s is on %s, but another input is on %s" % (name, tensor.device, device))
+            device = tensor.device
+        self.refuse_gradients(tensors)
+        return device
+
+    def refuse_gradients(self, tensors):
+        for name, tensor in tensors.items():
             if tensor.requires_grad and torch.is_grad_enabled():
                 raise RuntimeError("%s requires a gradient, and %s has no backward: call it under torch.no_grad(), "
                                    "or pass %s.detach()" % (name, self.table.name, name))
-            device = tensor.device
-        return device
+
+    def capture(self, stream):
+        """The number of the capture that a stream is in: what a kernel keeps from launch to launch is each capture's own."""
+        if self.driver is None:
+            self.driver = Driver(LIBRARY)
+        return self.driver.capture(stream)
 
     def arch(self, device):
         """The exported architecture whose code runs on a device: its own, else the newest before it of the same generation."""
@@ -110,9 +135,12 @@ class Kernel:
             self.archs[device] = max(runs, key=lambda arch: (capability(arch), arch))
         return self.archs[device]
 
-    def fake(self, tensors, stated):
+    def fake(self, tensors, stated, numbers):
         """Outputs of a call that is only traced."""
+        self.refuse_gradients(tensors)
         dims, _, variant = self.table.solve(self.describe(tensors), stated)
+        names = dict(variant, **dims)
+        self.table.hold(names, {name: self.table.number(name, value, names) for name, value in numbers.items()})
         first, made = next(iter(tensors.values())), []
         for name in self.table.returns:
             argument, names = self.table.by_name[name], dict(variant, **dims)
@@ -131,6 +159,22 @@ def runs_on(arch, own):
     major, minor = capability(arch)
     plain = arch[-1].isdigit()
     return (major, minor) == tuple(own) or (plain and major == own[0] and minor <= own[1])
+
+
+class Nothing:
+    """A call whose inputs have no elements: outputs are made, with what the kernel file says they hold, and nothing is launched."""
+
+    def __init__(self, kernel, device, values, names, variant):
+        self.device, self.made = device, []
+        for name, value in values.items():
+            argument = kernel.table.by_name[name]
+            shape = sides(argument, names)
+            self.made.append((shape, strides(argument, names, shape), DTYPES[dtype_of(argument, variant)], value))
+
+    def call(self, *_):
+        made = [torch.empty_strided(shape, steps, dtype=dtype, device=self.device).fill_(value)
+                for shape, steps, dtype, value in self.made]
+        return None if not made else made[0] if len(made) == 1 else tuple(made)
 
 
 class Plan:
@@ -171,7 +215,8 @@ class Plan:
                 places.append(ctypes.addressof(found))
         self.arguments = (c_void_p * max(1, len(places)))(*places)
         file = os.path.join(table.folder, binary["file"])
-        self.launches = [self.launch(launch, file, binary["symbols"]) for launch in self.part["launches"]]
+        with driver.current(self.index):
+            self.launches = [self.launch(launch, file, binary["symbols"]) for launch in self.part["launches"]]
 
     def sizes(self, argument):
         """What to allocate: shape, strides and torch's dtype."""
@@ -191,7 +236,12 @@ class Plan:
 
     def value(self, argument):
         """A number's value where the caller does not choose it."""
-        return evaluate(argument["value"], self.names) if argument["value"] is not None else 0
+        return self.kernel.table.number(argument["name"], None, self.names)
+
+    def hold(self, numbers):
+        """Refuses numbers that break a rule of the kernel file."""
+        table = self.kernel.table
+        table.hold(self.names, {name: table.number(name, value, self.names) for name, value in numbers.items()})
 
     def map(self, argument):
         described = argument["tensormap"]
@@ -209,8 +259,12 @@ class Plan:
         grid, block = (axes[part] + [1] * (3 - len(axes[part])) for part in ("grid", "block"))
         cluster = axes["cluster"] and axes["cluster"] + [1] * (3 - len(axes["cluster"]))
         shared = evaluate(launch["shared"], self.names) if launch["shared"] else 0
-        # Launches on two streams must not share what a kernel keeps from one to the next: each stream loads its own copy.
-        owner = current_stream(self.index) if self.kernel.table.stateful else None
+        # Launches on two streams, or of two graphs, must not share what a kernel keeps from one to the next: each stream and each
+        # capture loads its own copy.
+        owner = None
+        if self.kernel.table.stateful:
+            stream = current_stream(self.index)
+            owner = stream, self.kernel.capture(stream) if capturing() else None
         function = self.driver.function(self.index, file, symbols[fill(launch["entry"], self.names)], owner)
         blocks = cluster[0] * cluster[1] * cluster[2] if cluster else 1
         self.driver.allow(function, shared, blocks)
@@ -253,10 +307,30 @@ def span(shape, steps):
     return 1 + sum((size - 1) * step for size, step in zip(shape, steps)) if all(shape) else 0
 
 
+# What was registered in this process, by name: it outlives a reload of the package, for torch takes no operation twice.
+OPERATIONS = sys.modules.setdefault("kiln_exported_operations", type(sys)("kiln_exported_operations")).__dict__
+
+
 def register(namespace, schema, call, fake):
     """The function as a torch operation, `torch.ops.NAMESPACE.NAME`, for torch.compile and torch.export."""
-    name = "%s::%s" % (namespace, schema.partition("(")[0])
-    torch.library.define(name, schema[schema.index("("):])
-    torch.library.impl(name, "default")(call)
-    torch.library.register_fake(name)(fake)
-    return getattr(getattr(torch.ops, namespace), schema.partition("(")[0]).default
+    own, signature = schema.partition("(")[0], schema[schema.index("("):]
+    name = "%s::%s" % (namespace, own)
+    known = OPERATIONS.get(name)
+    if known is None:
+        known = {"signature": signature}
+        torch.library.define(name, signature)
+        torch.library.impl(name, "default")(lambda *given, **named: known["call"](*given, **named))
+        torch.library.register_fake(name)(lambda *given, **named: known["fake"](*given, **named))
+        # What is written in place has no backward that could be registered: `fake` refuses it.
+        if "!" not in signature:
+            torch.library.register_autograd(name, lambda *_: no_backward(own))
+        OPERATIONS[name] = known
+    elif known["signature"] != signature:
+        raise RuntimeError("%s%s is registered already, with %s: two packages of one name in a process" % (
+            name, signature, known["signature"]))
+    known["call"], known["fake"] = call, fake
+    return getattr(getattr(torch.ops, namespace), own).default
+
+
+def no_backward(name):
+    raise RuntimeError("%s has no backward: call it under torch.no_grad(), or pass inputs that require no gradient" % name)

@@ -3,11 +3,12 @@ and again. Needs libcuda alone; nothing is compiled. Raises `DriverError` with t
 
 import ctypes
 import os
+from contextlib import contextmanager
 from ctypes import POINTER, byref, c_char_p, c_int, c_int32, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 
 SHARED_SIZE, MAX_DYNAMIC_SHARED, ANY_CLUSTER = 1, 8, 14
 COOPERATIVE, CLUSTER = 2, 4
-PLAIN_SHARED, PORTABLE_CLUSTER, RELAXED = 48 << 10, 8, 2
+PLAIN_SHARED, PORTABLE_CLUSTER, RELAXED, CAPTURING = 48 << 10, 8, 2, 1
 SWIZZLES = {"none": 0, "32B": 1, "64B": 2, "128B": 3}
 PROMOTIONS = {"none": 0, "64B": 1, "128B": 2, "256B": 3}
 # The driver's number of each element type, and its bytes. Eight bits are eight bits to a copy.
@@ -51,15 +52,33 @@ class Driver:
         self.check("cuDevicePrimaryCtxRetain", self.lib.cuDevicePrimaryCtxRetain(byref(context), c_int(device)))
         self.check("cuCtxSetCurrent", self.lib.cuCtxSetCurrent(context))
 
+    @contextmanager
+    def current(self, device):
+        """With torch's context of a device; a caller that had another one has it again afterwards."""
+        before = c_void_p()
+        self.check("cuCtxGetCurrent", self.lib.cuCtxGetCurrent(byref(before)))
+        self.make_current(device)
+        try:
+            yield
+        finally:
+            if before.value:
+                self.check("cuCtxSetCurrent", self.lib.cuCtxSetCurrent(before))
+
+    def capture(self, stream):
+        """The number of the capture into a graph that a stream is in; None when it is in none."""
+        status, number = c_int(), c_uint64()
+        code = self.lib.cuStreamGetCaptureInfo_v2(c_void_p(stream), byref(status), byref(number), None, None, None)
+        self.check("cuStreamGetCaptureInfo", code)
+        return number.value if status.value == CAPTURING else None
+
     def function(self, device, file, symbol, owner=None):
-        """A kernel of a cubin, loaded once for each device and owner; also while a graph is captured."""
+        """A kernel of a cubin, loaded once for each device and owner; also while a graph is captured. Needs the device's context."""
         known = self.functions.get((device, file, symbol, owner))
         if known is not None:
             return known
         mode = c_int(RELAXED)
         self.lib.cuThreadExchangeStreamCaptureMode(byref(mode))
         try:
-            self.make_current(device)
             if (device, file, owner) not in self.modules:
                 with open(file, "rb") as cubin:
                     image = cubin.read()

@@ -5,7 +5,7 @@ import importlib.util
 import os
 import sys
 
-from .table import NAMES, Table, dtype_name, dtype_of, evaluate, sides, strides
+from .table import NAMES, Table, dtype_name, dtype_of, sides, strides
 
 DTYPES = {name: own for own, name in NAMES.items()}
 
@@ -40,7 +40,12 @@ class Kernel:
         return self.chosen[key]
 
     def call(self, arrays, stated, numbers):
+        missing = [name for name, array in arrays.items() if not hasattr(array, "dtype")]
+        if missing:
+            raise TypeError("%s is %s, expected an array or a tensor" % (missing[0], type(arrays[missing[0]]).__name__))
         config, names, variant = self.config(arrays, stated)
+        if any(rule["numbers"] for rule in self.table.valid):
+            self.table.hold(names, {name: self.table.number(name, value, names) for name, value in numbers.items()})
         part = self.table.part(config)
         if part["name"] not in self.functions:
             self.functions[part["name"]] = self.load(part)
@@ -48,8 +53,7 @@ class Kernel:
         for argument in self.table.arguments:
             name, role = argument["name"], argument["role"]
             if role == "scalar":
-                given = numbers.get(name)
-                scalars[name] = evaluate(argument["value"], names) if given is None else given
+                scalars[name] = self.table.number(name, numbers.get(name), names)
             elif role in ("in", "inout"):
                 inputs[name] = arrays[name]
             if role not in ("scalar", "in"):

@@ -1,8 +1,9 @@
 """What was exported, `table.json`: arguments, implementations with their launches, configurations and the shapes each was tuned for. In: shapes, strides
 and dtypes of a call. Out: its dimensions, the configuration for the nearest shape, and every size that depends on them.
-Refuses, as `TypeError` or `ValueError`, a call that does not fit."""
+Refuses, as `TypeError` or `ValueError`, a call that does not fit, or that a rule of the kernel file excludes."""
 
 import json
+import operator
 import os
 from itertools import product
 
@@ -14,6 +15,8 @@ NAMES = {
     "float8_e5m2": "f8e5m2", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint64": "u64",
     "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "bool",
 }
+# Blocks of a grid along x, y and z at most, on every GPU.
+GRID = (2**31 - 1, 65535, 65535)
 
 
 class Table:
@@ -57,7 +60,43 @@ class Table:
             wanted = evaluate(side, dict(variant, **dims))
             if wanted != size:
                 raise ValueError("%s is %s, expected %s = %s" % (where, size, side, wanted))
+        self.hold(dict(variant, **dims))
         return self.laid(dims, variant, given) + (variant,)
+
+    def hold(self, names, numbers=None):
+        """Refuses what breaks a rule of the kernel file. Without `numbers`, only rules on dimensions are judged; with them, only
+        rules on them."""
+        for rule in self.valid:
+            if rule["numbers"] != (numbers is not None):
+                continue
+            values = dict(names, **numbers or {})
+            try:
+                holds = evaluate(rule["rule"], values)
+            except Unknown:
+                holds = False
+            if not holds:
+                told = ", ".join("%s=%s" % (name, values.get(name)) for name in rule["names"])
+                raise ValueError("%s takes no such call: `%s` does not hold for %s" % (self.name, rule["rule"], told))
+
+    def number(self, name, given, names):
+        """A number of a call: the caller's, or the kernel file's own value where it is None."""
+        if given is not None:
+            return given
+        text = self.by_name[name]["value"]
+        return evaluate(text, names) if text is not None else 0
+
+    def unwritten(self, given, names):
+        """What each returned output holds where an input has no elements, so that nothing is launched; None where all have
+        some. Refuses a call whose outputs would not be written."""
+        empty = [name for name, (shape, _, _) in given.items() if 0 in tuple(shape)]
+        if not empty:
+            return None
+        written = [a["name"] for a in self.inputs if a["role"] == "inout" and a["name"] not in empty]
+        written += [name for name in self.returns if name not in self.empty and 0 not in sides(self.by_name[name], names)]
+        if written:
+            raise ValueError("%s has no elements, and then nothing writes %s: the kernel file gives it no value under "
+                             "[export] empty" % (empty[0], written[0]))
+        return {name: float(self.empty.get(name, 0)) for name in self.returns}
 
     def match_dtype(self, argument, dtype, variant):
         name, element = argument["name"], argument["element"]
@@ -108,23 +147,71 @@ class Table:
             instance = self.part(self.configs[row["config"]])["instance"]
             return row["dims"] is None or all(row["dims"].get(name) == dims.get(name) for name in instance)
 
+        broken = []
         for row in sorted(filter(fitting, reversed(self.rows)), key=near):
             config = self.configs[row["config"]]
             part, names = self.part(config), self.names(arch, variant, dims, config)
-            if allows(part, names):
+            why = refusal(part, names)
+            if why is None:
                 for binary in self.binaries:
                     if (binary["arch"], binary["variant"], binary["config"]) == (arch, variant, row["config"]) and all(
                             fill(launch["entry"], names) in binary["symbols"] for launch in part["launches"]):
                         return binary, config, names
-        raise ValueError("%s has no configuration for %s on %s" % (
-            self.name, ", ".join("%s=%s" % pair for pair in dict(variant, **dims).items()), arch or "this processor"))
+            elif why not in broken:
+                broken.append(why)
+        why = self.lacking(arch, variant, dims) or "; ".join(broken[:4])
+        raise ValueError("%s has no configuration for %s on %s%s" % (
+            self.name, ", ".join("%s=%s" % pair for pair in dict(variant, **dims).items()), arch or "this processor",
+            why and ": " + why))
+
+    def lacking(self, arch, variant, dims):
+        """The values of a dimension that kernels were compiled for, where a call has another one."""
+        held = [one for binary in self.binaries if (binary["arch"], binary["variant"]) == (arch, variant)
+                for one in binary["instances"]]
+        for name in dict.fromkeys(name for one in held for name in one):
+            values = sorted({one[name] for one in held if name in one})
+            if name in dims and dims[name] not in values:
+                return "%s is %s, and the package was compiled for %s = %s" % (
+                    name, dims[name], name, ", ".join(map(str, values)))
+        return ""
 
 
-def allows(part, names):
-    """Whether an implementation's constraints hold. What cannot be evaluated counts as broken."""
+def refusal(part, names):
+    """Why an implementation does not take a call: a constraint that does not hold, a grid that no GPU can launch; None where it does.
+    What cannot be evaluated counts as broken."""
     try:
-        return all(evaluate(text, names) for text in part["constraints"])
-    except Unknown:
+        for text in part["constraints"]:
+            if not evaluate(text, names):
+                return "`%s` does not hold" % text
+        for launch in part["launches"]:
+            for axis, text in enumerate(launch["grid"]):
+                blocks = evaluate(text, names)
+                if not 1 <= blocks <= GRID[axis]:
+                    return "a grid of %s blocks along %s, %s at most" % (blocks, "xyz"[axis], GRID[axis])
+    except Unknown as error:
+        return str(error)
+    return None
+
+
+def flag(name, value):
+    """A parameter that is true or false, as the kernel gets it."""
+    if isinstance(value, float) or not (value is True or value is False or one_of(value, (0, 1))):
+        raise TypeError("%s is %r, expected True or False" % (name, value))
+    return int(value)
+
+
+def whole(name, value):
+    """A parameter that is an integer."""
+    try:
+        return value if type(value).__name__ == "SymInt" else int(operator.index(value))
+    except TypeError:
+        raise TypeError("%s is %r, expected an integer" % (name, value)) from None
+
+
+def one_of(value, values):
+    try:
+        return bool(value in values)
+    except (TypeError, ValueError, RuntimeError):
         return False
 
 
