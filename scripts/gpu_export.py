@@ -122,6 +122,57 @@ def captured():
     side.synchronize()
     value = off(made, right(q, k, v, False))
     told("error on another stream", value, 3e-2, value <= 3e-2)
+    # Two graphs of one shape, replayed at the same time many times: each must have what it keeps from launch to launch for itself.
+    streams, graphs, outs = [torch.cuda.Stream(), torch.cuda.Stream()], [], []
+    q, k, v = inputs(4, 8, 8, 2048, 2048, 64, torch.bfloat16)
+    wanted = attention(q, k, v, causal=True)
+    for _ in streams:
+        graphs.append(torch.cuda.CUDAGraph())
+        with torch.cuda.graph(graphs[-1]):
+            outs.append(attention(q, k, v, causal=True))
+    same = True
+    for _ in range(100):
+        torch.cuda.synchronize()
+        for made in outs:
+            made.zero_()
+        torch.cuda.synchronize()
+        for graph, stream in zip(graphs, streams):
+            with torch.cuda.stream(stream):
+                graph.replay()
+        torch.cuda.synchronize()
+        same &= all(torch.equal(made, wanted) for made in outs)
+    told("two graphs replayed at once", same, True, same)
+
+
+def refused(words, call):
+    """Whether a call ends with these words."""
+    try:
+        call()
+    except Exception as error:
+        told("refused: " + words, str(error)[:200], words, words in str(error))
+    else:
+        told("refused: " + words, "not refused", words, False)
+
+
+def odd():
+    """Calls without keys or queries, calls that break a rule, gradients, and the caller's current device."""
+    q, k, v = inputs(2, 4, 4, 128, 128, 64, torch.bfloat16)
+    none = attention(q, k[:, :, :0], v[:, :, :0])
+    told("without keys, zeros", none.abs().max().item(), 0.0, none.shape == q.shape and not none.any().item())
+    told("without queries, nothing", tuple(attention(q[:, :, :0], k, v).shape), (2, 4, 0, 64), True)
+    refused("H % HK == 0", lambda: attention(q, k[:, :3], v[:, :3]))
+    refused("scale >= 0", lambda: attention(q, k, v, scale=-1.0))
+    refused("expected True or False", lambda: attention(q, k, v, causal=0.5))
+    refused("expected a torch tensor", lambda: attention(q, None, v))
+    needs = q.detach().clone().requires_grad_()
+    refused("requires a gradient", lambda: attention(needs, k, v))
+    refused("no backward", lambda: torch.compile(lambda q: attention(q, k, v).sum())(needs).backward())
+    many = torch.randn(70000, 1, 16, 64, device="cuda", dtype=torch.bfloat16)
+    value = off(attention(many, many, many)[-2:], right(many[-2:], many[-2:], many[-2:], False))
+    told("error with a batch of 70,000", value, 3e-2, value <= 3e-2)
+    if torch.cuda.device_count() > 1:
+        attention(*(t.to("cuda:1") for t in (q, k, v)))
+        told("current device after a call on another", torch.cuda.current_device(), 0, torch.cuda.current_device() == 0)
 
 
 def median_us(call):
@@ -186,5 +237,6 @@ def timed():
 correct()
 compiled()
 captured()
+odd()
 timed()
 sys.exit(failed)

@@ -237,7 +237,7 @@ inline void fill(const char *name, CUdeviceptr at, const std::vector<int64_t> &s
     if (elements == 0 || (!at && nullable)) return;
     if (!at) invalid(std::string(name) + " is null");
     unsigned char bytes[8];
-    store(bytes, type, number(value));
+    store(bytes, type, Number{false, 0, value});
     uint32_t words[2];
     std::memcpy(words, bytes, 8);
     const size_t size = bytes_of(type);
