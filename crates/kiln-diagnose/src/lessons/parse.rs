@@ -42,6 +42,12 @@ fn of_file(reader: &Reader<'_>, root: &Table<'_>) -> Option<Lesson> {
         named(reader, id, &entry);
     }
     let title = reader.text(root, "title");
+    if let (Some(title), Some(entry)) = (&title, root.get("title")) {
+        if title.chars().any(char::is_control) {
+            let report = Report::error("the title has more than one line").label("expected the lesson in a line");
+            reader.add(entry.span(), report.hint("the rest belongs to `cause` or `remedy`"));
+        }
+    }
     let symptoms = symptom::all(reader, root);
     let Some(entry) = root.get("lesson") else {
         reader.missing("[lesson]", "the table [lesson] with `cause` and `remedy`");
