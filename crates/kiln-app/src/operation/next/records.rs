@@ -1,7 +1,7 @@
 //! What the store holds of a kernel, and how its files are now. In: a project, a kernel. Out: studies, runs, profiles, validations and
 //! verdicts of that kernel alone, newest first.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::grouped;
 use kiln_diagnose::next::Look;
 use kiln_store::{CommitVerdict, Filter, ProfileRecord, Run, Store, Study, Validation};
@@ -12,7 +12,8 @@ use crate::failure::Failure;
 use crate::kernel::folder;
 use crate::operation::tune::spec_hash;
 use crate::project::Project;
-use crate::record::{Whose, folder_of};
+use crate::record::{Whose, commits, folder_of};
+use crate::repository::{git, in_worktree};
 
 /// So many of each are looked at, the newest.
 const NEWEST: u32 = 100;
@@ -41,7 +42,12 @@ impl Records {
         let mut studies = store.studies(&filter)?;
         studies.retain(|study| whose.is(study));
         let mut runs = store.runs(&filter)?;
-        runs.retain(|run| whose.ran(run) && run.sweep().is_none());
+        // What a bisection measured of other commits says nothing about the files as they are.
+        let elsewhere = |run: &Run| {
+            let folder = run.environment.read().ok().and_then(|environment| environment.folder.clone());
+            folder.is_some_and(|folder| in_worktree(Utf8Path::new(&folder)))
+        };
+        runs.retain(|run| whose.ran(run) && run.sweep().is_none() && !elsewhere(run));
         let ours = folder_of(&asked.path).map(|folder| folder.to_string());
         let mut profiles = store.profiles(Some(name))?;
         profiles.retain(|profile| ours.as_ref().is_none_or(|ours| profile.path == *ours));
@@ -65,7 +71,9 @@ impl Records {
         let study = self.studies.first().map(|own| of(own.started_ms, &own.target, &own.variant));
         let run = self.runs.first().map(|own| of(own.started_ms, &own.target, &own.variant));
         let profile = self.profiles.first().map(|own| of(own.at_ms, &own.target, &own.variant));
-        let verdict = self.commits.first().map(|own| of(own.at_ms, &own.target, &own.variant));
+        // Older kilns recorded none where none was typed.
+        let verdict = self.commits.iter().find(|own| !own.target.is_empty());
+        let verdict = verdict.map(|own| of(own.at_ms, &own.target, &own.variant));
         match [study, run, profile, verdict].into_iter().flatten().max() {
             Some((_, target, variant)) => (Some(target), Some(variant).filter(|variant| !variant.is_empty())),
             None => (None, None),
@@ -99,6 +107,9 @@ pub(super) struct Now {
     pub(super) sources: Option<String>,
     /// The hash of the kernel file.
     pub(super) spec_hash: Option<String>,
+    /// The commit whose files they are; none where they differ from it, and outside a repository.
+    commit: Option<String>,
+    folder: Utf8PathBuf,
 }
 
 impl Now {
@@ -107,7 +118,19 @@ impl Now {
             modified_ms: modified(asked),
             sources: kernel.and_then(|kernel| kernel.fingerprint().ok()),
             spec_hash: kernel.map(spec_hash),
+            commit: commits::clean(folder(&asked.path)).map(|(_, commit)| commit),
+            folder: folder(&asked.path).into(),
         }
+    }
+
+    /// Whether a commit has the kernel's folder as it is now: a verdict on any other is about other files.
+    pub(super) fn is_of(&self, commit: &str) -> bool {
+        let Some(now) = &self.commit else { return false };
+        let alike = || {
+            let told = git(&self.folder, &["rev-parse", &format!("{commit}:./"), &format!("{now}:./")]).ok()?.ok()?;
+            told.split_once('\n').map(|(then, now)| then == now)
+        };
+        commit == now || alike().unwrap_or(false)
     }
 }
 
