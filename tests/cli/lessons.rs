@@ -86,7 +86,11 @@ fn a_lesson_of_ones_own_is_added_found_shown_and_retired() {
     let bundle = bundle.to_str().unwrap();
     assert_eq!(kiln_in(&folder, &["lessons", "add", "--title", "Half", "--gate", "numerics"]).code, 0);
     let exported = kiln_in(&folder, &["lessons", "export", bundle]);
-    assert!(exported.code == 0 && exported.err.contains("warning: the lesson `half` is not exported"), "{}", exported.err);
+    assert!(
+        exported.code == 0 && exported.err.contains("warning: the lesson `half` is not exported"),
+        "{}",
+        exported.err
+    );
     let mine = kiln_in(&folder, &["lessons", "export", "failed.json"]);
     assert!(mine.code == 2 && mine.err.contains("--force"), "{}", mine.err);
     assert_eq!(kiln_in(&other, &["lessons", "import", bundle]).out, "imported zebra\n");

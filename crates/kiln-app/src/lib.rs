@@ -29,7 +29,36 @@ pub use event::{Count, EVENT_VERSION, Event, What};
 pub use failure::Failure;
 pub use kernel::{KernelFile, Measuring, Selecting};
 pub use lessons::{SHARED as LESSONS_VARIABLE, Shelf, Symptomatic, Taught, lesson, lesson_for};
-pub use operation::{AddLessonRequest, AddedLesson, AddedRemarks, Against, Baselined, Begun, BenchRequest, Benched, BisectOutcome, BisectRequest, BisectUntil, Bisected, CacheHolds, CalibratedCause, Calibration, CaptureRequest, Changed, Changes, ChangesRequest, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict, CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles, ComparedWorkload, Compiled, Convergence, Crossover, DebugRequest, Debugged, DebuggedBecause, DecideRequest, Deletable, DiagnoseRequest, DiagnosedProfile, Difference, Duel, Explained, ExportRequest, Exported, ExportedBinary, ExportedLessons, FailedAssertion, FasterCandidate, FileChange, FileChanges, FileSeriesChanges, ForgeRequest, Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GainCalibration, GainSpreads, GateRequest, Gated, GatedEverywhere, Guarded, History, HistoryFilter, HistoryRequest, Important, ImportedLesson, Improvement, JudgedCommit, KeptNow, KeptResult, KernelLook, Labelled, LastGood, Launch, LaunchNow, Lessons, LookDepth, MOST_CELLS, MetLesson, NewRemark, NextRequest, NextStep, OpenQuestion, PairedWorkload, PhaseDuration, PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel, ProfileRequest, Profiled, ReportFormat, Reported, ReproduceRequest, Reproduced, RetireRequest, Review, ReviewedStudy, RivalKind, STUDIES_A_PAGE, SanitizeRequest, Sanitized, SanitizerRun, Series, SeriesChange, SeriesKey, SeriesPoint, SessionDefaults, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch, SimulatedSpace, Slowdown, SpaceRequest, Spaced, StartSessionRequest, Story, StudiesFilter, StudiesLook, StudiesOrder, StudyLook, StudyRow, StudyStop, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, TRIALS_A_PAGE, ToolOutcome, TrialFilter, TrialOrder, TuneRequest, Tuned, TunedEntry, VALIDATED, Watch, Way, WhyNot, WorkerKind, WrittenReview, add_lesson, add_note, add_remark, add_remarks, baselines, bench, bisect, cache, calibration, capture, changes, check, ci, claims, compare, compare_profiles, compare_stored, debug, decide, deletable, delete, diagnose, diagnose_of, diagnose_profile, diagnose_profile_of, end_session, explain, explained, export, export_lessons, export_t4, figures_folder, file_remarks, forge, fuzz, gain_calibration, gate, gate_everywhere, history, import_lessons, importance, init, init_from, interval_of, last_good, launch_study, launched, lesson_count, lessons, look, look_kernel, look_studies, next, past_session, past_sessions, predict_kernel, profile, remarks_about, rename, reported, reproduce, retag, retire, retire_lesson, retired_kernel, review, sanitize, series_changes, session_defaults, session_status, show, show_lesson, simulate, space, start_session, stop_study, study_stamp, suppose, supposed, sweep, tune, variants, worker, write_picture, write_pictures, write_report, write_review};
+pub use operation::{
+    AddLessonRequest, AddedLesson, AddedRemarks, Against, Baselined, Begun, BenchRequest, Benched, BisectOutcome,
+    BisectRequest, BisectUntil, Bisected, CacheHolds, CalibratedCause, Calibration, CaptureRequest, Changed, Changes,
+    ChangesRequest, CheckRequest, Checked, CheckedClaim, CiAgainst, CiKernel, CiRequest, CiState, CiStep, CiVerdict,
+    CiWorkload, ClaimVerdict, Claimed, ClaimsRequest, CompareRequest, CompareVerdict, Compared, ComparedProfiles,
+    ComparedWorkload, Compiled, Convergence, Crossover, DebugRequest, Debugged, DebuggedBecause, DecideRequest,
+    Deletable, DiagnoseRequest, DiagnosedProfile, Difference, Duel, Explained, ExportRequest, Exported, ExportedBinary,
+    ExportedLessons, FailedAssertion, FasterCandidate, FileChange, FileChanges, FileSeriesChanges, ForgeRequest,
+    Forgings, FoundLimit, FromRequest, FuzzFailure, FuzzRequest, Fuzzed, GainCalibration, GainSpreads, GateRequest,
+    Gated, GatedEverywhere, Guarded, History, HistoryFilter, HistoryRequest, Important, ImportedLesson, Improvement,
+    JudgedCommit, KeptNow, KeptResult, KernelLook, Labelled, LastGood, Launch, LaunchNow, Lessons, LookDepth,
+    MOST_CELLS, MetLesson, NewRemark, NextRequest, NextStep, OpenQuestion, PairedWorkload, PhaseDuration,
+    PredictRequest, Predicted, PredictedWorkload, ProfileCompareRequest, ProfileDiagnoseRequest, ProfileLevel,
+    ProfileRequest, Profiled, ReportFormat, Reported, ReproduceRequest, Reproduced, RetireRequest, Review,
+    ReviewedStudy, RivalKind, STUDIES_A_PAGE, SanitizeRequest, Sanitized, SanitizerRun, Series, SeriesChange,
+    SeriesKey, SeriesPoint, SessionDefaults, Shown, SimulateRequest, Simulated, SimulatedFigures, SimulatedSearch,
+    SimulatedSpace, Slowdown, SpaceRequest, Spaced, StartSessionRequest, Story, StudiesFilter, StudiesLook,
+    StudiesOrder, StudyLook, StudyRow, StudyStop, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept,
+    TRIALS_A_PAGE, ToolOutcome, TrialFilter, TrialOrder, TuneRequest, Tuned, TunedEntry, VALIDATED, Watch, Way, WhyNot,
+    WorkerKind, WrittenReview, add_lesson, add_note, add_remark, add_remarks, baselines, bench, bisect, cache,
+    calibration, capture, changes, check, ci, claims, compare, compare_profiles, compare_stored, debug, decide,
+    deletable, delete, diagnose, diagnose_of, diagnose_profile, diagnose_profile_of, end_session, explain, explained,
+    export, export_lessons, export_t4, figures_folder, file_remarks, forge, fuzz, gain_calibration, gate,
+    gate_everywhere, history, import_lessons, importance, init, init_from, interval_of, last_good, launch_study,
+    launched, lesson_count, lessons, look, look_kernel, look_studies, next, past_session, past_sessions,
+    predict_kernel, profile, remarks_about, rename, reported, reproduce, retag, retire, retire_lesson, retired_kernel,
+    review, sanitize, series_changes, session_defaults, session_status, show, show_lesson, simulate, space,
+    start_session, stop_study, study_stamp, suppose, supposed, sweep, tune, variants, worker, write_picture,
+    write_pictures, write_report, write_review,
+};
 pub use place::writable;
 pub use project::{Project, Stop, program_name};
 pub use record::StudyNow;

@@ -1,7 +1,9 @@
 //! What the store holds of a kernel, and how its files are now. In: a project, a kernel. Out: studies, runs, profiles, validations and
 //! verdicts of that kernel alone, newest first.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
 use kiln_core::grouped;
 use kiln_diagnose::next::Look;
 use kiln_store::{CommitVerdict, Filter, ProfileRecord, Run, Store, Study, Validation};
@@ -107,9 +109,8 @@ pub(super) struct Now {
     pub(super) sources: Option<String>,
     /// The hash of the kernel file.
     pub(super) spec_hash: Option<String>,
-    /// The commit whose files they are; none where they differ from it, and outside a repository.
-    commit: Option<String>,
-    folder: Utf8PathBuf,
+    /// The commits that have the kernel's folder as it is; none where files differ from the newest, and outside a repository.
+    commits: BTreeSet<String>,
 }
 
 impl Now {
@@ -118,20 +119,23 @@ impl Now {
             modified_ms: modified(asked),
             sources: kernel.and_then(|kernel| kernel.fingerprint().ok()),
             spec_hash: kernel.map(spec_hash),
-            commit: commits::clean(folder(&asked.path)).map(|(_, commit)| commit),
-            folder: folder(&asked.path).into(),
+            commits: commits_of(folder(&asked.path)),
         }
     }
 
     /// Whether a commit has the kernel's folder as it is now: a verdict on any other is about other files.
     pub(super) fn is_of(&self, commit: &str) -> bool {
-        let Some(now) = &self.commit else { return false };
-        let alike = || {
-            let told = git(&self.folder, &["rev-parse", &format!("{commit}:./"), &format!("{now}:./")]).ok()?.ok()?;
-            told.split_once('\n').map(|(then, now)| then == now)
-        };
-        commit == now || alike().unwrap_or(false)
+        self.commits.contains(commit)
     }
+}
+
+/// The newest commit and those before it that have the same in a folder.
+fn commits_of(folder: &Utf8Path) -> BTreeSet<String> {
+    let Some((_, head)) = commits::clean(folder) else { return BTreeSet::new() };
+    let listed = |words: &[&str]| git(folder, &[&["rev-list", "--first-parent"][..], words].concat()).ok()?.ok();
+    let changed = listed(&["--max-count=1", &head, "--", "."]).filter(|commit| !commit.is_empty());
+    let since = changed.as_ref().and_then(|changed| listed(&[format!("{changed}..{head}").as_str()])).unwrap_or_default();
+    since.lines().map(String::from).chain(changed).chain([head]).collect()
 }
 
 /// When the youngest source in the kernel's folder was written; the kernel file is one.
