@@ -4,6 +4,7 @@
 mod add;
 mod calibration;
 mod exchange;
+mod general;
 mod last;
 
 use camino::{Utf8Path, Utf8PathBuf};

@@ -134,7 +134,8 @@ fn commits_of(folder: &Utf8Path) -> BTreeSet<String> {
     let Some((_, head)) = commits::clean(folder) else { return BTreeSet::new() };
     let listed = |words: &[&str]| git(folder, &[&["rev-list", "--first-parent"][..], words].concat()).ok()?.ok();
     let changed = listed(&["--max-count=1", &head, "--", "."]).filter(|commit| !commit.is_empty());
-    let since = changed.as_ref().and_then(|changed| listed(&[format!("{changed}..{head}").as_str()])).unwrap_or_default();
+    let since =
+        changed.as_ref().and_then(|changed| listed(&[format!("{changed}..{head}").as_str()])).unwrap_or_default();
     since.lines().map(String::from).chain(changed).chain([head]).collect()
 }
 

@@ -102,7 +102,6 @@ impl Scene {
         self.run_in(self.folder.as_str(), at, config, commit, figures);
     }
 
-    /// The same, with the kernel in another folder.
     fn run_in(&self, folder: &str, at: i64, config: &str, commit: &str, figures: &[(&str, f64, f64)]) {
         let sides = figures.iter().flat_map(|(workload, median_s, speedup)| {
             let own = RunSide { workload: (*workload).into(), median_s: Some(*median_s), ..RunSide::default() };
@@ -409,9 +408,8 @@ fn what_a_bisection_found_of_other_commits_is_no_evidence() {
     let record = |own: CommitVerdict| scene.store.record_commit(&own).unwrap();
     record(verdict(5, &second, CommitJudged::Check, true));
     record(verdict(6, &first, CommitJudged::Check, false));
-    let step = scene.next();
-    assert_eq!(step.advice.node, "measure", "{:#?}", step.advice);
-    assert!(!step.advice.command.contains("--target"), "{}", step.advice.command);
+    let advice = scene.next().advice;
+    assert!(advice.node == "measure" && !advice.command.contains("--target"), "{advice:#?}");
     // Its own commit counts, also under another name: the kernel's folder is the same.
     std::fs::write(scene.folder.parent().unwrap().join("other"), "").unwrap();
     scene.commit();
