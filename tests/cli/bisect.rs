@@ -27,10 +27,19 @@ const SLOW: &str = "for (int again = 0; again < 20; ++again) { __asm__ volatile(
 
 /// A repository of so many commits, the kernel's loop of each by its number; the code differs in every one.
 fn repository(name: &str, commits: usize, body: impl Fn(usize) -> &'static str) -> PathBuf {
+    young(name, 0, commits, body)
+}
+
+/// The same with so many commits before that do not have the kernel.
+fn young(name: &str, before: usize, commits: usize, body: impl Fn(usize) -> &'static str) -> PathBuf {
     let folder = twice::folder(name);
     twice::rewrite(&folder, "kernel.toml", "[\"f32\", \"f64\"]", "[\"f32\"]");
     let mut stream = String::new();
     let file = |path: &str, text: &str| format!("M 644 inline {path}\ndata {}\n{text}\n", text.len());
+    for number in 0..before {
+        writeln!(stream, "commit refs/heads/main\ncommitter Ada <ada@example.com> 1600000000 +0000").unwrap();
+        stream.push_str(&format!("data 6\nbefore\n{}", file("number", &number.to_string())));
+    }
     for number in 0..commits {
         let message = format!("commit {number}");
         let stamp = 1_700_000_000 + 60 * number;
@@ -198,4 +207,42 @@ fn an_interruption_loses_nothing() {
     let found = finds(&folder, &["--good", "HEAD~15"], 9);
     assert_eq!(found["resumed"].as_u64(), Some(before), "{found:#}");
     assert!(before >= 2 && evaluated(&found) <= 6, "{found:#}");
+}
+
+#[test]
+fn the_walk_back_ends_where_the_kernel_begins() {
+    // Steps of 1, 2 and 4 would miss the only good commit.
+    let folder = young("bisect-young", 3, 4, |n| if n < 1 { GOOD } else { WRONG });
+    let found = finds(&folder, &[], 1);
+    assert_eq!(found["good"]["subject"], "commit 0", "{found:#}");
+    // What was found is recorded: the newest good commit is taken, and nothing else is looked for.
+    let again = kiln_in(&folder, &["bisect", "twice", "--max-samples", "25"]);
+    let good = git(&folder, &["rev-parse", "HEAD~3"]);
+    let words = format!("{} is the newest commit recorded as good", &good[..12]);
+    assert!(again.code == 0 && again.err.contains(&words), "{}{}", again.out, again.err);
+    assert!(
+        again.out.contains("commits evaluated, in ") && again.out.contains(" (3 after the good one)"),
+        "{}",
+        again.out
+    );
+    let next = kiln_in(&folder, &["next", "twice"]);
+    assert!(!next.out.contains("--target ''"), "{}", next.out);
+    let refused = |folder: &Path, kernel: &str, rest: &[&str], words: &str| {
+        let ran = kiln_in(folder, &[&["bisect", kernel], rest].concat());
+        assert!(ran.code == 2 && ran.err.contains(words), "{rest:?}: {} {}{}", ran.code, ran.out, ran.err);
+    };
+    refused(&folder, "twice", &["--good", "HEAD~5"], "--good HEAD~5 does not have twice/kernel.toml");
+    refused(&folder, "twice", &["--bad", "HEAD~5"], "--bad HEAD~5 does not have twice/kernel.toml");
+    refused(&folder, "twice", &["--good", "HEAD", "--bad", "HEAD~3"], "swap --good and --bad");
+    refused(&folder, "once", &[], "there is nothing at once");
+    refused(&folder, "twice", &["--max-samples", "10"], "--max-samples 10 is too few");
+    // Nothing before is fetched.
+    let shallow = folder.join("shallow");
+    git(&folder, &["clone", "-q", "--depth", "2", &format!("file://{}", folder.display()), "shallow"]);
+    refused(&shallow, "twice", &[], "git fetch --unshallow");
+    // A move is not followed, but told.
+    git(&folder, &["checkout", "-q", "--", "."]);
+    git(&folder, &["mv", "twice", "moved"]);
+    git(&folder, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "moved"]);
+    refused(&folder, "moved", &[], "moved it here from twice/kernel.toml");
 }

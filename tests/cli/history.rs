@@ -75,6 +75,19 @@ fn a_study_is_listed_and_its_story_told() {
     let none = kiln_in(&folder, &["history", "other"]);
     assert_eq!(none.out, "no studies of other in .kiln/kiln.db\nkernels that have some: tiny\n");
 
+    // A filter counts for the list, and one that leaves nothing is named.
+    let filtered = kiln_in(&folder, &["history", "tiny", "--target", "cuda", "--since", "30d"]);
+    let words = "nothing to show: --target cuda leaves none of 1 record: without it 1 would be left (there is cpu)\n";
+    assert_eq!(filtered.out, words);
+    assert_eq!(kiln_in(&folder, &["history", "tiny", "--target", "cpu", "--since", "30d"]).out, history.out);
+    let refused = |words: &[&str], why: &str| {
+        let ran = kiln_in(&folder, &[&["history"], words].concat());
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(why), "{words:?}: {}{}", ran.out, ran.err);
+    };
+    refused(&["tiny", "--since", "tomorrow"], "--since tomorrow is not understood");
+    refused(&["--by-time"], "--by-time says nothing about a list of all kernels");
+    refused(&["tiny", "--last-good", "--target", "cpu"], "--target says nothing about --last-good");
+
     // By name, by the end of its id, as the last: the same story.
     let story = kiln_in(&folder, &["show", "tiny"]);
     assert_eq!(story.code, 0, "{}", story.err);

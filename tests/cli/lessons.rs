@@ -52,7 +52,7 @@ fn a_lesson_of_ones_own_is_added_found_shown_and_retired() {
     let draft = kiln_in(&folder, &["lessons", "add", "--from-refusal", "failed.json", "--id", "zebra"]);
     assert!(draft.out.starts_with("wrote .kiln/lessons/zebra.toml; not used before"), "{}{}", draft.out, draft.err);
     assert!(
-        draft.err.contains("lesson.cause is empty") && draft.err.contains("lesson.remedy is empty"),
+        draft.err.contains("warning: lesson.cause is empty") && draft.err.contains("lesson.remedy is empty"),
         "{}",
         draft.err
     );
@@ -75,14 +75,24 @@ fn a_lesson_of_ones_own_is_added_found_shown_and_retired() {
     ];
     assert_eq!(kiln_in(&folder, &whole).out, "wrote .kiln/lessons/zebra.toml\n");
     let shown = object(&kiln_in(&folder, &["lessons", "show", "zebra", "--json"]));
-    assert_eq!((&shown["origin"], &shown["symptoms"][0]["text"][0]), (&"own".into(), &r"zebra \d+ of \d+".into()));
+    let number = r"[-+]?\d+(\.\d+)*(e[-+]?\d+)?";
+    let text = format!("zebra {number} of {number}");
+    assert_eq!((&shown["origin"], &shown["symptoms"][0]["text"][0]), (&"own".into(), &text.into()));
     let found = kiln_in(&folder, &["lessons", "search", "ZEBRA"]);
     assert!(found.out.starts_with("  zebra  own") && found.out.contains("1 lesson;"), "{}", found.out);
 
     let other = empty_folder("lessons-other");
     let bundle = other.join("team.json");
     let bundle = bundle.to_str().unwrap();
-    assert_eq!(kiln_in(&folder, &["lessons", "export", bundle]).code, 0);
+    assert_eq!(kiln_in(&folder, &["lessons", "add", "--title", "Half", "--gate", "numerics"]).code, 0);
+    let exported = kiln_in(&folder, &["lessons", "export", bundle]);
+    assert!(
+        exported.code == 0 && exported.err.contains("warning: the lesson `half` is not exported"),
+        "{}",
+        exported.err
+    );
+    let mine = kiln_in(&folder, &["lessons", "export", "failed.json"]);
+    assert!(mine.code == 2 && mine.err.contains("--force"), "{}", mine.err);
     assert_eq!(kiln_in(&other, &["lessons", "import", bundle]).out, "imported zebra\n");
     assert_eq!(kiln_in(&other, &["lessons", "import", bundle]).out, "already here: zebra\n");
     assert_eq!(object(&kiln_in(&other, &["lessons", "show", "zebra", "--json"]))["remedy"], "R.");
@@ -102,7 +112,23 @@ fn mistakes_are_told_with_what_was_meant() {
     let folder = empty_folder("lessons-wrong");
     let ran = kiln_in(&folder, &["lessons", "add", "--title", "Ours", "--gate", "numeric"]);
     assert!(ran.code == 2 && ran.err.contains("did you mean numerics?"), "{}", ran.err);
+    let ran = kiln_in(&folder, &["lessons", "add", "--title", "Ours", "--finding", "gpu_stat"]);
+    assert!(ran.code == 2 && ran.err.contains("did you mean gpu_state?"), "{}", ran.err);
+    let ran = kiln_in(&folder, &["lessons", "add", "--title", "One\nTwo", "--gate", "numerics"]);
+    assert!(ran.code == 2 && ran.err.contains("the title has more than one line"), "{}", ran.err);
     let ran = kiln_in(&folder, &["lessons", "add"]);
     assert!(ran.code == 2 && ran.err.contains("a lesson needs --title"), "{}", ran.err);
     assert!(kiln_in(&folder, &["lessons", "retire", "hang"]).err.contains("--because"));
+}
+
+#[test]
+fn a_lesson_may_name_whatever_the_doctor_finds() {
+    let folder = empty_folder("lessons-findings");
+    let found = object(&kiln_in(&folder, &["doctor", "--json"]));
+    let ids: Vec<&str> = found["findings"].as_array().unwrap().iter().filter_map(|own| own["id"].as_str()).collect();
+    assert!(ids.len() > 10, "{ids:?}");
+    let flags = ids.iter().flat_map(|id| ["--finding", id]);
+    let words: Vec<&str> = ["lessons", "add", "--title", "Ours"].into_iter().chain(flags).collect();
+    let ran = kiln_in(&folder, &words);
+    assert_eq!(ran.code, 0, "{}", ran.err);
 }

@@ -53,6 +53,14 @@ fn a_study_is_exported_and_remarks_come_back_to_where_they_apply() {
     assert_eq!(kiln_in(&folder, &["review", "export", &id, "-o", "handed"]).code, 0);
     let carried = json(&folder, &["review", "add", "handed/evidence/remarks.toml", "--json"]);
     assert!(carried["added"] == 0 && carried["known"].as_u64().unwrap() >= 2, "{carried}");
+    // What a reviewer wrote is kept; the new template lies beside it.
+    let words = format!("{template}# not done yet");
+    std::fs::write(folder.join("handed/remarks.toml"), &words).unwrap();
+    let again = kiln_in(&folder, &["review", "export", &id, "-o", "handed"]);
+    assert!(again.code == 0 && again.err.contains("kept handed/remarks.toml"), "{}", again.err);
+    assert!(again.out.contains("fill in handed/remarks-2.toml"), "{}", again.out);
+    assert_eq!(read("remarks.toml"), words);
+    assert_eq!(read("remarks-2.toml"), template);
     refusals(&folder, &id);
 }
 

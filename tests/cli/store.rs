@@ -87,3 +87,26 @@ fn a_record_that_cannot_be_read_is_counted_named_and_can_be_deleted() {
     assert_eq!(deleted.code, 0, "{}", deleted.err);
     assert_eq!(kiln_in(&folder, &["history"]).err, "");
 }
+
+#[test]
+fn a_record_that_is_not_utf8_hides_no_other_and_is_named_once() {
+    let folder = tiny("store_garbled");
+    for seed in ["1", "2"] {
+        let ran = kiln_in(&folder, &["check", "tiny", "--target", "cpu", "--seed", seed]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    let script = "import sqlite3\nstore = sqlite3.connect('.kiln/kiln.db')\n\
+                  first = store.execute('SELECT MIN(id) FROM attempts').fetchone()[0]\n\
+                  store.execute(\"UPDATE attempts SET words = CAST(X'ff8041' AS TEXT) WHERE id = ?\", (first,))\n\
+                  store.commit()\nprint(first)\n";
+    let damaged = Command::new("python3").args(["-c", script]).current_dir(&folder).output().unwrap();
+    let id = String::from_utf8(damaged.stdout).unwrap().trim().to_string();
+    let next = kiln_in(&folder, &["next", "tiny"]);
+    let warned = next.err.matches("1 record in the store cannot be read").count();
+    assert!(next.code == 0 && warned == 1 && next.err.contains("kiln doctor"), "{}{}", next.out, next.err);
+    let doctor = json(&folder, &["doctor", "--json"]);
+    let found = doctor["findings"].as_array().unwrap().iter().find(|f| f["id"] == "store").unwrap().clone();
+    assert!(found["state"] == "fail" && found["what"].as_str().unwrap().contains(&id), "{found}");
+    assert_eq!(kiln_in(&folder, &["studies", "delete", &id, "--yes"]).code, 0);
+    assert_eq!(kiln_in(&folder, &["next", "tiny"]).err, "");
+}

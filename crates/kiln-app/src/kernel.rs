@@ -17,4 +17,5 @@ pub use load::KernelFile;
 pub(crate) use load::read_bounded;
 pub(crate) use open::{Opened, folder, kernel, packages, surroundings};
 pub(crate) use runnable::{for_this_gpu, runnable, this_arch, this_card};
+pub(crate) use selecting::FEWEST_SAMPLES;
 pub use selecting::{Measuring, Selecting};

@@ -7,7 +7,7 @@ mod shelf;
 mod taught;
 
 pub use seen::Symptomatic;
-pub(crate) use shelf::{RETIRED, Retired, retired};
+pub(crate) use shelf::{RETIRED, Retired, files, lesson as lesson_in, retired};
 pub use shelf::{SHARED, Shelf};
 pub(crate) use taught::met;
 pub use taught::{Taught, lesson, lesson_for};

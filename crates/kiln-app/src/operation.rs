@@ -66,15 +66,16 @@ pub use from::{Begun, Compiled, FromRequest, OpenQuestion, init_from};
 pub use fuzz::{FuzzFailure, FuzzRequest, Fuzzed, KeptNow, KeptResult, VALIDATED, fuzz};
 pub use gate::{GateRequest, Gated, GatedEverywhere, Way, gate, gate_everywhere};
 pub use history::{
-    Changes, ChangesRequest, FileChange, FileChanges, FileSeriesChanges, History, HistoryRequest, LastGood, Series,
-    SeriesChange, SeriesKey, SeriesPoint, changes, history, last_good, series_changes,
+    Changes, ChangesRequest, FileChange, FileChanges, FileSeriesChanges, History, HistoryFilter, HistoryRequest,
+    LastGood, Series, SeriesChange, SeriesKey, SeriesPoint, changes, history, last_good, series_changes,
 };
 pub use importance::{Important, importance};
 pub use init::init;
 pub use launch::{Launch, LaunchNow, StudyStop, launch_study, launched, stop_study};
 pub use lessons::{
-    AddLessonRequest, AddedLesson, GainCalibration, GainSpreads, ImportedLesson, Lessons, PhaseDuration, add_lesson,
-    export_lessons, gain_calibration, import_lessons, lesson_count, lessons, retire_lesson, show_lesson,
+    AddLessonRequest, AddedLesson, ExportedLessons, GainCalibration, GainSpreads, ImportedLesson, Lessons,
+    PhaseDuration, add_lesson, export_lessons, gain_calibration, import_lessons, lesson_count, lessons, retire_lesson,
+    show_lesson,
 };
 pub use look::filter::{TRIALS_A_PAGE, TrialFilter, TrialOrder};
 pub use look::{
@@ -88,8 +89,8 @@ pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
 pub use report::{ReportFormat, Reported, figures_folder, reported, write_picture, write_report};
 pub use reproduce::{Difference, ReproduceRequest, Reproduced, reproduce};
 pub use review::{
-    AddedRemarks, NewRemark, Review, ReviewedStudy, add_note, add_remark, add_remarks, file_remarks, remarks_about,
-    review, write_review,
+    AddedRemarks, NewRemark, Review, ReviewedStudy, WrittenReview, add_note, add_remark, add_remarks, file_remarks,
+    remarks_about, review, write_review,
 };
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
 pub use session::{

@@ -10,7 +10,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_build::Cache;
 use kiln_core::{Fault, Report};
-use kiln_store::Store;
+use kiln_store::{Damaged, Store};
 
 use crate::failure::Failure;
 use crate::operation::session::one_line;
@@ -66,6 +66,9 @@ pub struct Project {
     attempted: Arc<AtomicBool>,
     /// Whether operations that only look leave no attempt.
     unrecorded: bool,
+    /// Records that could not be read, and whether somebody was told.
+    damaged: Damaged,
+    damage_told: Arc<AtomicBool>,
 }
 
 impl Project {
@@ -75,8 +78,17 @@ impl Project {
     /// The project of the current folder. `store` is the file to record studies in; without one it is `.kiln/kiln.db`.
     pub fn here(store: Option<String>, stop: Stop) -> Project {
         let store = store.unwrap_or_else(|| Project::USUAL_STORE.into());
-        let (hypothesis, attempted) = (None, Arc::default());
-        Project { folder: FOLDER.into(), store, stop, build_limit: None, hypothesis, attempted, unrecorded: false }
+        Project {
+            folder: FOLDER.into(),
+            store,
+            stop,
+            build_limit: None,
+            hypothesis: None,
+            attempted: Arc::default(),
+            unrecorded: false,
+            damaged: Damaged::default(),
+            damage_told: Arc::default(),
+        }
     }
 
     #[cfg(test)]
@@ -159,7 +171,7 @@ impl Project {
 
     /// The store, made where there is none.
     pub(crate) fn store(&self) -> Result<Store, Fault> {
-        let store = Store::open(&self.store)?;
+        let store = Store::open(&self.store)?.telling(&self.damaged);
         self.keep_out_of_commits();
         Ok(store)
     }
@@ -192,6 +204,19 @@ impl Project {
     /// The store; none when nothing was ever recorded there. Looking never makes one.
     pub(crate) fn recorded(&self) -> Result<Option<Store>, Fault> {
         if kiln_store::exists(&self.store) { self.store().map(Some) } else { Ok(None) }
+    }
+
+    /// The warning of records that could not be read so far; none where there are none, and once it was given.
+    pub fn untold_damage(&self) -> Option<Report> {
+        let records = self.damaged.ids().len();
+        if records == 0 || self.damage_told.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let words = match records {
+            1 => "1 record in the store cannot be read and is ignored".to_string(),
+            some => format!("{some} records in the store cannot be read and are ignored"),
+        };
+        Some(Report::warning(words).hint("`kiln doctor` names them and says how to remove them"))
     }
 
     /// The store that a study is looked for in. Refuses where there is none.
@@ -268,6 +293,24 @@ mod tests {
         let failure = project.recorded_for("last").err().unwrap();
         assert!(failure.to_string().contains("there is no "), "{failure}");
         assert!(!place.exists());
+    }
+
+    #[test]
+    fn damage_is_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::here(Some(folder.path().join("x.db").to_string_lossy().into()), Stop::never());
+        project.store().unwrap();
+        assert!(project.untold_damage().is_none());
+        for id in ["a", "b"] {
+            project.clone().store().unwrap().leave_out(id);
+        }
+        let told = project.untold_damage().unwrap();
+        assert!(
+            told.message.starts_with("2 records") && told.hint.unwrap().contains("kiln doctor"),
+            "{}",
+            told.message
+        );
+        assert!(project.clone().untold_damage().is_none());
     }
 
     #[test]

@@ -17,7 +17,6 @@ pub(crate) mod winner;
 pub use past::StudyNow;
 pub(crate) use past::{as_they_stand, is_gone};
 pub(crate) use recording::results;
-pub use resume::unreadable;
 pub(crate) use run_file::run_file;
 pub(crate) use validated::of_winners;
 pub(crate) use whose::{Whose, folder_of};

@@ -12,6 +12,8 @@ use crate::failure::Failure;
 
 /// How the temporary folders of worktrees begin; the number of the process follows.
 const PREFIX: &str = "kiln-base-";
+/// What to do about commits that were not fetched.
+pub(crate) const UNSHALLOW: &str = "git fetch --unshallow; in GitHub Actions: fetch-depth: 0 for actions/checkout";
 /// Between the fields of a described commit.
 const FIELD: char = '\u{1f}';
 
@@ -75,16 +77,39 @@ impl Repository {
         if let Ok(found) = git(&self.folder, &["rev-parse", "--verify", "--quiet", &named])? {
             return Ok(found);
         }
-        let shallow =
-            git(&self.folder, &["rev-parse", "--is-shallow-repository"])?.is_ok_and(|answer| answer == "true");
+        let shallow = self.is_shallow()?;
         let report = Report::error(format!("there is no commit `{asked}` in {}", self.folder));
         Err(match shallow {
-            true => report
-                .label("the clone is shallow")
-                .hint("git fetch --unshallow; in GitHub Actions: fetch-depth: 0 for actions/checkout")
-                .into(),
+            true => report.label("the clone is shallow").hint(UNSHALLOW).into(),
             false => report.hint("git fetch origin; `git branch --all` lists what there is").into(),
         })
+    }
+
+    /// Whether commits before some point were not fetched.
+    pub(crate) fn is_shallow(&self) -> Result<bool, Failure> {
+        Ok(git(&self.folder, &["rev-parse", "--is-shallow-repository"])?.is_ok_and(|answer| answer == "true"))
+    }
+
+    /// The newest commit up to this one that added a file, of merges the side they were merged into; none where there is none.
+    pub(crate) fn added(&self, commit: &str, file: &Utf8Path) -> Result<Option<String>, Failure> {
+        // A first commit adds what it has, whatever somebody's settings show of it.
+        let own = ["-c", "log.showRoot=true", "-c", "log.follow=false"];
+        let words = ["log", "--first-parent", "-m", "--diff-filter=A", "--format=%H", "-1"];
+        let listed = git(&self.folder, &[&own[..], &words, &[commit, "--", file.as_str()]].concat())?;
+        let listed = listed.map_err(|why| Fault::new(format!("looking for the commit that added {file}"), why))?;
+        Ok(listed.lines().next().map(String::from))
+    }
+
+    /// Where a file lay before a commit that moved it; none where the commit did not.
+    pub(crate) fn moved_from(&self, commit: &str, file: &Utf8Path) -> Result<Option<Utf8PathBuf>, Failure> {
+        let words = ["-c", "core.quotePath=false", "diff", "--name-status", "-M", "--diff-filter=R"];
+        let told = git(&self.folder, &[&words[..], &[&format!("{commit}^1"), commit]].concat())?;
+        let from = |line: &str| {
+            let mut fields = line.split('\t').skip(1);
+            let (from, to) = (fields.next()?, fields.next()?);
+            (to == file.as_str()).then(|| Utf8PathBuf::from(from))
+        };
+        Ok(told.ok().and_then(|text| text.lines().find_map(from)))
     }
 
     /// Whether the first is the second or an ancestor of it.
@@ -188,6 +213,11 @@ impl Drop for Worktree {
     }
 }
 
+/// Whether a folder lies in a worktree of kiln's: what was found there is of another commit.
+pub(crate) fn in_worktree(folder: &Utf8Path) -> bool {
+    folder.components().any(|part| part.as_str().starts_with(PREFIX))
+}
+
 /// Removes worktrees of kilns that were killed.
 fn remove_left_behind(repository: &Utf8Path) -> Result<(), Failure> {
     let Ok(listed) = git(repository, &["worktree", "list", "--porcelain"])? else { return Ok(()) };
@@ -266,6 +296,7 @@ mod tests {
         std::fs::write(path.join("k/a"), "2").unwrap();
         let worktree = Worktree::add(&path, &first).unwrap();
         let there = worktree.path(&path.join("k")).unwrap();
+        assert!(in_worktree(&there) && !in_worktree(&path));
         assert_eq!(std::fs::read_to_string(there.join("a")).unwrap(), "1");
         std::fs::create_dir(path.join("new")).unwrap();
         assert_eq!(worktree.path(&path.join("new")), None);
@@ -301,6 +332,25 @@ mod tests {
         let held = |commit: &str| repository.held(commit, Utf8Path::new("k")).unwrap();
         assert!(held(&first).is_some() && held(&first) != held(&last));
         assert_eq!(repository.held(&first, Utf8Path::new("none")).unwrap(), None);
+    }
+
+    #[test]
+    fn the_beginning_of_a_file_is_known_and_whence_it_was_moved() {
+        let (_keep, path) = repository();
+        std::fs::write(path.join("other"), "").unwrap();
+        commit(&path, "2");
+        std::fs::create_dir(path.join("new")).unwrap();
+        git(&path, &["mv", "k/a", "new/a"]).unwrap().unwrap();
+        commit(&path, "3");
+        let repository = Repository { folder: path.clone() };
+        let named = |name: &str| repository.commit(name).unwrap();
+        let added = |commit: &str, file: &str| repository.added(&named(commit), Utf8Path::new(file)).unwrap();
+        assert_eq!((added("HEAD", "new/a"), added("HEAD~1", "k/a")), (Some(named("HEAD")), Some(named("HEAD~2"))));
+        assert_eq!(added("HEAD", "none"), None);
+        let from = |commit: &str, file: &str| repository.moved_from(&named(commit), Utf8Path::new(file)).unwrap();
+        assert_eq!(from("HEAD", "new/a").as_deref(), Some(Utf8Path::new("k/a")));
+        assert_eq!((from("HEAD~1", "other"), from("HEAD~2", "k/a")), (None, None));
+        assert!(!repository.is_shallow().unwrap());
     }
 
     #[test]

@@ -25,7 +25,9 @@ fn main() -> std::process::ExitCode {
     let limited = project.clone().limited(cli.verb.build_limit());
     let ended = limited.and_then(|project| verb::run(&project, &cli.verb));
     let ended = remembered(&project, ended);
-    exit::code(ended, cli.verb.json(), &project)
+    let code = exit::code(ended, cli.verb.json(), &project);
+    output::warnings(Vec::from_iter(project.untold_damage()).as_slice());
+    code
 }
 
 /// Records a hypothesis whose command leaves no attempt of its own.

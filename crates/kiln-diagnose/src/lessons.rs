@@ -2,6 +2,7 @@
 //! that went wrong. Out: the lessons that fit, the most specific first. Refuses a lesson file with mistakes, each with its
 //! line and what was expected. Pure: files are somebody else's to read.
 
+mod finding;
 mod habit;
 mod lesson;
 mod library;
@@ -12,6 +13,7 @@ mod shipped;
 mod symptoms;
 mod write;
 
+pub use finding::FINDINGS;
 pub use habit::Habit;
 pub use lesson::{Lesson, is_id};
 pub use library::{Kept, Library, Origin};

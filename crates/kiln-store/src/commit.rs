@@ -66,6 +66,9 @@ pub struct CommitVerdict {
     pub kiln_version: String,
 }
 
+const COLUMNS: &str = "SELECT id, at_ms, kernel, inside, git_commit, judged, good, target, variant, device, words, \
+     kiln_version FROM commit_verdicts";
+
 impl Store {
     /// Records a verdict.
     pub fn record_commit(&self, found: &CommitVerdict) -> Result<(), Fault> {
@@ -91,11 +94,14 @@ impl Store {
 
     /// The verdicts on a kernel's commits, newest first.
     pub fn commits(&self, kernel: &str) -> Result<Vec<CommitVerdict>, Fault> {
-        let statement = sqlx::query(
-            "SELECT id, at_ms, kernel, inside, git_commit, judged, good, target, variant, device, words, kiln_version \
-             FROM commit_verdicts WHERE kernel = $1 ORDER BY at_ms DESC, id DESC",
-        );
-        self.list("listing verdicts on commits", statement.bind(kernel.to_string()), verdict)
+        let sql = format!("{COLUMNS} WHERE kernel = $1 ORDER BY at_ms DESC, id DESC");
+        let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(kernel.to_string());
+        self.list("listing verdicts on commits", statement, verdict)
+    }
+
+    /// The verdicts on all commits, in no order.
+    pub(crate) fn every_commit(&self) -> Result<Vec<CommitVerdict>, Fault> {
+        self.list("listing verdicts on commits", sqlx::query(COLUMNS), verdict)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use kiln_core::{Fault, nearest};
 
+use crate::damage::TABLES;
 use crate::read::{select_studies, study};
 use crate::{Store, Study};
 
@@ -11,6 +12,8 @@ pub(crate) const SHORTEST: usize = 4;
 /// How many studies a fault shows, and how many of the newest it looks through for a near one.
 const SHOWN: usize = 5;
 const NEWEST: i64 = 500;
+/// Tables whose records are meant by a piece of their id.
+const PIECES: [&str; 3] = ["studies", "runs", "validations"];
 
 impl Store {
     /// The study of that full id or name, the newest of all for `last`, the newest of the kernel of that name, or the one whose
@@ -60,17 +63,19 @@ impl Store {
         self.nothing(what, name, piece)
     }
 
-    /// The id of the one study or run that a piece of an id fits, whether or not it can be read.
+    /// The id of the one study, run or validation that a piece of an id fits, or of the record whose id it is, whether or not it
+    /// can be read.
     pub fn id_of(&self, name: &str) -> Result<Option<String>, Fault> {
         let (what, id) = (&format!("looking for `{name}`"), name.to_ascii_lowercase());
         if id.len() < SHORTEST || !id.chars().all(|c| c.is_ascii_hexdigit() || c == '-') {
             return Ok(None);
         }
-        let like = sqlx::query(
-            "SELECT id FROM studies WHERE id LIKE $1 OR id LIKE $2 UNION SELECT id FROM runs WHERE id LIKE $1 OR id LIKE $2 \
-             UNION SELECT id FROM validations WHERE id LIKE $1 OR id LIKE $2",
-        );
-        let like = like.bind(format!("{id}%")).bind(format!("%{id}"));
+        let fits = |table: &str| match PIECES.contains(&table) {
+            true => format!("SELECT id FROM {table} WHERE id LIKE $1 OR id LIKE $2"),
+            false => format!("SELECT id FROM {table} WHERE id = $3"),
+        };
+        let like = sqlx::query(sqlx::AssertSqlSafe(TABLES.map(fits).join(" UNION ")));
+        let like = like.bind(format!("{id}%")).bind(format!("%{id}")).bind(id.as_str());
         let mut found = self.read(what, like, |row| row.get::<String>("id"))?;
         Ok(found.pop().filter(|_| found.is_empty()))
     }
@@ -78,11 +83,11 @@ impl Store {
     /// The fault that says what is there instead.
     fn nothing(&self, what: &str, name: &str, piece: bool) -> Result<Study, Fault> {
         let newest = sqlx::query("SELECT id, kernel FROM studies ORDER BY started_ms DESC, id DESC LIMIT $1");
-        let ids = self.read(what, newest.bind(NEWEST), |row| Ok((row.get("id")?, row.get("kernel")?)))?;
+        let ids = self.list(what, newest.bind(NEWEST), |row| Ok((row.get("id")?, row.get("kernel")?)))?;
         let Some((last, _)): Option<&(String, String)> = ids.first() else {
             return Err(Fault::new(what, "the store holds no studies yet"));
         };
-        let kernels = self.read(what, sqlx::query("SELECT DISTINCT kernel FROM studies ORDER BY kernel"), |row| {
+        let kernels = self.list(what, sqlx::query("SELECT DISTINCT kernel FROM studies ORDER BY kernel"), |row| {
             row.get::<String>("kernel")
         })?;
         let fault = Fault::new(what, "no study has that id or name, and no kernel of that name has a study");

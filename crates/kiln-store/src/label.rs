@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use kiln_core::Fault;
 
+use crate::damage::TABLES;
 use crate::database::fault::{fault, is_double};
 use crate::{Store, Study};
 
@@ -83,18 +84,18 @@ impl Store {
         let mut labels: BTreeMap<String, Labels> = BTreeMap::new();
         let what = "reading the names of studies";
         let pair =
-            |row: crate::database::column::Columns<'_>| Ok((row.get::<String>("study")?, row.get::<String>("label")?));
-        for (study, name) in self.read(what, sqlx::query("SELECT study, name AS label FROM study_names"), pair)? {
+            |row: crate::database::column::Columns<'_>| Ok((row.get::<String>("id")?, row.get::<String>("label")?));
+        for (study, name) in self.list(what, sqlx::query("SELECT study AS id, name AS label FROM study_names"), pair)? {
             labels.entry(study).or_default().name = Some(name);
         }
-        let tags = sqlx::query("SELECT study, tag AS label FROM study_tags ORDER BY study, tag");
-        for (study, tag) in self.read(what, tags, pair)? {
+        let tags = sqlx::query("SELECT study AS id, tag AS label FROM study_tags ORDER BY study, tag");
+        for (study, tag) in self.list(what, tags, pair)? {
             labels.entry(study).or_default().tags.push(tag);
         }
         Ok(labels)
     }
 
-    /// Removes whatever is recorded under an id, a study or a run, readable or not: all of it, or nothing.
+    /// Removes whatever is recorded under an id, readable or not: all of it, or nothing.
     pub fn remove(&self, id: &str) -> Result<(), Fault> {
         let what = &format!("deleting {id}");
         self.transaction(what, |session| {
@@ -105,14 +106,13 @@ impl Store {
                 sqlx::query("DELETE FROM study_names WHERE study = $1"),
                 sqlx::query("DELETE FROM study_tags WHERE study = $1"),
                 sqlx::query("DELETE FROM remarks WHERE subject = $1 AND about IN ('trial', 'decision')"),
-                sqlx::query("DELETE FROM studies WHERE id = $1"),
                 sqlx::query("DELETE FROM run_sides WHERE run = $1"),
-                sqlx::query("DELETE FROM runs WHERE id = $1"),
-                sqlx::query("DELETE FROM validations WHERE id = $1"),
-                sqlx::query("DELETE FROM profiles WHERE id = $1"),
             ];
+            let itself = TABLES.iter().map(|table| format!("DELETE FROM {table} WHERE id = $1"));
+            let itself = itself.map(|sql| sqlx::query(sqlx::AssertSqlSafe(sql)));
             parts
                 .into_iter()
+                .chain(itself)
                 .try_for_each(|part| session.change(part.bind(id)).map(|_| ()).map_err(|e| fault(what, &e)))
         })
     }

@@ -16,6 +16,7 @@
 
 mod attempt;
 mod commit;
+mod damage;
 mod database;
 mod decision;
 mod find;
@@ -34,6 +35,7 @@ mod write;
 
 pub use attempt::AttemptsOf;
 pub use commit::{CommitJudged, CommitVerdict};
+pub use damage::Damaged;
 pub use database::place::exists;
 pub use label::{Labels, NAME, TAG, check_label};
 pub use point::RunPoint;

@@ -44,7 +44,7 @@ impl Store {
             "WHERE kernel = $1 AND target = $2 AND state IN ('running', 'interrupted') \
              ORDER BY started_ms DESC, id DESC LIMIT 1"
         );
-        Ok(self.read("looking for an unfinished study", statement.bind(kernel).bind(target), study)?.pop())
+        Ok(self.list("looking for an unfinished study", statement.bind(kernel).bind(target), study)?.pop())
     }
 
     /// The trials of a study, in the order recorded. They are read a stretch at a time: a row takes several times the memory of its
@@ -111,7 +111,7 @@ impl Store {
              JOIN studies s ON s.id = t.study GROUP BY t.study, s.kernel, t.phase ORDER BY t.study, t.phase",
         );
         let times = |row: Columns<'_>| Ok((row.get("kernel")?, row.get("phase")?, row.get("seconds")?));
-        self.read("adding up the phases of studies", statement, times)
+        self.list("adding up the phases of studies", statement, times)
     }
 
     /// Every row of a statement, understood.
@@ -142,7 +142,14 @@ impl Store {
         statement: Statement<'_>,
         record: impl Fn(Columns<'_>) -> Result<T, Fault>,
     ) -> Result<(Vec<T>, usize), Fault> {
-        let rows: Vec<AnyRow> = self.turn(|session| session.rows(statement).map_err(|e| fault(what, &e)))?;
+        let (mut rows, mut garbled): (Vec<AnyRow>, usize) = (Vec::new(), 0);
+        self.turn(|session| {
+            let taken = |row: Option<AnyRow>| row.map_or_else(|| garbled += 1, |row| rows.push(row));
+            session.each(statement, taken).map_err(|e| fault(what, &e))
+        })?;
+        if garbled > 0 {
+            self.leave_out_garbled(what)?;
+        }
         let understood = |row: &AnyRow| match record(Columns { row, what }) {
             Ok(record) => Some(record),
             Err(_) => {
@@ -152,7 +159,7 @@ impl Store {
             }
         };
         let records: Vec<T> = rows.iter().filter_map(understood).collect();
-        let left_out = rows.len() - records.len();
+        let left_out = garbled + rows.len() - records.len();
         Ok((records, left_out))
     }
 

@@ -79,16 +79,9 @@ impl Store {
     /// Records remarks: all of them, or none. Gives how many were new.
     pub fn record_remarks(&self, remarks: &[Remark]) -> Result<usize, Fault> {
         let what = "recording remarks";
-        let known = self.remarks()?;
-        let key = |own: &Remark| (own.about.clone(), own.reviewer.clone(), own.text.clone());
-        let mut new: Vec<&Remark> = Vec::new();
-        for own in remarks {
-            if !known.iter().chain(new.iter().copied()).any(|other| key(other) == key(own)) {
-                new.push(own);
-            }
-        }
         self.transaction(what, |session| {
-            for own in &new {
+            let mut new = 0;
+            for own in remarks {
                 let (phase, number) = match &own.about {
                     RemarkSubject::Trial(_, phase, number) => {
                         let large = || Fault::new(what, format!("{number} is too large for the number of a trial"));
@@ -100,9 +93,12 @@ impl Store {
                     RemarkSubject::Cause(_, cause) => Some(cause.clone()),
                     _ => None,
                 };
+                // Asked and answered in one transaction: two who add the same file at once record it once.
                 let insert = sqlx::query(
                     "INSERT INTO remarks (id, at_ms, about, subject, phase, number, cause, reviewer, words, kiln_version) \
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 WHERE NOT EXISTS (SELECT 1 FROM remarks \
+                     WHERE about = $3 AND subject = $4 AND phase IS NOT DISTINCT FROM $5 AND number IS NOT DISTINCT FROM $6 \
+                     AND cause IS NOT DISTINCT FROM $7 AND reviewer = $8 AND words = $9)",
                 )
                 .bind(own.id.as_str())
                 .bind(own.at_ms)
@@ -114,9 +110,9 @@ impl Store {
                 .bind(own.reviewer.as_str())
                 .bind(own.text.as_str())
                 .bind(own.kiln_version.as_str());
-                session.change(insert).map_err(|e| fault(what, &e))?;
+                new += session.change(insert).map_err(|e| fault(what, &e))? as usize;
             }
-            Ok(new.len())
+            Ok(new)
         })
     }
 

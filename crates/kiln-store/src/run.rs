@@ -184,7 +184,15 @@ impl Store {
             None => select_runs!("ORDER BY started_ms DESC, id DESC LIMIT $1").bind(limit),
         };
         let runs = self.list("listing runs", statement, run)?;
-        runs.into_iter().map(|run| self.with_sides(run)).collect()
+        let mut whole = Vec::with_capacity(runs.len());
+        for run in runs {
+            let id = run.id.clone();
+            match self.sides(&id)? {
+                Some(sides) => whole.push(Run { sides, ..run }),
+                None => self.leave_out(&id),
+            }
+        }
+        Ok(whole)
     }
 
     /// The run whose id is this, or begins or ends so; none where there is none, or more than one.
@@ -197,18 +205,22 @@ impl Store {
         }
         let like = select_runs!("WHERE id LIKE $1 OR id LIKE $2 LIMIT 2");
         let mut found = self.read(what, like.bind(format!("{id}%")).bind(format!("%{id}")), run)?;
-        let only = found.pop().filter(|_| found.is_empty());
-        only.map(|run| self.with_sides(run)).transpose()
+        let Some(run) = found.pop().filter(|_| found.is_empty()) else { return Ok(None) };
+        let sides = self.sides(&run.id)?;
+        let damaged =
+            || Fault::new(what, "one of its sides cannot be read").hint("`kiln doctor` shows what is damaged");
+        Ok(Some(Run { sides: sides.ok_or_else(damaged)?, ..run }))
     }
 
-    fn with_sides(&self, run: Run) -> Result<Run, Fault> {
-        let what = &format!("reading the sides of run {}", run.id);
+    /// What a run measured; none where a part of it cannot be read.
+    fn sides(&self, run: &str) -> Result<Option<Vec<RunSide>>, Fault> {
+        let what = &format!("reading the sides of run {run}");
         let statement = sqlx::query(
-            "SELECT workload, side, median_s, speedup, speedup_low, speedup_high, verdict, peak_memory, gpu_memory, refusal, \
-             median_low, median_high FROM run_sides WHERE run = $1 ORDER BY place",
+            "SELECT run AS id, workload, side, median_s, speedup, speedup_low, speedup_high, verdict, peak_memory, gpu_memory, \
+             refusal, median_low, median_high FROM run_sides WHERE run = $1 ORDER BY place",
         );
-        let sides = self.read(what, statement.bind(run.id.as_str()), side)?;
-        Ok(Run { sides, ..run })
+        let (sides, damaged) = self.list_counted(what, statement.bind(run), side)?;
+        Ok((damaged == 0).then_some(sides))
     }
 }
 

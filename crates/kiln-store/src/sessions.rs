@@ -4,6 +4,7 @@
 use kiln_core::Fault;
 use kiln_session::{Session, SessionReport, SessionState};
 use serde_json::Value;
+use sqlx::any::AnyRow;
 
 use crate::database::column::{Columns, json};
 use crate::database::fault::fault;
@@ -38,9 +39,12 @@ impl Store {
         let sql = format!("{COLUMNS} WHERE state = 'open' AND folder = $1 AND by_user = $2");
         let others = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(begun.folder.clone()).bind(begun.user.clone());
         self.transaction(what, |turn| {
-            let open = turn.rows(others).map_err(|e| fault(what, &e))?;
             // One that cannot be read keeps nobody from working.
-            if open.iter().any(|row| session(Columns { row, what }).is_ok()) {
+            let mut open = false;
+            let taken =
+                |row: Option<AnyRow>| open |= row.is_some_and(|row| session(Columns { row: &row, what }).is_ok());
+            turn.each(others, taken).map_err(|e| fault(what, &e))?;
+            if open {
                 return Ok(false);
             }
             turn.change(insert).map(|_| true).map_err(|e| fault(what, &e))
@@ -74,6 +78,11 @@ impl Store {
         let sql = format!("{COLUMNS} WHERE folder = $1 ORDER BY started_ms, id");
         let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(folder.to_string());
         self.list("listing sessions", statement, session)
+    }
+
+    /// Sessions of all folders, in no order.
+    pub(crate) fn every_session(&self) -> Result<Vec<SessionRecord>, Fault> {
+        self.list("listing sessions", sqlx::query(COLUMNS), session)
     }
 }
 

@@ -48,7 +48,7 @@ impl Store {
 
     /// The stamps of studies, newest first.
     pub fn stamps(&self) -> Result<Vec<StudyStamp>, Fault> {
-        self.read("looking for changed studies", select_stamps!("ORDER BY s.started_ms DESC, s.id DESC"), stamp)
+        self.list("looking for changed studies", select_stamps!("ORDER BY s.started_ms DESC, s.id DESC"), stamp)
     }
 
     /// The stamp of one study; none where there is no study of that id.

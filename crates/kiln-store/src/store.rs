@@ -1,14 +1,14 @@
 //! The store itself: opened, kept, closed. In: a place. Out: turns at its connection and transactions, for `write.rs`,
 //! `read.rs` and `find.rs`.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use kiln_core::Fault;
 use sqlx::{AnyConnection, Connection};
 use tokio::runtime::{self, Handle, Runtime};
 
+use crate::Damaged;
 use crate::database::fault::fault;
 use crate::database::session::Session;
 use crate::database::{engine, migration, place};
@@ -20,8 +20,10 @@ pub struct Store {
     runtime: Runtime,
     /// None once closed.
     connection: Mutex<Option<AnyConnection>>,
-    /// Ids of records that lists could not read.
-    damaged: Mutex<BTreeSet<String>>,
+    /// Records that lists could not read.
+    pub(crate) damaged: Damaged,
+    /// The same, for whoever opens several stores.
+    pub(crate) told: Damaged,
 }
 
 impl Store {
@@ -39,8 +41,8 @@ impl Store {
         migration::version(&mut session, &what)?;
         engine::write_ahead(&mut session).map_err(|e| fault(&what, &e))?;
         migration::migrate(&mut session, &what)?;
-        let (connection, damaged) = (Mutex::new(Some(connection)), Mutex::default());
-        Ok(Store { place: place.to_string(), runtime, connection, damaged })
+        let (connection, place) = (Mutex::new(Some(connection)), place.to_string());
+        Ok(Store { place, runtime, connection, damaged: Damaged::default(), told: Damaged::default() })
     }
 
     /// The place it was opened at.
@@ -52,41 +54,6 @@ impl Store {
     pub fn version(&self) -> Result<i64, Fault> {
         let what = format!("asking the store {} for its version", self.place);
         self.turn(|session| migration::version(session, &what))
-    }
-
-    /// Ids of the studies and runs that lists have left out so far, because they cannot be read.
-    pub fn damaged(&self) -> Vec<String> {
-        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
-    }
-
-    /// Remembers a record that cannot be read.
-    pub fn leave_out(&self, id: &str) {
-        self.damaged.lock().unwrap_or_else(PoisonError::into_inner).insert(id.into());
-    }
-
-    /// Whether what is recorded can be read: the file is examined whole, then every study with its trials and every run are
-    /// read. A fault says what is damaged.
-    pub fn examine(&self) -> Result<(), Fault> {
-        let what = format!("examining the store {}", self.place);
-        let damaged = |why: String| {
-            let hint = "copy what `kiln history` still shows, then move the file away: kiln makes a new one";
-            Fault::new(what.as_str(), why).hint(hint)
-        };
-        let found = self.turn(|session| engine::damage(session).map_err(|e| fault(&what, &e)))?;
-        if let Some(why) = found {
-            return Err(damaged(why));
-        }
-        for study in self.studies(&crate::Filter::default())? {
-            if self.trials(&study.id).is_err() || self.measurements(&study.id).is_err() {
-                self.leave_out(&study.id);
-            }
-        }
-        self.runs(&crate::Filter::default())?;
-        let ids = self.damaged();
-        let Some(first) = ids.first() else { return Ok(()) };
-        let why = format!("{} of its studies and runs cannot be read: {}", ids.len(), ids.join(", "));
-        let others = if ids.len() > 1 { ", and so for the others" } else { "" };
-        Err(Fault::new(what, why).hint(format!("remove it with `kiln studies delete {first} --yes`{others}")))
     }
 
     /// A turn at the connection.

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use kiln_store::{Filter, Store};
+use kiln_store::{Damaged, Filter, Remark, RemarkSubject, Store};
 use sqlx::{AnyConnection, Connection, Executor};
 
 use crate::example::{measurement, place, study, trial};
@@ -160,6 +160,62 @@ fn a_damaged_row_is_left_out_of_lists_named_and_can_be_removed() {
     store.remove(&bad.id).unwrap();
     assert!(Store::open(&place).unwrap().examine().is_ok());
     assert_eq!(store.id_of(end).unwrap(), None);
+}
+
+#[test]
+fn a_record_that_is_not_utf8_costs_itself_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder);
+    let (good, bad) = (study("softmax", 1), study("softmax", 2));
+    let store = Store::open(&place).unwrap();
+    for study in [&good, &bad] {
+        store.begin(study).unwrap();
+        store.rename(&study.id, Some(&format!("named-{}", study.started_ms))).unwrap();
+    }
+    let remark = |place: i64| Remark {
+        id: format!("01999999-0000-7000-8000-00000000000{place}"),
+        at_ms: place,
+        about: RemarkSubject::Lesson("hang".into()),
+        reviewer: "Ada".into(),
+        text: format!("words {place}"),
+        kiln_version: "0".into(),
+    };
+    store.record_remarks(&[remark(1), remark(2)]).unwrap();
+    let garbled = "CAST(X'ff8041' AS TEXT)";
+    bare(
+        &place,
+        &[
+            &format!("UPDATE studies SET path = {garbled} WHERE id = '{}'", bad.id),
+            &format!("UPDATE remarks SET words = {garbled} WHERE at_ms = 1"),
+            &format!("UPDATE study_names SET name = {garbled} WHERE study = '{}'", bad.id),
+        ],
+    );
+    let store = Store::open(&place).unwrap();
+    assert_eq!(store.studies(&Filter::default()).unwrap(), std::slice::from_ref(&good));
+    assert_eq!(store.remarks().unwrap(), [remark(2)]);
+    assert_eq!(store.labels().unwrap().len(), 1);
+    assert_eq!(store.find("softmax").unwrap().id, good.id);
+    let mut both = vec![bad.id.clone(), remark(1).id];
+    both.sort();
+    assert_eq!(store.damaged(), both);
+    let fault = Store::open(&place).unwrap().examine().unwrap_err();
+    assert!(fault.why.contains("2 of its records") && fault.why.contains(&bad.id), "{}", fault.why);
+    for id in &both {
+        assert_eq!(store.id_of(id).unwrap().as_ref(), Some(id));
+        store.remove(id).unwrap();
+    }
+    assert!(Store::open(&place).unwrap().examine().is_ok());
+}
+
+#[test]
+fn stores_tell_what_they_could_not_read_and_forget_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = Damaged::default();
+    let open = || Store::open(&place(&folder)).unwrap().telling(&damaged);
+    open().leave_out("one");
+    open().leave_out("one");
+    assert_eq!(damaged.ids(), ["one"]);
+    assert!(open().damaged().is_empty(), "it may be repaired by now");
 }
 
 #[test]

@@ -45,3 +45,33 @@ fn remarks_read_back_and_the_same_words_are_recorded_once() {
     assert!(store.record_remarks(&bad).unwrap_err().to_string().contains("too large"));
     assert_eq!(store.remarks().unwrap().len(), 6);
 }
+
+#[test]
+fn the_same_words_added_twice_at_once_are_recorded_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("kiln.db").to_string_lossy().into_owned();
+    let store = Store::open(&place).unwrap();
+    let begin = std::sync::Barrier::new(4);
+    for round in 0..20 {
+        let subjects = [RemarkSubject::Decision("s".into()), RemarkSubject::Trial("s".into(), "search".into(), 3)];
+        let added: usize = std::thread::scope(|scope| {
+            let add = |adder: usize| {
+                let (begin, place, subjects) = (&begin, &place, &subjects);
+                scope.spawn(move || {
+                    let store = Store::open(place).unwrap();
+                    let own = |about: &RemarkSubject| Remark {
+                        id: format!("{round} {adder} {}", about.name()),
+                        ..remark(round, about.clone())
+                    };
+                    let both: Vec<Remark> = subjects.iter().map(own).collect();
+                    begin.wait();
+                    store.record_remarks(&both).unwrap()
+                })
+            };
+            let adders: Vec<_> = (0..4).map(add).collect();
+            adders.into_iter().map(|adder| adder.join().unwrap()).sum()
+        });
+        assert_eq!(added, 2);
+    }
+    assert_eq!(store.remarks().unwrap().len(), 40);
+}

@@ -20,7 +20,10 @@ pub(crate) fn look(project: &Project) -> Finding {
         // A fault brings its own hint along.
         Err(fault) => return broken(fault),
     };
-    match store.examine().and_then(|()| store.version()) {
+    let examined = store.examine();
+    // It names them: whoever warns of them would only send the user here.
+    let _ = project.untold_damage();
+    match examined.and_then(|()| store.version()) {
         Ok(version) => {
             let bytes = std::fs::metadata(place).map_or(0, |m| m.len());
             Finding::ok(ID, WHY, format!("{place} opens, version {version}, {}", size(bytes)))

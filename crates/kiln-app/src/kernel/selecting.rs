@@ -28,7 +28,7 @@ pub struct Selecting {
 }
 
 /// Fewer than five pairs of workers decide nothing.
-const FEWEST_SAMPLES: usize = 25;
+pub(crate) const FEWEST_SAMPLES: usize = 25;
 
 /// How times are taken.
 #[derive(Debug, Clone)]

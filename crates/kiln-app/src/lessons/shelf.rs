@@ -68,7 +68,7 @@ impl Shelf {
 }
 
 /// The lesson files of a folder, by name.
-fn files(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+pub(crate) fn files(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
     let mut files: Vec<Utf8PathBuf> = entries.map(|entry| entry.into_path()).collect();
     files.retain(|file| file.extension() == Some("toml"));

@@ -16,7 +16,7 @@ use kiln_study::{Baselines, Bench, Extent, Figures, Kernel, Rival, Settings, Ver
 use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
-use crate::kernel::{KernelFile, Measuring, Opened, Selecting, surroundings};
+use crate::kernel::{FEWEST_SAMPLES, KernelFile, Measuring, Opened, Selecting, surroundings};
 use crate::place::writable;
 use crate::project::Project;
 use crate::record::chosen::Chosen;
@@ -159,6 +159,10 @@ pub(crate) fn sensible(request: &BenchRequest) -> Result<(), Failure> {
     if !(0.0..100.0).contains(&dead_zone) {
         let report = Report::error(format!("--dead-zone {dead_zone} is out of range"));
         return Err(report.label("expected per cent, at least 0 and below 100").into());
+    }
+    if max_samples < FEWEST_SAMPLES {
+        let report = Report::error(format!("--max-samples {max_samples} is too few"));
+        return Err(report.label(format!("expected at least {FEWEST_SAMPLES}")).into());
     }
     if samples > max_samples {
         let report = Report::error(format!("--samples {samples} is more than --max-samples {max_samples}"));

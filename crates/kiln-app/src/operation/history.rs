@@ -3,6 +3,7 @@
 
 mod changes;
 mod last_good;
+mod only;
 mod series;
 mod table;
 
@@ -20,6 +21,8 @@ use crate::record::{StudyNow, Whose, as_they_stand};
 pub use changes::{Changes, ChangesRequest, changes};
 pub(crate) use last_good::good_commits;
 pub use last_good::{LastGood, last_good};
+pub use only::HistoryFilter;
+use only::{Only, Record};
 pub use series::{Series, SeriesChange, SeriesKey, SeriesPoint};
 pub use table::{FileChange, FileChanges, FileSeriesChanges, series_changes};
 
@@ -30,6 +33,8 @@ pub struct HistoryRequest {
     pub kernel: Option<Utf8PathBuf>,
     /// Only studies with this tag.
     pub tag: Option<String>,
+    /// Of those, these alone.
+    pub only: HistoryFilter,
     /// The newest so many.
     pub limit: u32,
 }
@@ -48,6 +53,8 @@ pub struct History {
     pub kernel: Option<String>,
     /// Kernels that have studies, for when the one asked for has none.
     pub others: Vec<String>,
+    /// Which filter left nothing, in words, where one did.
+    pub emptied: Option<String>,
     /// True when there are older ones.
     pub more: bool,
     /// How many records cannot be read, and are not among these.
@@ -57,13 +64,15 @@ pub struct History {
 /// Lists past studies.
 pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, Failure> {
     let kernel = request.kernel.as_deref().map(kernel_name).transpose()?;
+    let only = Only::read(&request.only)?;
     let (mut studies, mut runs, mut validations, mut others, mut damaged) = Default::default();
+    let mut emptied = None;
     if let Some(store) = project.recorded()? {
         // A path means the kernel there, not another one of its name.
         let at = request.kernel.as_deref().filter(|words| is_path(words)).zip(kernel.as_deref());
         let whose = at.map(|(path, name)| Whose::at(name, path));
         // One more than is shown tells whether there are older ones. What is looked through for some is read whole.
-        let whole = whose.is_some() || request.tag.is_some();
+        let whole = whose.is_some() || request.tag.is_some() || !only.is_all();
         let limit = (!whole).then_some(request.limit.saturating_add(1));
         let filter = Filter { kernel: kernel.clone(), limit };
         let labels = store.labels()?;
@@ -73,13 +82,19 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
         };
         let mut found = store.studies(&filter)?;
         found.retain(|study| tagged(study) && whose.as_ref().is_none_or(|whose| whose.is(study)));
+        let mut all: Vec<Record> = found.iter().map(Record::from).collect();
+        found.retain(|study| only.keeps(&Record::from(study)));
         found.truncate(request.limit as usize + 1);
         studies = as_they_stand(&store, found)?;
         // Benchmarks have no tags.
         if request.tag.is_none() {
             runs = store.runs(&filter)?;
             runs.retain(|run| whose.as_ref().is_none_or(|whose| whose.ran(run)));
+            all.extend(runs.iter().map(Record::from));
+            runs.retain(|run| only.keeps(&Record::from(run)));
             validations = store.validations(kernel.as_deref())?;
+            all.extend(validations.iter().map(Record::from));
+            validations.retain(|made| only.keeps(&Record::from(made)));
             // Of other sources nothing is known.
             let (mut shown, most) = (0, request.limit as usize);
             validations.retain(|made| {
@@ -88,6 +103,7 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
                 stands
             });
         }
+        emptied = only.emptied(&all);
         if studies.is_empty() && runs.is_empty() {
             others = kernels(&store)?;
         }
@@ -100,7 +116,7 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
     validations.truncate(limit);
     let at = request.kernel.as_deref().filter(|words| is_path(words));
     let retired = kernel.as_deref().map(|name| retired_kernel(project, name, at)).transpose()?.flatten();
-    Ok(History { studies, runs, validations, retired, kernel, others, more, damaged })
+    Ok(History { studies, runs, validations, retired, kernel, others, emptied, more, damaged })
 }
 
 /// Whether the kernel has changed since it was validated, as far as its files are there to be looked at.

@@ -4,20 +4,22 @@
 mod add;
 mod calibration;
 mod exchange;
+mod general;
 mod last;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_core::{Report, nearest};
+use kiln_core::{Report, Severity, nearest};
 use kiln_diagnose::lessons::{Kept, Library};
 use kiln_session::LessonCount;
 use kiln_study::write_whole;
 
 use crate::failure::Failure;
 use crate::lessons::{RETIRED, Retired, Shelf, met};
+use crate::operation::session::one_line;
 use crate::project::Project;
 pub use add::{AddLessonRequest, AddedLesson, add_lesson};
 pub use calibration::{GainCalibration, GainSpreads, PhaseDuration, gain_calibration};
-pub use exchange::{ImportedLesson, export_lessons, import_lessons};
+pub use exchange::{ExportedLessons, ImportedLesson, export_lessons, import_lessons};
 
 /// Lessons that were asked for.
 #[derive(Debug, Clone)]
@@ -31,6 +33,8 @@ pub struct Lessons {
 /// Every lesson, retired ones too; with words those in use that have all of them, the best first.
 pub fn lessons(project: &Project, words: &[String]) -> Lessons {
     let Shelf { library, mistakes, .. } = Shelf::open(project);
+    // The list is whole without them: nothing failed.
+    let mistakes = mistakes.into_iter().map(|report| Report { severity: Severity::Warning, ..report }).collect();
     let found = match words {
         [] => library.all().to_vec(),
         words => library.search(words).into_iter().cloned().collect(),
@@ -77,7 +81,7 @@ pub fn retire_lesson(project: &Project, id: &str, because: Option<&str>) -> Resu
     match because.map(str::trim) {
         Some("") => return Err(Report::error("--because is empty").label("expected the reason").into()),
         Some(reason) => {
-            retired.insert(id.into(), reason.into());
+            retired.insert(id.into(), one_line(reason));
         }
         None if kept.retired.is_none() => {
             return Err(Report::error(format!("the lesson `{id}` is not retired")).into());
@@ -94,6 +98,15 @@ pub fn retire_lesson(project: &Project, id: &str, because: Option<&str>) -> Resu
 mod tests {
     use super::*;
     use crate::project::Stop;
+
+    #[test]
+    fn a_reason_is_kept_whole_on_one_line() {
+        let keep = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(keep.path().into()).unwrap();
+        let project = Project::here(None, Stop::never()).in_folder(&folder);
+        retire_lesson(&project, "hang", Some(" we never\n hang ")).unwrap();
+        assert_eq!(show_lesson(&project, "hang").unwrap().retired.as_deref(), Some("we never hang"));
+    }
 
     #[test]
     fn a_name_that_is_nearly_right_is_offered() {

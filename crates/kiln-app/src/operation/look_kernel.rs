@@ -92,7 +92,7 @@ pub struct MetLesson {
 
 /// Looks at a kernel.
 pub fn look_kernel(project: &Project, kernel: &Utf8Path) -> Result<KernelLook, Failure> {
-    let request = HistoryRequest { kernel: Some(kernel.to_owned()), tag: None, limit: NEWEST };
+    let request = HistoryRequest { kernel: Some(kernel.to_owned()), limit: NEWEST, ..HistoryRequest::default() };
     let history = history(project, &request)?;
     let name = history.kernel.clone().unwrap_or_else(|| kernel.to_string());
     let store = project.recorded_for(&name)?;

@@ -52,7 +52,7 @@ fn is_kernel(project: &Project, name: &str) -> Result<bool, Failure> {
     if name == "last" {
         return Ok(false);
     }
-    let found = history(project, &HistoryRequest { kernel: Some(name.into()), tag: None, limit: 1 })?;
+    let found = history(project, &HistoryRequest { kernel: Some(name.into()), limit: 1, ..HistoryRequest::default() })?;
     Ok(!found.studies.is_empty() || !found.runs.is_empty())
 }
 

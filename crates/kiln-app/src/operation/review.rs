@@ -3,6 +3,7 @@
 
 mod add;
 mod one;
+mod template;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::Report;
@@ -110,12 +111,26 @@ pub fn file_remarks(remarks: &[Remark]) -> Vec<FileRemark> {
     remarks.iter().map(written).collect()
 }
 
-/// Which file shows that a folder is an earlier export.
-const MARK: &str = "report.md";
+/// Which file shows that a folder is an earlier export, and how it begins.
+const MARK: (&str, &str) = ("report.md", "# Review of ");
+/// The template that a reviewer fills in.
+const TEMPLATE: &str = "remarks.toml";
 
-/// Writes a review's files into a folder. Refuses a folder that has other things in it.
-pub fn write_review(folder: &Utf8Path, files: &[(String, String)]) -> Result<Vec<Utf8PathBuf>, Failure> {
-    let others = folder.is_dir() && !folder.join(MARK).exists() && fs_err::read_dir(folder)?.next().is_some();
+/// A review's files, as they lie in its folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenReview {
+    /// Those that were written.
+    pub files: Vec<Utf8PathBuf>,
+    /// The template for remarks.
+    pub template: Utf8PathBuf,
+    /// Templates that somebody has written in: they stay as they are.
+    pub kept: Vec<Utf8PathBuf>,
+}
+
+/// Writes a review's files into a folder. What somebody wrote is never replaced. Refuses a folder that has other things in it.
+pub fn write_review(folder: &Utf8Path, files: &[(String, String)]) -> Result<WrittenReview, Failure> {
+    let is_review = || fs_err::read_to_string(folder.join(MARK.0)).is_ok_and(|text| text.starts_with(MARK.1));
+    let others = folder.is_dir() && fs_err::read_dir(folder)?.next().is_some() && !is_review();
     if others || folder.is_file() {
         let report = Report::error(format!("{folder} is there already, and is not a review"));
         return Err(report
@@ -123,14 +138,51 @@ pub fn write_review(folder: &Utf8Path, files: &[(String, String)]) -> Result<Vec
             .hint("choose another with -o FOLDER")
             .into());
     }
+    let (template, kept) = template::place(folder, TEMPLATE);
     let mut written = Vec::with_capacity(files.len());
     for (name, text) in files {
-        let file = folder.join(name);
+        let (file, text) = match name.as_str() {
+            TEMPLATE => (template.clone(), template::marked(text)),
+            name => (folder.join(name), text.clone()),
+        };
         if let Some(parent) = file.parent() {
             fs_err::create_dir_all(parent)?;
         }
         write_whole(&file, text.as_bytes())?;
         written.push(file);
     }
-    Ok(written)
+    Ok(WrittenReview { files: written, template, kept })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_wrote_is_kept_and_what_nobody_touched_is_replaced() {
+        let keep = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(keep.path().join("review")).unwrap();
+        let write = |study: &str| {
+            let files =
+                [("report.md", "# Review of k\n"), (TEMPLATE, study)].map(|(n, t)| (n.to_string(), t.to_string()));
+            write_review(&folder, &files).unwrap()
+        };
+        let read = |file: &Utf8Path| fs_err::read_to_string(file).unwrap();
+        assert_eq!(write("study = 1\n").template, folder.join(TEMPLATE));
+        let again = write("study = 2\n");
+        assert!(again.kept.is_empty() && read(&again.template).starts_with("study = 2\n"));
+        // A comment is enough.
+        let mine = read(&again.template).replace("study = 2", "study = 2 # hm");
+        fs_err::write(&again.template, &mine).unwrap();
+        for study in ["study = 3\n", "study = 4\n"] {
+            let beside = write(study);
+            assert_eq!((read(&folder.join(TEMPLATE)), &beside.kept), (mine.clone(), &vec![folder.join(TEMPLATE)]));
+            assert_eq!(beside.template, folder.join("remarks-2.toml"));
+            assert!(read(&beside.template).starts_with(study));
+            assert!(beside.files.contains(&beside.template) && !beside.files.contains(&folder.join(TEMPLATE)));
+        }
+        // A report of one's own is no review.
+        fs_err::write(folder.join(MARK.0), "# My thesis\n").unwrap();
+        assert!(write_review(&folder, &[]).unwrap_err().to_string().contains("is not a review"));
+    }
 }

@@ -116,7 +116,7 @@ fn run(project: &Project, file: &KernelFile, request: &TuneRequest, teller: &Tel
     let record = if live {
         store.reopen(&study.id, &owner(&bench))?;
         // Recorded first, looked for others then: of two that begin at once, one at least sees the other.
-        resume::others(&store, teller)?;
+        resume::others(project, &store, teller)?;
         Record::in_store(&store, &study.id, settings.cache)?
     } else {
         Record::replay(&store, &study.id, settings.cache)?

@@ -9,6 +9,7 @@ use kiln_study::{Kernel, Settings, settings_of};
 
 use crate::failure::Failure;
 use crate::kernel::Selecting;
+use crate::project::Project;
 use crate::record::Whose;
 use crate::teller::Teller;
 
@@ -86,7 +87,7 @@ pub(crate) fn settings(
 }
 
 /// Says when another study is being measured here, as the two disturb each other, and when records cannot be read.
-pub(crate) fn others(store: &Store, teller: &Teller<'_>) -> Result<(), Failure> {
+pub(crate) fn others(project: &Project, store: &Store, teller: &Teller<'_>) -> Result<(), Failure> {
     for study in store.studies(&Filter { kernel: None, limit: Some(NEWEST) })? {
         if let Some(process) = runner(&study) {
             teller.note(format!(
@@ -95,17 +96,8 @@ pub(crate) fn others(store: &Store, teller: &Teller<'_>) -> Result<(), Failure> 
             ));
         }
     }
-    teller.warn(Vec::from_iter(unreadable(store.damaged().len())).as_slice());
+    teller.warn(Vec::from_iter(project.untold_damage()).as_slice());
     Ok(())
-}
-
-/// A warning of records that cannot be read.
-pub fn unreadable(records: usize) -> Option<Report> {
-    let words = match records {
-        1 => "1 record in the store cannot be read and is ignored".to_string(),
-        some => format!("{some} records in the store cannot be read and are ignored"),
-    };
-    (records > 0).then(|| Report::warning(words).hint("`kiln doctor` names them and says how to remove them"))
 }
 
 /// The process that runs a study now, on this machine.

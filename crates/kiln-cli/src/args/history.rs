@@ -37,7 +37,7 @@ pub(crate) struct HistoryArgs {
     /// File to write it to [default: standard output]
     #[arg(long, value_name = "FILE", requires = "export")]
     pub(crate) output: Option<Utf8PathBuf>,
-    /// Workload: with --changes and --csv only its runs; with --export, of a study that tuned each workload separately
+    /// Only records of this workload; with --export, of a study that tuned each workload separately
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
     /// Only studies with this tag
@@ -51,33 +51,43 @@ pub(crate) struct HistoryArgs {
     pub(crate) json: bool,
 }
 
-/// Which runs `--changes` and `--csv` are about.
+/// The least change of level that is reported, in per cent.
+const MIN_CHANGE: f64 = 2.0;
+
+/// Which records are listed, and which runs `--changes` and `--csv` are about.
 #[derive(Debug, Args)]
 pub(crate) struct WhichRunsArgs {
-    /// Only runs on devices or hosts whose name contains this
+    /// Only records of devices or hosts whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) device: Option<String>,
-    /// Only runs of this target
+    /// Only records of this target
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// Only runs of this variant, such as T=bf16
+    /// Only records of this variant, such as T=bf16
     #[arg(long, value_name = "T=DTYPE")]
     pub(crate) variant: Option<String>,
-    /// Only runs of this configuration, as `kiln show RUN` prints it
+    /// Only records of this configuration, as `kiln show RUN` prints it, in any order; of studies, their winner's
     #[arg(long, value_name = "NAME=VALUE,...", conflicts_with = "any_config")]
     pub(crate) config: Option<String>,
     /// Take runs of all configurations as one series
     #[arg(long)]
     pub(crate) any_config: bool,
-    /// Only runs since a date, such as 2026-03-01, or 30d for the last 30 days
+    /// Only records since a date, such as 2026-03-01, or 30d for the last 30 days
     #[arg(long, value_name = "DATE|DAYS")]
     pub(crate) since: Option<String>,
     /// Order runs by the time they were measured [default: by commit]
     #[arg(long)]
     pub(crate) by_time: bool,
-    /// Smallest change of level to report
-    #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
-    pub(crate) min_change: f64,
+    /// Smallest change of level to report [default: 2]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) min_change: Option<f64>,
+}
+
+impl WhichRunsArgs {
+    /// The least change, as it was typed or as it is usual.
+    pub(crate) fn min_change(&self) -> f64 {
+        self.min_change.unwrap_or(MIN_CHANGE)
+    }
 }
 
 /// Forms a study can be written in.

@@ -50,6 +50,9 @@ pub(crate) enum LessonsVerb {
         /// Lessons to write [default: those in .kiln/lessons]
         #[arg(value_name = "ID")]
         ids: Vec<String>,
+        /// Replace the file even if it is not one of lessons
+        #[arg(long)]
+        force: bool,
     },
     /// Add the lessons of a file that `export` wrote, or of one lesson's .toml
     Import {

@@ -86,6 +86,15 @@ pub(crate) struct MeasuringArgs {
     pub(crate) seed: Option<u64>,
 }
 
+impl MeasuringArgs {
+    /// How times are taken where at most so many samples are: the usual number gives way, one that was typed does not.
+    pub(crate) fn at_most(&self, max_samples: usize) -> Measuring {
+        let measuring = Measuring::from(self);
+        let samples = if self.samples.is_some() { measuring.samples } else { measuring.samples.min(max_samples) };
+        Measuring { samples, ..measuring }
+    }
+}
+
 impl From<&MeasuringArgs> for Measuring {
     fn from(args: &MeasuringArgs) -> Measuring {
         let MeasuringArgs { samples, cold, warm, threads, no_pin, seed } = *args;

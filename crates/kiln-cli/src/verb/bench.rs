@@ -14,7 +14,7 @@ pub(crate) fn run(project: &Project, args: &BenchArgs) -> Result<Ending, Failure
     let file = KernelFile::read_heard(&args.selecting.path, &hear)?;
     let request = BenchRequest {
         selecting: (&args.selecting).into(),
-        measuring: (&args.measuring).into(),
+        measuring: args.measuring.at_most(args.max_samples),
         config: args.choosing.config.clone(),
         study: args.choosing.study.clone(),
         against: args.against.clone(),

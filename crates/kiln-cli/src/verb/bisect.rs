@@ -10,7 +10,7 @@ pub(crate) fn run(project: &Project, args: &BisectArgs) -> Result<Ending, Failur
     let hearing = Hearing::progress(&args.hearing, args.json)?;
     let request = BisectRequest {
         selecting: (&args.selecting).into(),
-        measuring: (&args.measuring).into(),
+        measuring: args.measuring.at_most(args.max_samples),
         config: args.config.clone(),
         good: args.good.clone(),
         bad: args.bad.clone(),

@@ -19,7 +19,7 @@ pub(crate) fn run(project: &Project, args: &CiArgs) -> Result<Ending, Failure> {
     let request = CiRequest {
         paths: args.paths.clone(),
         selecting: args.into(),
-        measuring: (&args.measuring).into(),
+        measuring: args.measuring.at_most(args.max_samples),
         config: args.config.clone(),
         base: args.base.clone(),
         ratchet: args.ratchet.clone(),

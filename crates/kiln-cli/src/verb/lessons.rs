@@ -45,13 +45,14 @@ pub(crate) fn run(project: &Project, args: &LessonsArgs) -> Result<Ending, Failu
                 output::warnings(&added.lacks);
             }
         }
-        LessonsVerb::Export { file, ids } => {
-            let written = export_lessons(project, file, ids)?;
-            let noun = if written.len() == 1 { "lesson" } else { "lessons" };
+        LessonsVerb::Export { file, ids, force } => {
+            let written = export_lessons(project, file, ids, *force)?;
+            let noun = if written.ids.len() == 1 { "lesson" } else { "lessons" };
             tell(
-                json!({ "file": file.as_str(), "exported": written }),
-                format!("wrote {} {noun} to {file}\n", written.len()),
+                json!({ "file": file.as_str(), "exported": written.ids, "left_out": written.left_out }),
+                format!("wrote {} {noun} to {file}\n", written.ids.len()),
             )?;
+            output::warnings(&written.left_out);
         }
         LessonsVerb::Import { file, replace } => {
             let taken = import_lessons(project, file, *replace)?;

@@ -28,11 +28,19 @@ fn exported(project: &Project, study: &str, folder: Option<&Utf8Path>) -> Result
     let folder = folder.map_or_else(|| Utf8PathBuf::from(format!("review-{}", of.kernel)), Utf8Path::to_path_buf);
     let files = ReviewView { review: &found, kiln: &place::kiln(project) }.files();
     let written = write_review(&folder, &files)?;
-    let names: Vec<&str> = written.iter().map(|file| file.as_str()).collect();
-    let object = json!({ "study": of.id, "kernel": of.kernel, "folder": folder.as_str(), "files": names });
+    let names = |files: &[Utf8PathBuf]| -> Vec<String> { files.iter().map(ToString::to_string).collect() };
+    let (files, kept, template) = (names(&written.files), names(&written.kept), &written.template);
     let text = format!(
-        "wrote {} files to {folder}: begin with {folder}/report.md\nnext: fill in {folder}/remarks.toml, then kiln review add {folder}/remarks.toml\n",
-        names.len()
+        "wrote {} files to {folder}: begin with {folder}/report.md\nnext: fill in {template}, then kiln review add {template}\n",
+        files.len()
     );
+    if !kept.is_empty() {
+        output::note(&format!(
+            "kept {}, which somebody has written in; the new template is {template}",
+            kept.join(", ")
+        ));
+    }
+    let object =
+        json!({ "study": of.id, "kernel": of.kernel, "folder": folder.as_str(), "files": files, "kept": kept });
     Ok((object, text))
 }

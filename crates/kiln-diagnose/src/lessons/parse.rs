@@ -42,6 +42,11 @@ fn of_file(reader: &Reader<'_>, root: &Table<'_>) -> Option<Lesson> {
         named(reader, id, &entry);
     }
     let title = reader.text(root, "title");
+    let cut = title.as_ref().is_some_and(|title| title.chars().any(char::is_control));
+    if let Some(entry) = root.get("title").filter(|_| cut) {
+        let report = Report::error("the title has more than one line").label("expected the lesson in a line");
+        reader.add(entry.span(), report.hint("the rest belongs to `cause` or `remedy`"));
+    }
     let symptoms = symptom::all(reader, root);
     let Some(entry) = root.get("lesson") else {
         reader.missing("[lesson]", "the table [lesson] with `cause` and `remedy`");

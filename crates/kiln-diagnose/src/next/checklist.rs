@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::fact::{Datum, Facts};
 use super::thresholds::Thresholds;
 use super::tree::{ItemNode, Tree};
-use super::walk::{said, typed};
+use super::walk::{said, typed_whole};
 
 /// How an item stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -31,7 +31,7 @@ pub struct Item {
     pub state: ItemState,
     /// The evidence; none where there is none to show.
     pub evidence: Option<String>,
-    /// What helps; none where it is done or nothing does.
+    /// What helps; none where it is done, nothing does, or what it takes is not known.
     pub command: Option<String>,
 }
 
@@ -53,6 +53,6 @@ fn item(node: &ItemNode, facts: &Facts, thresholds: &Thresholds) -> Item {
         says: said(&node.says, facts, thresholds),
         state,
         evidence: tells,
-        command: helps.map(|command| typed(command, facts, thresholds)),
+        command: helps.and_then(|command| typed_whole(command, facts, thresholds)),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 /// Every name that the tree may use besides thresholds.
-pub const FACTS: [&str; 68] = [
+pub const FACTS: [&str; 69] = [
     "at",
     "baseline",
     "baseline_measured",
@@ -57,6 +57,7 @@ pub const FACTS: [&str; 68] = [
     "refusal_stage",
     "refusals_alike",
     "refused_config",
+    "repository",
     "retired",
     "revert",
     "running_study",

@@ -3,19 +3,27 @@
 
 /// The template with its names filled in.
 pub(super) fn filled(template: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
-    let mut words = String::new();
+    filled_whole(template, value).0
+}
+
+/// The same, and whether every name outside of brackets has a value.
+pub(super) fn filled_whole(template: &str, value: &dyn Fn(&str) -> Option<String>) -> (String, bool) {
+    let (mut words, mut whole) = (String::new(), true);
     let mut rest = template;
     while let Some(open) = rest.find('[') {
         let Some(close) = rest[open..].find(']').map(|at| open + at) else { break };
-        words.push_str(&named(&rest[..open], value).0);
+        let (before, all) = named(&rest[..open], value);
+        words.push_str(&before);
+        whole &= all;
         let (inside, known) = named(&rest[open + 1..close], value);
         if known {
             words.push_str(&inside);
         }
         rest = &rest[close + 1..];
     }
-    words.push_str(&named(rest, value).0);
-    words
+    let (behind, all) = named(rest, value);
+    words.push_str(&behind);
+    (words, whole && all)
 }
 
 /// The same without brackets, and whether every name had a value.
@@ -56,6 +64,8 @@ mod tests {
         assert_eq!(fill("kiln show {study}[ of {path}]"), "kiln show STUDY of k");
         assert_eq!(fill("under [baselines] of {path}"), "under baselines of k");
         assert_eq!(fill("open [ and { stay"), "open [ and { stay");
+        let whole = |template| filled_whole(template, &value).1;
+        assert!(whole("kiln bench {path}[ --workload {workload}]") && !whole("kiln show {study}[ of {path}]"));
         assert_eq!(names("{a}[ {b}]"), ["a", "b"]);
     }
 }

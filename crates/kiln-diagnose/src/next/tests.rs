@@ -333,6 +333,24 @@ fn checklists_say_what_is_done_open_and_not_known() {
     assert_eq!((files.state, files.evidence.as_deref()), (ItemState::Open, Some("2 files")));
     assert_eq!(item("Commits are pushed").state, ItemState::Done);
     assert_eq!(item("The GPU is stopped").state, ItemState::Unknown);
+    assert_eq!(files.command.as_deref(), Some("git -C 'k/soft max' status"));
     let lists: BTreeSet<&str> = all.iter().map(|item| item.list.as_str()).collect();
     assert_eq!(lists.into_iter().collect::<Vec<_>>(), ["closing", "during", "pre-flight"]);
+}
+
+#[test]
+fn a_checklist_has_no_command_that_cannot_be_typed() {
+    let (tree, none) = (tree().unwrap(), Evidence::default());
+    let thresholds = Thresholds::usual(tree);
+    let commands = |evidence: &Evidence| -> Vec<String> {
+        let all = checklists(tree, &evidence.facts(&thresholds), &thresholds);
+        all.into_iter().filter_map(|item| item.command).collect()
+    };
+    // Without a kernel only what needs none is left.
+    let alone = BTreeSet::from_iter(commands(&none));
+    assert_eq!(alone.iter().map(String::as_str).collect::<Vec<_>>(), ["kiln doctor", "kiln history"]);
+    // Outside of a repository nothing is pushed.
+    let outside = commands(&fresh());
+    assert!(outside.iter().any(|own| own.starts_with("kiln bench ")), "{outside:?}");
+    assert!(outside.iter().all(|own| own.starts_with("kiln ")), "{outside:?}");
 }

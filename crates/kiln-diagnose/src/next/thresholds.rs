@@ -12,6 +12,9 @@ use super::tree::Tree;
 /// Tables of a project's settings.
 const TABLES: [&str; 1] = ["thresholds"];
 
+/// Speedups at which the advice changes, the lowest first.
+const BORDERS: [&str; 3] = ["profile_below", "warn_below", "next_bottleneck"];
+
 /// A number with what it means.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +30,11 @@ pub struct Threshold {
 }
 
 impl Threshold {
+    /// Whether it counts something.
+    fn counts(&self) -> bool {
+        matches!(self.unit.as_str(), "times" | "runs")
+    }
+
     /// For people and commands.
     pub fn shown(&self) -> String {
         match self.unit.as_str() {
@@ -51,6 +59,7 @@ impl Thresholds {
     /// Those of the tree as a project's settings change them.
     pub fn read(tree: &Tree, file: &str, text: &str) -> Result<Thresholds, Vec<Report>> {
         let (mut own, mut found) = (Thresholds::usual(tree), Vec::new());
+        let mut places: BTreeMap<String, Span> = BTreeMap::new();
         let at = |span: Span| Place::of(file, text, span);
         let (document, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
@@ -75,14 +84,30 @@ impl Thresholds {
                     found.push(unknown(&format!("unknown key thresholds.{name}"), name, known).at(at(key.span())));
                     continue;
                 };
-                match number(value.get_ref()).filter(|number| *number > 0.0 && *number <= threshold.most) {
-                    Some(number) => threshold.value = number,
+                let whole = threshold.counts();
+                let fits =
+                    |number: &f64| *number > 0.0 && *number <= threshold.most && (!whole || number.fract() == 0.0);
+                match number(value.get_ref()).filter(fits) {
+                    Some(number) => {
+                        threshold.value = number;
+                        places.insert(name.to_string(), value.span());
+                    }
                     None => {
                         let report = Report::error(format!("thresholds.{name} is out of range"));
-                        let expected = format!("expected a number above 0 and at most {}", threshold.most);
+                        let kind = if whole { "whole number" } else { "number" };
+                        let expected = format!("expected a {kind} above 0 and at most {}", threshold.most);
                         found.push(report.label(expected).hint(threshold.means.clone()).at(at(value.span())));
                     }
                 }
+            }
+        }
+        // Borders of one road: where a later one comes first, some advice can never be given.
+        for pair in BORDERS.windows(2) {
+            let (Some(low), Some(high)) = (own.value(pair[0]), own.value(pair[1])) else { continue };
+            let changed = [pair[1], pair[0]].into_iter().find_map(|name| places.get(name));
+            if let Some(span) = changed.filter(|_| low > high) {
+                let report = Report::error(format!("thresholds.{} is above thresholds.{}", pair[0], pair[1]));
+                found.push(report.label(format!("expected {low} <= {high}")).at(at(span.clone())));
             }
         }
         if found.is_empty() { Ok(own) } else { Err(found) }
@@ -142,6 +167,17 @@ mod tests {
         ] {
             assert!(said.contains(words), "{words}\n{said}");
         }
+        // What is counted is whole, and borders are in order.
+        for (wrong, words) in [
+            ("same_failure = 2.5", "expected a whole number above 0"),
+            ("validated_runs = 0.5", "expected a whole number above 0"),
+            ("warn_below = 0.3", "thresholds.profile_below is above thresholds.warn_below"),
+            ("warn_below = 3", "expected 3 <= 2"),
+        ] {
+            let said = read(&format!("[thresholds]\n{wrong}\n")).unwrap_err();
+            assert!(said.contains(words) && said.contains("config.toml:2"), "{said}");
+        }
+        assert!(read("[thresholds]\nprofile_below = 1.0\nwarn_below = 1.0\n").is_ok());
         assert!(read("thresholds = 3").unwrap_err().contains("thresholds is not a table"));
         assert!(read("[thresholds").unwrap_err().contains("expected TOML"));
     }

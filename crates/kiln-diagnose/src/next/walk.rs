@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::advice::{Advice, Step};
 use super::fact::{Datum, Facts};
-use super::fill::filled;
+use super::fill::{filled, filled_whole};
 use super::thresholds::Thresholds;
 use super::tree::{Leaf, Question, Tree};
 
@@ -93,6 +93,12 @@ pub(super) fn said(template: &str, facts: &Facts, thresholds: &Thresholds) -> St
 /// A template for a shell.
 pub(super) fn typed(template: &str, facts: &Facts, thresholds: &Thresholds) -> String {
     filled(template, &|name| named(name, facts, thresholds, Datum::typed))
+}
+
+/// The same; none where a part of it is not known, as nobody could type that.
+pub(super) fn typed_whole(template: &str, facts: &Facts, thresholds: &Thresholds) -> Option<String> {
+    let (words, whole) = filled_whole(template, &|name| named(name, facts, thresholds, Datum::typed));
+    whole.then_some(words)
 }
 
 fn named(

@@ -98,9 +98,10 @@ impl fmt::Display for BisectView<'_> {
             0 => String::new(),
             n => format!(", {n} of them before an interruption"),
         };
-        let of = if found.commits > 0 { format!(" of {}", found.commits) } else { String::new() };
+        // The good one is among those that were evaluated, and others may lie before it.
+        let after = if found.commits > 0 { format!(" ({} after the good one)", found.commits) } else { String::new() };
         let commits = counted(found.evaluated as u128, "commit");
-        writeln!(f, "\n{commits}{of} evaluated{resumed}, in {}", stretch(found.seconds))?;
+        writeln!(f, "\n{commits} evaluated{resumed}, in {}{after}", stretch(found.seconds))?;
         for note in &found.notes {
             writeln!(f, "note: {note}")?;
         }
@@ -182,7 +183,7 @@ mod tests {
           abababababab  good     +0.1 % [-0.3, +0.5] on s512 (2 looks)  Wider loads
           cdcdcdcdcdcd  bad      two                                    Tidy up
 
-        8 commits of 63 evaluated, 3 of them before an interruption, in 1 min 23 s
+        8 commits evaluated, 3 of them before an interruption, in 1 min 23 s (63 after the good one)
         next
           git show cdcdcdcdcdcd
         ");

@@ -78,6 +78,9 @@ impl ChangesView<'_> {
     }
 
     fn nothing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(why) = &self.found.emptied {
+            return writeln!(f, "no runs of {} to show: {why}", self.found.kernel);
+        }
         writeln!(f, "no runs of {} in {}", self.found.kernel, self.place)?;
         match self.found.others.is_empty() {
             true => writeln!(f, "next\n  kiln bench {}", quoted(&self.found.path)),

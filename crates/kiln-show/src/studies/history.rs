@@ -35,6 +35,8 @@ pub struct HistoryView<'a> {
     pub tag: Option<&'a str>,
     /// Kernels that have studies, for when the one asked for has none.
     pub others: &'a [String],
+    /// Which filter left nothing, in words, where one did.
+    pub emptied: Option<&'a str>,
     /// True when there are older ones.
     pub more: bool,
 }
@@ -54,6 +56,9 @@ impl HistoryView<'_> {
     }
 
     fn nothing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(why) = self.emptied {
+            return writeln!(f, "nothing to show: {why}");
+        }
         if let Some(tag) = self.tag {
             let of = self.kernel.map_or(String::new(), |kernel| format!(" of {kernel}"));
             return writeln!(f, "no studies{of} have the tag `{tag}` in {}", self.place);
@@ -187,6 +192,7 @@ mod tests {
             kernel: None,
             tag: None,
             others: &[],
+            emptied: None,
             more: true,
         };
         insta::assert_snapshot!(view, @r"
@@ -220,12 +226,16 @@ mod tests {
             kernel: None,
             tag: None,
             others: &[],
+            emptied: None,
             more: false,
         };
         assert!(nothing.to_string().contains("kiln tune my_kernel"));
         let untagged = HistoryView { tag: Some("none"), ..nothing };
         assert_eq!(untagged.to_string(), "no studies have the tag `none` in x.db\n");
         let nothing = HistoryView { tag: None, ..untagged };
+        let filtered = HistoryView { emptied: Some("--target cuda leaves none of 3 records"), ..nothing };
+        assert_eq!(filtered.to_string(), "nothing to show: --target cuda leaves none of 3 records\n");
+        let nothing = HistoryView { emptied: None, ..filtered };
         let others = ["softmax".to_string()];
         let none = HistoryView { kernel: Some("sofmax"), others: &others, ..nothing };
         assert_eq!(none.to_string(), "no studies of sofmax in x.db\nkernels that have some: softmax\n");

@@ -70,6 +70,11 @@ impl<'c> Course<'c> {
         teller: &'c Teller<'c>,
     ) -> Result<Bisected, Failure> {
         let path = &request.selecting.path;
+        if !path.exists() {
+            let report =
+                Report::error(format!("there is nothing at {path}")).label("expected a kernel's folder or file");
+            return Err(report.hint("check out a commit that has it: `git log -- PATH` lists some").into());
+        }
         let otherwise = "run it in the clone of the kernel's repository";
         let repository = Repository::around(folder(path), "a bisection goes through its commits", otherwise)?;
         let inside = repository.inside(path);
@@ -88,7 +93,8 @@ impl<'c> Course<'c> {
         let question = format!("{question} {}", request.until);
         let state = State::of(project, &question, request.restart);
         let looks = state.found.values().map(Vec::len).sum::<usize>() as u64;
-        let looker = Judge { project, request, teller, repository: &repository, inside, trees: [None, None], looks };
+        let (trees, selected) = ([None, None], None);
+        let looker = Judge { project, request, teller, repository: &repository, inside, trees, looks, selected };
         bench::sensible(&looker.as_bench())?;
         // From here on Ctrl-C is a wish, so that worktrees are removed and what is known is kept.
         project.stopped();
@@ -320,14 +326,16 @@ impl<'c> Course<'c> {
         }
         let Some(inside) = inside_of(self.repository, &self.request.selecting.path) else { return };
         let selecting = &self.request.selecting;
+        let asked = || (selecting.target.clone().unwrap_or_default(), selecting.variant.clone().unwrap_or_default());
+        let (target, variant) = self.looker.selected.clone().unwrap_or_else(asked);
         AtCommit {
             kernel: &self.kernel,
             inside: &inside,
             commit,
             judged: self.request.until.judged(),
             good,
-            target: selecting.target.as_deref().unwrap_or_default(),
-            variant: selecting.variant.as_deref().unwrap_or_default(),
+            target: &target,
+            variant: &variant,
             device: "",
             words,
         }

@@ -1,14 +1,17 @@
 //! The two ends of a bisection. In: a bad commit, and a good one where somebody knows one. Out: a good one that was looked at: the
 //! one that was named, else the newest that is recorded as good, else the first found by walking back in steps that
-//! double. Refuses ends that are not what they are said to be.
+//! double, no further than to the commit that added the kernel. Refuses ends that are not what they are said to be, and those that
+//! do not have the kernel.
 
+use camino::Utf8PathBuf;
 use kiln_core::Report;
 
 use super::BisectUntil;
 use super::course::{Course, Halt};
 use super::search::Standing;
-use crate::repository::short;
+use crate::repository::{UNSHALLOW, short};
 
+const SWAP: &str = "the good commit comes first: swap --good and --bad";
 /// Commits looked through at most.
 const MOST: usize = 100_000;
 
@@ -16,6 +19,11 @@ const MOST: usize = 100_000;
 pub(super) fn good(course: &mut Course<'_>) -> Result<String, Halt> {
     let bad = course.bad.clone();
     let fast = matches!(course.request.until, BisectUntil::Fast(_));
+    let file = file(course);
+    if course.repository.held(&bad, &file)?.is_none() {
+        let report = Report::error(format!("--bad {} does not have {file}", course.request.bad));
+        return Err(report.hint(format!("`git log -- {file}` lists commits that do")).into());
+    }
     // A bad commit that is good needs no good one. What is slow is so against another.
     if !fast {
         course.judge(&bad)?;
@@ -35,17 +43,51 @@ pub(super) fn good(course: &mut Course<'_>) -> Result<String, Halt> {
         }
         course.notes.push(format!("{} is recorded as good, and is not", short(&commit)));
     }
+    // Behind the commit that added the kernel there is nothing to be good.
+    let first = course.repository.added(&bad, &file)?;
+    let place = first.as_ref().and_then(|first| ancestors.iter().position(|commit| commit == first));
+    let oldest = place.unwrap_or(ancestors.len().saturating_sub(1));
     let mut step = 1;
-    while step < ancestors.len() {
+    while step <= oldest {
         if is_good(course, &ancestors[step])? {
             return Ok(ancestors[step].clone());
         }
-        // The first commit of all is looked at too.
-        step = if step + 1 == ancestors.len() { ancestors.len() } else { (2 * step).min(ancestors.len() - 1) };
+        // The oldest of all is looked at too.
+        step = if step == oldest { oldest + 1 } else { (2 * step).min(oldest) };
     }
-    let oldest = ancestors.last().map_or("", |commit| short(commit));
-    let report = Report::error(format!("no commit back to {oldest} is good"));
-    Err(report.label(format!("--until {}", course.request.until)).hint("name one: --good COMMIT").into())
+    let report =
+        Report::error(format!("no commit back to {} is good", ancestors.get(oldest).map_or("", |own| short(own))));
+    let report = report.label(format!("--until {}", course.request.until));
+    Err(match beginning(course, &bad)? {
+        Some(words) => report.hint(words),
+        None => report.hint("name one: --good COMMIT"),
+    }
+    .into())
+}
+
+/// The kernel's file within the repository.
+fn file(course: &Course<'_>) -> Utf8PathBuf {
+    let inside = &course.looker.inside;
+    if course.request.selecting.path.is_dir() { inside.join("kernel.toml") } else { inside.clone() }
+}
+
+/// Where the kernel's history begins, and how to look further back; none where nothing begins there.
+fn beginning(course: &Course<'_>, bad: &str) -> Result<Option<String>, Halt> {
+    let file = file(course);
+    let Some(first) = course.repository.added(bad, &file)? else { return Ok(None) };
+    if let Some(from) = course.repository.moved_from(&first, &file)? {
+        let (folder, first) = (from.parent().filter(|folder| !folder.as_str().is_empty()), short(&first));
+        let at = folder.map_or("../before".to_string(), |folder| format!("../before/{folder}"));
+        return Ok(Some(format!(
+            "{first} moved it here from {from}: to look further back, git worktree add ../before {first}^, then kiln bisect {at}"
+        )));
+    }
+    // Where a clone ends, everything seems to be added.
+    let ends = course.repository.commit(&format!("{first}^")).is_err();
+    if ends && course.repository.is_shallow()? {
+        return Ok(Some(format!("the clone is shallow and ends there: {UNSHALLOW}")));
+    }
+    Ok(Some(format!("{} added the kernel: --good COMMIT names one after it", short(&first))))
 }
 
 /// Refuses a good commit that is not, or leads nowhere.
@@ -58,9 +100,15 @@ fn named_good(course: &mut Course<'_>, asked: &str, named: String) -> Result<Str
         let swapped = course.repository.is_ancestor(&bad, &named)?;
         let report = Report::error(format!("--good {asked} is no ancestor of --bad {}", course.request.bad));
         return Err(match swapped {
-            true => report.hint("the good commit comes first: swap the two").into(),
+            true => report.hint(SWAP).into(),
+            false if course.repository.is_shallow()? => report.label("the clone is shallow").hint(UNSHALLOW).into(),
             false => report.hint("git merge-base GOOD BAD names their common ancestor").into(),
         });
+    }
+    let file = file(course);
+    if course.repository.held(&named, &file)?.is_none() {
+        let report = Report::error(format!("--good {asked} does not have {file}"));
+        return Err(report.maybe_hint(beginning(course, &bad)?).into());
     }
     if is_good(course, &named)? {
         return Ok(named);
@@ -70,6 +118,13 @@ fn named_good(course: &mut Course<'_>, asked: &str, named: String) -> Result<Str
     }
     let report = Report::error(format!("--good {asked} is not good: {}", course.words(&named)));
     Err(report.hint("omit --good to look further back").into())
+}
+
+/// Whether the bad commit came before the good one.
+fn swapped(course: &Course<'_>) -> Result<bool, Halt> {
+    let Some(good) = &course.request.good else { return Ok(false) };
+    let Ok(good) = course.repository.commit(good) else { return Ok(false) };
+    Ok(good != course.bad && course.repository.is_ancestor(&course.bad, &good)?)
 }
 
 /// Whether a commit is good; one that others are measured against is good where the bad one is slower than it.
@@ -96,9 +151,11 @@ fn is_bad(course: &mut Course<'_>) -> Result<(), Halt> {
             };
             Err(report.hint(hint).into())
         }
-        _ => Err(Report::error(format!("--bad {asked} is not bad: {words}"))
-            .label(format!("--until {}", course.request.until))
-            .hint("choose another --bad, or another --until")
-            .into()),
+        _ => {
+            let report = Report::error(format!("--bad {asked} is not bad: {words}"));
+            let report = report.label(format!("--until {}", course.request.until));
+            let hint = if swapped(course)? { SWAP } else { "choose another --bad, or another --until" };
+            Err(report.hint(hint).into())
+        }
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Judge<'j> {
     pub(super) trees: [Option<(String, Worktree)>; 2],
     /// How often it was looked at something: every time with other inputs.
     pub(super) looks: u64,
+    /// Target and variant of the last commit that was looked at and has them.
+    pub(super) selected: Option<(String, String)>,
 }
 
 /// A commit's kernel.
@@ -111,7 +113,7 @@ impl Judge<'_> {
         Selecting { path: path.into(), ..self.request.selecting.clone() }
     }
 
-    fn built(&self, there: &There) -> Result<Found, Failure> {
+    fn built(&mut self, there: &There) -> Result<Found, Failure> {
         let request = gate::GateRequest {
             selecting: self.selecting(&there.path),
             config: self.request.config.clone(),
@@ -119,14 +121,17 @@ impl Judge<'_> {
             ..gate::GateRequest::default()
         };
         let gated = gate::run(self.project, &there.file, &request, self.teller)?;
-        Ok(match &gated.way {
+        let found = match &gated.way {
             Way::Built(forged, _) => match &forged.outcome {
                 Outcome::Passed(_) => passed(format!("{} builds", gated.config)),
                 Outcome::Refused(refusal) => refused(refusal, ""),
             },
             _ if gated.passed() => passed("nothing to build".into()),
             _ => unjudged("the default configuration breaks a constraint"),
-        })
+        };
+        let kernel = kernel(gated.selection, &there.path)?;
+        self.selected = Some((kernel.target().into(), kernel.variant()));
+        Ok(found)
     }
 
     fn checked(&self, there: &There) -> Result<Found, Failure> {
@@ -145,10 +150,11 @@ impl Judge<'_> {
         })
     }
 
-    fn measured(&self, there: &There, other: &There, held: &str) -> Result<Found, Failure> {
+    fn measured(&mut self, there: &There, other: &There, held: &str) -> Result<Found, Failure> {
         let BisectUntil::Fast(limit) = self.request.until else { return Ok(unjudged("nothing is to be measured")) };
         let opened = Opened::unexamined(&there.file, &self.selecting(&there.path))?;
         let ours = &opened.kernel;
+        self.selected = Some((ours.target().into(), ours.variant()));
         let (config, _) = complete(&ours.selection, &ours.problem, &self.request.config)?;
         let selecting = Selecting {
             target: Some(ours.target().into()),

@@ -9,6 +9,7 @@ use kiln_stats::ChangeRule;
 use kiln_store::{RunPoint, Store};
 use serde::Serialize;
 
+use super::only::{HistoryFilter, Only, Record};
 use super::series::{self, Series, SeriesChange};
 use super::{is_path, kernel_name, kernels};
 use crate::failure::Failure;
@@ -22,20 +23,10 @@ use crate::repository::{Repository, git};
 pub struct ChangesRequest {
     /// The kernel: its folder, its kernel.toml or its name.
     pub kernel: Utf8PathBuf,
-    /// Only this workload.
-    pub workload: Option<String>,
-    /// Only this target.
-    pub target: Option<String>,
-    /// Only this variant.
-    pub variant: Option<String>,
-    /// Only devices and hosts whose name holds this.
-    pub device: Option<String>,
-    /// Only this configuration.
-    pub config: Option<String>,
+    /// Of those, these alone.
+    pub only: HistoryFilter,
     /// All configurations as one series.
     pub any_config: bool,
-    /// Only runs since this moment: a date, or `30d` for that many days.
-    pub since: Option<String>,
     /// In the order of runs instead of commits.
     pub by_time: bool,
     /// Least change, in per cent.
@@ -56,12 +47,15 @@ pub struct Changes {
     /// Kernels that have runs, where this one has none.
     #[serde(skip)]
     pub others: Vec<String>,
+    /// Which filter left nothing, in words, where one did.
+    #[serde(skip)]
+    pub emptied: Option<String>,
 }
 
 /// Looks for changes.
 pub fn changes(project: &Project, request: &ChangesRequest) -> Result<Changes, Failure> {
     let rule = rule(request.min_change)?;
-    let since = request.since.as_deref().map(since).transpose()?;
+    let only = Only::read(&request.only)?;
     let kernel = kernel_name(&request.kernel)?;
     let mut found = Changes {
         path: request.kernel.to_string(),
@@ -69,22 +63,16 @@ pub fn changes(project: &Project, request: &ChangesRequest) -> Result<Changes, F
         runs: 0,
         series: Vec::new(),
         others: Vec::new(),
+        emptied: None,
     };
     let Some(store) = project.recorded()? else { return Ok(found) };
     let mut runs = of_kernel(&store, &kernel, &request.kernel)?;
-    let is = |wanted: &Option<String>, value: &str| wanted.as_ref().is_none_or(|wanted| wanted == value);
-    runs.retain(|run| {
-        let device = || {
-            let host = run.environment.read().ok().and_then(|environment| environment.host.clone());
-            format!("{} {}", run.device, host.unwrap_or_default()).to_lowercase()
-        };
-        is(&request.workload, &run.workload)
-            && is(&request.target, &run.target)
-            && is(&request.variant, &run.variant)
-            && is(&request.config, &run.config)
-            && request.device.as_ref().is_none_or(|wanted| device().contains(&wanted.to_lowercase()))
-            && since.is_none_or(|since| run.started_ms >= since)
-    });
+    if !only.is_all() {
+        let records: Vec<Record> = runs.iter().map(Record::from).collect();
+        found.emptied = only.emptied(&records);
+        let mut records = records.iter();
+        runs.retain(|_| records.next().is_some_and(|record| only.keeps(record)));
+    }
     if let Some(newest) = runs.last() {
         found.path.clone_from(&newest.path);
     } else {
@@ -131,21 +119,6 @@ pub(super) fn moments(runs: &[RunPoint]) -> BTreeMap<String, i64> {
         Some((commit.to_string(), 1000 * seconds.trim().parse::<i64>().ok()?))
     };
     told.lines().filter_map(moment).collect()
-}
-
-/// A moment in milliseconds since 1970: a date, or so many days ago.
-fn since(words: &str) -> Result<i64, Failure> {
-    let days = words.strip_suffix('d').and_then(|days| days.parse::<f64>().ok()).filter(|days| days.is_finite());
-    if let Some(days) = days {
-        return Ok(jiff::Timestamp::now().as_millisecond() - (days * 86_400e3) as i64);
-    }
-    let date =
-        words.parse::<jiff::civil::Date>().ok().and_then(|date| date.to_zoned(jiff::tz::TimeZone::system()).ok());
-    let moment = date.map(|date| date.timestamp()).or_else(|| words.parse::<jiff::Timestamp>().ok());
-    moment.map(jiff::Timestamp::as_millisecond).ok_or_else(|| {
-        let report = Report::error(format!("--since {words} is not understood"));
-        report.label("expected a date such as 2026-03-01, or 30d for the last 30 days").into()
-    })
 }
 
 impl Changes {
@@ -271,9 +244,13 @@ mod tests {
         let by_time = changes(&project, &ChangesRequest { by_time: true, ..request.clone() }).unwrap();
         assert!(by_time.series.iter().all(|series| series.changes.is_empty()));
         let only = |request: ChangesRequest| changes(&project, &request).unwrap().runs;
-        assert_eq!(only(ChangesRequest { device: Some("another".into()), ..request.clone() }), 2);
-        assert_eq!(only(ChangesRequest { workload: Some("v".into()), ..request.clone() }), 0);
-        assert_eq!(only(ChangesRequest { since: Some("2100-01-01".into()), ..request.clone() }), 0);
+        let filtered = |only: HistoryFilter| changes(&project, &ChangesRequest { only, ..request.clone() }).unwrap();
+        let any = HistoryFilter::default;
+        assert_eq!(filtered(HistoryFilter { device: Some("another".into()), ..any() }).runs, 2);
+        assert_eq!(filtered(HistoryFilter { workload: Some("v".into()), ..any() }).runs, 0);
+        let none = filtered(HistoryFilter { since: Some("2100-01-01".into()), ..any() });
+        let why = "--since 2100-01-01 leaves none of 30 records: without it 30 would be left";
+        assert_eq!((none.runs, none.emptied.as_deref()), (0, Some(why)));
         assert_eq!(only(ChangesRequest { min_change: 10.0, ..request.clone() }), 30);
         let large = changes(&project, &ChangesRequest { min_change: 10.0, ..request }).unwrap();
         assert!(large.series.iter().all(|series| series.changes.is_empty()));
@@ -289,17 +266,5 @@ mod tests {
             assert_eq!((found.commit.map(|found| found.commit).as_ref(), found.behind), (Some(commit), Some(behind)));
         }
         assert!(super::super::last_good(&project, &place, "slow").is_err());
-    }
-
-    #[test]
-    fn moments_are_dates_or_days_ago() {
-        let now = jiff::Timestamp::now().as_millisecond();
-        let ago = now - since("2d").unwrap();
-        assert!((ago - 2 * 86_400_000).abs() < 60_000, "{ago}");
-        assert_eq!(since("2026-03-01T00:00:00Z").unwrap(), 1_772_323_200_000);
-        assert!((since("2026-03-01").unwrap() - 1_772_323_200_000).abs() <= 14 * 3_600_000);
-        for wrong in ["", "d", "yesterday", "2026-13-01", "nand"] {
-            assert!(since(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -3,10 +3,11 @@
 //! name that is taken, and a refusal that cannot be read.
 
 use camino::Utf8PathBuf;
-use kiln_core::{Refusal, Report};
+use kiln_core::{Refusal, Report, Severity};
 use kiln_diagnose::lessons::{Lesson, is_id, parse, write};
 use serde_json::Value;
 
+use super::general::{after_the_place, first_line, generalised};
 use super::last::filled;
 use super::put;
 use crate::failure::Failure;
@@ -84,7 +85,9 @@ pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<Added
     let lacks = match parse(file.as_str(), &text) {
         Ok(_) => Vec::new(),
         // What was typed must be right; what is still missing may be filled in later.
-        Err(reports) if reports.iter().all(is_missing) => reports,
+        Err(reports) if reports.iter().all(is_missing) => {
+            reports.into_iter().map(|report| Report { severity: Severity::Warning, ..report }).collect()
+        }
         Err(reports) => return Err(reports.into()),
     };
     put(&file, &text)?;
@@ -152,35 +155,6 @@ fn within(value: &Value) -> Option<Refusal> {
     }
 }
 
-pub(super) fn first_line(text: &str, most: usize) -> String {
-    text.lines().next().unwrap_or_default().chars().take(most).collect()
-}
-
-/// What follows the place of `k.cu(12): error: ...` or `k.c:12:3: error: ...`.
-pub(super) fn after_the_place(words: &str) -> &str {
-    let marks = ["error: ", "error   : ", "Error: "];
-    marks.iter().find_map(|mark| words.split_once(mark)).map_or(words, |(_, rest)| rest)
-}
-
-/// An expression for the same words with other numbers and in another file.
-pub(super) fn generalised(words: &str) -> String {
-    let words = after_the_place(words);
-    let mut expression = String::new();
-    let mut letters = words.trim().chars().peekable();
-    while let Some(letter) = letters.next() {
-        if letter.is_ascii_digit() {
-            while letters.next_if(char::is_ascii_digit).is_some() {}
-            expression.push_str("\\d+");
-        } else {
-            if "\\.+*?()|[]{}^$#&-~".contains(letter) {
-                expression.push('\\');
-            }
-            expression.push(letter);
-        }
-    }
-    expression
-}
-
 /// A name from a title.
 fn named(title: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
@@ -195,10 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_made_general() {
-        let said = "k.cu(12): error: static assertion failed with \"TILE (48)\"";
-        assert_eq!(generalised(said), "static assertion failed with \"TILE \\(\\d+\\)\"");
-        assert_eq!(generalised("183296 bytes of shared memory"), "\\d+ bytes of shared memory");
+    fn a_name_is_made_from_a_title() {
         assert_eq!(named("16-byte copies need Rows!"), "byte_copies_need_rows");
     }
 

@@ -5,7 +5,8 @@ use kiln_core::{Gate, Report};
 use kiln_session::{Attempted, PutRight, SessionPhase, last_put_right};
 use kiln_store::AttemptsOf;
 
-use super::add::{AddLessonRequest, after_the_place, first_line, generalised};
+use super::add::AddLessonRequest;
+use super::general::{after_the_place, first_line, generalised};
 use crate::attempt::{differences, sources_at};
 use crate::failure::Failure;
 use crate::project::Project;

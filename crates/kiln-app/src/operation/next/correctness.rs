@@ -29,19 +29,32 @@ pub(super) fn refusal(
     let since = found.map_or(i64::MIN, |found| found.at_ms);
     let changed = now.modified_ms.unwrap_or(i64::MIN);
     let study = records.studies.first().and_then(|study| Some((ended_ms(study), of_study(records, study)?)));
-    let verdict = records.commits.iter().find(|verdict| verdict.judged != CommitJudged::Fast);
-    let commit = verdict.filter(|verdict| !verdict.good).map(|verdict| {
-        let (gate, kind) = match verdict.judged {
-            CommitJudged::Build => ("the build", RefusalKind::Build),
-            _ => ("the check", RefusalKind::Wrong),
-        };
-        (verdict.at_ms, told(gate, kind, &verdict.words))
-    });
-    // Of other sources they say nothing; an attempt knows its own.
-    let recorded = [study, commit].into_iter().flatten().filter(|(at, _)| *at >= changed);
+    // Of other sources they say nothing; an attempt knows its own, and so does a commit.
+    let recorded = study.filter(|(at, _)| *at >= changed).into_iter().chain(of_commit(records, now));
     let default = kernel.and_then(|kernel| kernel.default_config()).as_ref().map(Config::to_string);
     let all = recorded.chain(logged.refusal(default.as_deref()));
     all.filter(|(at, _)| *at > since).max_by_key(|(at, _)| *at).map(|(_, refusal)| refusal)
+}
+
+/// The newest verdict against the files as they are now. A bisection judges other commits too: these say nothing.
+fn of_commit(records: &Records, now: &Now) -> Option<(i64, OpenRefusal)> {
+    let mut builds = false;
+    for verdict in records.commits.iter().filter(|verdict| now.is_of(&verdict.git_commit)) {
+        match (verdict.judged, verdict.good) {
+            (CommitJudged::Fast, _) => {}
+            (CommitJudged::Check, true) => return None,
+            // That it builds says nothing of its answers.
+            (CommitJudged::Build, true) => builds = true,
+            (CommitJudged::Build, false) if builds => {}
+            (CommitJudged::Build, false) => {
+                return Some((verdict.at_ms, told("the build", RefusalKind::Build, &verdict.words)));
+            }
+            (CommitJudged::Check, false) => {
+                return Some((verdict.at_ms, told("the check", RefusalKind::Wrong, &verdict.words)));
+            }
+        }
+    }
+    None
 }
 
 fn told(gate: &str, kind: RefusalKind, words: &str) -> OpenRefusal {

@@ -1,6 +1,8 @@
 //! What the store holds of a kernel, and how its files are now. In: a project, a kernel. Out: studies, runs, profiles, validations and
 //! verdicts of that kernel alone, newest first.
 
+use std::collections::BTreeSet;
+
 use camino::Utf8Path;
 use kiln_core::grouped;
 use kiln_diagnose::next::Look;
@@ -12,7 +14,8 @@ use crate::failure::Failure;
 use crate::kernel::folder;
 use crate::operation::tune::spec_hash;
 use crate::project::Project;
-use crate::record::{Whose, folder_of};
+use crate::record::{Whose, commits, folder_of};
+use crate::repository::{git, in_worktree};
 
 /// So many of each are looked at, the newest.
 const NEWEST: u32 = 100;
@@ -41,7 +44,12 @@ impl Records {
         let mut studies = store.studies(&filter)?;
         studies.retain(|study| whose.is(study));
         let mut runs = store.runs(&filter)?;
-        runs.retain(|run| whose.ran(run) && run.sweep().is_none());
+        // What a bisection measured of other commits says nothing about the files as they are.
+        let elsewhere = |run: &Run| {
+            let folder = run.environment.read().ok().and_then(|environment| environment.folder.clone());
+            folder.is_some_and(|folder| in_worktree(Utf8Path::new(&folder)))
+        };
+        runs.retain(|run| whose.ran(run) && run.sweep().is_none() && !elsewhere(run));
         let ours = folder_of(&asked.path).map(|folder| folder.to_string());
         let mut profiles = store.profiles(Some(name))?;
         profiles.retain(|profile| ours.as_ref().is_none_or(|ours| profile.path == *ours));
@@ -65,7 +73,9 @@ impl Records {
         let study = self.studies.first().map(|own| of(own.started_ms, &own.target, &own.variant));
         let run = self.runs.first().map(|own| of(own.started_ms, &own.target, &own.variant));
         let profile = self.profiles.first().map(|own| of(own.at_ms, &own.target, &own.variant));
-        let verdict = self.commits.first().map(|own| of(own.at_ms, &own.target, &own.variant));
+        // Older kilns recorded none where none was typed.
+        let verdict = self.commits.iter().find(|own| !own.target.is_empty());
+        let verdict = verdict.map(|own| of(own.at_ms, &own.target, &own.variant));
         match [study, run, profile, verdict].into_iter().flatten().max() {
             Some((_, target, variant)) => (Some(target), Some(variant).filter(|variant| !variant.is_empty())),
             None => (None, None),
@@ -99,6 +109,8 @@ pub(super) struct Now {
     pub(super) sources: Option<String>,
     /// The hash of the kernel file.
     pub(super) spec_hash: Option<String>,
+    /// The commits that have the kernel's folder as it is; none where files differ from the newest, and outside a repository.
+    commits: BTreeSet<String>,
 }
 
 impl Now {
@@ -107,8 +119,24 @@ impl Now {
             modified_ms: modified(asked),
             sources: kernel.and_then(|kernel| kernel.fingerprint().ok()),
             spec_hash: kernel.map(spec_hash),
+            commits: commits_of(folder(&asked.path)),
         }
     }
+
+    /// Whether a commit has the kernel's folder as it is now: a verdict on any other is about other files.
+    pub(super) fn is_of(&self, commit: &str) -> bool {
+        self.commits.contains(commit)
+    }
+}
+
+/// The newest commit and those before it that have the same in a folder.
+fn commits_of(folder: &Utf8Path) -> BTreeSet<String> {
+    let Some((_, head)) = commits::clean(folder) else { return BTreeSet::new() };
+    let listed = |words: &[&str]| git(folder, &[&["rev-list", "--first-parent"][..], words].concat()).ok()?.ok();
+    let changed = listed(&["--max-count=1", &head, "--", "."]).filter(|commit| !commit.is_empty());
+    let since =
+        changed.as_ref().and_then(|changed| listed(&[format!("{changed}..{head}").as_str()])).unwrap_or_default();
+    since.lines().map(String::from).chain(changed).chain([head]).collect()
 }
 
 /// When the youngest source in the kernel's folder was written; the kernel file is one.

@@ -99,6 +99,10 @@ impl Scene {
 
     /// A benchmark: seconds of a call and the speedup on each workload.
     fn run(&self, at: i64, config: &str, commit: &str, figures: &[(&str, f64, f64)]) {
+        self.run_in(self.folder.as_str(), at, config, commit, figures);
+    }
+
+    fn run_in(&self, folder: &str, at: i64, config: &str, commit: &str, figures: &[(&str, f64, f64)]) {
         let sides = figures.iter().flat_map(|(workload, median_s, speedup)| {
             let own = RunSide { workload: (*workload).into(), median_s: Some(*median_s), ..RunSide::default() };
             let against = RunSide {
@@ -123,7 +127,7 @@ impl Scene {
             threads: 1,
             seed: 1,
             device: "a processor".into(),
-            environment: Kept::found(json!({ "folder": self.folder.as_str() })),
+            environment: Kept::found(json!({ "folder": folder })),
             git_commit: Some(commit.into()),
             spec_hash: "0".into(),
             kiln_version: "0".into(),
@@ -379,6 +383,46 @@ fn refusals_come_before_speed() {
         refused.command.ends_with("--config A=2") && refused.because.contains("numerics: y[7] is 3"),
         "{refused:#?}"
     );
+}
+
+#[test]
+fn what_a_bisection_found_of_other_commits_is_no_evidence() {
+    let scene = Scene::new();
+    let first = git(&scene.folder, &["rev-parse", "HEAD"]).unwrap().unwrap();
+    scene.write("twice.c", "void twice(void) { ; }", 1);
+    let second = scene.commit();
+    let verdict = |at: i64, commit: &str, judged, good| CommitVerdict {
+        id: Study::new_id(),
+        at_ms: 1000 * (BEGINNING + at),
+        kernel: "twice".into(),
+        inside: "twice".into(),
+        git_commit: commit.into(),
+        judged,
+        good,
+        target: String::new(),
+        variant: String::new(),
+        device: String::new(),
+        words: "y[0] is 3".into(),
+        kiln_version: "0".into(),
+    };
+    let record = |own: CommitVerdict| scene.store.record_commit(&own).unwrap();
+    record(verdict(5, &second, CommitJudged::Check, true));
+    record(verdict(6, &first, CommitJudged::Check, false));
+    let advice = scene.next().advice;
+    assert!(advice.node == "measure" && !advice.command.contains("--target"), "{advice:#?}");
+    // Its own commit counts, also under another name: the kernel's folder is the same.
+    std::fs::write(scene.folder.parent().unwrap().join("other"), "").unwrap();
+    scene.commit();
+    record(verdict(7, &second, CommitJudged::Check, false));
+    assert_eq!(scene.node(), "shrink");
+    // That it builds is no answer to that.
+    record(verdict(8, &second, CommitJudged::Build, true));
+    assert_eq!(scene.node(), "shrink");
+    // What it measured in its worktrees is no result of these files.
+    scene.write("twice.c", "void twice(void) { ; ; }", 9);
+    scene.commit();
+    scene.run_in("/tmp/kiln-base-1-x/base/twice", 10, "A=1", &first, &[("short", 1e-3, 0.09)]);
+    assert_eq!(scene.node(), "measure");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use kiln_core::{Gate, Report, nearest};
 use super::reader::{Entry, Reader, Table};
 use crate::Cause;
 use crate::coarse::CodeCause;
-use crate::lessons::{Habit, Pattern, Range, Words};
+use crate::lessons::{FINDINGS, Habit, Pattern, Range, Words};
 use crate::profile::Bottleneck;
 
 const KEYS: &[&str] = &["gate", "rule", "text", "causes", "findings", "habits", "arch", "kinds", "metrics"];
@@ -44,7 +44,10 @@ fn one<'a>(reader: &Reader<'a>, item: &Entry<'a>, table: &Table<'a>) -> Pattern 
         rule: expressions(reader, table, "rule"),
         text: expressions(reader, table, "text"),
         causes: listed(reader, table, ("causes", "cause"), &causes).into_iter().map(|at| causes[at].into()).collect(),
-        findings: plain("findings"),
+        findings: listed(reader, table, ("findings", "finding of kiln doctor"), &FINDINGS)
+            .into_iter()
+            .map(|at| FINDINGS[at].into())
+            .collect(),
         habits: listed(reader, table, ("habits", "habit"), &habits).into_iter().map(|at| Habit::ALL[at]).collect(),
         arch: plain("arch"),
         kinds: plain("kinds"),

@@ -60,6 +60,13 @@ fn mistakes_say_what_where_and_what_was_expected() {
     assert!(said.contains("expected \"row_alignment\""), "{said}");
     let said = mistake(&WHOLE.replace("[\"sm_80\"]", "\"sm_80\""));
     assert!(said.contains("symptom.arch is a string") && said.contains("expected a list of strings"), "{said}");
+    let said = mistake(&WHOLE.replace("arch = [\"sm_80\"]", "findings = [\"gpu_stat\"]"));
+    assert!(
+        said.contains("no finding of kiln doctor `gpu_stat`") && said.contains("did you mean gpu_state?"),
+        "{said}"
+    );
+    let said = mistake(&WHOLE.replace("at 16 bytes", "at\\n16 bytes"));
+    assert!(said.contains("the title has more than one line") && said.contains(":3:9"), "{said}");
     let said = mistake("id = \"row_alignment\ntitle = \"x\"");
     assert!(said.contains(":1:"), "{said}");
 }

@@ -46,6 +46,9 @@ impl Evidence {
         all.search(&self.search);
         all.is("validated", self.validated);
         all.look("uncommitted", &self.git.uncommitted);
+        // Git says nothing of a folder outside of every repository.
+        let kernel = self.kernel.as_ref().filter(|_| self.git.uncommitted != Look::Unknown);
+        all.words("repository", kernel.map(|own| &own.folder));
         all.look("unpushed", &self.git.unpushed);
         all.words("last_good", self.git.last_good.as_ref());
         all.look("logged", &self.logged);

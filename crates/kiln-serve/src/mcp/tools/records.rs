@@ -51,6 +51,7 @@ fn listed(call: &Call<'_>) -> Result<Answer, Failure> {
         kernel: call.given.path("kernel"),
         tag: call.given.text("tag"),
         limit: call.given.whole("limit").unwrap_or(20),
+        ..HistoryRequest::default()
     };
     Ok(Answer::found(history_object(call.project, call.kiln, &request)?))
 }
@@ -74,6 +75,7 @@ pub(in crate::mcp) fn history_object(
         kernel: found.kernel.as_deref(),
         tag: request.tag.as_deref(),
         others: &found.others,
+        emptied: found.emptied.as_deref(),
         more: found.more,
     };
     Ok(view.json())
