@@ -2,7 +2,7 @@
 //! stopped. In: the store's place, where it is elsewhere. Out: paths, and the store when an operation needs it. Nothing is
 //! opened or made before that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -66,6 +66,15 @@ pub struct Project {
     attempted: Arc<AtomicBool>,
     /// Whether operations that only look leave no attempt.
     unrecorded: bool,
+    /// What a user should know that no result carries.
+    notices: Arc<Mutex<Notices>>,
+}
+
+/// Warnings that wait to be told, each once.
+#[derive(Debug, Default)]
+struct Notices {
+    waiting: Vec<Report>,
+    known: BTreeSet<String>,
 }
 
 impl Project {
@@ -75,8 +84,9 @@ impl Project {
     /// The project of the current folder. `store` is the file to record studies in; without one it is `.kiln/kiln.db`.
     pub fn here(store: Option<String>, stop: Stop) -> Project {
         let store = store.unwrap_or_else(|| Project::USUAL_STORE.into());
-        let (hypothesis, attempted) = (None, Arc::default());
-        Project { folder: FOLDER.into(), store, stop, build_limit: None, hypothesis, attempted, unrecorded: false }
+        let (hypothesis, attempted, notices) = (None, Arc::default(), Arc::default());
+        let (folder, build_limit, unrecorded) = (FOLDER.into(), None, false);
+        Project { folder, store, stop, build_limit, hypothesis, attempted, unrecorded, notices }
     }
 
     #[cfg(test)]
@@ -130,6 +140,27 @@ impl Project {
     /// Whether an attempt was recorded.
     pub(crate) fn has_recorded_one(&self) -> bool {
         self.attempted.load(Ordering::Relaxed)
+    }
+
+    /// Has a warning told beside whatever the result is; the same one once.
+    pub(crate) fn notice(&self, report: Report) {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        if notices.known.insert(report.message.clone()) {
+            notices.waiting.push(report);
+        }
+    }
+
+    /// Warnings that were not told yet; who takes them tells them.
+    pub fn notices(&self) -> Vec<Report> {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut notices.waiting)
+    }
+
+    /// The folder that the project's own store lies in, whatever folder kiln runs in; none where it is kept elsewhere.
+    pub(crate) fn root(&self) -> Option<Utf8PathBuf> {
+        let place = Utf8Path::new(&self.store).parent()?;
+        let whole = place.canonicalize_utf8().ok()?;
+        whole.parent().filter(|_| whole.file_name() == Some(FOLDER)).map(Utf8Path::to_owned)
     }
 
     /// How long a build may take; none for the usual limit.
@@ -268,6 +299,16 @@ mod tests {
         let failure = project.recorded_for("last").err().unwrap();
         assert!(failure.to_string().contains("there is no "), "{failure}");
         assert!(!place.exists());
+    }
+
+    #[test]
+    fn a_notice_is_told_once() {
+        let project = Project::here(None, Stop::never());
+        project.notice(Report::warning("one"));
+        project.clone().notice(Report::warning("one"));
+        assert_eq!(project.notices().len(), 1);
+        project.notice(Report::warning("one"));
+        assert!(project.notices().is_empty());
     }
 
     #[test]

@@ -25,6 +25,7 @@ fn main() -> std::process::ExitCode {
     let limited = project.clone().limited(cli.verb.build_limit());
     let ended = limited.and_then(|project| verb::run(&project, &cli.verb));
     let ended = remembered(&project, ended);
+    output::warnings(&project.notices());
     exit::code(ended, cli.verb.json(), &project)
 }
 

@@ -19,6 +19,7 @@ mod put_right;
 mod report;
 mod rules;
 mod session;
+mod stop;
 
 pub use attempt::{AttemptOutcome, Attempted, SessionPhase};
 pub use changed::{BlindChange, Changed, Crowded, blind, crowded, difference};
@@ -36,3 +37,4 @@ pub use put_right::{PutRight, last_put_right, put_right};
 pub use report::{Facts, Hypothesis, Material, SessionReport, SessionRow, report};
 pub use rules::{StopRule, StopWarning, warnings};
 pub use session::{Decision, DecisionKind, DecisionOption, Prices, Session, SessionState};
+pub use stop::{Stop, stop};

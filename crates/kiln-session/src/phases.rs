@@ -89,7 +89,8 @@ pub fn phases(session: &Session, attempts: &[Attempted]) -> Vec<PhaseTime> {
 pub fn budgeted(session: &Session, times: &[PhaseTime]) -> Vec<Budgeted> {
     let spent = |budget: &PhaseBudget| {
         let own = times.iter().filter(|time| budget.phases.contains(&time.phase));
-        own.map(|time| time.elapsed_s).sum()
+        // The sum of no floats is -0.0.
+        own.map(|time| time.elapsed_s).fold(0.0, |all, own| all + own)
     };
     let minutes = |budget: &PhaseBudget| session.phase_minutes.get(budget.name).copied().unwrap_or(budget.minutes);
     let all = PhaseBudget::ALL.iter();
@@ -129,6 +130,7 @@ mod tests {
             all.iter().find(|budget| budget.name == "environment").unwrap().is_over()
         };
         assert!(is_over(&session));
+        assert!(budgeted(&session, &[]).iter().all(|budget| budget.spent_s.is_sign_positive()), "-0.0 s is no time");
         let more = [("environment".to_string(), 20.0)].into();
         assert!(!is_over(&Session { phase_minutes: more, ..session }), "it has minutes of its own");
     }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::promises::likelihood;
-use crate::{Attempted, Session, SessionPhase, best, budgeted, cost, measured, phases, promises};
+use crate::{Attempted, Session, SessionPhase, best, budgeted, cost, phases, promises};
 
 /// Failures of one cause that are enough.
 const SAME_CAUSE: usize = 3;
@@ -103,11 +103,11 @@ pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<S
     found.extend(stuck(attempts));
     found.extend(same_cause(attempts));
     if reached.is_none() {
-        found.extend(no_progress(attempts));
+        found.extend(no_progress(session, attempts));
         found.extend(negative_return(session, attempts, now_ms));
     }
-    found.extend(getting_worse(attempts));
-    found.extend(slow(attempts));
+    found.extend(getting_worse(session, attempts));
+    found.extend(slow(session, attempts));
     found
 }
 
@@ -158,16 +158,15 @@ fn same_cause(attempts: &[Attempted]) -> Option<StopWarning> {
     })
 }
 
-/// Measurements of the kernel that was measured last.
-fn series(attempts: &[Attempted]) -> Vec<(&Attempted, f64)> {
-    let all = measured(attempts);
-    let Some(last) = all.last().copied() else { return Vec::new() };
-    let own = all.into_iter().filter(|one| one.same_kernel(last) && one.workload == last.workload);
-    own.filter_map(|one| Some((one, one.speedup?))).collect()
+/// Measurements of the session's kernel like the last one.
+fn series<'a>(session: &Session, attempts: &'a [Attempted]) -> Vec<(&'a Attempted, f64)> {
+    let all = || attempts.iter().filter(|one| session.is_about(one)).filter_map(|one| Some((one, one.speedup?)));
+    let Some((last, _)) = all().next_back() else { return Vec::new() };
+    all().filter(|(one, _)| one.same_kernel(last) && one.workload == last.workload).collect()
 }
 
-fn no_progress(attempts: &[Attempted]) -> Option<StopWarning> {
-    let all = series(attempts);
+fn no_progress(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
+    let all = series(session, attempts);
     let (last, _) = *all.last()?;
     let top = |part: &[(&Attempted, f64)]| part.iter().map(|(_, speedup)| *speedup).fold(0.0, f64::max);
     let split = all.len().checked_sub(NO_PROGRESS).filter(|split| *split > 0)?;
@@ -176,12 +175,12 @@ fn no_progress(attempts: &[Attempted]) -> Option<StopWarning> {
         rule: StopRule::NoProgress,
         about: last.kernel.clone(),
         what: format!("{} is no faster than {NO_PROGRESS} measurements ago: {before:.3}x at best", last.kernel),
-        hint: format!("see what limits it: kiln profile {}; or decide: kiln session decide", last.path),
+        hint: format!("see what limits it: kiln profile {}", last.path),
     })
 }
 
-fn getting_worse(attempts: &[Attempted]) -> Option<StopWarning> {
-    let all = series(attempts);
+fn getting_worse(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
+    let all = series(session, attempts);
     let row = &all[all.len().checked_sub(WORSE)?..];
     let falls = row.windows(2).all(|pair| pair[1].1 < pair[0].1);
     let (first, last) = (row.first()?, row.last()?);
@@ -197,8 +196,8 @@ fn getting_worse(attempts: &[Attempted]) -> Option<StopWarning> {
     })
 }
 
-fn slow(attempts: &[Attempted]) -> Option<StopWarning> {
-    let last = attempts.iter().rposition(|one| one.speedup.is_some())?;
+fn slow(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
+    let last = attempts.iter().rposition(|one| one.speedup.is_some() && session.is_about(one))?;
     let (attempt, speedup) = (&attempts[last], attempts[last].speedup?);
     let own = |one: &Attempted| one.same_kernel(attempt);
     let since = attempts[..last].iter().rposition(|one| own(one) && one.sources != attempt.sources).unwrap_or(0);

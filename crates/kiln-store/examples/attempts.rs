@@ -85,7 +85,7 @@ fn filled(place: &str) -> Result<(), Fault> {
         folder: "/p".into(),
         user: "me".into(),
         kernel: Some("softmax".into()),
-        goal: Goal::parse("1.2x"),
+        goal: Goal { text: "1.2x".into(), speedup: Some(1.2), workload: None },
         budget_s: Session::BUDGET_S,
         phase_minutes: BTreeMap::new(),
         prices: Prices { gpu: Some(3.5), ..Prices::default() },

@@ -85,7 +85,7 @@ impl Store {
             }
         };
         let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(text.to_string()).bind(number).bind(i64::from(most));
-        let mut found = self.list("listing attempts", statement, attempt)?;
+        let mut found = self.list_of("attempt", statement, attempt)?;
         found.reverse();
         Ok(found)
     }

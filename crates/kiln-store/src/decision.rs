@@ -36,7 +36,7 @@ impl Store {
              WHERE kernel = $1 OR $2 = 1 ORDER BY at_ms, id",
         );
         let statement = statement.bind(kernel.unwrap_or_default()).bind(i64::from(kernel.is_none()));
-        self.list("listing decisions", statement, decision)
+        self.list_of("decision", statement, decision)
     }
 }
 

@@ -135,6 +135,27 @@ impl Store {
         Ok(self.list_counted(what, statement, record)?.0)
     }
 
+    /// The same for records that are not named by their id alone: `attempt 0199...`.
+    pub(crate) fn list_of<T>(
+        &self,
+        noun: &str,
+        statement: Statement<'_>,
+        record: impl Fn(Columns<'_>) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let what = &format!("listing {noun}s");
+        let rows: Vec<AnyRow> = self.turn(|session| session.rows(statement).map_err(|e| fault(what, &e)))?;
+        let understood = |row: &AnyRow| {
+            let columns = || Columns { row, what };
+            let read = record(columns());
+            read.inspect_err(|why| {
+                let id = columns().get("id").unwrap_or_else(|_| "without an id".to_string());
+                self.leave_out(&format!("{noun} {id} ({})", why.why));
+            })
+            .ok()
+        };
+        Ok(rows.iter().filter_map(understood).collect())
+    }
+
     /// The same, with how many were left out.
     pub(crate) fn list_counted<T>(
         &self,

@@ -54,7 +54,8 @@ impl Store {
         self.turn(|session| migration::version(session, &what))
     }
 
-    /// Ids of the studies and runs that lists have left out so far, because they cannot be read.
+    /// The records that lists have left out so far, because they cannot be read: studies and runs by their ids, others as
+    /// `attempt ID (why)`.
     pub fn damaged(&self) -> Vec<String> {
         self.damaged.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -64,8 +65,8 @@ impl Store {
         self.damaged.lock().unwrap_or_else(PoisonError::into_inner).insert(id.into());
     }
 
-    /// Whether what is recorded can be read: the file is examined whole, then every study with its trials and every run are
-    /// read. A fault says what is damaged.
+    /// Whether what is recorded can be read: the file is examined whole, then every study with its trials, every run, attempt, session
+    /// and decision are read. A fault says what is damaged.
     pub fn examine(&self) -> Result<(), Fault> {
         let what = format!("examining the store {}", self.place);
         let damaged = |why: String| {
@@ -82,8 +83,20 @@ impl Store {
             }
         }
         self.runs(&crate::Filter::default())?;
-        let ids = self.damaged();
-        let Some(first) = ids.first() else { return Ok(()) };
+        self.attempts(crate::AttemptsOf::All)?;
+        self.decisions(None)?;
+        for folder in self.session_folders()? {
+            self.sessions(&folder)?;
+        }
+        // What has more than an id for a name has no command that removes it.
+        let (others, ids): (Vec<String>, Vec<String>) = self.damaged().into_iter().partition(|name| name.contains(' '));
+        let Some(first) = ids.first() else {
+            if others.is_empty() {
+                return Ok(());
+            }
+            let hint = "everything else is used; a newer kiln may have written what cannot be read";
+            return Err(Fault::new(what, format!("it cannot be read: {}", others.join(", "))).hint(hint));
+        };
         let why = format!("{} of its studies and runs cannot be read: {}", ids.len(), ids.join(", "));
         let others = if ids.len() > 1 { ", and so for the others" } else { "" };
         Err(Fault::new(what, why).hint(format!("remove it with `kiln studies delete {first} --yes`{others}")))

@@ -1,8 +1,10 @@
 //! Whose session it is: one may be open for a project's folder and a user. In: a project and the moment. Out: the open one. One that
-//! nobody touched for half a day was abandoned: it is closed with what is known.
+//! nobody touched for half a day was abandoned: it is closed with what is known, and that is said. A project that was moved keeps its
+//! sessions.
 
 use camino::Utf8Path;
-use kiln_core::Fault;
+use jiff::Timestamp;
+use kiln_core::{Fault, Report};
 use kiln_session::{Session, SessionState};
 use kiln_store::{AttemptsOf, Store};
 
@@ -11,9 +13,11 @@ use crate::project::Project;
 
 /// Milliseconds without a command after which a session is over.
 const ABANDONED: i64 = 12 * 3600 * 1000;
+/// Records that cannot be read which are named.
+const NAMED: usize = 3;
 
 /// The project's folder, as only one folder is called.
-pub(crate) fn here(project: &Project) -> String {
+fn here(project: &Project) -> String {
     let folder = project.folder().parent().filter(|folder| !folder.as_str().is_empty());
     let folder = folder.unwrap_or(Utf8Path::new("."));
     folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned()).into_string()
@@ -26,9 +30,24 @@ pub(crate) fn user() -> String {
     named.unwrap_or_else(|| "somebody".into())
 }
 
+/// The folder that the project's sessions are recorded under. Sessions of a folder that is gone belong to the project whose own store
+/// holds them: it was moved.
+pub(crate) fn home(project: &Project, store: &Store) -> Result<String, Fault> {
+    let here = here(project);
+    if project.root().is_some_and(|root| root == here) {
+        for folder in store.session_folders()?.into_iter().filter(|folder| *folder != here) {
+            // What lies there now may be something else.
+            if !Utf8Path::new(&folder).join(project.folder().file_name().unwrap_or_default()).exists() {
+                store.move_sessions(&folder, &here)?;
+            }
+        }
+    }
+    Ok(here)
+}
+
 /// The open session, if there is one that somebody still works in.
 pub(crate) fn open(project: &Project, store: &Store, now_ms: i64) -> Result<Option<Session>, Fault> {
-    let Some(session) = store.open_session(&here(project), &user())? else { return Ok(None) };
+    let Some(session) = store.open_session(&home(project, store)?, &user())? else { return Ok(None) };
     if now_ms - session.started_ms <= ABANDONED {
         return Ok(Some(session));
     }
@@ -37,12 +56,35 @@ pub(crate) fn open(project: &Project, store: &Store, now_ms: i64) -> Result<Opti
         return Ok(Some(session));
     }
     let over = Session { ended_ms: Some(last), state: SessionState::Abandoned, ..session };
-    store.end_session(&closed(project, store, over, None, last)?)?;
+    if store.end_session(&closed(project, store, over.clone(), None, last)?)? {
+        project.notice(abandoned(&over, last));
+    }
     Ok(None)
 }
 
+/// Says that a session was closed.
+fn abandoned(session: &Session, last_ms: i64) -> Report {
+    let id = session.short_id();
+    let last = Timestamp::from_millisecond(last_ms).map(|last| last.strftime("%Y-%m-%d %H:%M UTC").to_string());
+    let since = last.map_or_else(|_| "12 hours".into(), |last| last);
+    let report = Report::warning(format!("session {id} is closed as abandoned: no command since {since}"));
+    report.hint(format!("`kiln session report {id}` shows its report"))
+}
+
 /// When something was last done in a session.
-pub(crate) fn last_ms(store: &Store, session: &Session) -> Result<i64, Fault> {
+fn last_ms(store: &Store, session: &Session) -> Result<i64, Fault> {
     let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
     Ok(attempts.iter().map(|one| one.ended_ms()).max().unwrap_or(session.started_ms).max(session.started_ms))
+}
+
+/// Says once which records of a store cannot be read.
+pub(crate) fn note_damage(project: &Project, store: &Store) {
+    let damaged = store.damaged();
+    let named: Vec<&str> = damaged.iter().take(NAMED).map(String::as_str).collect();
+    let more = if damaged.len() > NAMED { format!(" and {} more", damaged.len() - NAMED) } else { String::new() };
+    if !named.is_empty() {
+        let words = format!("{}{more} in {} cannot be read, and the rest is used", named.join(", "), store.place());
+        let hint = "the store may be damaged, or a newer kiln may have written it; `kiln doctor` examines it";
+        project.notice(Report::warning(words).hint(hint));
+    }
 }

@@ -3,7 +3,7 @@
 use kiln_app::{ChecklistState, NextStep, SessionReport, SessionRow};
 
 use super::{Address, Block, Cell, Section, Table, View};
-use crate::results::session::{amount, factor, maybe_stretch, session_picture, short};
+use crate::results::session::{amount, factor, graded, maybe_stretch, session_picture, short};
 use crate::words::number::stretch;
 use crate::words::time::moment;
 
@@ -48,7 +48,7 @@ pub(super) fn table(rows: &[SessionRow], view: &View) -> Table {
 pub fn session_sections(report: &SessionReport, view: &View) -> Vec<Section> {
     let (session, row) = (&report.session, &report.row);
     let about = session.kernel.as_ref().map_or(String::new(), |kernel| format!(" on {kernel}"));
-    let title = format!("Session {}{about}: grade {}", session.short_id(), report.grade.letter);
+    let title = format!("Session {}{about}: {}", session.short_id(), graded(&report.grade.letter));
     let known = |value: &Option<String>| Cell::text(value.clone().unwrap_or("-".into()));
     let money = |value: Option<f64>| value.map_or("-".into(), |value| Cell::figure(value, amount(value)));
     let facts = vec![
