@@ -13,7 +13,7 @@ use std::time::Instant;
 use camino::Utf8Path;
 use kiln_core::{Gate, Report};
 use kiln_session::{AttemptOutcome, Attempted, PutRight, Session, SessionPhase, put_right};
-use kiln_store::{AttemptsOf, Store, Study};
+use kiln_store::{AttemptsOf, Recent, Store, Study};
 
 use crate::ending::Ending;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub use about::environment;
 pub(crate) use about::{About, inside, sources_at};
 pub(crate) use found::{Found, Ratio, Tried};
 pub(crate) use kept::differences;
-pub(crate) use said::newly;
+use said::{Past, newly};
 pub(crate) use whose::{home, note_damage, open, user};
 
 /// The gate of what a kernel's file rules out by itself.
@@ -153,17 +153,20 @@ impl<'p> Trying<'p> {
     /// What it leads to.
     fn follows(&self, store: &Store, joined: Joined) -> Result<Said, kiln_core::Fault> {
         let Joined { session, made, beside } = joined;
-        let own = match &session {
-            Some(session) => store.attempts(AttemptsOf::Session(&session.id))?,
-            None => store.attempts(AttemptsOf::Kernel(&made.kernel, said::REMEMBERED))?,
+        let (others, times) = match &session {
+            Some(session) => {
+                let Recent { others, times } = store.recent(session, &made)?;
+                (others, times)
+            }
+            None => (store.attempts(AttemptsOf::Kernel(&made.kernel, said::REMEMBERED))?, None),
         };
-        // What earlier sessions put right is known here too.
-        let began = session.as_ref().filter(|_| made.mistake().is_some()).map(|session| session.started_ms);
-        let earlier = began.map(|began| store.attempts(AttemptsOf::Before(began, said::EARLIER))).transpose()?;
         // A longer one may have begun before this one, and ended after it.
-        let others: Vec<Attempted> = own.into_iter().filter(|one| one.id != made.id).collect();
+        let others: Vec<Attempted> = others.into_iter().filter(|one| one.id != made.id).collect();
+        // What earlier sessions put right is known here too.
+        let earlier = session.as_ref().zip(made.mistake()).map(|(session, what)| store.met_before(session, what));
+        let earlier = earlier.transpose()?.unwrap_or_default();
         let lesson = proposed(&others, &made);
-        let mut warnings = newly(self.project, session.as_ref(), (&earlier.unwrap_or_default(), others), &made);
+        let mut warnings = newly(self.project, session.as_ref(), &Past { earlier, others, times }, &made);
         warnings.extend(beside.map(|wanted| {
             let words = format!("this speedup is over another baseline than the session's, {wanted}, and does not count");
             Report::warning(words).hint(format!("kiln {} {} --baseline {wanted}", made.verb, made.path))

@@ -20,19 +20,14 @@ pub struct Best {
     pub attempt: String,
 }
 
-/// Attempts that measured a speedup, in order.
-pub fn measured(attempts: &[Attempted]) -> Vec<&Attempted> {
-    attempts.iter().filter(|attempt| attempt.speedup.is_some()).collect()
-}
-
 /// The best speedup of the session's kernel on its goal's workload. What was measured on others, or on all together, says nothing of a
 /// goal on one of them.
 pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
-    let meant =
-        |attempt: &&&Attempted| session.is_about(attempt) && session.goal.is_about(attempt.workload.as_deref());
-    let all = measured(attempts);
-    let own: Vec<&&Attempted> = all.iter().filter(meant).collect();
-    let first = own.into_iter().max_by(|one, other| {
+    let meant = |attempt: &&Attempted| {
+        let there = session.goal.is_about(attempt.workload.as_deref());
+        there && session.is_about(attempt) && attempt.speedup.is_some()
+    };
+    let first = attempts.iter().filter(meant).max_by(|one, other| {
         one.speedup.unwrap_or(0.0).total_cmp(&other.speedup.unwrap_or(0.0)).then(other.at_ms.cmp(&one.at_ms))
     })?;
     Some(Best {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::promises::likelihood;
-use crate::{Attempted, Session, SessionPhase, best, budgeted, cost, phases, promises};
+use crate::{Attempted, PhaseTime, Session, SessionPhase, best, budgeted, cost, phases, promises};
 
 /// Failures of one cause that are enough.
 const SAME_CAUSE: usize = 3;
@@ -14,6 +14,8 @@ const NO_PROGRESS: usize = 6;
 const PROGRESS: f64 = 0.02;
 /// Measurements in a row, each slower than the one before, that are enough.
 const WORSE: usize = 3;
+/// Attempts whose promises say how well promises are kept: the newest.
+const LATELY: usize = 40;
 /// What limits a kernel that cannot be made faster.
 const ROOFLINE: &str = "at_roofline";
 /// Below this speedup a profile comes first.
@@ -80,6 +82,11 @@ pub struct StopWarning {
 
 /// Every rule that applies now. Attempts are those of the session, in order.
 pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<StopWarning> {
+    warnings_at(session, attempts, &phases(session, attempts), now_ms)
+}
+
+/// The same where the time by phase is known, and of a long session only the attempts that rules ask for are there.
+pub fn warnings_at(session: &Session, attempts: &[Attempted], times: &[PhaseTime], now_ms: i64) -> Vec<StopWarning> {
     let warn = |rule, about: &str, what: String, hint: String| StopWarning { rule, about: about.into(), what, hint };
     let mut found = Vec::new();
     let reached =
@@ -94,8 +101,7 @@ pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<S
         let hint = "decide what to do with `kiln session decide`, or end it with `kiln session end`";
         found.push(warn(StopRule::BudgetSpent, "", what, hint.into()));
     }
-    let times = phases(session, attempts);
-    for budget in budgeted(session, &times).into_iter().filter(|budget| budget.is_over()) {
+    for budget in budgeted(session, times).into_iter().filter(|budget| budget.is_over()) {
         let what = format!("{} took {} of {}", budget.name, minutes(budget.spent_s), minutes(budget.budget_s));
         let hint = "`kiln session status` shows where the time went";
         found.push(warn(StopRule::PhaseBudget, budget.name, what, hint.into()));
@@ -134,7 +140,7 @@ fn stuck(attempts: &[Attempted]) -> Option<StopWarning> {
     (builds.len() >= 2 && took >= 1800.0).then(|| StopWarning {
         rule: StopRule::BuildStuck,
         about: last.kernel.clone(),
-        what: format!("{} builds of {} failed within {}", builds.len(), last.kernel, minutes(took)),
+        what: format!("builds of {} have failed for {}", last.kernel, minutes(took)),
         hint: format!("find the commit that broke it: kiln bisect {} --until build", last.path),
     })
 }
@@ -220,7 +226,7 @@ fn negative_return(session: &Session, attempts: &[Attempted], now_ms: i64) -> Op
     if best.speedup < FAR_BEHIND && !last.limit.as_deref().is_some_and(|limit| limit.starts_with(ROOFLINE)) {
         return None;
     }
-    let likely = likelihood(&promises(attempts));
+    let likely = likelihood(&promises(&attempts[attempts.len().saturating_sub(LATELY)..]));
     let possible = best.speedup * promised.max(1.0);
     let about = best.kernel.clone();
     let hint =

@@ -55,6 +55,7 @@ fn attempts_read_back_oldest_first() {
     all.iter().for_each(|one| store.record_attempt(one).unwrap());
     assert_eq!(store.attempts(AttemptsOf::All).unwrap(), all);
     assert_eq!(store.attempts(AttemptsOf::Session("s")).unwrap(), all[1..3]);
+    assert_eq!((store.last_ended_ms("s").unwrap(), store.last_ended_ms("t").unwrap()), (Some(1503), None));
     assert_eq!(store.attempts(AttemptsOf::Kernel("k", 2)).unwrap(), [all[1].clone(), all[3].clone()]);
     assert_eq!(store.attempts(AttemptsOf::Before(3, 9)).unwrap(), all[..2]);
     assert_eq!(store.attempts(AttemptsOf::Lesson("hang")).unwrap(), [all[1].clone(), all[3].clone()]);

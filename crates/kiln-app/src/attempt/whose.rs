@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 use kiln_core::{Fault, Report};
 use kiln_session::{Session, SessionState};
-use kiln_store::{AttemptsOf, Store};
+use kiln_store::Store;
 
 use crate::operation::session::closed;
 use crate::project::Project;
@@ -73,8 +73,7 @@ fn abandoned(session: &Session, last_ms: i64) -> Report {
 
 /// When something was last done in a session.
 fn last_ms(store: &Store, session: &Session) -> Result<i64, Fault> {
-    let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
-    Ok(attempts.iter().map(|one| one.ended_ms()).max().unwrap_or(session.started_ms).max(session.started_ms))
+    Ok(store.last_ended_ms(&session.id)?.unwrap_or(session.started_ms).max(session.started_ms))
 }
 
 /// Says once which records of a store cannot be read.
@@ -86,5 +85,85 @@ pub(crate) fn note_damage(project: &Project, store: &Store) {
         let words = format!("{}{more} in {} cannot be read, and the rest is used", named.join(", "), store.place());
         let hint = "the store may be damaged, or a newer kiln may have written it; `kiln doctor` examines it";
         project.notice(Report::warning(words).hint(hint));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use camino::Utf8PathBuf;
+    use kiln_session::{Goal, Prices};
+
+    use super::*;
+    use crate::project::Stop;
+
+    fn project(folder: &Utf8Path) -> (Project, Store) {
+        let kiln = folder.join(".kiln");
+        let place = kiln.join("kiln.db").into_string();
+        let project = Project::here(Some(place), Stop::never()).in_folder(&kiln);
+        let store = project.store().unwrap();
+        (project, store)
+    }
+
+    fn session(folder: &Utf8Path, started_ms: i64) -> Session {
+        Session {
+            id: format!("session-{started_ms:06}"),
+            started_ms,
+            ended_ms: None,
+            state: SessionState::Open,
+            folder: folder.canonicalize_utf8().unwrap().into_string(),
+            user: user(),
+            kernel: None,
+            goal: Goal::default(),
+            budget_s: 60.0,
+            phase_minutes: BTreeMap::new(),
+            prices: Prices::default(),
+            worth: None,
+            gpu: None,
+            baseline: None,
+            smallest: None,
+            criteria: None,
+        }
+    }
+
+    #[test]
+    fn an_abandoned_session_is_closed_and_said() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(place.path().to_path_buf()).unwrap();
+        let (project, store) = project(&folder);
+        assert!(store.begin_session(&session(&folder, 7)).unwrap());
+        assert!(open(&project, &store, 1000).unwrap().is_some() && project.notices().is_empty());
+        assert!(open(&project, &store, 1000 + ABANDONED).unwrap().is_none());
+        let said = project.notices();
+        assert_eq!(said[0].message, "session 000007 is closed as abandoned: no command since 1970-01-01 00:00 UTC");
+        assert!(said[0].hint.as_deref().unwrap().contains("kiln session report 000007"));
+        let name = |id: &str| crate::operation::past_session(&project, id).map(|report| report.session.id);
+        assert_eq!(name("000007").unwrap(), "session-000007");
+        assert!(store.begin_session(&session(&folder, 17)).unwrap());
+        assert!(name("000017").unwrap_err().to_string().contains("no session"), "it was abandoned at once");
+        let said = name("7").unwrap_err().to_string();
+        assert!(said.contains("expected one of session-000017, session-000007"), "{said}");
+        assert!(name("").is_err() && name("last").unwrap() == "session-000017");
+    }
+
+    #[test]
+    fn a_project_that_was_moved_has_its_sessions_and_a_copy_has_not() {
+        let place = tempfile::tempdir().unwrap();
+        let base = Utf8PathBuf::from_path_buf(place.path().to_path_buf()).unwrap();
+        let (first, second) = (base.join("first"), base.join("second"));
+        std::fs::create_dir(&first).unwrap();
+        let (_, store) = project(&first);
+        assert!(store.begin_session(&session(&first, 7)).unwrap());
+        drop(store);
+        std::fs::create_dir_all(second.join(".kiln")).unwrap();
+        std::fs::copy(first.join(".kiln/kiln.db"), second.join(".kiln/kiln.db")).unwrap();
+        let (copied, store) = project(&second);
+        assert_eq!(open(&copied, &store, 9).unwrap(), None, "it is open in the other folder");
+        drop(store);
+        std::fs::remove_dir_all(&second).unwrap();
+        std::fs::rename(&first, &second).unwrap();
+        let (moved, store) = project(&second);
+        assert_eq!(open(&moved, &store, 9).unwrap().unwrap().folder, second.canonicalize_utf8().unwrap());
     }
 }
