@@ -205,7 +205,18 @@ fn a_kernels_session_takes_only_what_the_kernel_has_and_moves_with_its_project()
     // Neither a command that is not kiln's nor a bisection is a working build.
     assert_eq!(kiln_in(&folder, &["try", "it is true", "--", "true"]).code, 0);
     let status = object(&kiln(&folder, "session status --json"));
-    assert_eq!((&status["row"]["attempts"], &status["row"]["time_to_build_s"]), (&1.into(), &Value::Null), "{status:#}");
+    assert_eq!(
+        (&status["row"]["attempts"], &status["row"]["time_to_build_s"]),
+        (&1.into(), &Value::Null),
+        "{status:#}"
+    );
+    // Another configuration is no baseline.
+    let bench = "bench sample --target cpu --workload small --samples 25 --max-samples 25";
+    assert_eq!(kiln(&folder, &format!("{bench} --against KEEP=true")).code, 0);
+    let against = object(&kiln(&folder, "session status --json"));
+    assert_eq!((&against["row"]["speedup"], &against["row"]["time_to_build_s"].is_number()), (&Value::Null, &true));
+    assert_eq!(kiln(&folder, bench).code, 0);
+    assert!(object(&kiln(&folder, "session status --json"))["best"]["workload"] == "small");
     let moved = folder.with_file_name("after");
     let _ = std::fs::remove_dir_all(&moved);
     std::fs::rename(&folder, &moved).unwrap();
@@ -214,7 +225,11 @@ fn a_kernels_session_takes_only_what_the_kernel_has_and_moves_with_its_project()
     let blocked = moved.join("blocked");
     std::fs::write(&blocked, "").unwrap();
     let unwritten = kiln(&moved, "session end --out blocked/reports");
-    assert!(unwritten.code == 1 && unwritten.err.contains("making blocked/reports for the report"), "{}", unwritten.err);
+    assert!(
+        unwritten.code == 1 && unwritten.err.contains("making blocked/reports for the report"),
+        "{}",
+        unwritten.err
+    );
     assert_eq!(kiln(&moved, "session end").code, 0);
     assert_eq!(object(&kiln(&moved, "session list --json"))["sessions"].as_array().unwrap().len(), 1);
 }
@@ -230,7 +245,8 @@ fn a_session_is_named_by_enough_of_its_id() {
     let none = kiln_in(&folder, &["session", "report", ""]);
     assert!(none.code == 2 && none.err.contains("expected the end of a session's id, or last"), "{}", none.err);
     let all = object(&kiln(&folder, "session list --json"));
-    let ids: Vec<&str> = all["sessions"].as_array().unwrap().iter().map(|row| row["session"].as_str().unwrap()).collect();
+    let ids: Vec<&str> =
+        all["sessions"].as_array().unwrap().iter().map(|row| row["session"].as_str().unwrap()).collect();
     let ends = |end: char| ids.iter().filter(|id| id.ends_with(end)).count();
     if let Some(end) = "0123456789abcdef".chars().find(|end| ends(*end) > 1) {
         let several = kiln(&folder, &format!("session report {end}"));

@@ -125,7 +125,8 @@ impl<'p> Trying<'p> {
             Err(fault) => return not(&format!("this {} is not recorded as an attempt", self.verb), fault),
         };
         let said = self.follows(&store, joined);
-        let said = said.unwrap_or_else(|fault| not("this attempt is recorded, and what it leads to is not known", fault));
+        let said =
+            said.unwrap_or_else(|fault| not("this attempt is recorded, and what it leads to is not known", fault));
         note_damage(self.project, &store);
         said
     }
@@ -168,7 +169,8 @@ impl<'p> Trying<'p> {
         let lesson = proposed(&others, &made);
         let mut warnings = newly(self.project, session.as_ref(), &Past { earlier, others, times }, &made);
         warnings.extend(beside.map(|wanted| {
-            let words = format!("this speedup is over another baseline than the session's, {wanted}, and does not count");
+            let words =
+                format!("this speedup is over another baseline than the session's, {wanted}, and does not count");
             Report::warning(words).hint(format!("kiln {} {} --baseline {wanted}", made.verb, made.path))
         }));
         Ok(Said { warnings, lesson })

@@ -35,7 +35,8 @@ impl Goal {
     /// `1.2x s512`: a speedup and a workload. Words without a number are a goal that nobody measures, kept as they are; a number that
     /// is not read would be one that nobody notices.
     pub fn parse(text: &str) -> Result<Goal, GoalError> {
-        let expected = "expected a speedup and a workload such as \"1.2x s512\", a speedup alone, or words without a number";
+        let expected =
+            "expected a speedup and a workload such as \"1.2x s512\", a speedup alone, or words without a number";
         let wrong = || GoalError { typed: text.trim().into(), expected };
         let words: Vec<&str> = text.split_whitespace().collect();
         let (speedup, workload) = match words.as_slice() {

@@ -33,9 +33,10 @@ pub fn mistakes(before: &[Attempted], own: &[Attempted]) -> Vec<Mistake> {
         if last.is_some_and(|last| last.mistake() == Some(what)) {
             continue;
         }
-        let put_right = all[..index].iter().enumerate().rev().find(|(at, one)| {
-            one.mistake() == Some(what) && all[at + 1..index].iter().any(|later| later.answers(one))
-        });
+        let put_right =
+            all[..index].iter().enumerate().rev().find(|(at, one)| {
+                one.mistake() == Some(what) && all[at + 1..index].iter().any(|later| later.answers(one))
+            });
         if let Some((at, _)) = put_right {
             found.push(Mistake {
                 what: what.into(),

@@ -47,7 +47,10 @@ pub fn time_to_build(session: &Session, attempts: &[Attempted]) -> Option<f64> {
 
 /// Seconds from the beginning to the first attempt that named what limits the session's kernel.
 pub fn time_to_bottleneck(session: &Session, attempts: &[Attempted]) -> Option<f64> {
-    attempts.iter().find(|attempt| session.is_about(attempt) && attempt.diagnosed()).map(|attempt| since(session, attempt))
+    attempts
+        .iter()
+        .find(|attempt| session.is_about(attempt) && attempt.diagnosed())
+        .map(|attempt| since(session, attempt))
 }
 
 fn since(session: &Session, attempt: &Attempted) -> f64 {
@@ -97,7 +100,8 @@ mod tests {
     fn a_goal_on_a_workload_is_reached_on_that_one_alone() {
         let mut session = crate::session::sample();
         session.goal = crate::Goal::parse("1.2x s512").unwrap();
-        let on = |speedup, workload: Option<&str>| Attempted { workload: workload.map(String::from), ..bench(1.0, speedup) };
+        let on =
+            |speedup, workload: Option<&str>| Attempted { workload: workload.map(String::from), ..bench(1.0, speedup) };
         assert_eq!(best(&session, &[on(3.0, Some("s128")), on(2.0, None)]), None);
         assert_eq!(best(&session, &[on(3.0, Some("s128")), on(1.1, Some("s512"))]).unwrap().speedup, 1.1);
     }

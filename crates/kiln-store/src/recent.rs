@@ -26,7 +26,8 @@ pub struct Recent {
 }
 
 /// The measurements that rules look at one by one, all with the newest attempt's kernel and workload.
-const SERIES: &str = "session = $1 AND id <> $2 AND kernel = $3 AND path = $4 AND speedup IS NOT NULL AND COALESCE(workload, '') = $5";
+const SERIES: &str =
+    "session = $1 AND id <> $2 AND kernel = $3 AND path = $4 AND speedup IS NOT NULL AND COALESCE(workload, '') = $5";
 /// Attempts of the newest one's kernel.
 const KERNEL: &str = "session = $1 AND id <> $2 AND kernel = $3 AND path = $4";
 /// All others.
@@ -53,7 +54,8 @@ impl Store {
     pub fn last_ended_ms(&self, session: &str) -> Result<Option<i64>, Fault> {
         let statement =
             sqlx::query("SELECT MAX(at_ms + CAST(1000 * seconds AS bigint)) AS ended FROM attempts WHERE session = $1");
-        let found = self.read("looking for the last attempt", statement.bind(session.to_string()), |row| row.get("ended"))?;
+        let found =
+            self.read("looking for the last attempt", statement.bind(session.to_string()), |row| row.get("ended"))?;
         Ok(found.into_iter().next().flatten())
     }
 
@@ -91,14 +93,17 @@ impl Store {
                 "place = 1",
             ),
             // Whether it was profiled, since when the sources are these, what profiles promise.
-            newest(&format!("{KERNEL} AND (limited_by IS NOT NULL OR (phase = 'profile' AND outcome = 'passed'))"), "1"),
+            newest(
+                &format!("{KERNEL} AND (limited_by IS NOT NULL OR (phase = 'profile' AND outcome = 'passed'))"),
+                "1",
+            ),
             newest(&format!("{KERNEL} AND COALESCE(sources, '') <> $6"), "1"),
             first_by(&format!("{OTHERS} AND promise IS NOT NULL"), "PARTITION BY kernel", late, "place = 1"),
             // The last time of everything: what was refused and what put it right.
             first_by(OTHERS, "PARTITION BY kernel, path, verb, outcome", late, "place = 1"),
             first_by(
                 &format!("{OTHERS} AND {FAILED} AND {same}"),
-                "PARTITION BY kernel, path",
+                "PARTITION BY kernel, path, verb",
                 "at_ms, id",
                 "place = 1",
             ),
@@ -163,7 +168,7 @@ impl Store {
         let sets = [
             first_by(
                 &format!("{FAILED} AND (lesson = $1 OR (lesson IS NULL AND cause = $1))"),
-                "kernel, path",
+                "kernel, path, verb",
                 "at_ms, id",
             ),
             first_by("outcome = 'passed'", "kernel, path, verb", "at_ms DESC, id DESC"),

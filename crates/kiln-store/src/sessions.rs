@@ -91,8 +91,9 @@ impl Store {
     /// Makes the sessions of a folder those of another: it was moved there.
     pub fn move_sessions(&self, from: &str, to: &str) -> Result<(), Fault> {
         let what = &format!("moving the sessions of {from} to {to}");
-        let update =
-            sqlx::query("UPDATE sessions SET folder = $1 WHERE folder = $2").bind(to.to_string()).bind(from.to_string());
+        let update = sqlx::query("UPDATE sessions SET folder = $1 WHERE folder = $2")
+            .bind(to.to_string())
+            .bind(from.to_string());
         self.transaction(what, |session| session.change(update).map(|_| ()).map_err(|e| fault(what, &e)))
     }
 }

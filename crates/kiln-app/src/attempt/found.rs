@@ -193,8 +193,11 @@ impl Tried for Tuned {
             Tuned::Failed { failure, .. } => Found::of_failure(failure),
             Tuned::Interrupted { .. } => Found::default(),
             Tuned::Ended { summary, .. } => {
-                let ratio = |on: Option<&String>, times: f64, holdout: bool| {
-                    Ratio { on: on.cloned(), over: summary.baseline.clone(), times, holdout }
+                let ratio = |on: Option<&String>, times: f64, holdout: bool| Ratio {
+                    on: on.cloned(),
+                    over: summary.baseline.clone(),
+                    times,
+                    holdout,
                 };
                 let apart = summary.workloads.iter().map(|one| ratio(Some(&one.name), one.speedup, one.holdout));
                 let whole = summary.speedup.map(|speedup| ratio(None, speedup, false));

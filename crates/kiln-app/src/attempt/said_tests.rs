@@ -143,8 +143,8 @@ fn of_a_long_session_the_same_is_said_as_if_all_of_it_were_read() {
             let all = told(&session, &whole, &made);
             assert_eq!(told(&session, &recent, &made), all, "seed {seed}, attempt {number}");
             seen.extend(all.iter().map(|one| one.rule));
-            let [own, near] = [&whole, &recent]
-                .map(|past| past.others.iter().chain([&made]).cloned().collect::<Vec<Attempted>>());
+            let [own, near] =
+                [&whole, &recent].map(|past| past.others.iter().chain([&made]).cloned().collect::<Vec<Attempted>>());
             let changes = |all: &[Attempted]| {
                 let mine = |id: &String| *id == made.id;
                 let found = blind(all).into_iter().filter(|one| mine(&one.attempt)).map(|one| one.changed);

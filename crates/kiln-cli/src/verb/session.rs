@@ -1,8 +1,8 @@
 //! `kiln session`: a stretch of work with a goal, a budget and prices; and `kiln retire`.
 
 use kiln_app::{
-    DecideRequest, Ending, Failure, Fault, Project, RetireRequest, SessionReport, Utf8Path, decide, end_session, past_session,
-    past_sessions, retire, session_status, start_session, writable, write_whole,
+    DecideRequest, Ending, Failure, Fault, Project, RetireRequest, SessionReport, Utf8Path, decide, end_session,
+    past_session, past_sessions, retire, session_status, start_session, writable, write_whole,
 };
 use kiln_show::{BegunSessionView, DecisionView, SessionView, SessionsView};
 use serde_json::Value;

@@ -4,8 +4,11 @@ use kiln_app::{ChecklistState, NextStep, SessionReport, SessionRow};
 
 use super::{Address, Block, Cell, Section, Table, View};
 use crate::results::session::{amount, factor, graded, maybe_stretch, session_picture, short};
-use crate::words::number::stretch;
+use crate::words::number::{counted, stretch};
 use crate::words::time::moment;
+
+/// Sessions that one page shows, the newest.
+const SHOWN: usize = 100;
 
 /// Sessions that are over, oldest first.
 pub fn sessions_sections(rows: &[SessionRow], view: &View) -> Vec<Section> {
@@ -13,7 +16,13 @@ pub fn sessions_sections(rows: &[SessionRow], view: &View) -> Vec<Section> {
         let words = "No session is over yet. kiln session start begins one.";
         return vec![Section::new("sessions", "Sessions", vec![Block::words(words)])];
     }
-    let blocks = vec![Block::Table(table(rows, view)), Block::Figure(session_picture(rows))];
+    let older = rows.len().saturating_sub(SHOWN);
+    let rows = &rows[older..];
+    let mut blocks = vec![Block::Table(table(rows, view)), Block::Figure(session_picture(rows))];
+    if older > 0 {
+        let words = format!("{} older: kiln session list --limit {}", counted(older as u128, "session"), older + SHOWN);
+        blocks.push(Block::words(words));
+    }
     vec![Section::new("sessions", "Sessions", blocks)]
 }
 

@@ -208,7 +208,9 @@ impl fmt::Display for SessionsView<'_> {
                 f.write_str(&(table(rows) + &figure::text(rows)))?;
                 match self.older {
                     0 => Ok(()),
-                    older => writeln!(f, "\n{} older: --limit {}", counted(older as u128, "session"), older + rows.len()),
+                    older => {
+                        writeln!(f, "\n{} older: --limit {}", counted(older as u128, "session"), older + rows.len())
+                    }
                 }
             }
         }

@@ -8,7 +8,7 @@ use kiln_store::{AttemptsOf, Store};
 
 use super::asked::Asked;
 use super::refused;
-use crate::attempt::{About, environment, inside};
+use crate::attempt::{About, environment, inside, note_damage};
 use crate::failure::Failure;
 use crate::operation::session::{current, now, retired_kernel};
 use crate::project::Project;
@@ -40,6 +40,7 @@ impl Logged {
         let session = current(project)?.filter(about);
         let smallest = session.as_ref().and_then(|session| session.smallest.clone());
         let session = session.map(|session| stands(&store, session)).transpose()?;
+        note_damage(project, &store);
         let here = environment();
         let machines = store.attempts(AttemptsOf::Kernel("", NEWEST))?;
         let path = inside(&asked.path);

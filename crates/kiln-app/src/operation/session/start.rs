@@ -136,8 +136,8 @@ fn meant(text: &str) -> Option<String> {
     let (number, unit) = first.split_at(end);
     let value: f64 = number.parse().ok().filter(|value| *value > 0.0)?;
     match unit {
-        "" if rest.starts_with('%') => Some(format!("did you mean {}x?", 1.0 + value / 100.0)),
-        "%" => Some(format!("did you mean {}x?", 1.0 + value / 100.0)),
+        "" if rest.starts_with('%') => Some(format!("did you mean {}x?", (100.0 + value) / 100.0)),
+        "%" => Some(format!("did you mean {}x?", (100.0 + value) / 100.0)),
         "" | "\u{d7}" => Some(format!("did you mean {number}x?")),
         _ => None,
     }

@@ -140,10 +140,7 @@ pub(super) fn markdown(report: &SessionReport) -> String {
             }),
         ),
     );
-    section(
-        "Decisions",
-        report.decisions.iter().map(decision).collect(),
-    );
+    section("Decisions", report.decisions.iter().map(decision).collect());
     section("Warnings at the end", list(report.warnings.iter().map(|one| one.what.clone())));
     section("Next", list(report.next.iter().cloned()));
     if !report.earlier.is_empty() {
