@@ -13,20 +13,20 @@ use std::time::Instant;
 use camino::Utf8Path;
 use kiln_core::{Gate, Report};
 use kiln_session::{AttemptOutcome, Attempted, PutRight, Session, SessionPhase, put_right};
-use kiln_store::{AttemptsOf, Store, Study};
+use kiln_store::{AttemptsOf, Recent, Store, Study};
 
 use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::kernel::kernels_below;
 use crate::lessons::{Shelf, lesson_for};
 use crate::project::Project;
-use crate::teller::Teller;
+use crate::teller::{FirstLook, Teller};
 pub use about::environment;
 pub(crate) use about::{About, inside, sources_at};
-pub(crate) use found::{Found, Tried};
+pub(crate) use found::{Found, Ratio, Tried};
 pub(crate) use kept::differences;
-pub(crate) use said::newly;
-pub(crate) use whose::{here, open, user};
+use said::{Past, newly};
+pub(crate) use whose::{home, open, user};
 
 /// The gate of what a kernel's file rules out by itself.
 const RULE: Gate = Gate::Constraint;
@@ -55,6 +55,15 @@ fn proposed(others: &[Attempted], made: &Attempted) -> Option<String> {
     ))
 }
 
+/// An attempt that is recorded.
+struct Joined {
+    /// The session it belongs to.
+    session: Option<Session>,
+    made: Attempted,
+    /// The session's baseline, where only others were measured.
+    beside: Option<String>,
+}
+
 /// What is said about an attempt.
 #[derive(Debug, Default)]
 struct Said {
@@ -81,7 +90,9 @@ impl<'p> Trying<'p> {
 
     /// Records how it ended, tells what follows from that, and then the end itself.
     pub(crate) fn told<T: Tried>(self, teller: &Teller<'_>, result: Result<T, Failure>) -> Result<T, Failure> {
+        let project = self.project;
         let Said { warnings, lesson } = self.record(&result, Some(teller));
+        teller.warn(&project.notices());
         teller.warn(&warnings);
         lesson.into_iter().for_each(|words| teller.note(words));
         teller.end(result)
@@ -102,32 +113,63 @@ impl<'p> Trying<'p> {
         if self.project.is_unrecorded() || (!begun() && !works()) {
             return Said::default();
         }
-        // What was measured is recorded elsewhere, and whoever fails to do that says so.
-        self.project.kept_store().and_then(|store| self.joined(&store, made)).unwrap_or_default()
+        // A record that cannot be made is no reason to lose what was found out.
+        let not = |what: &str, fault: kiln_core::Fault| {
+            let words = format!("{what}: {}: {}", fault.what, fault.why);
+            self.project.notice(Report::warning(words).maybe_hint(fault.hint));
+            Said::default()
+        };
+        let kept = self.project.kept_store().and_then(|store| Ok((self.kept(&store, made)?, store)));
+        let (joined, store) = match kept {
+            Ok(kept) => kept,
+            Err(fault) => return not(&format!("this {} is not recorded as an attempt", self.verb), fault),
+        };
+        let said = self.follows(&store, joined);
+        said.unwrap_or_else(|fault| not("this attempt is recorded, and what it leads to is not known", fault))
     }
 
-    /// Joins the open session, and says what that leads to.
-    fn joined(&self, store: &Store, (mut made, found): (Attempted, Found)) -> Result<Said, kiln_core::Fault> {
+    /// Records it in the open session.
+    fn kept(&self, store: &Store, (mut made, found): (Attempted, Found)) -> Result<Joined, kiln_core::Fault> {
         let session: Option<Session> = open(self.project, store, made.at_ms)?;
-        let goal = session.as_ref().and_then(|session| session.goal.workload.as_deref());
-        (made.speedup, made.workload) = found.speedup(goal).map_or((None, None), |(speedup, on)| (Some(speedup), on));
+        // A baseline and a goal are of the session's kernel.
+        let own = session.as_ref().filter(|session| session.is_about(&made));
+        let goal = own.and_then(|session| session.goal.workload.as_deref());
+        let wanted = own.and_then(|session| session.baseline.as_deref());
+        let counts = |over: Option<&str>| self.about.counts(over, wanted);
+        (made.speedup, made.workload) =
+            found.speedup(goal, counts).map_or((None, None), |(speedup, on)| (Some(speedup), on));
         made.session = session.as_ref().map(|session| session.id.clone());
         store.record_attempt(&made)?;
         self.project.recorded_one();
         if let Some(digest) = made.sources.as_ref().filter(|_| made.failed()) {
             kept::keep(self.project, digest, &self.about.files);
         }
-        let own = match &session {
-            Some(session) => store.attempts(AttemptsOf::Session(&session.id))?,
-            None => store.attempts(AttemptsOf::Kernel(&made.kernel, said::REMEMBERED))?,
+        let beside = wanted.filter(|_| made.speedup.is_none() && !found.ratios.is_empty()).map(String::from);
+        Ok(Joined { session, made, beside })
+    }
+
+    /// What it leads to.
+    fn follows(&self, store: &Store, joined: Joined) -> Result<Said, kiln_core::Fault> {
+        let Joined { session, made, beside } = joined;
+        let (others, times) = match &session {
+            Some(session) => {
+                let Recent { others, times } = store.recent(session, &made)?;
+                (others, times)
+            }
+            None => (store.attempts(AttemptsOf::Kernel(&made.kernel, said::REMEMBERED))?, None),
         };
-        // What earlier sessions put right is known here too.
-        let began = session.as_ref().filter(|_| made.mistake().is_some()).map(|session| session.started_ms);
-        let earlier = began.map(|began| store.attempts(AttemptsOf::Before(began, said::EARLIER))).transpose()?;
         // A longer one may have begun before this one, and ended after it.
-        let others: Vec<Attempted> = own.into_iter().filter(|one| one.id != made.id).collect();
+        let others: Vec<Attempted> = others.into_iter().filter(|one| one.id != made.id).collect();
+        // What earlier sessions put right is known here too.
+        let earlier = session.as_ref().zip(made.mistake()).map(|(session, what)| store.met_before(session, what));
+        let earlier = earlier.transpose()?.unwrap_or_default();
         let lesson = proposed(&others, &made);
-        let warnings = newly(self.project, session.as_ref(), (&earlier.unwrap_or_default(), others), &made);
+        let mut warnings = newly(self.project, session.as_ref(), &Past { earlier, others, times }, &made);
+        warnings.extend(beside.map(|wanted| {
+            let words =
+                format!("this speedup is over another baseline than the session's, {wanted}, and does not count");
+            Report::warning(words).hint(format!("kiln {} {} --baseline {wanted}", made.verb, made.path))
+        }));
         Ok(Said { warnings, lesson })
     }
 
@@ -147,8 +189,14 @@ impl<'p> Trying<'p> {
             Ending::Unfit | Ending::Failed => AttemptOutcome::Fault,
         };
         let (phase, parts) = (found.phase.unwrap_or(self.phase), teller.map(Teller::parts).unwrap_or_default());
-        if found.speedups.is_empty() {
-            found.speedups.extend(teller.and_then(Teller::first_look).map(|(on, ratio)| (Some(on), ratio)));
+        if found.ratios.is_empty() {
+            let first = teller.and_then(Teller::first_look);
+            found.ratios.extend(first.map(|FirstLook { baseline, workload, ratio }| Ratio {
+                on: Some(workload),
+                over: Some(baseline),
+                times: ratio,
+                holdout: false,
+            }));
         }
         let failed = matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Fault);
         let taught = failed && !found.is_silent();

@@ -2,7 +2,7 @@
 //! stopped. In: the store's place, where it is elsewhere. Out: paths, and the store when an operation needs it. Nothing is
 //! opened or made before that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -66,9 +66,18 @@ pub struct Project {
     attempted: Arc<AtomicBool>,
     /// Whether operations that only look leave no attempt.
     unrecorded: bool,
+    /// What a user should know that no result carries.
+    notices: Arc<Mutex<Notices>>,
     /// Records that could not be read, and whether somebody was told.
     damaged: Damaged,
     damage_told: Arc<AtomicBool>,
+}
+
+/// Warnings that wait to be told, each once.
+#[derive(Debug, Default)]
+struct Notices {
+    waiting: Vec<Report>,
+    known: BTreeSet<String>,
 }
 
 impl Project {
@@ -86,6 +95,7 @@ impl Project {
             hypothesis: None,
             attempted: Arc::default(),
             unrecorded: false,
+            notices: Arc::default(),
             damaged: Damaged::default(),
             damage_told: Arc::default(),
         }
@@ -142,6 +152,28 @@ impl Project {
     /// Whether an attempt was recorded.
     pub(crate) fn has_recorded_one(&self) -> bool {
         self.attempted.load(Ordering::Relaxed)
+    }
+
+    /// Has a warning told beside whatever the result is; the same one once.
+    pub(crate) fn notice(&self, report: Report) {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        if notices.known.insert(report.message.clone()) {
+            notices.waiting.push(report);
+        }
+    }
+
+    /// Warnings that were not told yet, that of damaged records among them; who takes them tells them.
+    pub fn notices(&self) -> Vec<Report> {
+        let mut waiting = std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner).waiting);
+        waiting.extend(self.untold_damage());
+        waiting
+    }
+
+    /// The folder that the project's own store lies in, whatever folder kiln runs in; none where it is kept elsewhere.
+    pub(crate) fn root(&self) -> Option<Utf8PathBuf> {
+        let place = Utf8Path::new(&self.store).parent()?;
+        let whole = place.canonicalize_utf8().ok()?;
+        whole.parent().filter(|_| whole.file_name() == Some(FOLDER)).map(Utf8Path::to_owned)
     }
 
     /// How long a build may take; none for the usual limit.
@@ -207,7 +239,7 @@ impl Project {
     }
 
     /// The warning of records that could not be read so far; none where there are none, and once it was given.
-    pub fn untold_damage(&self) -> Option<Report> {
+    pub(crate) fn untold_damage(&self) -> Option<Report> {
         let records = self.damaged.ids().len();
         if records == 0 || self.damage_told.swap(true, Ordering::Relaxed) {
             return None;
@@ -300,17 +332,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let project = Project::here(Some(folder.path().join("x.db").to_string_lossy().into()), Stop::never());
         project.store().unwrap();
-        assert!(project.untold_damage().is_none());
+        assert!(project.notices().is_empty());
         for id in ["a", "b"] {
             project.clone().store().unwrap().leave_out(id);
         }
-        let told = project.untold_damage().unwrap();
+        let told = project.notices().pop().unwrap();
         assert!(
             told.message.starts_with("2 records") && told.hint.unwrap().contains("kiln doctor"),
             "{}",
             told.message
         );
-        assert!(project.clone().untold_damage().is_none());
+        assert!(project.clone().notices().is_empty());
+    }
+
+    #[test]
+    fn a_notice_is_told_once() {
+        let project = Project::here(None, Stop::never());
+        project.notice(Report::warning("one"));
+        project.clone().notice(Report::warning("one"));
+        assert_eq!(project.notices().len(), 1);
+        project.notice(Report::warning("one"));
+        assert!(project.notices().is_empty());
     }
 
     #[test]

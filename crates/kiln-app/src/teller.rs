@@ -22,12 +22,20 @@ pub(crate) struct Teller<'a> {
     seen: Mutex<Seen>,
 }
 
+/// What a study's first look found.
+#[derive(Debug, Clone)]
+pub(crate) struct FirstLook {
+    pub(crate) baseline: String,
+    pub(crate) workload: String,
+    pub(crate) ratio: f64,
+}
+
 /// What is remembered of events, for the record of the attempt.
 #[derive(Default)]
 struct Seen {
     /// When each phase began; an empty name for none.
     phases: Vec<(String, i64)>,
-    first_look: Option<(String, f64)>,
+    first_look: Option<FirstLook>,
 }
 
 impl<'a> Teller<'a> {
@@ -52,7 +60,10 @@ impl<'a> Teller<'a> {
         match what {
             What::Phase { phase, .. } => seen.phases.push((phase.clone(), at_ms)),
             What::PhaseEnd => seen.phases.push((String::new(), at_ms)),
-            What::FirstLook { workload, ratio, .. } => seen.first_look = Some((workload.clone(), *ratio)),
+            What::FirstLook { baseline, workload, ratio } => {
+                let (baseline, workload) = (baseline.clone(), workload.clone());
+                seen.first_look = Some(FirstLook { baseline, workload, ratio: *ratio });
+            }
             _ => {}
         }
     }
@@ -75,8 +86,8 @@ impl<'a> Teller<'a> {
         parts
     }
 
-    /// The speedup of a study's first look, with its workload.
-    pub(crate) fn first_look(&self) -> Option<(String, f64)> {
+    /// A study's first look.
+    pub(crate) fn first_look(&self) -> Option<FirstLook> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).first_look.clone()
     }
 

@@ -26,7 +26,7 @@ fn main() -> std::process::ExitCode {
     let ended = limited.and_then(|project| verb::run(&project, &cli.verb));
     let ended = remembered(&project, ended);
     let code = exit::code(ended, cli.verb.json(), &project);
-    output::warnings(Vec::from_iter(project.untold_damage()).as_slice());
+    output::warnings(&project.notices());
     code
 }
 

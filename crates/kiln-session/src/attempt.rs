@@ -152,6 +152,36 @@ impl Attempted {
         matches!(self.outcome, AttemptOutcome::Refused | AttemptOutcome::Fault)
     }
 
+    /// Whether it did what was asked for.
+    pub fn passed(&self) -> bool {
+        self.outcome == AttemptOutcome::Passed
+    }
+
+    /// Whether it says of a kernel that it is correct, or that it is not.
+    pub fn says_correct(&self) -> bool {
+        matches!(self.verb.as_str(), "check" | "fuzz" | "bench" | "tune" | "sweep" | "ci")
+    }
+
+    /// Whether the kernel ran in it as it was then. A bisection looks at other commits, a diagnosis at a log, and what a command that
+    /// is not kiln's looks at nobody knows.
+    pub fn ran_kernel(&self) -> bool {
+        let looks = self.says_correct() || matches!(self.verb.as_str(), "gate" | "sanitize" | "profile" | "reproduce");
+        // Of a benchmark or a profile without a configuration only a baseline ran.
+        let alone = matches!(self.verb.as_str(), "bench" | "profile") && self.config.is_none();
+        let own = looks && !alone && !self.kernel.is_empty();
+        own && (self.passed() || self.speedup.is_some())
+    }
+
+    /// Whether it puts a failure right: it passed, and it tells whether what failed then works now.
+    pub fn answers(&self, failure: &Attempted) -> bool {
+        let tells = match failure.phase {
+            _ if self.verb == failure.verb => true,
+            SessionPhase::Environment | SessionPhase::Build => self.ran_kernel(),
+            _ => self.says_correct() && self.ran_kernel(),
+        };
+        self.passed() && self.same_kernel(failure) && self.phase >= failure.phase && tells
+    }
+
     /// Whether it names what limits the kernel.
     pub fn diagnosed(&self) -> bool {
         self.limit.is_some() || (self.phase == SessionPhase::Profile && self.outcome == AttemptOutcome::Passed)
@@ -182,6 +212,30 @@ impl Attempted {
 fn digest(text: &str) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sample::{at, refused};
+    use super::*;
+
+    #[test]
+    fn a_failure_is_answered_by_what_tells_whether_it_is_gone() {
+        use SessionPhase::{Build, Check, Environment, Profile};
+        let wrong = refused(1.0, "check", Check, "numerics");
+        assert!(at(2.0, "check", Check).answers(&wrong) && at(2.0, "bench", SessionPhase::Baseline).answers(&wrong));
+        for verb in ["bisect", "true", "python check.py", "sanitize", "diagnose", "profile"] {
+            let phase = if verb == "profile" { Profile } else { Check };
+            assert!(!at(2.0, verb, phase).answers(&wrong), "{verb}");
+        }
+        let interrupted = Attempted { outcome: AttemptOutcome::Interrupted, ..at(2.0, "check", Check) };
+        assert!(!interrupted.answers(&wrong));
+        let broken = refused(1.0, "gate", Build, "build_failed");
+        assert!(at(2.0, "gate", Build).answers(&broken) && at(2.0, "sanitize", Check).answers(&broken));
+        assert!(!at(2.0, "bisect", Check).answers(&broken) && !at(2.0, "true", Check).answers(&broken));
+        assert!(at(2.0, "doctor", Environment).answers(&refused(1.0, "doctor", Environment, "driver")));
+        assert!(!Attempted { kernel: "other".into(), ..at(2.0, "check", Check) }.answers(&wrong));
+    }
 }
 
 #[cfg(test)]

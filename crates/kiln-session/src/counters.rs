@@ -13,7 +13,7 @@ use crate::Attempted;
 pub struct LessonCount {
     /// Failures that it fitted; a row of equal ones counts once.
     pub met: usize,
-    /// Those that were followed by a success of the same kernel in the same phase or a later one.
+    /// Those that a later attempt put right ([`Attempted::answers`]).
     pub worked: usize,
     /// The median time from failure to success, in seconds.
     pub median_s: Option<f64>,
@@ -31,7 +31,7 @@ pub fn counters(attempts: &[Attempted]) -> BTreeMap<String, LessonCount> {
         }
         let (met, took) = times.entry(lesson.clone()).or_default();
         *met += 1;
-        let right = |one: &&Attempted| own(one) && !one.failed() && one.lesson.is_none() && one.phase >= attempt.phase;
+        let right = |one: &&Attempted| one.lesson.is_none() && one.answers(attempt);
         if let Some(success) = attempts[index + 1..].iter().find(right) {
             took.push((success.ended_ms() - attempt.ended_ms()).max(0) as f64 / 1e3);
         }
@@ -56,5 +56,7 @@ mod tests {
         let found = counters(&story)["tail_guard"];
         assert_eq!(found, LessonCount { met: 2, worked: 1, median_s: Some(180.0) });
         assert!(counters(&story[3..4]).is_empty());
+        let bisected = [wrong(1.0), at(2.0, "bisect", Check), at(3.0, "true", Check)];
+        assert_eq!(counters(&bisected)["tail_guard"].worked, 0, "other commits, and a command that is not kiln's");
     }
 }

@@ -32,28 +32,47 @@ impl fmt::Display for GoalError {
 }
 
 impl Goal {
-    /// `1.2x s512`: a speedup and a workload; other words are kept as they are.
-    pub fn parse(text: &str) -> Goal {
-        let factor = |word: &str| {
-            let number = word.strip_suffix(['x', 'X'])?.parse::<f64>().ok()?;
-            (number.is_finite() && number > 0.0).then_some(number)
-        };
+    /// `1.2x s512`: a speedup and a workload. Words without a number are a goal that nobody measures, kept as they are; a number that
+    /// is not read would be one that nobody notices.
+    pub fn parse(text: &str) -> Result<Goal, GoalError> {
+        let expected =
+            "expected a speedup and a workload such as \"1.2x s512\", a speedup alone, or words without a number";
+        let wrong = || GoalError { typed: text.trim().into(), expected };
         let words: Vec<&str> = text.split_whitespace().collect();
-        let at = words.iter().position(|word| factor(word).is_some());
-        let speedup = at.and_then(|at| factor(words[at]));
-        // `1.2x s512`, `1.2x on s512`: one word behind the number is the workload.
-        let workload = at.and_then(|at| match words[at + 1..] {
-            [name] | ["on" | "at", name] => Some(name.to_string()),
-            _ => None,
-        });
-        Goal { text: text.trim().into(), speedup, workload }
+        let (speedup, workload) = match words.as_slice() {
+            words if !words.iter().any(|word| is_number(word)) => (None, None),
+            [number] => (Some(factor(number).ok_or_else(wrong)?), None),
+            [number, "on" | "at", name] => (Some(factor(number).ok_or_else(wrong)?), Some(name.to_string())),
+            [number, name] if !matches!(*name, "on" | "at") => {
+                (Some(factor(number).ok_or_else(wrong)?), Some(name.to_string()))
+            }
+            _ => return Err(wrong()),
+        };
+        Ok(Goal { text: text.trim().into(), speedup, workload })
+    }
+
+    /// Whether what was measured on a workload, or on all together, can reach it.
+    pub fn is_about(&self, workload: Option<&str>) -> bool {
+        self.workload.is_none() || self.workload.as_deref() == workload
     }
 
     /// Whether a speedup on a workload reaches it.
     pub fn is_reached(&self, speedup: f64, workload: Option<&str>) -> bool {
-        let there = self.workload.is_none() || workload.is_none() || self.workload.as_deref() == workload;
-        there && self.speedup.is_some_and(|goal| speedup >= goal)
+        self.is_about(workload) && self.speedup.is_some_and(|goal| speedup >= goal)
     }
+}
+
+/// `1.2x`.
+fn factor(word: &str) -> Option<f64> {
+    let number = word.strip_suffix(['x', 'X'])?.parse::<f64>().ok()?;
+    (number.is_finite() && number > 0.0).then_some(number)
+}
+
+/// Whether a word was meant as a number.
+fn is_number(word: &str) -> bool {
+    let bare = word.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+    let bare = bare.trim_end_matches(['x', 'X', '\u{d7}', '%']);
+    bare.starts_with(|letter: char| letter.is_ascii_digit()) || bare.parse::<f64>().is_ok()
 }
 
 /// A stretch of time, in seconds: `4h`, `90m`, `1h30m`, `45s`.
@@ -102,13 +121,37 @@ mod tests {
 
     #[test]
     fn goals_are_read_as_they_are_typed() {
-        let goal = Goal::parse("1.2x s512");
+        let goal = Goal::parse("1.2x s512").unwrap();
         assert_eq!((goal.speedup, goal.workload.as_deref()), (Some(1.2), Some("s512")));
-        assert_eq!(Goal::parse("1.2x on s512").workload.as_deref(), Some("s512"));
-        assert_eq!(Goal::parse("reach 2x at last, whatever it takes").workload, None);
-        assert_eq!(Goal::parse("find the crash").speedup, None);
-        assert!(goal.is_reached(1.21, Some("s512")) && goal.is_reached(1.2, None));
+        assert_eq!(Goal::parse("1.2x on s512").unwrap().workload.as_deref(), Some("s512"));
+        let words = ["find the crash", "twice as fast", "no crash at S=65", ""].map(|text| Goal::parse(text).unwrap());
+        assert!(words.iter().all(|goal| goal.speedup.is_none() && goal.workload.is_none()));
+        assert!(goal.is_reached(1.21, Some("s512")) && goal.is_reached(1.2, Some("s512")));
         assert!(!goal.is_reached(1.19, Some("s512")) && !goal.is_reached(3.0, Some("s128")));
+        assert!(!goal.is_reached(3.0, None), "the mean of others says nothing of s512");
+        assert!(Goal::parse("1.2x").unwrap().is_reached(1.2, None));
+    }
+
+    #[test]
+    fn a_number_that_is_not_understood_is_no_goal() {
+        let odd = [
+            "1.2",
+            "2\u{d7}",
+            "20% faster",
+            "20 % faster",
+            "nanx",
+            "infx",
+            "0x",
+            "-1x",
+            "1,2x",
+            ">=2x",
+            "1.2x s512 tomorrow",
+            "1.2x on",
+            "reach 2x at last",
+        ];
+        for text in odd {
+            assert!(Goal::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

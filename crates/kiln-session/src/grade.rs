@@ -1,4 +1,5 @@
-//! How well a session went: each target judged, and a letter with its reasons. A target that never came up counts neither way.
+//! How well a session went: each target judged, and a letter with its reasons. A target that never came up counts neither way; where
+//! nothing was attempted there is no letter.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,9 @@ use crate::report::Facts;
 const BUILD: f64 = 30.0 * 60.0;
 /// A named bottleneck is expected this long after the build works.
 const BOTTLENECK: f64 = 15.0 * 60.0;
+
+/// What stands for the letter where there is none.
+const NONE: &str = "-";
 
 /// A target and whether it was met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,8 +27,11 @@ pub struct Judged {
 /// A letter from A to E, with its reasons.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Grade {
-    /// The letter: A for every target met, one letter down for each that was missed.
+    /// The letter: A for every target met, one letter down for each that was missed; `-` where nothing can be judged.
     pub letter: String,
+    /// Why there is none.
+    #[serde(default)]
+    pub ungraded: Option<String>,
     /// Every target.
     pub targets: Vec<Judged>,
 }
@@ -81,5 +88,8 @@ pub fn grade(facts: &Facts<'_>) -> Grade {
     ];
     let missed = targets.iter().filter(|target| target.met == Some(false)).count();
     let letter = ["A", "B", "C", "D", "E"][missed.min(4)].to_string();
-    Grade { letter, targets }
+    match tried {
+        true => Grade { letter, ungraded: None, targets },
+        false => Grade { letter: NONE.into(), ungraded: Some("no command was recorded in it".into()), targets },
+    }
 }

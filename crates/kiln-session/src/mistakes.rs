@@ -33,10 +33,10 @@ pub fn mistakes(before: &[Attempted], own: &[Attempted]) -> Vec<Mistake> {
         if last.is_some_and(|last| last.mistake() == Some(what)) {
             continue;
         }
-        let put_right = all[..index].iter().enumerate().rev().find(|(at, one)| {
-            let passed = |later: &&&Attempted| later.same_kernel(one) && !later.failed();
-            one.mistake() == Some(what) && all[at + 1..index].iter().any(|later| passed(&later))
-        });
+        let put_right =
+            all[..index].iter().enumerate().rev().find(|(at, one)| {
+                one.mistake() == Some(what) && all[at + 1..index].iter().any(|later| later.answers(one))
+            });
         if let Some((at, _)) = put_right {
             found.push(Mistake {
                 what: what.into(),
@@ -67,6 +67,8 @@ mod tests {
         let found = mistakes(&[wrong(1.0), right(2.0)], &[wrong(9.0)]);
         assert!(found[0].earlier_session);
         assert!(mistakes(&[wrong(1.0)], &[wrong(9.0)]).is_empty(), "nobody had put it right");
+        let bisected = [wrong(1.0), at(2.0, "bisect", Check), at(3.0, "true", Check), wrong(4.0)];
+        assert!(mistakes(&[], &bisected).is_empty(), "a bisection puts nothing right");
         let other = Attempted { kernel: "other".into(), ..wrong(4.0) };
         assert_eq!(mistakes(&[], &[wrong(1.0), right(3.0), other]).len(), 1, "the same mistake in another kernel");
     }

@@ -1,6 +1,8 @@
 //! Where the time went. In: attempts and the moment now. Out: seconds by phase, in commands and in all: the time before a command
 //! belongs to its phase, since it was spent preparing it. Phases have budgets.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Attempted, Session, SessionPhase};
@@ -59,26 +61,53 @@ impl Budgeted {
     }
 }
 
+/// Attempts of one kind that follow each other, laid out in time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseStretch {
+    /// The phase they mostly were.
+    pub phase: SessionPhase,
+    /// Seconds by phase where one of them went through several; empty else.
+    pub parts: BTreeMap<String, f64>,
+    /// Seconds they took.
+    pub seconds: f64,
+    /// How many.
+    pub attempts: usize,
+    /// Seconds before them, back to what ended before.
+    pub before_s: f64,
+    /// Of their seconds, those in which nothing earlier ran.
+    pub own_s: f64,
+}
+
 /// The time of every phase that had some. Attempts are in order.
 pub fn phases(session: &Session, attempts: &[Attempted]) -> Vec<PhaseTime> {
-    let empty = |phase| PhaseTime { phase, commands_s: 0.0, elapsed_s: 0.0, attempts: 0 };
-    let mut times: Vec<PhaseTime> = SessionPhase::ALL.into_iter().map(empty).collect();
     let mut until = session.started_ms;
-    for attempt in attempts {
+    let laid = attempts.iter().map(|attempt| {
         // Two commands may run at once: what is elapsed is counted once.
         let before = (attempt.at_ms - until).max(0) as f64 / 1e3;
         let own = (attempt.ended_ms() - until.max(attempt.at_ms)).max(0) as f64 / 1e3;
         until = until.max(attempt.ended_ms());
-        let known = attempt.parts.values().sum::<f64>();
+        let (phase, parts, seconds) = (attempt.phase, attempt.parts.clone(), attempt.seconds);
+        PhaseStretch { phase, parts, seconds, attempts: 1, before_s: before, own_s: own }
+    });
+    let laid: Vec<PhaseStretch> = laid.collect();
+    phase_times(laid.iter())
+}
+
+/// The same of attempts that are laid out.
+pub fn phase_times<'s>(stretches: impl Iterator<Item = &'s PhaseStretch>) -> Vec<PhaseTime> {
+    let empty = |phase| PhaseTime { phase, commands_s: 0.0, elapsed_s: 0.0, attempts: 0 };
+    let mut times: Vec<PhaseTime> = SessionPhase::ALL.into_iter().map(empty).collect();
+    for stretch in stretches {
+        let known = stretch.parts.values().sum::<f64>();
         for time in &mut times {
-            let main = time.phase == attempt.phase;
-            let part = attempt.parts.get(time.phase.name()).copied().unwrap_or(0.0);
+            let main = time.phase == stretch.phase;
+            let part = stretch.parts.get(time.phase.name()).copied().unwrap_or(0.0);
             // What no part accounts for is the phase that it mostly was.
-            let seconds = part + if main { (attempt.seconds - known).max(0.0) } else { 0.0 };
-            let share = if attempt.seconds > 0.0 { (seconds / attempt.seconds).min(1.0) } else { f64::from(main) };
+            let seconds = part + if main { (stretch.seconds - known).max(0.0) } else { 0.0 };
+            let share = if stretch.seconds > 0.0 { (seconds / stretch.seconds).min(1.0) } else { f64::from(main) };
             time.commands_s += seconds;
-            time.elapsed_s += own * share + if main { before } else { 0.0 };
-            time.attempts += usize::from(main);
+            time.elapsed_s += stretch.own_s * share + if main { stretch.before_s } else { 0.0 };
+            time.attempts += if main { stretch.attempts } else { 0 };
         }
     }
     times.retain(|time| time.attempts > 0 || time.commands_s > 0.0);
@@ -89,7 +118,8 @@ pub fn phases(session: &Session, attempts: &[Attempted]) -> Vec<PhaseTime> {
 pub fn budgeted(session: &Session, times: &[PhaseTime]) -> Vec<Budgeted> {
     let spent = |budget: &PhaseBudget| {
         let own = times.iter().filter(|time| budget.phases.contains(&time.phase));
-        own.map(|time| time.elapsed_s).sum()
+        // The sum of no floats is -0.0.
+        own.map(|time| time.elapsed_s).fold(0.0, |all, own| all + own)
     };
     let minutes = |budget: &PhaseBudget| session.phase_minutes.get(budget.name).copied().unwrap_or(budget.minutes);
     let all = PhaseBudget::ALL.iter();
@@ -129,6 +159,7 @@ mod tests {
             all.iter().find(|budget| budget.name == "environment").unwrap().is_over()
         };
         assert!(is_over(&session));
+        assert!(budgeted(&session, &[]).iter().all(|budget| budget.spent_s.is_sign_positive()), "-0.0 s is no time");
         let more = [("environment".to_string(), 20.0)].into();
         assert!(!is_over(&Session { phase_minutes: more, ..session }), "it has minutes of its own");
     }

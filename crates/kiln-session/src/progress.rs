@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptOutcome, Attempted, Session, SessionPhase};
+use crate::{Attempted, Session};
 
 /// The best speedup so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,22 +20,14 @@ pub struct Best {
     pub attempt: String,
 }
 
-/// Attempts that measured a speedup, in order.
-pub fn measured(attempts: &[Attempted]) -> Vec<&Attempted> {
-    attempts.iter().filter(|attempt| attempt.speedup.is_some()).collect()
-}
-
-/// The best speedup of the session's kernel and its goal's workload, as far as those are known.
+/// The best speedup of the session's kernel on its goal's workload. What was measured on others, or on all together, says nothing of a
+/// goal on one of them.
 pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
-    let meant = |attempt: &&&Attempted| {
-        session.kernel.as_ref().is_none_or(|kernel| *kernel == attempt.kernel)
-            && (attempt.workload.is_none()
-                || session.goal.workload.is_none()
-                || attempt.workload == session.goal.workload)
+    let meant = |attempt: &&Attempted| {
+        let there = session.goal.is_about(attempt.workload.as_deref());
+        there && session.is_about(attempt) && attempt.speedup.is_some()
     };
-    let all = measured(attempts);
-    let own: Vec<&&Attempted> = all.iter().filter(meant).collect();
-    let first = own.into_iter().max_by(|one, other| {
+    let first = attempts.iter().filter(meant).max_by(|one, other| {
         one.speedup.unwrap_or(0.0).total_cmp(&other.speedup.unwrap_or(0.0)).then(other.at_ms.cmp(&one.at_ms))
     })?;
     Some(Best {
@@ -47,18 +39,18 @@ pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
     })
 }
 
-/// Seconds from the beginning to the first attempt that ran a kernel: it compiled and started.
+/// Seconds from the beginning to the first attempt that ran the session's kernel: it compiled and started.
 pub fn time_to_build(session: &Session, attempts: &[Attempted]) -> Option<f64> {
-    let ran = |attempt: &&Attempted| {
-        let later = !matches!(attempt.phase, SessionPhase::Environment | SessionPhase::Report);
-        later && attempt.outcome == AttemptOutcome::Passed && !attempt.kernel.is_empty()
-    };
+    let ran = |attempt: &&Attempted| session.is_about(attempt) && attempt.ran_kernel();
     attempts.iter().find(ran).map(|attempt| since(session, attempt))
 }
 
-/// Seconds from the beginning to the first attempt that named what limits the kernel.
+/// Seconds from the beginning to the first attempt that named what limits the session's kernel.
 pub fn time_to_bottleneck(session: &Session, attempts: &[Attempted]) -> Option<f64> {
-    attempts.iter().find(|attempt| attempt.diagnosed()).map(|attempt| since(session, attempt))
+    attempts
+        .iter()
+        .find(|attempt| session.is_about(attempt) && attempt.diagnosed())
+        .map(|attempt| since(session, attempt))
 }
 
 fn since(session: &Session, attempt: &Attempted) -> f64 {
@@ -68,6 +60,7 @@ fn since(session: &Session, attempt: &Attempted) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SessionPhase;
     use crate::attempt::sample::{at, bench, profile, refused};
 
     #[test]
@@ -86,5 +79,30 @@ mod tests {
         assert_eq!(time_to_bottleneck(&session, &attempts), Some(900.0));
         assert_eq!(best(&session, &attempts).unwrap().speedup, 0.9);
         assert_eq!((time_to_build(&session, &attempts[..2]), best(&session, &attempts[..2])), (None, None));
+    }
+
+    #[test]
+    fn only_what_ran_the_sessions_kernel_counts() {
+        let session = crate::session::sample();
+        let other = |one: Attempted| Attempted { kernel: "other".into(), ..one };
+        let nothing = [
+            other(at(1.0, "gate", SessionPhase::Build)),
+            other(profile(2.0, "bank_conflicts", 2.0)),
+            at(3.0, "bisect", SessionPhase::Check),
+            at(4.0, "diagnose", SessionPhase::Check),
+            Attempted { kernel: String::new(), path: String::new(), ..at(5.0, "true", SessionPhase::Check) },
+            Attempted { config: None, ..at(6.0, "bench", SessionPhase::Baseline) },
+        ];
+        assert_eq!((time_to_build(&session, &nothing), time_to_bottleneck(&session, &nothing)), (None, None));
+    }
+
+    #[test]
+    fn a_goal_on_a_workload_is_reached_on_that_one_alone() {
+        let mut session = crate::session::sample();
+        session.goal = crate::Goal::parse("1.2x s512").unwrap();
+        let on =
+            |speedup, workload: Option<&str>| Attempted { workload: workload.map(String::from), ..bench(1.0, speedup) };
+        assert_eq!(best(&session, &[on(3.0, Some("s128")), on(2.0, None)]), None);
+        assert_eq!(best(&session, &[on(3.0, Some("s128")), on(1.1, Some("s512"))]).unwrap().speedup, 1.1);
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::{AttemptOutcome, Attempted, Changed, difference};
+use crate::{Attempted, Changed, difference};
 
 /// A failure, the success after it, and what lies between.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,20 +23,15 @@ impl PutRight {
     }
 }
 
-fn passed(one: &Attempted) -> bool {
-    one.outcome == AttemptOutcome::Passed
-}
-
 /// What the newest attempt put right, if it did. Attempts are of one kernel, in order.
 pub fn put_right(attempts: &[Attempted]) -> Option<PutRight> {
-    let (success, before) = attempts.split_last().filter(|(success, _)| passed(success))?;
+    let (success, before) = attempts.split_last().filter(|(success, _)| success.passed())?;
     let own = |one: &&Attempted| one.same_kernel(success);
     // The failure that is nearest to what works now; a row of them has one cause.
     let at = before.iter().rposition(|one| own(&one) && one.failed())?;
     let failure = before.get(at).filter(|one| one.cause.is_some())?;
     // A build that works says nothing of a wrong result; what answered the failure before this did is no news.
-    let answers = |one: &Attempted| passed(one) && one.phase >= failure.phase;
-    if !answers(success) || before[at..].iter().filter(own).any(answers) {
+    if !success.answers(failure) || before[at..].iter().any(|one| one.answers(failure)) {
         return None;
     }
     let changed = difference(failure, success);
@@ -63,6 +58,8 @@ mod tests {
         assert_eq!(put_right(&[wrong.clone(), at(3.0, "check", Check)]), None, "nothing was changed");
         let builds = Attempted { config: Some("A=1,B=4".into()), ..at(3.0, "gate", Build) };
         assert_eq!(put_right(&[wrong.clone(), builds]), None, "that it builds says nothing of the result");
+        let bisected = Attempted { sources: Some("two".into()), ..at(3.0, "bisect", Check) };
+        assert_eq!(put_right(&[wrong.clone(), bisected]), None, "a bisection looks at other commits");
         let later = [wrong.clone(), right.clone(), at(5.0, "check", Check)];
         assert!(put_right(&later).is_none() && last_put_right(&later).is_some());
         let built = [wrong, Attempted { config: right.config.clone(), ..at(2.0, "gate", Build) }, right];

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Attempted, Best, BlindChange, Cost, Crowded, Decision, Grade, Mistake, PhaseTime, Promise, Session, StopWarning,
-    best, blind, cost, counters, crowded, grade, mistakes, phases, promises, time_to_bottleneck, time_to_build,
+    best, blind, cost, counters, crowded, grade, mistakes, phases, promises, stop, time_to_bottleneck, time_to_build,
     warnings,
 };
+
+/// How a choice is recorded.
+const DECIDE: &str = "kiln session decide --choose \"go on\" (or \"use the baseline\") --because REASON";
 
 /// A hypothesis and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -132,7 +135,7 @@ pub struct Facts<'f> {
     pub has_goal: bool,
     /// Whether it is.
     pub reached: bool,
-    /// Whether a choice is recorded.
+    /// Whether the choice to stop is recorded.
     pub decided: bool,
     /// Commands.
     pub attempts: usize,
@@ -164,16 +167,17 @@ pub fn report(material: &Material<'_>) -> SessionReport {
     let best = best(session, attempts);
     let (blind, crowded, repeated) = (blind(attempts), crowded(attempts), mistakes(before, attempts));
     let (build_s, bottleneck_s) = (time_to_build(session, attempts), time_to_bottleneck(session, attempts));
-    let reaches = |one: &Attempted| one.speedup.is_some_and(|s| session.goal.is_reached(s, one.workload.as_deref()));
+    let reaches = |one: &Attempted| session.is_reached_by(one);
     let reached = attempts.iter().any(reaches);
+    let decided = decisions.iter().rfind(|made| made.is_of(session)).is_some_and(Decision::stops);
     let grade = grade(&Facts {
         goal: &session.goal.text,
         has_goal: session.goal.speedup.is_some(),
         reached,
-        decided: !decisions.is_empty(),
+        decided,
         attempts: attempts.len(),
         speedup: best.as_ref().map(|best| best.speedup),
-        slow: attempts.iter().any(|one| one.speedup.is_some_and(|speedup| speedup < 1.0)),
+        slow: attempts.iter().any(|one| session.is_about(one) && one.speedup.is_some_and(|speedup| speedup < 1.0)),
         build_s,
         bottleneck_s,
         blind: blind.len(),
@@ -203,7 +207,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         grade: grade.letter.clone(),
     };
     let warnings = warnings(session, attempts, session.ended_ms.unwrap_or(now_ms));
-    let next = next(session, attempts, &warnings, reached, decisions);
+    let next = next(material, &warnings, reached);
     SessionReport {
         session: session.clone(),
         row,
@@ -259,29 +263,39 @@ fn expected(earlier: &[SessionReport]) -> Vec<PhaseTime> {
     crate::SessionPhase::ALL.into_iter().filter_map(of).collect()
 }
 
-/// What to do after it: what the rules that apply say, else the next step of the loop.
-fn next(
-    session: &Session,
-    attempts: &[Attempted],
-    warnings: &[StopWarning],
-    reached: bool,
-    decisions: &[Decision],
-) -> Vec<String> {
-    let path = attempts.iter().rev().map(|one| one.path.as_str()).find(|path| !path.is_empty());
-    let path = path.or(session.kernel.as_deref()).unwrap_or("PATH");
+/// What to do next, in the order of `kiln next`: end what is settled, decide what is not, else what the rules say, else the next step
+/// of the loop. Nothing that needs an open session is said of one that is over.
+fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec<String> {
+    let Material { session, attempts, decisions, now_ms, .. } = *material;
+    let own = attempts.iter().rev().filter(|one| session.is_about(one)).map(|one| one.path.as_str());
+    let path = own.into_iter().find(|path| !path.is_empty()).or(session.kernel.as_deref()).unwrap_or("PATH");
+    let stop = stop(session, attempts, decisions, session.ended_ms.unwrap_or(now_ms));
+    let mut steps = Vec::new();
+    if stop.as_ref().is_some_and(|stop| stop.settled) && session.is_open() {
+        steps.push("end the session: kiln session end".to_string());
+    }
     if reached {
-        return vec![format!("guard it: kiln ci {path} --update"), format!("hand it on: kiln export {path}")];
+        steps.push(format!("guard it: kiln ci {path} --update"));
+        steps.push(format!("hand it on: kiln export {path}"));
+        return steps;
     }
-    if let Some(decision) = decisions.last() {
-        return vec![format!("as decided: {}", decision.choice)];
+    if let Some(made) = decisions.iter().rfind(|made| made.is_of(session)) {
+        steps.push(format!("as decided: {}", made.choice));
+        if made.stops() {
+            return steps;
+        }
     }
-    let rules = warnings.iter().filter(|warning| warning.rule != crate::StopRule::BudgetSpent);
-    let mut steps: Vec<String> = rules.map(|warning| warning.hint.clone()).collect();
+    if stop.is_some_and(|stop| !stop.settled) && session.is_open() {
+        steps.push(format!("decide: {DECIDE}"));
+    }
+    // Those that end a session are spoken of above; where the time went stands in the report.
+    let first = |rule: crate::StopRule| !rule.ends() && rule != crate::StopRule::PhaseBudget;
+    steps.extend(warnings.iter().filter(|warning| first(warning.rule)).map(|warning| warning.hint.clone()));
     steps.dedup();
     if steps.is_empty() {
-        steps.push(match crate::measured(attempts).is_empty() {
-            true => format!("measure where it stands: kiln bench {path}"),
-            false => format!("see what limits it: kiln profile {path}"),
+        steps.push(match attempts.iter().any(|one| session.is_about(one) && one.speedup.is_some()) {
+            false => format!("measure where it stands: kiln bench {path}"),
+            true => format!("see what limits it: kiln profile {path}"),
         });
     }
     steps

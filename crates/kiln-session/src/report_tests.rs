@@ -5,12 +5,23 @@ use crate::SessionPhase::{Build, Check, Environment};
 use crate::attempt::sample::{at, bench, profile, refused};
 
 fn made(attempts: &[Attempted], before: &[Attempted], earlier: &[SessionReport], minute: f64) -> SessionReport {
-    let session = crate::session::sample();
+    let ended_ms = Some((60e3 * minute) as i64);
+    let session = Session { ended_ms, state: crate::SessionState::Ended, ..crate::session::sample() };
+    judged(&session, attempts, before, (&[], earlier), minute)
+}
+
+fn judged(
+    session: &Session,
+    attempts: &[Attempted],
+    before: &[Attempted],
+    (decisions, earlier): (&[Decision], &[SessionReport]),
+    minute: f64,
+) -> SessionReport {
     report(&Material {
-        session: &session,
+        session,
         attempts,
         before,
-        decisions: &[],
+        decisions,
         earlier,
         learned: &[],
         assistant_bill: None,
@@ -75,4 +86,50 @@ fn a_session_without_commands_is_judged_by_nothing_it_did_not_do() {
     let report = made(&[], &[], &[], 1.0);
     assert!(report.grade.targets.iter().filter(|t| t.met == Some(false)).all(|t| t.target.starts_with("goal")));
     assert!(report.best.is_none() && report.next[0].contains("kiln bench k"));
+    assert_eq!((report.grade.letter.as_str(), report.row.grade.as_str()), ("-", "-"));
+    assert_eq!(report.grade.ungraded.as_deref(), Some("no command was recorded in it"));
+}
+
+#[test]
+fn another_kernels_result_reaches_no_goal_and_a_choice_to_go_on_ends_nothing() {
+    let session = crate::session::sample();
+    let other = |one: Attempted| Attempted { kernel: "other".into(), path: "kernels/other".into(), ..one };
+    let attempts = [at(1.0, "gate", Build), other(bench(2.0, 9.0)), other(bench(3.0, 0.1)), bench(4.0, 1.1)];
+    let of = |decisions: &[Decision]| judged(&session, &attempts, &[], (decisions, &[]), 5.0);
+    let goal = |report: &SessionReport| {
+        let found = report.grade.targets.iter().find(|target| target.target.starts_with("goal"));
+        found.and_then(|target| target.met)
+    };
+    let found = of(&[]);
+    assert_eq!((goal(&found), found.row.speedup, found.row.attempts_to_best), (Some(false), Some(1.1), Some(4)));
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let bottleneck = found.grade.targets.iter().find(|target| target.target.starts_with("bottleneck")).unwrap();
+    assert_eq!(bottleneck.met, None, "this kernel was never slow");
+    assert!(found.next[0].contains("kernels/k"), "{:?}", found.next);
+    let decided = crate::session::decided;
+    assert_eq!(goal(&of(&[decided(4.5, "go on")])), Some(false));
+    assert_eq!(goal(&of(&[decided(4.5, "use the baseline")])), Some(true));
+    assert_eq!(goal(&of(&[decided(4.5, "stop"), decided(4.6, "go on")])), Some(false), "the last one counts");
+}
+
+#[test]
+fn what_is_next_leads_on_and_never_back() {
+    let session = crate::session::sample();
+    let near = [bench(1.0, 0.9), profile(2.0, "at_roofline_memory", 1.05)];
+    let next = |session: &Session, attempts: &[Attempted], decisions: &[Decision]| {
+        judged(session, attempts, &[], (decisions, &[]), 3.0).next
+    };
+    let decided = crate::session::decided;
+    assert!(next(&session, &near, &[])[0].starts_with("decide: kiln session decide --choose"));
+    let on = next(&session, &near, &[decided(2.5, "go on")]);
+    assert_eq!(on[0], "as decided: go on");
+    assert!(!on.iter().any(|step| step.contains("session")), "{on:?}");
+    let end = ["end the session: kiln session end", "as decided: stop"];
+    assert_eq!(next(&session, &near, &[decided(2.5, "stop")]), end);
+    assert_eq!(next(&session, &[bench(1.0, 1.3)], &[])[0], end[0]);
+    // Of a session that is over nothing can be decided.
+    let over = Session { ended_ms: Some(180_000), state: crate::SessionState::Ended, ..session };
+    assert_eq!(next(&over, &near, &[decided(2.5, "stop")]), end[1..]);
+    let (late, all) = (next(&over, &near, &[]), next(&over, &[bench(1.0, 1.3)], &[]));
+    assert!(late.iter().chain(&all).all(|step| !step.contains("kiln session")), "{late:?} {all:?}");
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::promises::likelihood;
-use crate::{Attempted, Session, SessionPhase, best, budgeted, cost, measured, phases, promises};
+use crate::{Attempted, PhaseTime, Session, SessionPhase, best, budgeted, cost, phases, promises};
 
 /// Failures of one cause that are enough.
 const SAME_CAUSE: usize = 3;
@@ -14,6 +14,8 @@ const NO_PROGRESS: usize = 6;
 const PROGRESS: f64 = 0.02;
 /// Measurements in a row, each slower than the one before, that are enough.
 const WORSE: usize = 3;
+/// Attempts whose promises say how well promises are kept: the newest.
+const LATELY: usize = 40;
 /// What limits a kernel that cannot be made faster.
 const ROOFLINE: &str = "at_roofline";
 /// Below this speedup a profile comes first.
@@ -80,6 +82,11 @@ pub struct StopWarning {
 
 /// Every rule that applies now. Attempts are those of the session, in order.
 pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<StopWarning> {
+    warnings_at(session, attempts, &phases(session, attempts), now_ms)
+}
+
+/// The same where the time by phase is known, and of a long session only the attempts that rules ask for are there.
+pub fn warnings_at(session: &Session, attempts: &[Attempted], times: &[PhaseTime], now_ms: i64) -> Vec<StopWarning> {
     let warn = |rule, about: &str, what: String, hint: String| StopWarning { rule, about: about.into(), what, hint };
     let mut found = Vec::new();
     let reached =
@@ -94,8 +101,7 @@ pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<S
         let hint = "decide what to do with `kiln session decide`, or end it with `kiln session end`";
         found.push(warn(StopRule::BudgetSpent, "", what, hint.into()));
     }
-    let times = phases(session, attempts);
-    for budget in budgeted(session, &times).into_iter().filter(|budget| budget.is_over()) {
+    for budget in budgeted(session, times).into_iter().filter(|budget| budget.is_over()) {
         let what = format!("{} took {} of {}", budget.name, minutes(budget.spent_s), minutes(budget.budget_s));
         let hint = "`kiln session status` shows where the time went";
         found.push(warn(StopRule::PhaseBudget, budget.name, what, hint.into()));
@@ -103,11 +109,11 @@ pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<S
     found.extend(stuck(attempts));
     found.extend(same_cause(attempts));
     if reached.is_none() {
-        found.extend(no_progress(attempts));
+        found.extend(no_progress(session, attempts));
         found.extend(negative_return(session, attempts, now_ms));
     }
-    found.extend(getting_worse(attempts));
-    found.extend(slow(attempts));
+    found.extend(getting_worse(session, attempts));
+    found.extend(slow(session, attempts));
     found
 }
 
@@ -134,7 +140,7 @@ fn stuck(attempts: &[Attempted]) -> Option<StopWarning> {
     (builds.len() >= 2 && took >= 1800.0).then(|| StopWarning {
         rule: StopRule::BuildStuck,
         about: last.kernel.clone(),
-        what: format!("{} builds of {} failed within {}", builds.len(), last.kernel, minutes(took)),
+        what: format!("builds of {} have failed for {}", last.kernel, minutes(took)),
         hint: format!("find the commit that broke it: kiln bisect {} --until build", last.path),
     })
 }
@@ -158,16 +164,15 @@ fn same_cause(attempts: &[Attempted]) -> Option<StopWarning> {
     })
 }
 
-/// Measurements of the kernel that was measured last.
-fn series(attempts: &[Attempted]) -> Vec<(&Attempted, f64)> {
-    let all = measured(attempts);
-    let Some(last) = all.last().copied() else { return Vec::new() };
-    let own = all.into_iter().filter(|one| one.same_kernel(last) && one.workload == last.workload);
-    own.filter_map(|one| Some((one, one.speedup?))).collect()
+/// Measurements of the session's kernel like the last one.
+fn series<'a>(session: &Session, attempts: &'a [Attempted]) -> Vec<(&'a Attempted, f64)> {
+    let all = || attempts.iter().filter(|one| session.is_about(one)).filter_map(|one| Some((one, one.speedup?)));
+    let Some((last, _)) = all().next_back() else { return Vec::new() };
+    all().filter(|(one, _)| one.same_kernel(last) && one.workload == last.workload).collect()
 }
 
-fn no_progress(attempts: &[Attempted]) -> Option<StopWarning> {
-    let all = series(attempts);
+fn no_progress(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
+    let all = series(session, attempts);
     let (last, _) = *all.last()?;
     let top = |part: &[(&Attempted, f64)]| part.iter().map(|(_, speedup)| *speedup).fold(0.0, f64::max);
     let split = all.len().checked_sub(NO_PROGRESS).filter(|split| *split > 0)?;
@@ -176,12 +181,12 @@ fn no_progress(attempts: &[Attempted]) -> Option<StopWarning> {
         rule: StopRule::NoProgress,
         about: last.kernel.clone(),
         what: format!("{} is no faster than {NO_PROGRESS} measurements ago: {before:.3}x at best", last.kernel),
-        hint: format!("see what limits it: kiln profile {}; or decide: kiln session decide", last.path),
+        hint: format!("see what limits it: kiln profile {}", last.path),
     })
 }
 
-fn getting_worse(attempts: &[Attempted]) -> Option<StopWarning> {
-    let all = series(attempts);
+fn getting_worse(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
+    let all = series(session, attempts);
     let row = &all[all.len().checked_sub(WORSE)?..];
     let falls = row.windows(2).all(|pair| pair[1].1 < pair[0].1);
     let (first, last) = (row.first()?, row.last()?);
@@ -197,8 +202,8 @@ fn getting_worse(attempts: &[Attempted]) -> Option<StopWarning> {
     })
 }
 
-fn slow(attempts: &[Attempted]) -> Option<StopWarning> {
-    let last = attempts.iter().rposition(|one| one.speedup.is_some())?;
+fn slow(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
+    let last = attempts.iter().rposition(|one| one.speedup.is_some() && session.is_about(one))?;
     let (attempt, speedup) = (&attempts[last], attempts[last].speedup?);
     let own = |one: &Attempted| one.same_kernel(attempt);
     let since = attempts[..last].iter().rposition(|one| own(one) && one.sources != attempt.sources).unwrap_or(0);
@@ -221,7 +226,7 @@ fn negative_return(session: &Session, attempts: &[Attempted], now_ms: i64) -> Op
     if best.speedup < FAR_BEHIND && !last.limit.as_deref().is_some_and(|limit| limit.starts_with(ROOFLINE)) {
         return None;
     }
-    let likely = likelihood(&promises(attempts));
+    let likely = likelihood(&promises(&attempts[attempts.len().saturating_sub(LATELY)..]));
     let possible = best.speedup * promised.max(1.0);
     let about = best.kernel.clone();
     let hint =

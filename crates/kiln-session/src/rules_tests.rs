@@ -49,6 +49,8 @@ fn no_progress_and_getting_worse_are_told() {
 fn far_behind_asks_for_a_profile() {
     assert_eq!(rules(&[bench(1.0, 0.09)], 2.0), [StopRule::SlowWithoutProfile]);
     assert_eq!(rules(&[bench(1.0, 0.09), profile(2.0, "bank_conflicts", 20.0)], 3.0), []);
+    let other = Attempted { kernel: "other".into(), ..bench(1.0, 0.09) };
+    assert_eq!(rules(&[other], 2.0), [], "the session is about another kernel");
     let edited = Attempted { sources: Some("two".into()), ..bench(3.0, 0.08) };
     let after = [bench(1.0, 0.09), profile(2.0, "bank_conflicts", 20.0), edited];
     assert_eq!(rules(&after, 4.0), [], "the change was made with a profile at hand");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Goal;
+use crate::{Attempted, Goal};
 
 /// Whether it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +98,22 @@ impl Session {
         self.id.get(from..).unwrap_or(&self.id)
     }
 
+    /// Whether it goes on.
+    pub fn is_open(&self) -> bool {
+        self.state == SessionState::Open
+    }
+
+    /// Whether an attempt is about what the session is about: its kernel, where it has one.
+    pub fn is_about(&self, attempt: &Attempted) -> bool {
+        self.kernel.as_ref().is_none_or(|kernel| *kernel == attempt.kernel)
+    }
+
+    /// Whether an attempt reaches the goal.
+    pub fn is_reached_by(&self, attempt: &Attempted) -> bool {
+        let reaches = |speedup| self.goal.is_reached(speedup, attempt.workload.as_deref());
+        self.is_about(attempt) && attempt.speedup.is_some_and(reaches)
+    }
+
     /// Seconds from its beginning to a moment, or to its end.
     pub fn elapsed_s(&self, now_ms: i64) -> f64 {
         (self.ended_ms.unwrap_or(now_ms) - self.started_ms).max(0) as f64 / 1e3
@@ -172,6 +188,66 @@ pub struct Decision {
     pub user: String,
 }
 
+/// How a choice to stop begins.
+const STOPS: [&str; 3] = ["stop", "use the baseline", "retire"];
+
+impl Decision {
+    /// Whether the work ends with it: a kernel is retired, or the choice begins with `stop` or `use the baseline`.
+    pub fn stops(&self) -> bool {
+        let choice = self.choice.trim().to_lowercase();
+        let begins = |words: &str| {
+            choice.strip_prefix(words).is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_alphanumeric()))
+        };
+        match self.kind {
+            DecisionKind::Retired => true,
+            DecisionKind::Restored => false,
+            DecisionKind::Chosen => STOPS.into_iter().any(begins),
+        }
+    }
+
+    /// Whether it is about what a session is about.
+    pub fn is_of(&self, session: &Session) -> bool {
+        let own = self.kernel.is_empty() || session.kernel.as_ref().is_none_or(|kernel| *kernel == self.kernel);
+        own && self.session.as_ref() == Some(&session.id)
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn decided(minute: f64, choice: &str) -> Decision {
+    let session = sample();
+    Decision {
+        id: format!("{minute}-{choice}"),
+        at_ms: (60e3 * minute) as i64,
+        session: Some(session.id),
+        kernel: session.kernel.unwrap_or_default(),
+        path: String::new(),
+        kind: DecisionKind::Chosen,
+        options: Vec::new(),
+        choice: choice.into(),
+        because: "so".into(),
+        user: "u".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_to_stop_says_so() {
+        for choice in ["stop", "Stop: it is enough", "use the baseline", "Use the baseline (PyTorch)", "retire it"] {
+            assert!(decided(1.0, choice).stops(), "{choice}");
+        }
+        for choice in ["go on", "keep tuning against the baseline", "stopwatch every phase", "profile, then stop"] {
+            assert!(!decided(1.0, choice).stops(), "{choice}");
+        }
+        let of = |kind| Decision { kind, ..decided(1.0, "work on it again") };
+        assert!(of(DecisionKind::Retired).stops() && !of(DecisionKind::Restored).stops());
+        let other = Decision { kernel: "other".into(), ..decided(1.0, "stop") };
+        assert!(decided(1.0, "stop").is_of(&sample()) && !other.is_of(&sample()));
+    }
+}
+
 #[cfg(test)]
 pub(crate) fn sample() -> Session {
     Session {
@@ -182,7 +258,7 @@ pub(crate) fn sample() -> Session {
         folder: "/p".into(),
         user: "u".into(),
         kernel: Some("k".into()),
-        goal: Goal::parse("1.2x"),
+        goal: Goal { text: "1.2x".into(), speedup: Some(1.2), workload: None },
         budget_s: BUDGET,
         phase_minutes: BTreeMap::new(),
         prices: Prices { gpu: Some(3.5), ..Prices::default() },

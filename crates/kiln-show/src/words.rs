@@ -4,6 +4,7 @@ pub(crate) mod colour;
 pub(crate) mod command;
 pub(crate) mod kernels;
 pub(crate) mod lesson;
+pub(crate) mod markdown;
 pub(crate) mod number;
 pub(crate) mod refusal;
 pub(crate) mod remark;

@@ -1,4 +1,4 @@
-//! What the record of an attempt adds to a command, on a store with 100,000 trials and 20,000 attempts: with an open session of 100 attempts,
+//! What the record of an attempt adds to a command, on a store with 100,000 trials and 20,000 attempts: with an open session of 1,000 attempts,
 //! without one, and beside it what opening and closing the store costs by itself. Rounds of the three take turns, so that a busy machine
 //! slows them alike. `cargo run --release -p kiln-store --example attempts -- PATH`; `--fill` makes the store and measures nothing.
 
@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use kiln_core::Fault;
-use kiln_session::{AttemptOutcome, Attempted, Goal, Prices, Session, SessionPhase, SessionState, blind, warnings};
-use kiln_store::{AttemptsOf, Kept, State, Store, Study, Trial, TrialState};
+use kiln_session::{
+    AttemptOutcome, Attempted, Goal, Prices, Session, SessionPhase, SessionState, blind, phases, warnings_at,
+};
+use kiln_store::{AttemptsOf, Kept, Recent, State, Store, Study, Trial, TrialState};
 use serde_json::json;
 
 const TRIALS: u64 = 100_000;
 const ATTEMPTS: i64 = 20_000;
 /// Of those, in the open session.
-const OWN: i64 = 100;
+const OWN: i64 = 1000;
 const ROUNDS: i64 = 200;
 /// Attempts of a kernel that are looked back on without a session.
 const REMEMBERED: u32 = 20;
@@ -41,7 +43,7 @@ fn main() -> Result<(), Fault> {
     costs.iter_mut().for_each(|costs| costs.sort_by(f64::total_cmp));
     let median = |kind: usize| costs[kind][costs[kind].len() / 2];
     let titles =
-        ["the store opened and closed", "an attempt without a session", "an attempt in a session of 100 to 300"];
+        ["the store opened and closed", "an attempt without a session", "an attempt in a session of 1,000 and more"];
     for (kind, title) in titles.iter().enumerate() {
         let (all, beyond, times) = (&costs[kind], median(kind) - median(0), median(kind) / median(0));
         let high = all[all.len() * 95 / 100];
@@ -58,8 +60,11 @@ fn recorded(place: &str, user: &str, round: i64) -> Result<(), Fault> {
     store.record_attempt(&made)?;
     let found = match &session {
         Some(session) => {
-            let own = store.attempts(AttemptsOf::Session(&session.id))?;
-            warnings(session, &own, made.ended_ms()).len() + blind(&own).len()
+            let Recent { mut others, times } = store.recent(session, &made)?;
+            let times = times.map_or_else(|| phases(session, &others), |(_, times)| times);
+            let known = warnings_at(session, &others, &times, made.at_ms).len();
+            others.push(made.clone());
+            known + warnings_at(session, &others, &times, made.ended_ms()).len() + blind(&others).len()
         }
         None => blind(&store.attempts(AttemptsOf::Kernel(&made.kernel, REMEMBERED))?).len(),
     };
@@ -85,7 +90,7 @@ fn filled(place: &str) -> Result<(), Fault> {
         folder: "/p".into(),
         user: "me".into(),
         kernel: Some("softmax".into()),
-        goal: Goal::parse("1.2x"),
+        goal: Goal { text: "1.2x".into(), speedup: Some(1.2), workload: None },
         budget_s: Session::BUDGET_S,
         phase_minutes: BTreeMap::new(),
         prices: Prices { gpu: Some(3.5), ..Prices::default() },

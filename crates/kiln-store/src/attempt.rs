@@ -22,7 +22,7 @@ pub enum AttemptsOf<'a> {
     Lesson(&'a str),
 }
 
-const COLUMNS: &str = "SELECT id, at_ms, seconds, session, kernel, path, verb, phase, parts, outcome, cause, words, config, \
+pub(crate) const COLUMNS: &str = "SELECT id, at_ms, seconds, session, kernel, path, verb, phase, parts, outcome, cause, words, config, \
      sources, environment, speedup, workload, limited_by, promise, lesson, hypothesis FROM attempts";
 
 /// Attempts that say how often a lesson was met: the newest.
@@ -91,7 +91,7 @@ impl Store {
     }
 }
 
-fn attempt(row: Columns<'_>) -> Result<Attempted, Fault> {
+pub(crate) fn attempt(row: Columns<'_>) -> Result<Attempted, Fault> {
     Ok(Attempted {
         id: row.get("id")?,
         at_ms: row.get("at_ms")?,

@@ -15,11 +15,11 @@ use crate::{Kept, Store};
 pub struct SessionRecord {
     /// The session.
     pub session: Session,
-    /// Its report; none while it is open, and where another kiln wrote one that this one cannot read.
+    /// Its report; none while it is open, and where it cannot be read.
     pub report: Option<SessionReport>,
 }
 
-const COLUMNS: &str = "SELECT id, started_ms, ended_ms, state, about, report FROM sessions";
+const COLUMNS: &str = "SELECT id, started_ms, ended_ms, state, folder, about, report FROM sessions";
 
 impl Store {
     /// Records a session that begins; whether it did. Where one of the same folder and user is open, nothing changes, also
@@ -69,7 +69,7 @@ impl Store {
         let sql =
             format!("{COLUMNS} WHERE state = 'open' AND folder = $1 AND by_user = $2 ORDER BY started_ms DESC LIMIT 1");
         let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(folder.to_string()).bind(user.to_string());
-        let found = self.list("looking for an open session", statement, session)?;
+        let found = self.list("listing sessions", statement, session)?;
         Ok(found.into_iter().next().map(|record| record.session))
     }
 
@@ -77,7 +77,28 @@ impl Store {
     pub fn sessions(&self, folder: &str) -> Result<Vec<SessionRecord>, Fault> {
         let sql = format!("{COLUMNS} WHERE folder = $1 ORDER BY started_ms, id");
         let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(folder.to_string());
-        self.list("listing sessions", statement, session)
+        let found = self.list("listing sessions", statement, session)?;
+        // Its attempts are there all the same.
+        let lost = |record: &&SessionRecord| record.session.state != SessionState::Open && record.report.is_none();
+        for record in found.iter().filter(lost) {
+            self.leave_out(&format!("the report of session {}", record.session.id));
+        }
+        Ok(found)
+    }
+
+    /// The folders that sessions are of.
+    pub fn session_folders(&self) -> Result<Vec<String>, Fault> {
+        let statement = sqlx::query("SELECT DISTINCT folder FROM sessions ORDER BY folder");
+        self.read("listing the folders of sessions", statement, |row| row.get("folder"))
+    }
+
+    /// Makes the sessions of a folder those of another: it was moved there.
+    pub fn move_sessions(&self, from: &str, to: &str) -> Result<(), Fault> {
+        let what = &format!("moving the sessions of {from} to {to}");
+        let update = sqlx::query("UPDATE sessions SET folder = $1 WHERE folder = $2")
+            .bind(to.to_string())
+            .bind(from.to_string());
+        self.transaction(what, |session| session.change(update).map(|_| ()).map_err(|e| fault(what, &e)))
     }
 
     /// Sessions of all folders, in no order.
@@ -88,8 +109,7 @@ impl Store {
 
 fn session(row: Columns<'_>) -> Result<SessionRecord, Fault> {
     let begun: Session = row.json("about")?;
-    let report: Option<Value> = row.maybe_json("report")?;
-    let (ended_ms, state) = (row.get("ended_ms")?, row.read("state", SessionState::named)?);
-    let report = report.and_then(|report| serde_json::from_value(report).ok());
-    Ok(SessionRecord { session: Session { ended_ms, state, ..begun }, report })
+    let report: Option<SessionReport> = row.maybe_json("report").ok().flatten();
+    let (ended_ms, state, folder) = (row.get("ended_ms")?, row.read("state", SessionState::named)?, row.get("folder")?);
+    Ok(SessionRecord { session: Session { ended_ms, state, folder, ..begun }, report })
 }

@@ -10,7 +10,7 @@ use sqlx::{AnyConnection, Connection, Executor};
 use crate::example::{measurement, place, study, trial};
 
 /// Runs statements on the bare database file.
-fn bare(place: &str, scripts: &[&str]) {
+pub(crate) fn bare(place: &str, scripts: &[&str]) {
     sqlx::any::install_default_drivers();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {

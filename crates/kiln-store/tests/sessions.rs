@@ -10,6 +10,8 @@ use kiln_session::{
 };
 use kiln_store::{AttemptsOf, Store, Study};
 
+use crate::open::bare;
+
 fn attempt(at_ms: i64, kernel: &str, session: Option<&str>, lesson: Option<&str>) -> Attempted {
     Attempted {
         id: Study::new_id(),
@@ -53,6 +55,7 @@ fn attempts_read_back_oldest_first() {
     all.iter().for_each(|one| store.record_attempt(one).unwrap());
     assert_eq!(store.attempts(AttemptsOf::All).unwrap(), all);
     assert_eq!(store.attempts(AttemptsOf::Session("s")).unwrap(), all[1..3]);
+    assert_eq!((store.last_ended_ms("s").unwrap(), store.last_ended_ms("t").unwrap()), (Some(1503), None));
     assert_eq!(store.attempts(AttemptsOf::Kernel("k", 2)).unwrap(), [all[1].clone(), all[3].clone()]);
     assert_eq!(store.attempts(AttemptsOf::Before(3, 9)).unwrap(), all[..2]);
     assert_eq!(store.attempts(AttemptsOf::Lesson("hang")).unwrap(), [all[1].clone(), all[3].clone()]);
@@ -69,7 +72,7 @@ fn session(folder: &str, user: &str, started_ms: i64) -> Session {
         folder: folder.into(),
         user: user.into(),
         kernel: Some("k".into()),
-        goal: Goal::parse("1.2x s512"),
+        goal: Goal::parse("1.2x s512").unwrap(),
         budget_s: 3600.1,
         phase_minutes: BTreeMap::from([("build".to_string(), 45.0)]),
         prices: Prices { gpu: Some(3.5), ..Prices::default() },
@@ -131,4 +134,51 @@ fn decisions_read_back_by_kernel() {
     both.iter().for_each(|one| store.record_decision(one).unwrap());
     assert_eq!(store.decisions(None).unwrap(), both);
     assert_eq!(store.decisions(Some("l")).unwrap(), both[1..]);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = store(&folder);
+    let mine = session("/p", "me", 1);
+    assert!(own.begin_session(&mine).unwrap());
+    let good = attempt(2, "k", Some(&mine.id), None);
+    let bad = attempt(3, "k", Some(&mine.id), None);
+    [&good, &bad].into_iter().for_each(|one| own.record_attempt(one).unwrap());
+    let ended = Session { ended_ms: Some(9), state: SessionState::Ended, ..mine.clone() };
+    let (material, none) = ([good.clone()], []);
+    let made = report(&Material {
+        session: &ended,
+        attempts: &material,
+        before: &[],
+        decisions: &[],
+        earlier: &none,
+        learned: &[],
+        assistant_bill: None,
+        now_ms: 9,
+    });
+    assert!(own.end_session(&made).unwrap());
+    drop(own);
+    let parts = format!("UPDATE attempts SET parts = '{{' WHERE id = '{}'", bad.id);
+    bare(folder.path().join("kiln.db").to_str().unwrap(), &[&parts, "UPDATE sessions SET report = '{'"]);
+    let own = store(&folder);
+    assert_eq!(own.attempts(AttemptsOf::Session(&mine.id)).unwrap(), [good]);
+    let all = own.sessions("/p").unwrap();
+    assert_eq!((all.len(), &all[0].session, &all[0].report), (1, &ended, &None));
+    let named = own.damaged();
+    assert!(named.contains(&bad.id), "{named:?}");
+    assert!(named.contains(&format!("the report of session {}", mine.id)), "{named:?}");
+    assert!(own.examine().unwrap_err().why.contains(&bad.id));
+}
+
+#[test]
+fn sessions_move_with_their_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = store(&folder);
+    let mine = session("/p", "me", 1);
+    assert!(own.begin_session(&mine).unwrap());
+    assert_eq!(own.session_folders().unwrap(), ["/p"]);
+    own.move_sessions("/p", "/q").unwrap();
+    assert_eq!(own.open_session("/p", "me").unwrap(), None);
+    assert_eq!(own.open_session("/q", "me").unwrap(), Some(Session { folder: "/q".into(), ..mine }));
 }

@@ -18,18 +18,34 @@ pub(crate) struct About {
     pub(crate) sources: Option<String>,
     /// The files behind that digest.
     pub(crate) files: Vec<Utf8PathBuf>,
+    /// Names of each target's baselines, its first one first.
+    pub(crate) baselines: Vec<Vec<String>>,
 }
 
 impl About {
     /// A kernel that was read.
     pub(crate) fn of(file: &KernelFile, path: &Utf8Path) -> About {
         let files = sources(file, path);
-        About { kernel: file.spec.name.clone(), path: inside(path), sources: digest(file, &files), files }
+        let names = |target: &kiln_spec::Target| target.baselines.iter().map(|one| one.name.to_string()).collect();
+        let baselines = file.spec.targets.iter().map(names).collect();
+        let (kernel, path) = (file.spec.name.clone(), inside(path));
+        About { kernel, path, sources: digest(file, &files), files, baselines }
     }
 
     /// A kernel by its name alone.
     pub(crate) fn named(kernel: &str, path: &Utf8Path) -> About {
         About { kernel: kernel.into(), path: inside(path), ..About::default() }
+    }
+}
+
+impl About {
+    /// Whether a speedup over a baseline counts where `wanted` is to be beaten. A target that has none of that name is held against its
+    /// first.
+    pub(crate) fn counts(&self, over: Option<&str>, wanted: Option<&str>) -> bool {
+        let (Some(over), Some(wanted)) = (over, wanted) else { return true };
+        let first = |target: &&Vec<String>| target.first().is_some_and(|first| first == over);
+        let without = |target: &&Vec<String>| !target.iter().any(|name| name == wanted);
+        over == wanted || self.baselines.iter().filter(without).any(|target| first(&target))
     }
 }
 
@@ -113,6 +129,17 @@ mod tests {
 
     const SPEC: &str =
         "[kernel]\nname = \"k\"\nentry = \"k\"\n[tunables]\nX = [1, 2]\n[target.cpu]\nsource = \"k.c\"\n";
+
+    #[test]
+    fn a_speedup_over_another_baseline_does_not_count() {
+        let named = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        let about = About { baselines: vec![named(&["sdpa", "flash"]), named(&["naive"])], ..About::default() };
+        let counts = |over, wanted| about.counts(Some(over), Some(wanted));
+        assert!(counts("sdpa", "sdpa") && counts("flash", "flash") && about.counts(None, Some("sdpa")));
+        assert!(!counts("flash", "sdpa") && !counts("sdpa", "flash"));
+        assert!(counts("naive", "sdpa"), "the other target has no sdpa");
+        assert!(about.counts(Some("flash"), None), "nothing was asked for");
+    }
 
     #[test]
     fn an_edit_of_a_source_or_a_header_is_seen_and_a_result_beside_them_is_not() {

@@ -14,14 +14,27 @@ use crate::operation::{
     FoundLimit, Fuzzed, Gated, GatedEverywhere, Guarded, KeptNow, Profiled, Reproduced, Sanitized, Swept, Tuned,
 };
 
+/// A speedup that was measured.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Ratio {
+    /// The workload; none for all together.
+    pub(crate) on: Option<String>,
+    /// The baseline, where its name is known.
+    pub(crate) over: Option<String>,
+    /// How many times as fast.
+    pub(crate) times: f64,
+    /// Whether nothing was tuned for that workload: it is no part of a mean.
+    pub(crate) holdout: bool,
+}
+
 /// What is known of an attempt by its result.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     /// Another phase than its verb's.
     pub(crate) phase: Option<SessionPhase>,
     pub(crate) config: Option<String>,
-    /// Speedups over the baseline, by workload; none for all together.
-    pub(crate) speedups: Vec<(Option<String>, f64)>,
+    /// Speedups over baselines, in the order of the file.
+    pub(crate) ratios: Vec<Ratio>,
     /// What limits the kernel, and what its removal promises.
     pub(crate) limit: Option<(String, f64)>,
     /// What is wrong.
@@ -62,17 +75,31 @@ impl Found {
         Some(line.chars().take(300).collect())
     }
 
-    /// The speedup on the workload that matters: the goal's, else the only one, else all together.
-    pub(crate) fn speedup(&self, goal: Option<&str>) -> Option<(f64, Option<String>)> {
-        let all: Vec<&(Option<String>, f64)> =
-            self.speedups.iter().filter(|(_, s)| s.is_finite() && *s > 0.0).collect();
-        let meant = all.iter().find(|(on, _)| on.is_some() && on.as_deref() == goal);
-        let whole = all.iter().find(|(on, _)| on.is_none());
-        match (meant.or(whole), all.as_slice()) {
-            (Some((on, speedup)), _) | (None, [(on, speedup)]) => Some((*speedup, on.clone())),
-            (None, []) => None,
-            (None, many) => {
-                let mean = many.iter().map(|(_, speedup)| speedup.ln()).sum::<f64>() / many.len() as f64;
+    /// The speedup on the workload that matters: the goal's, else all together, else the only one, else the mean. Only baselines that
+    /// count do, and of those the first.
+    pub(crate) fn speedup(
+        &self,
+        goal: Option<&str>,
+        counts: impl Fn(Option<&str>) -> bool,
+    ) -> Option<(f64, Option<String>)> {
+        let mut all: Vec<&Ratio> = Vec::new();
+        let sound = |one: &&Ratio| one.times.is_finite() && one.times > 0.0 && counts(one.over.as_deref());
+        for one in self.ratios.iter().filter(sound) {
+            if !all.iter().any(|known| known.on == one.on) {
+                all.push(one);
+            }
+        }
+        let meant = all.iter().find(|one| one.on.is_some() && one.on.as_deref() == goal);
+        let whole = all.iter().find(|one| one.on.is_none());
+        if let Some(one) = meant.or(whole) {
+            return Some((one.times, one.on.clone()));
+        }
+        all.retain(|one| !one.holdout);
+        match all.as_slice() {
+            [] => None,
+            [one] => Some((one.times, one.on.clone())),
+            many => {
+                let mean = many.iter().map(|one| one.times.ln()).sum::<f64>() / many.len() as f64;
                 Some((mean.exp(), None))
             }
         }
@@ -120,11 +147,18 @@ impl Tried for Benched<'_> {
         let found = match &self.outcome {
             Outcome::Refused(refusal) => Found::refused(refusal),
             Outcome::Passed(figures) => {
-                let one = |figure: &kiln_study::Versus| {
-                    let first = figure.baselines.first()?;
-                    Some((Some(figure.workload.clone()), first.comparison.speedup))
-                };
-                Found { speedups: figures.iter().filter_map(one).collect(), ..Found::default() }
+                // Another configuration is no baseline.
+                let stated = &self.kernel.selection.target.baselines;
+                let ratios = figures.iter().flat_map(|figure| {
+                    let known = figure.baselines.iter().filter(|one| stated.iter().any(|own| *own.name == *one.name));
+                    known.map(|one| Ratio {
+                        on: Some(figure.workload.clone()),
+                        over: Some(one.name.clone()),
+                        times: one.comparison.speedup,
+                        holdout: false,
+                    })
+                });
+                Found { ratios: ratios.collect(), ..Found::default() }
             }
         };
         Found { config: Some(self.config.to_string()), ..found }
@@ -159,13 +193,18 @@ impl Tried for Tuned {
             Tuned::Failed { failure, .. } => Found::of_failure(failure),
             Tuned::Interrupted { .. } => Found::default(),
             Tuned::Ended { summary, .. } => {
-                let of = summary.workloads.iter().filter(|one| !one.holdout);
-                let apart = of.map(|one| (Some(one.name.clone()), one.speedup));
-                let whole = summary.speedup.map(|speedup| (None, speedup));
+                let ratio = |on: Option<&String>, times: f64, holdout: bool| Ratio {
+                    on: on.cloned(),
+                    over: summary.baseline.clone(),
+                    times,
+                    holdout,
+                };
+                let apart = summary.workloads.iter().map(|one| ratio(Some(&one.name), one.speedup, one.holdout));
+                let whole = summary.speedup.map(|speedup| ratio(None, speedup, false));
                 let limit = summary.limit.as_ref();
                 Found {
                     config: summary.config.as_ref().map(ToString::to_string),
-                    speedups: whole.into_iter().chain(apart).collect(),
+                    ratios: whole.into_iter().chain(apart).collect(),
                     limit: limit.and_then(|limit| Some((limit.cause.clone()?, limit.expected_speedup))),
                     seen: summary.symptoms(),
                     verdict: Some(summary.verdict.name().into()),
@@ -265,16 +304,36 @@ impl Tried for Bisected {
 mod tests {
     use super::*;
 
+    fn ratio(on: Option<&str>, over: &str, times: f64) -> Ratio {
+        Ratio { on: on.map(String::from), over: Some(over.into()), times, holdout: false }
+    }
+
     #[test]
     fn the_speedup_that_counts_is_the_goals() {
-        let on = |name: &str, speedup| (Some(name.to_string()), speedup);
-        let found = Found { speedups: vec![on("s128", 4.0), on("s512", 1.0)], ..Found::default() };
-        assert_eq!(found.speedup(Some("s512")), Some((1.0, Some("s512".into()))));
-        assert!(found.speedup(None).is_some_and(|(speedup, on)| (speedup - 2.0).abs() < 1e-9 && on.is_none()));
-        let one = Found { speedups: vec![on("s128", 4.0)], ..Found::default() };
-        assert_eq!(one.speedup(Some("s512")), Some((4.0, Some("s128".into()))));
-        let whole = Found { speedups: vec![(None, 1.5), on("s128", 4.0)], ..Found::default() };
-        assert_eq!((whole.speedup(None).unwrap().0, whole.speedup(Some("s128")).unwrap().0), (1.5, 4.0));
-        assert_eq!(Found::default().speedup(None), None);
+        let of = |ratios: &[Ratio], goal: Option<&str>| {
+            Found { ratios: ratios.to_vec(), ..Found::default() }.speedup(goal, |_| true)
+        };
+        let (short, long) = (ratio(Some("s128"), "b", 4.0), ratio(Some("s512"), "b", 1.0));
+        let both = [short.clone(), long.clone()];
+        assert_eq!(of(&both, Some("s512")), Some((1.0, Some("s512".into()))));
+        assert!(of(&both, None).is_some_and(|(speedup, on)| (speedup - 2.0).abs() < 1e-9 && on.is_none()));
+        assert_eq!(of(&both[..1], Some("s512")), Some((4.0, Some("s128".into()))));
+        let whole = [ratio(None, "b", 1.5), short.clone()];
+        assert_eq!((of(&whole, None).unwrap().0, of(&whole, Some("s128")).unwrap().0), (1.5, 4.0));
+        let kept = [short, Ratio { holdout: true, ..long }];
+        assert_eq!(of(&kept, Some("s512")), Some((1.0, Some("s512".into()))), "a goal may be on a holdout");
+        assert_eq!(of(&kept, None), Some((4.0, Some("s128".into()))), "which is no part of a mean");
+        assert_eq!(of(&[], None), None);
+    }
+
+    #[test]
+    fn only_a_baseline_that_counts_does() {
+        let found = Found {
+            ratios: vec![ratio(Some("s128"), "naive", 9.0), ratio(Some("s128"), "sdpa", 0.9)],
+            ..Found::default()
+        };
+        assert_eq!(found.speedup(None, |_| true), Some((9.0, Some("s128".into()))), "the first");
+        assert_eq!(found.speedup(None, |over| over == Some("sdpa")), Some((0.9, Some("s128".into()))));
+        assert_eq!(found.speedup(None, |over| over == Some("other")), None);
     }
 }

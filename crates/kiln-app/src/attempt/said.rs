@@ -3,31 +3,32 @@
 
 use kiln_core::Report;
 use kiln_diagnose::lessons::{Habit, Symptoms};
-use kiln_session::{AttemptOutcome, Attempted, Session, StopRule, StopWarning, blind, crowded, mistakes, warnings};
+use kiln_session::{
+    AttemptOutcome, Attempted, PhaseTime, Session, StopRule, StopWarning, blind, crowded, mistakes, phases, warnings_at,
+};
 
 use crate::lessons::{Shelf, lesson_for};
 use crate::project::Project;
 
 /// Attempts of a kernel that are looked back on where no session is open.
 pub(crate) const REMEMBERED: u32 = 20;
-/// Attempts before a session that may hold the same mistake.
-pub(crate) const EARLIER: u32 = 200;
-/// Of a long session, attempts that the newest is held against.
-const NEAR: usize = 100;
 
-/// What is new since the attempt before. `others` are those of the session, or the kernel's last ones.
-pub(crate) fn newly(
-    project: &Project,
-    session: Option<&Session>,
-    (earlier, others): (&[Attempted], Vec<Attempted>),
-    made: &Attempted,
-) -> Vec<Report> {
+/// What an attempt is held against.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    /// Those before the session that say whether its mistake is an old one.
+    pub(crate) earlier: Vec<Attempted>,
+    /// Those of the session that rules ask for, or the kernel's last ones.
+    pub(crate) others: Vec<Attempted>,
+    /// Time by phase without the newest and with it, where `others` are not all there are.
+    pub(crate) times: Option<(Vec<PhaseTime>, Vec<PhaseTime>)>,
+}
+
+/// What is new since the attempt before.
+pub(crate) fn newly(project: &Project, session: Option<&Session>, past: &Past, made: &Attempted) -> Vec<Report> {
     let mut said: Vec<(Report, Option<Habit>)> = Vec::new();
-    let before = others.len();
-    let mut all = others;
-    all.push(made.clone());
-    let own = &all[before.saturating_sub(NEAR)..];
-    if let Some(change) = blind(own).iter().find(|change| change.attempt == made.id) {
+    let own: Vec<Attempted> = past.others.iter().chain([made]).cloned().collect();
+    if let Some(change) = blind(&own).iter().find(|change| change.attempt == made.id) {
         let words = format!(
             "a blind change: {:.3}x, then {:.3}x, with {} changed and no profile in between",
             change.before,
@@ -38,28 +39,41 @@ pub(crate) fn newly(
         said.push((report, Some(Habit::BlindChange)));
     }
     let Some(session) = session else { return with_lessons(project, said) };
-    if let Some(many) = crowded(own).iter().find(|many| many.attempt == made.id) {
+    if let Some(many) = crowded(&own).iter().find(|many| many.attempt == made.id) {
         let report = Report::warning(format!("several things changed at once: {}", many.changed.words()));
         said.push((report.hint("change one, measure, then the next"), Some(Habit::SeveralChanged)));
     }
-    if without_baseline(own, made) {
+    if without_baseline(&own, made) {
         let words = format!("{} was measured without a baseline: nobody knows whether that is fast", made.kernel);
         let hint = format!("kiln bench {} --baselines, or name one in kernel.toml", made.path);
         said.push((Report::warning(words).hint(hint), Some(Habit::NoBaseline)));
     }
-    if let Some(again) = mistakes(earlier, own).iter().find(|again| again.attempt == made.id) {
+    if let Some(again) = mistakes(&past.earlier, &own).iter().find(|again| again.attempt == made.id) {
         let when = if again.earlier_session { "in an earlier session" } else { "in this session" };
         let report = Report::warning(format!("a repeated mistake: {} was put right {when}", again.what));
         let lesson = again.lesson.as_ref().map(|id| format!("kiln lessons show {id}"));
         said.push((report.maybe_hint(lesson), None));
     }
-    let then = all[..before].iter().map(Attempted::ended_ms).max().unwrap_or(session.started_ms);
-    let known = warnings(session, &all[..before], then);
-    let is_new = |one: &StopWarning| !known.iter().any(|old| (old.rule, &old.about) == (one.rule, &one.about));
-    for warning in warnings(session, &all, made.ended_ms()).into_iter().filter(is_new) {
+    for warning in new_rules(session, past, made) {
         said.push((Report::warning(warning.what).hint(warning.hint), habit(warning.rule)));
     }
     with_lessons(project, said)
+}
+
+/// Rules that apply now and did not before.
+fn new_rules(session: &Session, past: &Past, made: &Attempted) -> Vec<StopWarning> {
+    let others = &past.others;
+    let all: Vec<Attempted> = others.iter().chain([made]).cloned().collect();
+    let (known_times, times) = past.times.clone().unwrap_or_else(|| {
+        // A longer one may have begun before others that are over.
+        let mut laid = all.clone();
+        laid.sort_by(|one, other| (one.at_ms, &one.id).cmp(&(other.at_ms, &other.id)));
+        (phases(session, others), phases(session, &laid))
+    });
+    let then = others.iter().map(Attempted::ended_ms).max().unwrap_or(session.started_ms);
+    let known = warnings_at(session, others, &known_times, then);
+    let is_new = |one: &StopWarning| !known.iter().any(|old| (old.rule, &old.about) == (one.rule, &one.about));
+    warnings_at(session, &all, &times, made.ended_ms()).into_iter().filter(is_new).collect()
 }
 
 /// Whether this is the first time that a configuration was timed, and before any baseline was.
@@ -98,3 +112,7 @@ fn with_lessons(project: &Project, said: Vec<(Report, Option<Habit>)>) -> Vec<Re
     };
     said.into_iter().map(one).collect()
 }
+
+#[cfg(test)]
+#[path = "said_tests.rs"]
+mod tests;

@@ -1,10 +1,12 @@
 //! Whose session it is: one may be open for a project's folder and a user. In: a project and the moment. Out: the open one. One that
-//! nobody touched for half a day was abandoned: it is closed with what is known.
+//! nobody touched for half a day was abandoned: it is closed with what is known, and that is said. A project that was moved keeps its
+//! sessions.
 
 use camino::Utf8Path;
-use kiln_core::Fault;
+use jiff::Timestamp;
+use kiln_core::{Fault, Report};
 use kiln_session::{Session, SessionState};
-use kiln_store::{AttemptsOf, Store};
+use kiln_store::Store;
 
 use crate::operation::session::closed;
 use crate::project::Project;
@@ -13,7 +15,7 @@ use crate::project::Project;
 const ABANDONED: i64 = 12 * 3600 * 1000;
 
 /// The project's folder, as only one folder is called.
-pub(crate) fn here(project: &Project) -> String {
+fn here(project: &Project) -> String {
     let folder = project.folder().parent().filter(|folder| !folder.as_str().is_empty());
     let folder = folder.unwrap_or(Utf8Path::new("."));
     folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned()).into_string()
@@ -26,9 +28,24 @@ pub(crate) fn user() -> String {
     named.unwrap_or_else(|| "somebody".into())
 }
 
+/// The folder that the project's sessions are recorded under. Sessions of a folder that is gone belong to the project whose own store
+/// holds them: it was moved.
+pub(crate) fn home(project: &Project, store: &Store) -> Result<String, Fault> {
+    let here = here(project);
+    if project.root().is_some_and(|root| root == here) {
+        for folder in store.session_folders()?.into_iter().filter(|folder| *folder != here) {
+            // What lies there now may be something else.
+            if !Utf8Path::new(&folder).join(project.folder().file_name().unwrap_or_default()).exists() {
+                store.move_sessions(&folder, &here)?;
+            }
+        }
+    }
+    Ok(here)
+}
+
 /// The open session, if there is one that somebody still works in.
 pub(crate) fn open(project: &Project, store: &Store, now_ms: i64) -> Result<Option<Session>, Fault> {
-    let Some(session) = store.open_session(&here(project), &user())? else { return Ok(None) };
+    let Some(session) = store.open_session(&home(project, store)?, &user())? else { return Ok(None) };
     if now_ms - session.started_ms <= ABANDONED {
         return Ok(Some(session));
     }
@@ -37,12 +54,102 @@ pub(crate) fn open(project: &Project, store: &Store, now_ms: i64) -> Result<Opti
         return Ok(Some(session));
     }
     let over = Session { ended_ms: Some(last), state: SessionState::Abandoned, ..session };
-    store.end_session(&closed(project, store, over, None, last)?)?;
+    if store.end_session(&closed(project, store, over.clone(), None, last)?)? {
+        project.notice(abandoned(&over, last));
+    }
     Ok(None)
 }
 
+/// Says that a session was closed.
+fn abandoned(session: &Session, last_ms: i64) -> Report {
+    let id = session.short_id();
+    let last = Timestamp::from_millisecond(last_ms).map(|last| last.strftime("%Y-%m-%d %H:%M UTC").to_string());
+    let since = last.unwrap_or_else(|_| "12 hours".into());
+    let report = Report::warning(format!("session {id} is closed as abandoned: no command since {since}"));
+    report.hint(format!("`kiln session report {id}` shows its report"))
+}
+
 /// When something was last done in a session.
-pub(crate) fn last_ms(store: &Store, session: &Session) -> Result<i64, Fault> {
-    let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
-    Ok(attempts.iter().map(|one| one.ended_ms()).max().unwrap_or(session.started_ms).max(session.started_ms))
+fn last_ms(store: &Store, session: &Session) -> Result<i64, Fault> {
+    Ok(store.last_ended_ms(&session.id)?.unwrap_or(session.started_ms).max(session.started_ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use camino::Utf8PathBuf;
+    use kiln_session::{Goal, Prices};
+
+    use super::*;
+    use crate::project::Stop;
+
+    fn project(folder: &Utf8Path) -> (Project, Store) {
+        let kiln = folder.join(".kiln");
+        let place = kiln.join("kiln.db").into_string();
+        let project = Project::here(Some(place), Stop::never()).in_folder(&kiln);
+        let store = project.store().unwrap();
+        (project, store)
+    }
+
+    fn session(folder: &Utf8Path, started_ms: i64) -> Session {
+        Session {
+            id: format!("session-{started_ms:06}"),
+            started_ms,
+            ended_ms: None,
+            state: SessionState::Open,
+            folder: folder.canonicalize_utf8().unwrap().into_string(),
+            user: user(),
+            kernel: None,
+            goal: Goal::default(),
+            budget_s: 60.0,
+            phase_minutes: BTreeMap::new(),
+            prices: Prices::default(),
+            worth: None,
+            gpu: None,
+            baseline: None,
+            smallest: None,
+            criteria: None,
+        }
+    }
+
+    #[test]
+    fn an_abandoned_session_is_closed_and_said() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(place.path().to_path_buf()).unwrap();
+        let (project, store) = project(&folder);
+        assert!(store.begin_session(&session(&folder, 7)).unwrap());
+        assert!(open(&project, &store, 1000).unwrap().is_some() && project.notices().is_empty());
+        assert!(open(&project, &store, 1000 + ABANDONED).unwrap().is_none());
+        let said = project.notices();
+        assert_eq!(said[0].message, "session 000007 is closed as abandoned: no command since 1970-01-01 00:00 UTC");
+        assert!(said[0].hint.as_deref().unwrap().contains("kiln session report 000007"));
+        let name = |id: &str| crate::operation::past_session(&project, id).map(|report| report.session.id);
+        assert_eq!(name("000007").unwrap(), "session-000007");
+        assert!(store.begin_session(&session(&folder, 17)).unwrap());
+        assert!(name("000017").unwrap_err().to_string().contains("no session"), "it was abandoned at once");
+        let said = name("7").unwrap_err().to_string();
+        assert!(said.contains("expected one of session-000017, session-000007"), "{said}");
+        assert!(name("").is_err() && name("last").unwrap() == "session-000017");
+    }
+
+    #[test]
+    fn a_project_that_was_moved_has_its_sessions_and_a_copy_has_not() {
+        let place = tempfile::tempdir().unwrap();
+        let base = Utf8PathBuf::from_path_buf(place.path().to_path_buf()).unwrap();
+        let (first, second) = (base.join("first"), base.join("second"));
+        std::fs::create_dir(&first).unwrap();
+        let (_, store) = project(&first);
+        assert!(store.begin_session(&session(&first, 7)).unwrap());
+        drop(store);
+        std::fs::create_dir_all(second.join(".kiln")).unwrap();
+        std::fs::copy(first.join(".kiln/kiln.db"), second.join(".kiln/kiln.db")).unwrap();
+        let (copied, store) = project(&second);
+        assert_eq!(open(&copied, &store, 9).unwrap(), None, "it is open in the other folder");
+        drop(store);
+        std::fs::remove_dir_all(&second).unwrap();
+        std::fs::rename(&first, &second).unwrap();
+        let (moved, store) = project(&second);
+        assert_eq!(open(&moved, &store, 9).unwrap().unwrap().folder, second.canonicalize_utf8().unwrap());
+    }
 }

@@ -102,8 +102,12 @@ fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
         (Some(found), None, Some(false)) => profile::tried(&records, found, &now, &asked.at(&records)),
         _ => None,
     };
+    let mut described = asked.described(&records, kernel.as_ref());
+    // The session's smallest case goes before the file's, where it is one.
+    let smallest = logged.smallest().filter(|name| workloads.iter().any(|own| own == name));
+    described.smallest_workload = smallest.map(String::from).or(described.smallest_workload);
     Ok(Evidence {
-        kernel: Some(asked.described(&records, kernel.as_ref())),
+        kernel: Some(described),
         retired: logged.retired(),
         session: logged.session(),
         environment_fault: environment::fault(project, Some(asked)),

@@ -10,7 +10,7 @@ use kiln_core::{Fault, Report};
 use kiln_session::{Attempted, Decision, Material, Session, SessionReport, SessionRow, SessionState, report};
 use kiln_store::{AttemptsOf, Store};
 
-use crate::attempt::{here, open};
+use crate::attempt::{home, open};
 use crate::failure::Failure;
 use crate::project::Project;
 pub use choice::{DecideRequest, decide};
@@ -60,18 +60,54 @@ pub fn end_session(project: &Project, assistant_bill: Option<f64>) -> Result<Ses
 
 /// Sessions of this folder that are over, oldest first.
 pub fn past_sessions(project: &Project) -> Result<Vec<SessionRow>, Failure> {
-    let Some(store) = project.recorded()? else { return Ok(Vec::new()) };
-    Ok(store.sessions(&here(project))?.into_iter().filter_map(|record| Some(record.report?.row)).collect())
+    Ok(past(project)?.into_iter().map(|report| report.row).collect())
 }
 
-/// The report of a session that is over, by the end of its id; `last` is the newest.
+/// Candidates that are listed where an id fits several sessions.
+const CANDIDATES: usize = 10;
+
+/// The report of a session that is over, by the end of its id; `last` is the newest. Refuses what fits none, or several.
 pub fn past_session(project: &Project, id: &str) -> Result<SessionReport, Failure> {
-    let records = project.recorded()?.map(|store| store.sessions(&here(project))).transpose()?.unwrap_or_default();
-    let mut over = records.into_iter().filter_map(|record| record.report);
-    let found = if id == "last" { over.next_back() } else { over.find(|report| report.session.id.ends_with(id)) };
-    found.ok_or_else(|| {
-        Report::error(format!("there is no session `{id}` that is over")).hint("`kiln session list` lists them").into()
-    })
+    let unknown = || Report::error(format!("there is no session `{id}` that is over"));
+    let listed = "`kiln session list` lists them";
+    if id.trim().is_empty() {
+        return Err(unknown().label("expected the end of a session's id, or last").hint(listed).into());
+    }
+    let mut found = past(project)?;
+    if id != "last" {
+        found.retain(|report| report.session.id.ends_with(id));
+    }
+    match (found.pop(), found.is_empty() || id == "last") {
+        (Some(report), true) => Ok(report),
+        (Some(report), false) => {
+            found.push(report);
+            let some: Vec<&str> = found.iter().rev().take(CANDIDATES).map(|one| one.session.id.as_str()).collect();
+            let more = if found.len() > CANDIDATES { ", ..." } else { "" };
+            let report = Report::error(format!("`{id}` is the end of {} sessions' ids", found.len()));
+            Err(report.label(format!("expected one of {}{more}", some.join(", "))).hint("give more of its end").into())
+        }
+        (None, _) => {
+            let open = current(project)?.filter(|session| session.id.ends_with(id));
+            let hint = open.map_or(listed, |_| "it is still open: `kiln session status` shows it");
+            Err(unknown().hint(hint).into())
+        }
+    }
+}
+
+/// Reports of sessions that are over, oldest first. One that cannot be read is made again from what was recorded.
+fn past(project: &Project) -> Result<Vec<SessionReport>, Failure> {
+    let Some(store) = project.recorded()? else { return Ok(Vec::new()) };
+    let records = store.sessions(&home(project, &store)?)?;
+    let over = records.into_iter().filter(|record| !record.session.is_open());
+    let made = over.map(|record| match (record.report, record.session) {
+        (Some(report), _) => Ok(report),
+        (None, session) => {
+            let ended = session.ended_ms.unwrap_or(session.started_ms);
+            closed(project, &store, session, None, ended)
+        }
+    });
+    let made = made.collect::<Result<Vec<SessionReport>, Fault>>()?;
+    Ok(made)
 }
 
 /// The report of a session as it is given, at a moment.

@@ -34,7 +34,8 @@ pub fn suppose(
         seconds: began.elapsed().as_secs_f64(),
         ..bare(at_ms, one_line(&command.join(" ")), outcome, one_line(hypothesis))
     };
-    record(project, made)?;
+    // The command ran: its outcome is not lost with the record.
+    record(project, made);
     Ok(match outcome {
         AttemptOutcome::Passed => Ending::Done,
         AttemptOutcome::Interrupted => Ending::Interrupted,
@@ -53,8 +54,9 @@ pub fn supposed(project: &Project, words: impl Iterator<Item = String>, ended: &
         Ending::Unfit | Ending::Failed => AttemptOutcome::Fault,
     };
     let command: Vec<String> = words.skip_while(|word| word != "--").skip(2).collect();
-    // What was asked for is done; that nobody remembers it costs nothing else.
-    let _ = record(project, bare(crate::operation::session::now(), one_line(&command.join(" ")), outcome, hypothesis));
+    let made = bare(crate::operation::session::now(), one_line(&command.join(" ")), outcome, hypothesis);
+    // What was asked for is done, and says how it ended.
+    record(project, made);
 }
 
 fn bare(at_ms: i64, verb: String, outcome: AttemptOutcome, hypothesis: String) -> Attempted {
@@ -83,8 +85,15 @@ fn bare(at_ms: i64, verb: String, outcome: AttemptOutcome, hypothesis: String) -
     }
 }
 
-fn record(project: &Project, made: Attempted) -> Result<(), Fault> {
-    let store = project.store()?;
-    let session = open(project, &store, made.at_ms)?.map(|session| session.id);
-    store.record_attempt(&Attempted { session, ..made })
+/// Records an attempt; where that fails, it says so.
+fn record(project: &Project, made: Attempted) {
+    let recorded = || -> Result<(), Fault> {
+        let store = project.store()?;
+        let session = open(project, &store, made.at_ms)?.map(|session| session.id);
+        store.record_attempt(&Attempted { session, ..made })
+    };
+    if let Err(fault) = recorded() {
+        let words = format!("the hypothesis is not recorded: {}: {}", fault.what, fault.why);
+        project.notice(Report::warning(words).maybe_hint(fault.hint));
+    }
 }

@@ -96,7 +96,7 @@ pub(crate) fn others(project: &Project, store: &Store, teller: &Teller<'_>) -> R
             ));
         }
     }
-    teller.warn(Vec::from_iter(project.untold_damage()).as_slice());
+    teller.warn(&project.notices());
     Ok(())
 }
 

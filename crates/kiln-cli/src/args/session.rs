@@ -36,7 +36,7 @@ pub(crate) enum SessionVerb {
         /// [default: go on, and use the baseline]
         #[arg(long = "option", value_name = "OPTION")]
         options: Vec<String>,
-        /// The chosen option: its number, or its words
+        /// The chosen option: its number, or its words; one that begins with "stop" or "use the baseline" ends the work
         #[arg(long, value_name = "OPTION")]
         choose: String,
         /// Why
@@ -44,7 +44,11 @@ pub(crate) enum SessionVerb {
         because: String,
     },
     /// List sessions that are over, oldest first
-    List,
+    List {
+        /// At most this many, the newest
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+    },
     /// Show the report of a session that is over
     Report {
         /// The end of its id, or `last`
@@ -70,7 +74,7 @@ pub(crate) struct ReportArgs {
 pub(crate) struct StartArgs {
     /// Kernel the session is about: its folder or its kernel.toml
     pub(crate) path: Option<Utf8PathBuf>,
-    /// What to reach: a speedup and a workload, or words
+    /// What to reach: a speedup over the baseline and a workload it is measured on, or words without a number
     #[arg(long, value_name = "\"1.2x s512\"")]
     pub(crate) goal: Option<String>,
     /// Time it may take, such as 4h, 90m or 1h30m [default: 3h]

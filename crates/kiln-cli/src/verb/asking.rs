@@ -2,12 +2,12 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use kiln_app::{Failure, SessionDefaults, StartSessionRequest, session_defaults};
+use kiln_app::{Failure, Project, SessionDefaults, StartSessionRequest, session_defaults};
 
 use crate::args::StartArgs;
 
 /// The flags, and answers for what they leave out.
-pub(super) fn request(args: &StartArgs, json: bool) -> Result<StartSessionRequest, Failure> {
+pub(super) fn request(project: &Project, args: &StartArgs, json: bool) -> Result<StartSessionRequest, Failure> {
     let mut request = StartSessionRequest {
         path: args.path.clone(),
         goal: args.goal.clone().unwrap_or_default(),
@@ -22,7 +22,7 @@ pub(super) fn request(args: &StartArgs, json: bool) -> Result<StartSessionReques
         criteria: args.criteria.clone(),
     };
     if !json && io::stdin().is_terminal() && io::stderr().is_terminal() {
-        let usual = session_defaults(args.path.as_deref())?;
+        let usual = session_defaults(project, args.path.as_deref())?;
         answered(&mut request, &usual, &mut io::stdin().lock(), &mut io::stderr().lock())?;
     }
     Ok(request)
@@ -41,10 +41,16 @@ fn answered(
             None => write!(out, "{question}: ")?,
         }
         out.flush()?;
-        let mut line = String::new();
-        // The end of input answers everything with what stands in brackets.
-        answers.read_line(&mut line)?;
-        Ok(Some(line.trim().to_string()).filter(|line| !line.is_empty()))
+        loop {
+            let mut line = Vec::new();
+            // The end of input answers everything with what stands in brackets.
+            answers.read_until(b'\n', &mut line)?;
+            match String::from_utf8(line) {
+                Ok(line) => return Ok(Some(line.trim().to_string()).filter(|line| !line.is_empty())),
+                Err(_) => write!(out, "that is not UTF-8; once more: ")?,
+            }
+            out.flush()?;
+        }
     };
     if request.goal.is_empty() {
         request.goal = ask("goal, such as 1.2x s512", None)?.unwrap_or_default();
@@ -78,5 +84,14 @@ mod tests {
         assert_eq!((request.gpu, request.baseline.as_deref(), request.smallest), (None, Some("sdpa"), None));
         let asked = String::from_utf8(asked).unwrap();
         assert_eq!(asked, "GPU [H200]: baseline to beat: smallest case [s128]: done when [1.2x]: ");
+    }
+
+    #[test]
+    fn an_answer_that_is_not_utf_8_is_asked_for_again() {
+        let mut request = StartSessionRequest { goal: "1.2x".into(), ..StartSessionRequest::default() };
+        let mut asked = Vec::new();
+        answered(&mut request, &SessionDefaults::default(), &mut &b"H\xff00\nH200\n"[..], &mut asked).unwrap();
+        assert_eq!(request.gpu.as_deref(), Some("H200"));
+        assert!(String::from_utf8(asked).unwrap().starts_with("GPU: that is not UTF-8; once more: baseline"));
     }
 }

@@ -83,7 +83,10 @@ fn request(args: &AddLessonArgs) -> Result<AddLessonRequest, Failure> {
         let mut text = String::new();
         match file.as_str() {
             "-" => std::io::stdin().lock().read_to_string(&mut text)?,
-            _ => std::fs::File::open(file)?.read_to_string(&mut text)?,
+            _ => {
+                let read = std::fs::File::open(file).and_then(|mut open| open.read_to_string(&mut text));
+                read.map_err(|error| Fault::new(format!("reading {file} for --from-refusal"), error))?
+            }
         };
         Ok(text)
     };

@@ -1,8 +1,8 @@
 //! `kiln session`: a stretch of work with a goal, a budget and prices; and `kiln retire`.
 
 use kiln_app::{
-    DecideRequest, Ending, Failure, Project, RetireRequest, SessionReport, Utf8Path, decide, end_session, past_session,
-    past_sessions, retire, session_status, start_session, writable, write_whole,
+    DecideRequest, Ending, Failure, Fault, Project, RetireRequest, SessionReport, Utf8Path, decide, end_session,
+    past_session, past_sessions, retire, session_status, start_session, writable, write_whole,
 };
 use kiln_show::{BegunSessionView, DecisionView, SessionView, SessionsView};
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub(crate) fn run(project: &Project, args: &SessionArgs) -> Result<Ending, Failu
     let tell = |object: Value, text: String| output::data(&if args.json { format!("{object}\n") } else { text });
     match &args.verb {
         SessionVerb::Start(own) => {
-            let begun = start_session(project, &asking::request(own, args.json)?)?;
+            let begun = start_session(project, &asking::request(project, own, args.json)?)?;
             let view = BegunSessionView(&begun);
             tell(view.json(), view.to_string())?;
         }
@@ -33,9 +33,11 @@ pub(crate) fn run(project: &Project, args: &SessionArgs) -> Result<Ending, Failu
             ready(printing.out.as_deref())?;
             return printed(&past_session(project, id)?, printing, args.json);
         }
-        SessionVerb::List => {
-            let rows = past_sessions(project)?;
-            let view = SessionsView(&rows);
+        SessionVerb::List { limit } => {
+            let mut rows = past_sessions(project)?;
+            let older = rows.len().saturating_sub(*limit as usize);
+            rows.drain(..older);
+            let view = SessionsView { rows: &rows, older };
             tell(view.json(), view.to_string())?;
         }
         SessionVerb::Decide { options, choose, because } => {
@@ -51,7 +53,7 @@ pub(crate) fn run(project: &Project, args: &SessionArgs) -> Result<Ending, Failu
 /// Refuses a folder that cannot be written before the session is over.
 fn ready(out: Option<&Utf8Path>) -> Result<(), Failure> {
     let Some(folder) = out else { return Ok(()) };
-    std::fs::create_dir_all(folder)?;
+    std::fs::create_dir_all(folder).map_err(|error| Fault::new(format!("making {folder} for the report"), error))?;
     writable("the report", &folder.join("report.md"))
 }
 

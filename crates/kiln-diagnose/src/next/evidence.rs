@@ -200,8 +200,10 @@ pub struct GitState {
 pub struct SessionNow {
     /// Goal and budget, in words.
     pub goal: Option<String>,
-    /// The stop rule that was reached, in words.
+    /// Why it should end, in words: a stop rule, or a choice.
     pub stop_rule: Option<String>,
+    /// Whether nothing is left to decide before it ends.
+    pub settled: Option<bool>,
     /// The decision that was written.
     pub decided: Option<String>,
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 /// Every name that the tree may use besides thresholds.
-pub const FACTS: [&str; 69] = [
+pub const FACTS: [&str; 70] = [
     "at",
     "baseline",
     "baseline_measured",
@@ -61,6 +61,7 @@ pub const FACTS: [&str; 69] = [
     "retired",
     "revert",
     "running_study",
+    "settled",
     "several_changed",
     "smallest_workload",
     "speedup",

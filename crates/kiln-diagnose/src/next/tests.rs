@@ -99,8 +99,15 @@ fn cases() -> Vec<(&'static str, Evidence)> {
         (
             "stop",
             with(measured(0.9), |e| {
+                let stop_rule = Some("it was decided: use the baseline".into());
+                e.session = Look::Found(SessionNow { stop_rule, settled: Some(true), ..SessionNow::default() });
+            }),
+        ),
+        (
+            "decide",
+            with(measured(0.9), |e| {
                 let stop_rule = Some("3 h of 3 h spent".into());
-                e.session = Look::Found(SessionNow { stop_rule, ..SessionNow::default() });
+                e.session = Look::Found(SessionNow { stop_rule, settled: Some(false), ..SessionNow::default() });
             }),
         ),
         (

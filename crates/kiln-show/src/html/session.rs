@@ -3,9 +3,12 @@
 use kiln_app::{ChecklistState, NextStep, SessionReport, SessionRow};
 
 use super::{Address, Block, Cell, Section, Table, View};
-use crate::results::session::{amount, factor, maybe_stretch, session_picture, short};
-use crate::words::number::stretch;
+use crate::results::session::{amount, factor, graded, maybe_stretch, session_picture, short};
+use crate::words::number::{counted, stretch};
 use crate::words::time::moment;
+
+/// Sessions that one page shows, the newest.
+const SHOWN: usize = 100;
 
 /// Sessions that are over, oldest first.
 pub fn sessions_sections(rows: &[SessionRow], view: &View) -> Vec<Section> {
@@ -13,7 +16,13 @@ pub fn sessions_sections(rows: &[SessionRow], view: &View) -> Vec<Section> {
         let words = "No session is over yet. kiln session start begins one.";
         return vec![Section::new("sessions", "Sessions", vec![Block::words(words)])];
     }
-    let blocks = vec![Block::Table(table(rows, view)), Block::Figure(session_picture(rows))];
+    let older = rows.len().saturating_sub(SHOWN);
+    let rows = &rows[older..];
+    let mut blocks = vec![Block::Table(table(rows, view)), Block::Figure(session_picture(rows))];
+    if older > 0 {
+        let words = format!("{} older: kiln session list --limit {}", counted(older as u128, "session"), older + SHOWN);
+        blocks.push(Block::words(words));
+    }
     vec![Section::new("sessions", "Sessions", blocks)]
 }
 
@@ -48,7 +57,7 @@ pub(super) fn table(rows: &[SessionRow], view: &View) -> Table {
 pub fn session_sections(report: &SessionReport, view: &View) -> Vec<Section> {
     let (session, row) = (&report.session, &report.row);
     let about = session.kernel.as_ref().map_or(String::new(), |kernel| format!(" on {kernel}"));
-    let title = format!("Session {}{about}: grade {}", session.short_id(), report.grade.letter);
+    let title = format!("Session {}{about}: {}", session.short_id(), graded(&report.grade.letter));
     let known = |value: &Option<String>| Cell::text(value.clone().unwrap_or("-".into()));
     let money = |value: Option<f64>| value.map_or("-".into(), |value| Cell::figure(value, amount(value)));
     let facts = vec![

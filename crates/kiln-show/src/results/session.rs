@@ -14,7 +14,7 @@ use crate::words::number::{counted, stretch};
 use crate::words::table::{Align, lines};
 use crate::words::time::{moment, stamp};
 pub(crate) use figure::picture as session_picture;
-pub(crate) use words::{amount, factor, maybe_stretch, short};
+pub(crate) use words::{amount, factor, graded, maybe_stretch, short};
 
 /// A session that begins.
 pub struct BegunSessionView<'a>(pub &'a Session);
@@ -78,9 +78,19 @@ impl SessionView<'_> {
     }
 }
 
-/// Earlier sessions and this one.
+/// Earlier sessions that a report shows beside this one.
+const BESIDE: usize = 10;
+
+/// Earlier sessions, the newest few, and this one.
 fn rows(report: &SessionReport) -> Vec<SessionRow> {
-    report.earlier.iter().chain([&report.row]).cloned().collect()
+    let older = report.earlier.len().saturating_sub(BESIDE);
+    report.earlier[older..].iter().chain([&report.row]).cloned().collect()
+}
+
+/// How many earlier sessions a report does not show.
+fn hidden(report: &SessionReport) -> Option<String> {
+    let older = report.earlier.len().saturating_sub(BESIDE);
+    (older > 0).then(|| format!("{} older: kiln session list", counted(older as u128, "session")))
 }
 
 impl fmt::Display for SessionView<'_> {
@@ -123,6 +133,7 @@ impl fmt::Display for SessionView<'_> {
         if !report.earlier.is_empty() {
             f.write_str("\nbeside earlier sessions\n")?;
             f.write_str(&table(&rows(report)))?;
+            hidden(report).into_iter().try_for_each(|said| writeln!(f, "  {said}"))?;
             words::beside(report).into_iter().try_for_each(|said| writeln!(f, "  {said}"))?;
             f.write_str(&figure::text(&rows(report)))?;
         }
@@ -175,20 +186,33 @@ fn cells(row: &SessionRow, zone: &TimeZone) -> Vec<String> {
 }
 
 /// Sessions that are over.
-pub struct SessionsView<'a>(pub &'a [SessionRow]);
+pub struct SessionsView<'a> {
+    /// Those that are shown, oldest first.
+    pub rows: &'a [SessionRow],
+    /// How many older ones there are.
+    pub older: usize,
+}
 
 impl SessionsView<'_> {
     /// One object.
     pub fn json(&self) -> Value {
-        json!({ "sessions": self.0 })
+        json!({ "sessions": self.rows, "older": self.older })
     }
 }
 
 impl fmt::Display for SessionsView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
+        match self.rows {
             [] => writeln!(f, "no session is over in this folder\nnext\n  kiln session start --goal \"1.2x\""),
-            rows => f.write_str(&(table(rows) + &figure::text(rows))),
+            rows => {
+                f.write_str(&(table(rows) + &figure::text(rows)))?;
+                match self.older {
+                    0 => Ok(()),
+                    older => {
+                        writeln!(f, "\n{} older: --limit {}", counted(older as u128, "session"), older + rows.len())
+                    }
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Unknown where nothing is recorded of it.
 
 use kiln_diagnose::next::{Look, OpenRefusal, ProfileNow, SessionNow};
-use kiln_session::{AttemptOutcome, Attempted, Session, crowded, warnings};
+use kiln_session::{AttemptOutcome, Attempted, Session, crowded, stop};
 use kiln_store::{AttemptsOf, Store};
 
 use super::asked::Asked;
@@ -22,6 +22,8 @@ const DOCTOR: &str = "doctor";
 pub(super) struct Logged {
     retired: Option<String>,
     session: Option<SessionNow>,
+    /// The smallest case, as the session names it.
+    smallest: Option<String>,
     examined: Option<bool>,
     /// The kernel's own, oldest first.
     attempts: Vec<Attempted>,
@@ -33,10 +35,11 @@ impl Logged {
     pub(super) fn of(project: &Project, asked: &Asked) -> Result<Logged, Failure> {
         let Some(store) = project.recorded()? else { return Ok(Logged::default()) };
         let retired = retired_kernel(project, &asked.name, Some(&asked.path))?.map(|made| made.because);
-        let session = match current(project)? {
-            Some(session) => Some(stands(&store, session)?),
-            None => None,
-        };
+        // One about another kernel says nothing of this one.
+        let about = |session: &Session| session.kernel.as_ref().is_none_or(|kernel| *kernel == asked.name);
+        let session = current(project)?.filter(about);
+        let smallest = session.as_ref().and_then(|session| session.smallest.clone());
+        let session = session.map(|session| stands(&store, session)).transpose()?;
         let here = environment();
         let machines = store.attempts(AttemptsOf::Kernel("", NEWEST))?;
         let path = inside(&asked.path);
@@ -47,7 +50,7 @@ impl Logged {
         let examined = doctors.max_by_key(|one| one.at_ms).map(|one| one.outcome == AttemptOutcome::Passed);
         attempts.retain(|one| one.verb != DOCTOR);
         let sources = asked.file.as_ref().and_then(|file| About::of(file, &asked.path).sources);
-        Ok(Logged { retired, session, examined, attempts, sources })
+        Ok(Logged { retired, session, smallest, examined, attempts, sources })
     }
 
     /// Whether anything was tried with the kernel.
@@ -81,7 +84,7 @@ impl Logged {
     /// Whether the newest check of the sources as they are now passed.
     pub(super) fn checked(&self) -> Option<bool> {
         let sources = self.sources.as_deref()?;
-        let judged = |one: &&Attempted| refused::says_correct(one) && one.sources.as_deref() == Some(sources);
+        let judged = |one: &&Attempted| one.says_correct() && one.sources.as_deref() == Some(sources);
         Some(self.attempts.iter().rfind(judged)?.outcome == AttemptOutcome::Passed)
     }
 
@@ -95,6 +98,11 @@ impl Logged {
         Look::of(self.session.clone())
     }
 
+    /// The smallest case, as the session names it.
+    pub(super) fn smallest(&self) -> Option<&str> {
+        self.smallest.as_deref()
+    }
+
     /// Whether the doctor passed this machine.
     pub(super) fn examined(&self) -> Option<bool> {
         self.examined
@@ -102,7 +110,7 @@ impl Logged {
 
     /// Whether nobody checked the last change: the newest attempt that judged correctness was about other sources.
     pub(super) fn unchecked(&self) -> Option<bool> {
-        let newest = self.attempts.iter().rfind(|one| refused::says_correct(one))?.sources.as_deref()?;
+        let newest = self.attempts.iter().rfind(|one| one.says_correct())?.sources.as_deref()?;
         Some(newest != self.sources.as_deref()?)
     }
 
@@ -124,11 +132,13 @@ impl Logged {
 /// How a session stands.
 fn stands(store: &Store, session: Session) -> Result<SessionNow, Failure> {
     let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
-    let own = store.decisions(None)?.into_iter().rfind(|made| made.session.as_ref() == Some(&session.id));
-    let rule = warnings(&session, &attempts, now()).into_iter().find(|warning| warning.rule.ends());
+    let mut decisions = store.decisions(None)?;
+    decisions.retain(|made| made.is_of(&session));
+    let found = stop(&session, &attempts, &decisions, now());
     Ok(SessionNow {
         goal: Some(session.goal.text),
-        stop_rule: rule.map(|warning| warning.what),
-        decided: own.map(|made| format!("{}: {}", made.choice, made.because)),
+        settled: found.as_ref().map(|stop| stop.settled),
+        stop_rule: found.map(|stop| stop.what),
+        decided: decisions.last().map(|made| format!("{}: {}", made.choice, made.because)),
     })
 }

@@ -12,11 +12,6 @@ const NONE_NAMED: &str = "inconclusive";
 /// What the loader says of a function that no source defines.
 const UNLINKED: &str = "undefined symbol";
 
-/// Whether an attempt says of a kernel that it is correct, or that it is not.
-pub(super) fn says_correct(one: &Attempted) -> bool {
-    matches!(one.verb.as_str(), "check" | "fuzz" | "bench" | "tune" | "sweep" | "ci")
-}
-
 /// The open refusal, and when it was met. `default` is the configuration that commands take by themselves.
 pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>) -> Option<(i64, OpenRefusal)> {
     let (mut cause, mut builds) = (None, false);
@@ -40,7 +35,7 @@ pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>)
                 cause = cause.or(named.map(|named| (one, named)));
             }
             // That it is too slow says that it is correct.
-            _ if says_correct(one) => break,
+            _ if one.says_correct() => break,
             (AttemptOutcome::Passed, _) => builds |= one.verb == "gate",
             (AttemptOutcome::Refused, None) => {}
         }

@@ -56,7 +56,8 @@ pub fn retire(project: &Project, request: &RetireRequest) -> Result<Decision, Fa
 fn about(project: &Project, words: &Utf8Path) -> Result<About, Failure> {
     let is_path = words.as_str().contains('/') || words.is_file() || words.join("kernel.toml").is_file();
     if is_path {
-        return Ok(About::of(&KernelFile::read(words)?, words));
+        let about = About::of(&KernelFile::read(words)?, words);
+        return Ok(About { path: place(project, words), ..about });
     }
     let unknown = |near: Option<&str>| {
         let report = Report::error(format!("there is no kernel `{words}` here"));
@@ -78,6 +79,21 @@ fn about(project: &Project, words: &Utf8Path) -> Result<About, Failure> {
     }
 }
 
+/// The kernel's folder as the project sees it, whatever folder kiln runs in: from the folder that holds the project's store, else from
+/// the top of the kernel's repository.
+fn place(project: &Project, path: &Utf8Path) -> String {
+    let typed = crate::attempt::inside(path);
+    let folder = crate::kernel::folder(path);
+    let Ok(whole) = folder.canonicalize_utf8() else { return typed };
+    let top = || whole.ancestors().find(|folder| folder.join(".git").exists()).map(Utf8Path::to_owned);
+    let Some(root) = project.root().or_else(top) else { return typed };
+    match whole.strip_prefix(&root) {
+        Ok(inside) if inside.as_str().is_empty() => ".".into(),
+        Ok(inside) => inside.to_string(),
+        Err(_) => whole.to_string(),
+    }
+}
+
 /// Why a kernel is retired, if it is: by its name, and by its folder where both are known.
 pub(crate) fn retired(store: &Store, kernel: &str, path: &str) -> Result<Option<Decision>, Failure> {
     let own = |made: &Decision| made.path.is_empty() || path.is_empty() || made.path == path;
@@ -87,7 +103,7 @@ pub(crate) fn retired(store: &Store, kernel: &str, path: &str) -> Result<Option<
 
 /// Why the kernel at a path is retired, if it is. Looking makes no store.
 pub fn retired_kernel(project: &Project, kernel: &str, path: Option<&Utf8Path>) -> Result<Option<Decision>, Failure> {
-    let path = path.map(crate::attempt::inside).unwrap_or_default();
+    let path = path.map(|path| place(project, path)).unwrap_or_default();
     match project.recorded()? {
         Some(store) => retired(&store, kernel, &path),
         None => Ok(None),
@@ -96,6 +112,7 @@ pub fn retired_kernel(project: &Project, kernel: &str, path: Option<&Utf8Path>) 
 
 #[cfg(test)]
 mod tests {
+    use super::place as place_of;
     use super::*;
     use crate::project::Stop;
 
@@ -121,6 +138,13 @@ mod tests {
         assert_eq!(now(folder), None);
         ask(None).unwrap();
         assert_eq!(now(&kernel), None);
+        // A project's own store lies in it, wherever kiln is run.
+        let own = Project::here(Some(folder.join(".kiln/kiln.db").into_string()), Stop::never());
+        own.store().unwrap();
+        assert_eq!((place_of(&own, &kernel).as_str(), place_of(&own, folder).as_str()), ("k", "."));
+        // A store that is shared holds kernels of repositories.
+        std::fs::create_dir(folder.join(".git")).unwrap();
+        assert_eq!(place_of(&project, &kernel), "k");
         let unknown = retire(&project, &RetireRequest { kernel: "zebra".into(), because: Some("x".into()) });
         assert!(unknown.unwrap_err().to_string().contains("there is no kernel `zebra` here"));
     }

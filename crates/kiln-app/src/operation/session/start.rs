@@ -1,20 +1,20 @@
-//! A session that begins. In: what was typed, or answered. Out: the session, recorded. Refuses what cannot be read, and a second session
-//! while one is open.
+//! A session that begins. In: what was typed, or answered. Out: the session, recorded. Refuses what cannot be read, what the kernel does
+//! not have, and a second session while one is open.
 
 use std::collections::BTreeMap;
 
-use camino::Utf8PathBuf;
-use kiln_core::Report;
+use camino::{Utf8Path, Utf8PathBuf};
+use kiln_core::{Report, nearest};
 use kiln_diagnose::next::Thresholds;
 use kiln_session::{Goal, GoalError, PhaseBudget, Prices, Session, SessionState, hourly, span};
 use kiln_store::Study;
 use kiln_study::Machine;
 
-use super::{amount, now, one_line};
-use crate::attempt::{here, open, user};
+use super::{amount, current, now, one_line};
+use crate::attempt::{home, open, user};
 use crate::doctor;
 use crate::failure::Failure;
-use crate::kernel::KernelFile;
+use crate::kernel::{KernelFile, kernels_below};
 use crate::operation::next::own_thresholds;
 use crate::project::Project;
 
@@ -56,14 +56,91 @@ pub struct SessionDefaults {
     pub smallest: Option<String>,
 }
 
-/// What is taken where nobody says otherwise. Refuses a kernel that cannot be read.
-pub fn session_defaults(path: Option<&camino::Utf8Path>) -> Result<SessionDefaults, Failure> {
-    let file = path.map(KernelFile::read).transpose()?;
+/// What is taken where nobody says otherwise, for whoever asks. Refuses a kernel that cannot be read, and a session that is open: no
+/// answer would help.
+pub fn session_defaults(project: &Project, path: Option<&Utf8Path>) -> Result<SessionDefaults, Failure> {
+    if let Some(session) = current(project)? {
+        return Err(is_open(Some(&session)).into());
+    }
+    Ok(usual(path.map(KernelFile::read).transpose()?.as_ref()))
+}
+
+fn usual(file: Option<&KernelFile>) -> SessionDefaults {
     let gpu = doctor::quick(None).ok().map(|ready| ready.card.name).or_else(|| Some(Machine::look().processor));
-    let Some(file) = file else { return Ok(SessionDefaults { gpu, ..SessionDefaults::default() }) };
-    let baseline = file.spec.targets.iter().flat_map(|target| &target.baselines).next().map(|one| one.name.to_string());
+    let Some(file) = file else { return SessionDefaults { gpu, ..SessionDefaults::default() } };
+    let baseline = baselines(file).first().map(|name| name.to_string());
     let smallest = file.spec.workloads.first().map(|one| one.name.to_string());
-    Ok(SessionDefaults { gpu: gpu.filter(|name| !name.is_empty()), baseline, smallest })
+    SessionDefaults { gpu: gpu.filter(|name| !name.is_empty()), baseline, smallest }
+}
+
+/// Names of baselines of all targets, those of the first one first.
+fn baselines(file: &KernelFile) -> Vec<&str> {
+    let all = file.spec.targets.iter().flat_map(|target| &target.baselines).map(|one| &*one.name);
+    let mut known: Vec<&str> = Vec::new();
+    all.for_each(|name| {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    });
+    known
+}
+
+fn workloads(file: &KernelFile) -> Vec<&str> {
+    file.spec.workloads.iter().map(|one| &*one.name).collect()
+}
+
+/// Refuses a name that is none of those there are.
+fn known(flag: &str, noun: &str, name: &str, there: &[&str]) -> Result<(), Failure> {
+    if there.contains(&name) {
+        return Ok(());
+    }
+    let near = nearest(name, there.iter().copied()).map(|near| format!("did you mean {near}?"));
+    let expected =
+        if there.is_empty() { "the kernel has none".into() } else { format!("expected one of {}", there.join(", ")) };
+    Err(Report::error(format!("{flag}: there is no {noun} `{name}`")).label(expected).maybe_hint(near).into())
+}
+
+/// The goal as it was typed. Refuses a number that is not understood, and a workload that the kernel, or no kernel here, has.
+fn goal(text: &str, file: Option<&KernelFile>) -> Result<Goal, Failure> {
+    let goal = Goal::parse(text).map_err(|error| {
+        let hint = meant(text).unwrap_or_else(|| "what no number says goes into --criteria".into());
+        Failure::from(Report::error(format!("--goal {}", error.typed)).label(error.expected).hint(hint))
+    })?;
+    let Some(workload) = &goal.workload else { return Ok(goal) };
+    if let Some(file) = file {
+        known("--goal", "workload", workload, &workloads(file))?;
+        return Ok(goal);
+    }
+    let here = Utf8Path::new(".");
+    let own = here.join("kernel.toml").is_file().then(|| here.to_owned());
+    let files = own.into_iter().chain(kernels_below(here)).map(|path| KernelFile::read(&path));
+    // What cannot be read may have it.
+    if let Ok(files) = files.collect::<Result<Vec<KernelFile>, Failure>>()
+        && !files.is_empty()
+    {
+        let all: Vec<&str> = files.iter().flat_map(workloads).collect();
+        if !all.contains(&workload.as_str()) {
+            let near = nearest(workload, all.iter().copied()).map(|near| format!("did you mean {near}?"));
+            let hint = near.unwrap_or_else(|| "name the kernel: kiln session start PATH".into());
+            let report = Report::error(format!("--goal: no kernel here has a workload `{workload}`"));
+            return Err(report.hint(hint).into());
+        }
+    }
+    Ok(goal)
+}
+
+/// What a number that is no speedup was meant as.
+fn meant(text: &str) -> Option<String> {
+    let (first, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+    let end = first.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(first.len());
+    let (number, unit) = first.split_at(end);
+    let value: f64 = number.parse().ok().filter(|value| *value > 0.0)?;
+    match unit {
+        "" if rest.starts_with('%') => Some(format!("did you mean {}x?", (100.0 + value) / 100.0)),
+        "%" => Some(format!("did you mean {}x?", (100.0 + value) / 100.0)),
+        "" | "\u{d7}" => Some(format!("did you mean {number}x?")),
+        _ => None,
+    }
 }
 
 /// Seconds that a session may take.
@@ -89,10 +166,17 @@ pub fn start_session(project: &Project, request: &StartSessionRequest) -> Result
         assistant: price("--assistant-price", &request.assistant_price)?,
     };
     request.worth.map(|worth| amount("--worth", worth)).transpose()?;
-    let usual = session_defaults(request.path.as_deref())?;
+    let file = request.path.as_deref().map(KernelFile::read).transpose()?;
+    let goal = goal(&one_line(&request.goal), file.as_ref())?;
     let said = |words: &Option<String>| words.as_deref().map(one_line).filter(|words| !words.is_empty());
-    let kernel = request.path.as_deref().map(KernelFile::read).transpose()?.map(|file| file.spec.name);
+    let (baseline, smallest) = (said(&request.baseline), said(&request.smallest));
+    if let Some(file) = &file {
+        baseline.iter().try_for_each(|name| known("--baseline", "baseline", name, &baselines(file)))?;
+        smallest.iter().try_for_each(|name| known("--smallest", "workload", name, &workloads(file)))?;
+    }
     let minutes = own_thresholds(project)?;
+    let usual = usual(file.as_ref());
+    let kernel = file.map(|file| file.spec.name);
     let store = project.store()?;
     if let Some(session) = open(project, &store, now())? {
         return Err(is_open(Some(&session)).into());
@@ -102,17 +186,17 @@ pub fn start_session(project: &Project, request: &StartSessionRequest) -> Result
         started_ms: now(),
         ended_ms: None,
         state: SessionState::Open,
-        folder: here(project),
+        folder: home(project, &store)?,
         user: user(),
         kernel,
-        goal: Goal::parse(&one_line(&request.goal)),
+        goal,
         budget_s: budget_s.unwrap_or(60.0 * minutes.value(IN_ALL).unwrap_or(Session::BUDGET_S / 60.0)),
         phase_minutes: phase_minutes(&minutes),
         prices,
         worth: request.worth,
         gpu: said(&request.gpu).or(usual.gpu),
-        baseline: said(&request.baseline).or(usual.baseline),
-        smallest: said(&request.smallest).or(usual.smallest),
+        baseline: baseline.or(usual.baseline),
+        smallest: smallest.or(usual.smallest),
         criteria: said(&request.criteria),
     };
     // Somebody may have begun one in the meantime.
@@ -154,7 +238,44 @@ fn phase_minutes(own: &Thresholds) -> BTreeMap<String, f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::Stop;
     use kiln_diagnose::next::tree;
+
+    const KERNEL: &str = "[kernel]\nname = \"k\"\nentry = \"k\"\n[tunables]\nX = [1]\n[target.cpu]\nsource = \"k.c\"\n\
+        [[workloads]]\nname = \"s128\"\ndims = { N = 1 }\n[[workloads]]\nname = \"s512\"\ndims = { N = 2 }\n\
+        [baselines]\nnaive = \"naive.c:naive\"\nnumpy = \"b.py:numpy\"\n";
+
+    #[test]
+    fn what_the_kernel_does_not_have_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(place.path()).unwrap();
+        std::fs::write(folder.join("kernel.toml"), KERNEL).unwrap();
+        let project = Project::here(Some(folder.join(".kiln/kiln.db").into_string()), Stop::never());
+        let project = project.in_folder(&folder.join(".kiln"));
+        let usual = StartSessionRequest { path: Some(folder.into()), ..StartSessionRequest::default() };
+        let said = |request: StartSessionRequest| start_session(&project, &request).unwrap_err().to_string();
+        let goal = |goal: &str| StartSessionRequest { goal: goal.into(), ..usual.clone() };
+        for (typed, hint) in [
+            ("1.2x s51", "did you mean s512?"),
+            ("1.2", "did you mean 1.2x?"),
+            ("2\u{d7}", "did you mean 2x?"),
+            ("20% faster", "did you mean 1.2x?"),
+            ("1.2x s512 or so", "goes into --criteria"),
+        ] {
+            let said = said(goal(typed));
+            assert!(said.contains("--goal") && said.contains("expected ") && said.contains(hint), "{typed}: {said}");
+        }
+        let odd = said(StartSessionRequest { baseline: Some("nunpy".into()), ..usual.clone() });
+        assert!(odd.contains("expected one of naive, numpy") && odd.contains("did you mean numpy?"), "{odd}");
+        let odd = said(StartSessionRequest { smallest: Some("s64".into()), ..usual.clone() });
+        assert!(odd.contains("--smallest: there is no workload `s64`"), "{odd}");
+        assert!(!folder.join(".kiln").exists(), "a mistake makes no store");
+        let begun = StartSessionRequest { baseline: Some("numpy".into()), ..goal("1.2x s512") };
+        let begun = start_session(&project, &begun).unwrap();
+        assert_eq!((begun.baseline.as_deref(), begun.smallest.as_deref()), (Some("numpy"), Some("s128")));
+        let twice = session_defaults(&project, Some(folder)).unwrap_err().to_string();
+        assert!(twice.contains("is open in this folder"), "nobody is asked in vain: {twice}");
+    }
 
     #[test]
     fn every_budget_has_its_threshold_with_the_same_minutes() {

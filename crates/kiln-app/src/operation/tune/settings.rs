@@ -3,11 +3,12 @@
 
 use kiln_core::Report;
 use kiln_store::Store;
-use kiln_study::{Budget, Machine, Settings};
+use kiln_study::{Budget, Kernel, Machine, Settings};
 
 use super::TuneRequest;
 use crate::failure::Failure;
 use crate::kernel::Opened;
+use crate::operation::session::current;
 use crate::project::Project;
 use crate::record::{Whose, prior};
 use crate::seed::seed;
@@ -44,7 +45,7 @@ pub(crate) fn settings(
         pairs: measuring.checked_samples()?.div_ceil(defaults.pair_samples),
         workload: request.selecting.workload.clone(),
         implementation: request.selecting.implementation.clone(),
-        baseline: request.baseline.clone(),
+        baseline: request.baseline.clone().or(to_beat(project, &opened.kernel)?),
         stop_rule: request.stop_rule,
         cache: measuring.cache_state(card),
         ahead: match card {
@@ -60,6 +61,14 @@ pub(crate) fn settings(
         target_speedup: request.target_speedup,
         ..defaults
     })
+}
+
+/// The baseline that the open session is to beat, where the kernel is the session's and has it.
+fn to_beat(project: &Project, kernel: &Kernel<'_>) -> Result<Option<String>, Failure> {
+    let session = current(project)?.filter(|session| session.kernel.as_deref() == Some(kernel.name()));
+    // The first one is taken anyway, and another where that cannot be measured.
+    let has = |name: &String| kernel.selection.target.baselines.iter().skip(1).any(|own| *own.name == **name);
+    Ok(session.and_then(|session| session.baseline).filter(has))
 }
 
 /// Refuses numbers that mean nothing.

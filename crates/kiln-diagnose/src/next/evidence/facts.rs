@@ -18,6 +18,7 @@ impl Evidence {
             Look::Found(session) => {
                 all.look("goal", &Look::of(session.goal.clone()));
                 all.look("stop_rule", &Look::of(session.stop_rule.clone()));
+                all.is("settled", session.settled);
                 all.look("decided", &Look::of(session.decided.clone()));
             }
         }

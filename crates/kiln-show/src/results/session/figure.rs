@@ -2,8 +2,9 @@
 
 use kiln_app::SessionRow;
 
-use super::words::{factor, short};
+use super::words::{factor, graded, short};
 use crate::picture::canvas::{Anchor, Canvas};
+use crate::words::number::counted;
 
 const ROW: f64 = 28.0;
 const TOP: f64 = 52.0;
@@ -15,7 +16,8 @@ const WIDTH: f64 = 32.0;
 /// What a bar says behind it.
 fn said(row: &SessionRow) -> String {
     let best = row.speedup.map_or("nothing measured".into(), factor);
-    format!("{} attempts, {:.0} min, {best}, grade {}", length(row), row.elapsed_s / 60.0, row.grade)
+    let attempts = counted(length(row) as u128, "attempt");
+    format!("{attempts}, {:.0} min, {best}, {}", row.elapsed_s / 60.0, graded(&row.grade))
 }
 
 /// Attempts up to the best result; all of them where there is none.

@@ -1,20 +1,16 @@
 //! The report of a session as Markdown, for a pull request or a log book.
 
-use kiln_app::SessionReport;
+use kiln_app::{Decision, SessionReport};
 
-use super::words::{amount, factor, maybe_stretch, short};
+use super::words::{amount, factor, graded, maybe_stretch, short};
 use super::{figure, rows};
+use crate::words::markdown::plain;
 use crate::words::number::stretch;
 use crate::words::time::stamp;
 
-/// A cell that cannot break its table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
-}
-
 fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let line =
-        |cells: Vec<String>| format!("| {} |\n", cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(" | "));
+        |cells: Vec<String>| format!("| {} |\n", cells.iter().map(|text| plain(text)).collect::<Vec<_>>().join(" | "));
     let head = line(titles.iter().map(|title| title.to_string()).collect());
     let rule = format!("|{}\n", "---|".repeat(titles.len()));
     let body: String = rows.map(line).collect();
@@ -22,14 +18,28 @@ fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
 }
 
 fn list<'l>(lines: impl Iterator<Item = String> + 'l) -> String {
-    lines.map(|line| format!("- {line}\n")).collect()
+    lines.map(|line| format!("- {}\n", plain(&line))).collect()
+}
+
+/// A decision with its options below it.
+fn decision(one: &Decision) -> String {
+    let options = one.options.iter().map(|option| {
+        let time = maybe_stretch(option.time_s);
+        let (cost, best) = (option.cost.map_or("-".into(), amount), option.best_case.map_or("-".into(), factor));
+        format!("  - option: {}; time {time}, cost {cost}, best case {best}\n", plain(&option.what))
+    });
+    format!("- {}\n{}", plain(&format!("{}: {}", one.choice, one.because)), options.collect::<String>())
 }
 
 /// The report.
 pub(super) fn markdown(report: &SessionReport) -> String {
     let (session, row) = (&report.session, &report.row);
     let about = session.kernel.as_ref().map_or(String::new(), |kernel| format!(" on {kernel}"));
-    let mut text = format!("# Session {}{about}: grade {}\n\n", session.short_id(), report.grade.letter);
+    let title = format!("Session {}{about}: {}", session.short_id(), graded(&report.grade.letter));
+    let mut text = format!("# {}\n\n", plain(&title));
+    if let Some(why) = &report.grade.ungraded {
+        text += &format!("There is no grade: {}.\n\n", plain(why));
+    }
     let known = |value: &Option<String>| value.clone().unwrap_or("-".into());
     let facts = [
         ("goal", if session.goal.text.is_empty() { "-".into() } else { session.goal.text.clone() }),
@@ -130,18 +140,7 @@ pub(super) fn markdown(report: &SessionReport) -> String {
             }),
         ),
     );
-    section(
-        "Decisions",
-        list(report.decisions.iter().map(|one| {
-            let options = one.options.iter().map(|option| {
-                let time = maybe_stretch(option.time_s);
-                let (cost, best) =
-                    (option.cost.map_or("-".into(), amount), option.best_case.map_or("-".into(), factor));
-                format!("\n  - option: {}; time {time}, cost {cost}, best case {best}", option.what)
-            });
-            format!("{}: {}{}", one.choice, one.because, options.collect::<String>())
-        })),
-    );
+    section("Decisions", report.decisions.iter().map(decision).collect());
     section("Warnings at the end", list(report.warnings.iter().map(|one| one.what.clone())));
     section("Next", list(report.next.iter().cloned()));
     if !report.earlier.is_empty() {
@@ -174,7 +173,8 @@ pub(super) fn markdown(report: &SessionReport) -> String {
                 row.grade.clone(),
             ]
         });
-        let said = super::words::beside(report).map_or(String::new(), |said| format!("\n{said}\n"));
+        let said = super::hidden(report).into_iter().chain(super::words::beside(report));
+        let said: String = said.map(|said| format!("\n{said}\n")).collect();
         let figure = figure::text(&all);
         section("Beside earlier sessions", format!("{}{said}\n```text{figure}```\n", table(&titles, cells)));
     }

@@ -75,7 +75,39 @@ fn words_markdown_and_figure_tell_the_same_story() {
 
 #[test]
 fn a_list_of_none_says_how_to_begin() {
-    assert!(SessionsView(&[]).to_string().contains("kiln session start"));
+    assert!(SessionsView { rows: &[], older: 0 }.to_string().contains("kiln session start"));
     let row: SessionRow = report().row;
-    assert!(SessionsView(&[row]).to_string().contains("00abcd"));
+    assert!(SessionsView { rows: std::slice::from_ref(&row), older: 0 }.to_string().contains("00abcd"));
+    let first = SessionRow { attempts_to_best: Some(1), grade: "-".into(), ..row.clone() };
+    let listed = SessionsView { rows: &[first, row], older: 3 }.to_string();
+    assert!(listed.contains("1 attempt, 120 min, 1.28x, no grade\n"), "{listed}");
+    assert!(listed.ends_with("\n3 sessions older: --limit 5\n"), "{listed}");
+}
+
+#[test]
+fn a_report_shows_the_newest_of_many_sessions() {
+    let mut many = report();
+    many.earlier = vec![many.earlier[0].clone(); 30];
+    let view = SessionView { report: &many, over: true };
+    let (text, page) = (view.to_string(), view.markdown());
+    assert_eq!(text.matches("9 attempts, 120 min").count(), 10, "{text}");
+    assert!(text.contains("20 sessions older: kiln session list") && page.contains("20 sessions older"), "{text}");
+}
+
+#[test]
+fn words_of_users_stay_words_in_markdown() {
+    let mut own = report();
+    let odd = "<img src=x> a|b [c](d)";
+    own.session.kernel = Some("<b>k".into());
+    own.session.criteria = Some(odd.into());
+    own.hypotheses[0].hypothesis = odd.into();
+    own.next = vec![odd.into()];
+    own.decisions = vec![
+        serde_json::from_value(json!({ "id": "d", "at_ms": 1, "session": null, "kernel": "k", "path": "", "kind": "chosen",
+            "options": [{ "what": odd, "time_s": null, "cost": null, "best_case": null }], "choice": odd, "because": odd, "user": "u" }))
+        .unwrap(),
+    ];
+    let page = SessionView { report: &own, over: true }.markdown();
+    assert_eq!(page.matches("&lt;img src=x&gt; a\\|b \\[c\\](d)").count(), 6, "{page}");
+    assert!(page.starts_with("# Session 00abcd on &lt;b&gt;k: grade B\n") && !page.contains("<img"), "{page}");
 }

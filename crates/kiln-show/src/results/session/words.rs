@@ -164,9 +164,17 @@ pub(super) fn options(options: &[kiln_app::DecisionOption]) -> String {
     lines(&rows, &[Align::Right, Align::Left, Align::Right, Align::Right, Align::Right])
 }
 
+/// `grade B`, where there is one.
+pub(crate) fn graded(letter: &str) -> String {
+    if letter == "-" { "no grade".into() } else { format!("grade {letter}") }
+}
+
 /// The letter with its reasons.
 pub(super) fn grade(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt::Result {
-    writeln!(f, "\ngrade {}", report.grade.letter)?;
+    match &report.grade.ungraded {
+        Some(why) => writeln!(f, "\n{}: {why}", graded(&report.grade.letter))?,
+        None => writeln!(f, "\n{}", graded(&report.grade.letter))?,
+    }
     let row = |one: &kiln_app::JudgedTarget| {
         let met = match one.met {
             Some(true) => "met",

@@ -1,0 +1,61 @@
+//! Whether a session should end, in one place: `kiln next` and the session's report say the same. In: a session, its attempts, what was
+//! decided, the moment now. Out: why it should end, and whether anything is left to decide first.
+
+use crate::{Attempted, Decision, Session, StopRule, StopWarning, warnings};
+
+/// Why a session should end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// Why, in words.
+    pub what: String,
+    /// Whether nothing is left to decide: the goal is reached, or to stop is recorded.
+    pub settled: bool,
+}
+
+/// Why a session should end; none while it should go on. To go on answers the rules that applied when it was decided.
+pub fn stop(session: &Session, attempts: &[Attempted], decisions: &[Decision], now_ms: i64) -> Option<Stop> {
+    let last = decisions.iter().rfind(|made| made.is_of(session));
+    let answered = last.filter(|made| !made.stops()).map_or_else(Vec::new, |made| {
+        let then = attempts.iter().filter(|one| one.ended_ms() <= made.at_ms).cloned().collect::<Vec<_>>();
+        ending(session, &then, made.at_ms)
+    });
+    let rules = ending(session, attempts, now_ms);
+    if let Some(reached) = rules.iter().find(|rule| rule.rule == StopRule::GoalReached) {
+        return Some(Stop { what: reached.what.clone(), settled: true });
+    }
+    if let Some(made) = last.filter(|made| made.stops()) {
+        return Some(Stop { what: format!("it was decided: {} ({})", made.choice, made.because), settled: true });
+    }
+    let open = |rule: &&StopWarning| !answered.iter().any(|old| old.rule == rule.rule);
+    rules.iter().find(open).map(|rule| Stop { what: rule.what.clone(), settled: false })
+}
+
+fn ending(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<StopWarning> {
+    warnings(session, attempts, now_ms).into_iter().filter(|warning| warning.rule.ends()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempt::sample::{bench, profile};
+    use crate::session::decided;
+
+    fn found(attempts: &[Attempted], decisions: &[Decision], minute: f64) -> Option<(String, bool)> {
+        let found = stop(&crate::session::sample(), attempts, decisions, (60e3 * minute) as i64)?;
+        Some((found.what, found.settled))
+    }
+
+    #[test]
+    fn what_was_decided_is_not_asked_again() {
+        let near = [bench(1.0, 0.9), profile(2.0, "at_roofline_memory", 1.05)];
+        assert_eq!(found(&[], &[], 3.0), None);
+        assert!(!found(&near, &[], 3.0).unwrap().1, "it is to be decided");
+        assert_eq!(found(&near, &[decided(3.0, "go on")], 4.0), None, "it was");
+        let spent = found(&near, &[decided(3.0, "go on")], 200.0).unwrap();
+        assert!(spent.0.contains("time is spent") && !spent.1, "another rule, later: {spent:?}");
+        assert!(!found(&near, &[decided(0.5, "go on")], 4.0).unwrap().1, "nothing was known then");
+        let (what, settled) = found(&near, &[decided(3.0, "go on"), decided(4.0, "use the baseline")], 5.0).unwrap();
+        assert!(settled && what == "it was decided: use the baseline (so)");
+        assert!(found(&[bench(1.0, 1.3)], &[decided(2.0, "go on")], 3.0).unwrap().1, "the goal is reached");
+    }
+}

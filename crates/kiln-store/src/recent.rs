@@ -1,0 +1,182 @@
+//! What the newest attempt of a session is judged by, however long the session is. In: a session and its newest attempt. Out: all others of a
+//! short session; of a long one the newest, and those few older ones that a rule may still ask for, with the times of phases added up by
+//! the store. A test holds both against each other.
+
+use std::collections::BTreeMap;
+
+use kiln_core::Fault;
+use kiln_session::{Attempted, PhaseStretch, PhaseTime, Session, SessionPhase, phase_times};
+
+use crate::Store;
+use crate::attempt::{COLUMNS, attempt};
+use crate::database::column::Columns;
+
+/// Attempts that a session is read whole with, and the newest that are read of a longer one. What rules count by one by one is less.
+const WHOLE: i64 = 40;
+/// Attempts before a session that are looked through for the same mistake.
+const EARLIER: i64 = 200;
+
+/// A session's attempts without the newest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recent {
+    /// Those that count, oldest first.
+    pub others: Vec<Attempted>,
+    /// Time by phase, without the newest and with it; none where `others` are all there are.
+    pub times: Option<(Vec<PhaseTime>, Vec<PhaseTime>)>,
+}
+
+/// The measurements that rules look at one by one, all with the newest attempt's kernel and workload.
+const SERIES: &str =
+    "session = $1 AND id <> $2 AND kernel = $3 AND path = $4 AND speedup IS NOT NULL AND COALESCE(workload, '') = $5";
+/// Attempts of the newest one's kernel.
+const KERNEL: &str = "session = $1 AND id <> $2 AND kernel = $3 AND path = $4";
+/// All others.
+const OTHERS: &str = "session = $1 AND id <> $2";
+const FAILED: &str = "outcome IN ('refused', 'fault')";
+const NEWEST: &str = "ORDER BY at_ms DESC, id DESC";
+
+impl Store {
+    /// What a session's newest attempt is judged by.
+    pub fn recent(&self, session: &Session, made: &Attempted) -> Result<Recent, Fault> {
+        let count = sqlx::query("SELECT COUNT(*) AS n FROM attempts WHERE session = $1").bind(session.id.clone());
+        let count = self.read("counting attempts", count, |row| row.get::<i64>("n"))?;
+        if count.first().is_none_or(|count| *count <= WHOLE + 1) {
+            let mut others = self.attempts(crate::AttemptsOf::Session(&session.id))?;
+            others.retain(|one| one.id != made.id);
+            return Ok(Recent { others, times: None });
+        }
+        let others = self.landmarks(session, made)?;
+        let times = (self.phase_times(session, &made.id)?, self.phase_times(session, "")?);
+        Ok(Recent { others, times: Some(times) })
+    }
+
+    /// When the last attempt of a session ended; none where it has none.
+    pub fn last_ended_ms(&self, session: &str) -> Result<Option<i64>, Fault> {
+        let statement =
+            sqlx::query("SELECT MAX(at_ms + CAST(1000 * seconds AS bigint)) AS ended FROM attempts WHERE session = $1");
+        let found =
+            self.read("looking for the last attempt", statement.bind(session.to_string()), |row| row.get("ended"))?;
+        Ok(found.into_iter().next().flatten())
+    }
+
+    /// The newest attempts of a session, and what rules ask of older ones.
+    fn landmarks(&self, session: &Session, made: &Attempted) -> Result<Vec<Attempted>, Fault> {
+        let newest = |of: &str, most: &str| {
+            format!("SELECT id FROM (SELECT id FROM attempts WHERE {of} {NEWEST} LIMIT {most}) AS found")
+        };
+        let first_by = |of: &str, by: &str, order: &str, keep: &str| {
+            format!(
+                "SELECT id FROM (SELECT id, speedup, ROW_NUMBER() OVER ({by} ORDER BY {order}) AS place FROM attempts WHERE {of}) \
+                 AS found WHERE {keep}"
+            )
+        };
+        let since = format!(
+            "at_ms > COALESCE((SELECT MAX(at_ms) FROM attempts WHERE {KERNEL} AND outcome NOT IN ('refused', 'fault')), -1)"
+        );
+        let same = "(lesson = $7 OR (lesson IS NULL AND cause = $7)) AND $7 <> ''";
+        let late = "at_ms DESC, id DESC";
+        let sets = [
+            newest(OTHERS, "$8"),
+            // Rows of failures by one cause.
+            newest(KERNEL, "4"),
+            // What was measured before, what the series was like lately, and the best before that.
+            newest(&format!("{KERNEL} AND speedup IS NOT NULL"), "1"),
+            newest(SERIES, "7"),
+            format!(
+                "SELECT id FROM ({} ORDER BY speedup DESC LIMIT 2) AS best",
+                first_by(SERIES, "", late, "place > 5")
+            ),
+            first_by(
+                &format!("{OTHERS} AND speedup IS NOT NULL"),
+                "PARTITION BY kernel, path, workload",
+                "speedup DESC, at_ms, id",
+                "place = 1",
+            ),
+            // Whether it was profiled, since when the sources are these, what profiles promise.
+            newest(
+                &format!("{KERNEL} AND (limited_by IS NOT NULL OR (phase = 'profile' AND outcome = 'passed'))"),
+                "1",
+            ),
+            newest(&format!("{KERNEL} AND COALESCE(sources, '') <> $6"), "1"),
+            first_by(&format!("{OTHERS} AND promise IS NOT NULL"), "PARTITION BY kernel", late, "place = 1"),
+            // The last time of everything: what was refused and what put it right.
+            first_by(OTHERS, "PARTITION BY kernel, path, verb, outcome", late, "place = 1"),
+            first_by(
+                &format!("{OTHERS} AND {FAILED} AND {same}"),
+                "PARTITION BY kernel, path, verb",
+                "at_ms, id",
+                "place = 1",
+            ),
+            // The beginning of a row of failing builds.
+            format!(
+                "SELECT id FROM (SELECT id FROM attempts WHERE {KERNEL} AND {FAILED} AND (phase = 'build' OR cause LIKE 'build%') \
+                 AND {since} ORDER BY at_ms, id LIMIT 1) AS found"
+            ),
+        ];
+        let sql = format!("{COLUMNS} WHERE id IN ({}) ORDER BY at_ms, id", sets.join(" UNION "));
+        let statement = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(session.id.clone())
+            .bind(made.id.clone())
+            .bind(made.kernel.clone())
+            .bind(made.path.clone())
+            .bind(made.workload.clone().unwrap_or_default())
+            .bind(made.sources.clone().unwrap_or_default())
+            .bind(made.mistake().unwrap_or_default().to_string())
+            .bind(WHOLE);
+        self.list("listing attempts", statement, attempt)
+    }
+
+    /// Time by phase of a session without one attempt: what `phases` makes of all of them, added up where they lie.
+    fn phase_times(&self, session: &Session, without: &str) -> Result<Vec<PhaseTime>, Fault> {
+        let statement = sqlx::query(
+            "WITH own AS (SELECT id, at_ms, seconds, phase, parts, at_ms + CAST(1000 * seconds AS bigint) AS ended FROM attempts \
+                 WHERE session = $1 AND id <> $2), \
+             laid AS (SELECT id, at_ms, seconds, phase, parts, ended, \
+                 MAX(ended) OVER (ORDER BY at_ms, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM own), \
+             clear AS (SELECT id, at_ms, seconds, phase, parts, ended, \
+                 CASE WHEN before IS NULL OR before < $3 THEN $3 ELSE before END AS until FROM laid) \
+             SELECT phase, parts, SUM(seconds) AS seconds, COUNT(*) AS attempts, \
+                 CAST(SUM(CASE WHEN at_ms > until THEN at_ms - until ELSE 0 END) AS bigint) AS before_ms, \
+                 CAST(SUM(CASE WHEN ended <= until THEN 0 WHEN until > at_ms THEN ended - until ELSE ended - at_ms END) AS bigint) \
+                 AS own_ms \
+             FROM clear GROUP BY phase, parts, CASE WHEN parts = '{}' THEN '' ELSE id END",
+        );
+        let statement = statement.bind(session.id.clone()).bind(without.to_string()).bind(session.started_ms);
+        let stretch = |row: Columns<'_>| {
+            Ok(PhaseStretch {
+                phase: row.read("phase", SessionPhase::named)?,
+                parts: row.json::<BTreeMap<String, f64>>("parts")?,
+                seconds: row.get("seconds")?,
+                attempts: row.count("attempts")?,
+                before_s: row.get::<i64>("before_ms")? as f64 / 1e3,
+                own_s: row.get::<i64>("own_ms")? as f64 / 1e3,
+            })
+        };
+        let stretches = self.list("listing phases", statement, stretch)?;
+        Ok(phase_times(stretches.iter()))
+    }
+
+    /// Of the newest attempts before a session, those that say whether a mistake was made and put right before.
+    pub fn met_before(&self, session: &Session, what: &str) -> Result<Vec<Attempted>, Fault> {
+        let recent = format!("(SELECT * FROM attempts WHERE at_ms < $2 {NEWEST} LIMIT $3) AS recent");
+        let first_by = |of: &str, by: &str, order: &str| {
+            format!(
+                "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {order}) AS place FROM {recent} WHERE {of}) \
+                 AS found WHERE place = 1"
+            )
+        };
+        let sets = [
+            first_by(
+                &format!("{FAILED} AND (lesson = $1 OR (lesson IS NULL AND cause = $1))"),
+                "kernel, path, verb",
+                "at_ms, id",
+            ),
+            first_by("outcome = 'passed'", "kernel, path, verb", "at_ms DESC, id DESC"),
+            first_by("at_ms < $2", "kernel, path", "at_ms DESC, id DESC"),
+        ];
+        let sql = format!("{COLUMNS} WHERE id IN ({}) ORDER BY at_ms, id", sets.join(" UNION "));
+        let statement =
+            sqlx::query(sqlx::AssertSqlSafe(sql)).bind(what.to_string()).bind(session.started_ms).bind(EARLIER);
+        self.list("listing attempts", statement, attempt)
+    }
+}
