@@ -219,7 +219,9 @@ fn calls_that_the_kernel_file_excludes_are_refused_with_the_rule_and_the_values(
     std::fs::write(folder.join("calls.py"), ATTENTION).unwrap();
     let said = shell(&folder, "PYTHONPATH=attention-export $PYTHON calls.py");
     let readme = std::fs::read_to_string(folder.join("attention-export/README.md")).unwrap();
-    for words in ["aligned at the bottom right", "Valid where `H % HK == 0`.", "Valid where `scale >= 0`.", "lse = -inf"] {
+    for words in
+        ["aligned at the bottom right", "Valid where `H % HK == 0`.", "Valid where `scale >= 0`.", "lse = -inf"]
+    {
         assert!(said.contains(words) && readme.contains(words), "{words}: {said}{readme}");
     }
 }
@@ -280,7 +282,8 @@ fn an_instance_that_a_gate_refuses_is_left_out_and_the_package_says_so() {
     assert!(lines[1].contains("no configuration for this shape: compiled for D = 64, 128"), "{said}");
     assert!(lines[2].contains("`H % HK == 0` does not hold for H=2, HK=0"), "{said}");
     let log = std::fs::read_to_string(folder.join("log")).unwrap();
-    let filled = ["memset at=1000 value=0 words=384 of 2 stream=77", "memset at=1000 value=ff800000 words=6 of 4 stream=77"];
+    let filled =
+        ["memset at=1000 value=0 words=384 of 2 stream=77", "memset at=1000 value=ff800000 words=6 of 4 stream=77"];
     assert_eq!(log.lines().collect::<Vec<_>>(), filled);
 }
 

@@ -37,7 +37,8 @@ int main() {
     scaled_rows_call wide = good, odd = good, below = good, order = good, no_order = good, no_y = good, large = good, less = good, none = good;
     wide.D = 96, odd.B = 3, below.scale = &negative, order.ORDER = "xxx", no_order.ORDER = nullptr, no_y.y = 0, large.B = 140000, less.N = -1;
     none.N = 0, none.y = 0;
-    for (const scaled_rows_call *one : {&wide, &odd, &below, &order, &no_order, &no_y, &large, &less, (scaled_rows_call *)nullptr}) {
+    const scaled_rows_call *bad[] = {&wide, &odd, &below, &order, &no_order, &no_y, &large, &less, nullptr};
+    for (const scaled_rows_call *one : bad) {
         if (scaled_rows(one, nullptr) != CUDA_ERROR_INVALID_VALUE) return 1;
         puts(scaled_rows_error());
     }

@@ -27,12 +27,7 @@ pub(crate) fn check_formulas(log: &Log, draft: &Draft) -> Checked {
     let surroundings = Surroundings {
         log,
         arguments: draft.arguments.iter().map(|a| a.name.as_str()).collect(),
-        scalars: draft
-            .arguments
-            .iter()
-            .filter(|a| a.role == Some(Role::Scalar))
-            .map(|a| a.name.as_str())
-            .collect(),
+        scalars: draft.arguments.iter().filter(|a| a.role == Some(Role::Scalar)).map(|a| a.name.as_str()).collect(),
         has_workloads: !draft.workloads.is_empty(),
     };
     let mut check = Check { surroundings, verdicts: Verdicts::default(), uses: Uses::new() };

@@ -156,6 +156,9 @@ mod tests {
         let reports = crate::parse("k", file("Short").as_bytes()).unwrap_err();
         let said: Vec<&str> = reports.iter().map(|report| report.message.as_str()).collect();
         assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains("short") && said[0].contains("Short") && said[0].contains("in case alone"), "{said:?}");
+        assert!(
+            said[0].contains("short") && said[0].contains("Short") && said[0].contains("in case alone"),
+            "{said:?}"
+        );
     }
 }

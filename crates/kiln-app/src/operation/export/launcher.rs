@@ -30,7 +30,13 @@ pub(super) fn launcher(plan: &Plan<'_>) -> Result<String, Failure> {
         tables(plan),
         checks(plan)?,
         geometries(plan)?,
-        CHOOSING.replace("COMPILED", &format!("{:?}", compiled_for(plan).join(" ").replace("Compiled", "compiled").trim_end_matches('.'))).replace("NAME", name).replace("STATEFUL", if plan.stateful { "true" } else { "false" }),
+        CHOOSING
+            .replace(
+                "COMPILED",
+                &format!("{:?}", compiled_for(plan).join(" ").replace("Compiled", "compiled").trim_end_matches('.'))
+            )
+            .replace("NAME", name)
+            .replace("STATEFUL", if plan.stateful { "true" } else { "false" }),
         entry(plan),
     ))
 }

@@ -64,7 +64,8 @@ pub(super) fn rules(spec: &KernelSpec, target: &Target, interface: &Interface) -
 pub(super) fn limits(plan: &Plan<'_>) -> Vec<String> {
     let mut lines: Vec<String> = plan.rules.iter().map(|rule| format!("Valid where `{}`.", rule.text())).collect();
     lines.extend(compiled_for(plan));
-    let empty: Vec<String> = plan.file.spec.export.empty.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let empty: Vec<String> =
+        plan.file.spec.export.empty.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     if !empty.is_empty() {
         lines.push(format!("Where an input has no elements: {}.", empty.join(", ")));
     }
@@ -127,11 +128,13 @@ pub(super) fn checks(plan: &Plan<'_>) -> Result<String, Failure> {
         }
         for rule in plan.rules.iter().filter(|rule| rule.numbers == of_numbers) {
             let told = rule.names.iter().enumerate();
-            let told = told.map(|(at, n)| format!(" + \"{}{n}=\" + said({})", if at == 0 { " " } else { ", " }, variable(n)));
+            let told =
+                told.map(|(at, n)| format!(" + \"{}{n}=\" + said({})", if at == 0 { " " } else { ", " }, variable(n)));
             let told: String = told.collect();
             let holds = cpp(&rule.formula, &Names { derived: Vec::new(), flags: Vec::new() })?;
             let words = format!("{} takes no such call: `{}` does not hold for", plan.interface.name, rule.text());
-            text += &format!("    if (!meets([&] {{ return truth({holds}); }})) invalid(std::string({words:?}){told});\n");
+            text +=
+                &format!("    if (!meets([&] {{ return truth({holds}); }})) invalid(std::string({words:?}){told});\n");
         }
         for name in numbers.iter().filter(|_| of_numbers) {
             text += &format!("    (void){};\n", variable(name));
@@ -162,9 +165,11 @@ pub(super) fn checks(plan: &Plan<'_>) -> Result<String, Failure> {
     for input in inputs.clone() {
         all.extend(print(&input.kind.shape)?);
     }
-    text += &format!("    if (!least(INT64_C(1){})) {{\n", all.iter().map(|side| format!(", {side}")).collect::<String>());
+    text +=
+        &format!("    if (!least(INT64_C(1){})) {{\n", all.iter().map(|side| format!(", {side}")).collect::<String>());
     for output in buffers.iter().filter(|a| matches!(a.role, Role::Out | Role::Inout)) {
-        let value = plan.file.spec.export.empty.iter().find(|(name, _)| **name == *output.name).map(|(_, value)| *value);
+        let value =
+            plan.file.spec.export.empty.iter().find(|(name, _)| **name == *output.name).map(|(_, value)| *value);
         let nullable = plan.file.spec.export.nullable.iter().any(|name| **name == *output.name);
         let sides = match output.kind.shape.iter().all(known) {
             true => print(&output.kind.shape)?.join(", "),

@@ -91,7 +91,7 @@ class Kernel:
     def prepare(self, calls, key, tensors, stated, bind):
         """A call of these shapes, remembered. One on tensors that require a gradient is not: it is allowed without grad mode alone."""
         plan = self.plan(tensors, stated)
-        call = plan.call if isinstance(plan, Nothing) else bind(plan)
+        call = plan.bind() if isinstance(plan, Nothing) else bind(plan)
         if not any(tensor.requires_grad for tensor in tensors.values()):
             if len(calls) >= REMEMBERED:
                 calls.clear()
@@ -171,10 +171,12 @@ class Nothing:
             shape = sides(argument, names)
             self.made.append((shape, strides(argument, names, shape), DTYPES[dtype_of(argument, variant)], value))
 
-    def call(self, *_):
-        made = [torch.empty_strided(shape, steps, dtype=dtype, device=self.device).fill_(value)
-                for shape, steps, dtype, value in self.made]
-        return None if not made else made[0] if len(made) == 1 else tuple(made)
+    def bind(self):
+        def call(*_):
+            made = [torch.empty_strided(shape, steps, dtype=dtype, device=self.device).fill_(value)
+                    for shape, steps, dtype, value in self.made]
+            return None if not made else made[0] if len(made) == 1 else tuple(made)
+        return call
 
 
 class Plan:
