@@ -5,11 +5,14 @@
 
 import ctypes
 import json
+import os
+import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import torch
@@ -17,6 +20,9 @@ from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 sys.path.insert(0, sys.argv[1] if len(sys.argv) > 1 else "attention-export")
 from attention import attention  # noqa: E402
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../kernels/attention"))
+from sweep import FURTHER, SHAPES  # noqa: E402
 
 CALLS = 1000
 TOLERANCE = {torch.float16: 4e-3, torch.bfloat16: 3e-2}
@@ -89,6 +95,112 @@ def correct():
     moved = torch.randn(2 * 4 * 256 * 64 + 1, device="cuda", dtype=torch.bfloat16)[1:].view(2, 4, 256, 64)
     value = off(attention(moved, k, v), right(moved, k, v, False))
     told("error with an unaligned input", value, 3e-2, value <= 3e-2)
+
+
+def unusual():
+    """Values, lengths and layouts that few programs have: of each group the worst error over the tolerance is told."""
+    worst = {}
+
+    def held(group, made, wanted):
+        lost = made.shape != wanted.shape or not torch.equal(made.isnan(), wanted.isnan())
+        value = float("inf") if lost else off(made.nan_to_num(), wanted.nan_to_num()) / TOLERANCE[made.dtype]
+        worst[group] = max(worst.get(group, 0.0), value)
+
+    for dtype in TOLERANCE:
+        for d in (64, 128, 256):
+            for causal in (False, True):
+                for sq, sk in ((200, 200), (300, 130), (70, 520), (1, 333)):
+                    q, k, v = inputs(2, 4, 2, sq, sk, d, dtype)
+                    for scale in (0.0, 1e-30, 4.0):
+                        held(f"a scale of {scale:g}", attention(q, k, v, causal=causal, scale=scale), right(q, k, v, causal, scale))
+                    # Of these keys every score is beyond what a float holds: -inf there, and a weight of 0.
+                    for name, hidden in (("first", slice(0, min(sk - 1, 192))), ("second", slice(0, sk, 2)), ("all but one", slice(0, sk - 1))):
+                        far, ahead = k.clone(), q.clone()
+                        far[..., 0], ahead[..., 0] = 0.0, 60000.0 if dtype == torch.float16 else 1e30
+                        far[:, :, hidden, 0] = -ahead[0, 0, 0, 0]
+                        sees = torch.ones(sk, dtype=torch.bool)
+                        sees[hidden] = False
+                        ends = [row + sk - sq + 1 if causal else sk for row in range(sq)]
+                        rows = torch.tensor([bool(sees[: max(0, end)].any()) for end in ends], device="cuda")
+                        held(f"scores of -inf for keys: {name}", attention(ahead, far, v, causal=causal)[:, :, rows], right(ahead, far, v, causal)[:, :, rows])
+                    bad = k.clone()
+                    bad[0] = float("nan")
+                    held("NaN in another batch", attention(q, bad, v, causal=causal)[1:], right(q[1:], k[1:], v[1:], causal))
+    # Lengths about every edge of a tile, heads that share keys, tensors that are parts of others.
+    random.seed(3)
+    edges = [1, 2, 15, 16, 17, 47, 63, 64, 65, 79, 81, 111, 127, 128, 129, 191, 193, 255, 257, 383, 385]
+    for _ in range(240):
+        dtype, d, causal = random.choice(list(TOLERANCE)), random.choice((64, 128, 256)), random.random() < 0.5
+        b, hk, group, sq, sk = random.randint(1, 3), random.randint(1, 3), random.choice((1, 2, 3, 8)), random.choice(edges), random.choice(edges)
+        q, k, v = inputs(b, hk * group, hk, sq, sk, d, dtype, random.choice(("bhsd", "bshd")))
+        held("lengths about the edges of tiles", attention(q, k, v, causal=causal), right(q, k, v, causal))
+        packed = torch.randn(b, sk, 3, hk, d, device="cuda", dtype=dtype)
+        q, k, v = (packed[:, :, part].transpose(1, 2) for part in range(3))
+        held("parts of one packed tensor", attention(q, k, v, causal=causal), right(q, k, v, causal))
+        k, v = (t[:1, :1].expand(b, hk, sk, d) for t in (k, v))
+        held("keys expanded over heads and batch", attention(q, k, v, causal=causal), right(q, k, v, causal))
+    for group, value in worst.items():
+        told(f"error over tolerance: {group}", value, 1.0, value <= 1.0)
+
+
+def reruns():
+    """A hundred runs of each tuned shape in both types: the same bits."""
+    moved = []
+    for name, (b, h, hk, sq, sk, d, causal) in {**SHAPES, **FURTHER}.items():
+        for dtype in TOLERANCE:
+            q, k, v = inputs(b, h, hk, sq, sk, d, dtype)
+            first = attention(q, k, v, causal=bool(causal))
+            same = all(torch.equal(first, attention(q, k, v, causal=bool(causal))) for _ in range(100))
+            if not same or first.isnan().any():
+                moved.append(f"{name} {str(dtype)[6:]}")
+    told("shapes whose bits differ in a hundred reruns" + "".join(f", {name}" for name in moved), len(moved), 0, not moved)
+
+
+def together():
+    """Threads, streams and graphs at the same time, each with inputs of its own; every answer must have the bits of one alone."""
+    shapes = [(4, 8, 8, 1024, 1024, 64), (2, 16, 4, 4096, 4096, 128), (1, 1, 1, 128, 128, 64), (4, 8, 8, 2048, 2048, 64)]
+    jobs = []
+    for number in range(8):
+        torch.manual_seed(number)
+        q, k, v = (t + number for t in inputs(*shapes[number % 4], torch.bfloat16))
+        jobs.append((q, k, v, number % 2 == 1, attention(q, k, v, causal=number % 2 == 1)))
+    torch.cuda.synchronize()
+    wrong = []
+
+    def work(number, call):
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            made = [call() for _ in range(30)]
+        stream.synchronize()
+        wrong.extend(number for one in made if not torch.equal(one, jobs[number][4]))
+
+    def at_once(calls):
+        threads = [threading.Thread(target=work, args=item) for item in enumerate(calls)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    at_once([lambda q=q, k=k, v=v, causal=causal: attention(q, k, v, causal=causal) for q, k, v, causal, _ in jobs])
+    told("answers that differ beside other threads and streams", len(wrong), 0, not wrong)
+    wrong.clear()
+    graphs = []
+    for q, k, v, causal, _ in jobs:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            made = attention(q, k, v, causal=causal)
+        graphs.append((graph, made))
+    for _ in range(20):
+        streams = [torch.cuda.Stream() for _ in graphs]
+        for (graph, made), stream in zip(graphs, streams):
+            made.fill_(float("nan"))
+        torch.cuda.synchronize()
+        for (graph, made), stream in zip(graphs, streams):
+            with torch.cuda.stream(stream):
+                graph.replay()
+        torch.cuda.synchronize()
+        wrong.extend(number for number, (_, made) in enumerate(graphs) if not torch.equal(made, jobs[number][4]))
+    told("answers that differ from graphs replayed at once", len(wrong), 0, not wrong)
 
 
 def compiled():
@@ -235,8 +347,11 @@ def timed():
 
 
 correct()
+unusual()
+reruns()
 compiled()
 captured()
 odd()
+together()
 timed()
 sys.exit(failed)
