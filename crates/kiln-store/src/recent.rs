@@ -149,25 +149,18 @@ impl Store {
         let found =
             self.read("adding up the phases of a session", statement, |row| row.get::<Option<String>>("lines"))?;
         let text = found.into_iter().flatten().next().unwrap_or_default();
-        let all: Vec<(&str, i64, f64, SessionPhase, BTreeMap<String, f64>)> = text.lines().filter_map(line).collect();
+        let all: Vec<Line<'_>> = text.lines().filter_map(line).collect();
         let times = |keep: &dyn Fn(&str) -> bool| {
             let mut until = session.started_ms;
-            let stretch =
-                |(_, at_ms, seconds, phase, parts): &(&str, i64, f64, SessionPhase, BTreeMap<String, f64>)| {
-                    let ended = at_ms + (1e3 * seconds) as i64;
-                    let before_s = (at_ms - until).max(0) as f64 / 1e3;
-                    let own_s = (ended - until.max(*at_ms)).max(0) as f64 / 1e3;
-                    until = until.max(ended);
-                    PhaseStretch {
-                        phase: *phase,
-                        parts: parts.clone(),
-                        seconds: *seconds,
-                        attempts: 1,
-                        before_s,
-                        own_s,
-                    }
-                };
-            let stretches: Vec<PhaseStretch> = all.iter().filter(|one| keep(one.0)).map(stretch).collect();
+            let stretch = |one: &Line<'_>| {
+                let ended = one.at_ms + (1e3 * one.seconds) as i64;
+                let before_s = (one.at_ms - until).max(0) as f64 / 1e3;
+                let own_s = (ended - until.max(one.at_ms)).max(0) as f64 / 1e3;
+                until = until.max(ended);
+                let (phase, parts, seconds) = (one.phase, one.parts.clone(), one.seconds);
+                PhaseStretch { phase, parts, seconds, attempts: 1, before_s, own_s }
+            };
+            let stretches: Vec<PhaseStretch> = all.iter().filter(|one| keep(one.id)).map(stretch).collect();
             phase_times(stretches.iter())
         };
         Ok((times(&|id| id != without), times(&|_| true)))
@@ -198,9 +191,19 @@ impl Store {
     }
 }
 
-/// An attempt's time as a line: id, beginning, seconds, phase, parts. None where it cannot be read.
-fn line(text: &str) -> Option<(&str, i64, f64, SessionPhase, BTreeMap<String, f64>)> {
+/// An attempt's time, as the store gives it in a line: id, beginning, seconds, phase, parts.
+struct Line<'a> {
+    id: &'a str,
+    at_ms: i64,
+    seconds: f64,
+    phase: SessionPhase,
+    parts: BTreeMap<String, f64>,
+}
+
+/// None where it cannot be read.
+fn line(text: &str) -> Option<Line<'_>> {
     let mut words = text.splitn(5, ' ');
     let (id, at_ms, seconds) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    Some((id, at_ms, seconds, SessionPhase::named(words.next()?)?, serde_json::from_str(words.next()?).ok()?))
+    let (phase, parts) = (SessionPhase::named(words.next()?)?, serde_json::from_str(words.next()?).ok()?);
+    Some(Line { id, at_ms, seconds, phase, parts })
 }
