@@ -27,7 +27,7 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio;
 
 pub use http::Http;
-pub use install::{Client, Installed, install};
+pub use install::{Client, Installed, May, install};
 use server::Server;
 
 /// So long an operation may take to come to an end of its own once the client is gone.
