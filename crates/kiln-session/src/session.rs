@@ -230,25 +230,6 @@ pub(crate) fn decided(minute: f64, choice: &str) -> Decision {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_choice_to_stop_says_so() {
-        for choice in ["stop", "Stop: it is enough", "use the baseline", "Use the baseline (PyTorch)", "retire it"] {
-            assert!(decided(1.0, choice).stops(), "{choice}");
-        }
-        for choice in ["go on", "keep tuning against the baseline", "stopwatch every phase", "profile, then stop"] {
-            assert!(!decided(1.0, choice).stops(), "{choice}");
-        }
-        let of = |kind| Decision { kind, ..decided(1.0, "work on it again") };
-        assert!(of(DecisionKind::Retired).stops() && !of(DecisionKind::Restored).stops());
-        let other = Decision { kernel: "other".into(), ..decided(1.0, "stop") };
-        assert!(decided(1.0, "stop").is_of(&sample()) && !other.is_of(&sample()));
-    }
-}
-
-#[cfg(test)]
 pub(crate) fn sample() -> Session {
     Session {
         id: "01999999-0000-7000-8000-00000000abcd".into(),
@@ -267,5 +248,24 @@ pub(crate) fn sample() -> Session {
         baseline: None,
         smallest: None,
         criteria: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_to_stop_says_so() {
+        for choice in ["stop", "Stop: it is enough", "use the baseline", "Use the baseline (PyTorch)", "retire it"] {
+            assert!(decided(1.0, choice).stops(), "{choice}");
+        }
+        for choice in ["go on", "keep tuning against the baseline", "stopwatch every phase", "profile, then stop"] {
+            assert!(!decided(1.0, choice).stops(), "{choice}");
+        }
+        let of = |kind| Decision { kind, ..decided(1.0, "work on it again") };
+        assert!(of(DecisionKind::Retired).stops() && !of(DecisionKind::Restored).stops());
+        let other = Decision { kernel: "other".into(), ..decided(1.0, "stop") };
+        assert!(decided(1.0, "stop").is_of(&sample()) && !other.is_of(&sample()));
     }
 }

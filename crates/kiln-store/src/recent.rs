@@ -9,7 +9,7 @@ use kiln_session::{Attempted, PhaseStretch, PhaseTime, Session, SessionPhase, ph
 
 use crate::Store;
 use crate::attempt::{COLUMNS, attempt};
-use crate::database::column::Columns;
+use crate::database::engine::LINES;
 
 /// Attempts that a session is read whole with, and the newest that are read of a longer one. What rules count by one by one is less.
 const WHOLE: i64 = 40;
@@ -32,6 +32,8 @@ const SERIES: &str =
 const KERNEL: &str = "session = $1 AND id <> $2 AND kernel = $3 AND path = $4";
 /// All others.
 const OTHERS: &str = "session = $1 AND id <> $2";
+/// Commands that say of a kernel that it is correct.
+const CORRECT: &str = "verb IN ('check', 'fuzz', 'bench', 'tune', 'sweep', 'ci')";
 const FAILED: &str = "outcome IN ('refused', 'fault')";
 const NEWEST: &str = "ORDER BY at_ms DESC, id DESC";
 
@@ -46,8 +48,7 @@ impl Store {
             return Ok(Recent { others, times: None });
         }
         let others = self.landmarks(session, made)?;
-        let times = (self.phase_times(session, &made.id)?, self.phase_times(session, "")?);
-        Ok(Recent { others, times: Some(times) })
+        Ok(Recent { others, times: Some(self.phase_times(session, &made.id)?) })
     }
 
     /// When the last attempt of a session ended; none where it has none.
@@ -73,9 +74,8 @@ impl Store {
         let since = format!(
             "at_ms > COALESCE((SELECT MAX(at_ms) FROM attempts WHERE {KERNEL} AND outcome NOT IN ('refused', 'fault')), -1)"
         );
-        let same = "(lesson = $7 OR (lesson IS NULL AND cause = $7)) AND $7 <> ''";
         let late = "at_ms DESC, id DESC";
-        let sets = [
+        let mut sets = vec![
             newest(OTHERS, "$8"),
             // Rows of failures by one cause.
             newest(KERNEL, "4"),
@@ -99,20 +99,32 @@ impl Store {
             ),
             newest(&format!("{KERNEL} AND COALESCE(sources, '') <> $6"), "1"),
             first_by(&format!("{OTHERS} AND promise IS NOT NULL"), "PARTITION BY kernel", late, "place = 1"),
-            // The last time of everything: what was refused and what put it right.
-            first_by(OTHERS, "PARTITION BY kernel, path, verb, outcome", late, "place = 1"),
-            first_by(
-                &format!("{OTHERS} AND {FAILED} AND {same}"),
-                "PARTITION BY kernel, path, verb",
-                "at_ms, id",
-                "place = 1",
-            ),
+            // The last failure, and what ended a row of them.
+            newest(&format!("{KERNEL} AND {FAILED}"), "1"),
+            newest(&format!("{KERNEL} AND NOT {FAILED}"), "1"),
+            newest(&format!("{KERNEL} AND outcome = 'passed' AND {CORRECT}"), "1"),
+            newest(&format!("{KERNEL} AND outcome = 'passed' AND verb = 'bench'"), "1"),
             // The beginning of a row of failing builds.
             format!(
                 "SELECT id FROM (SELECT id FROM attempts WHERE {KERNEL} AND {FAILED} AND (phase = 'build' OR cause LIKE 'build%') \
                  AND {since} ORDER BY at_ms, id LIMIT 1) AS found"
             ),
         ];
+        if made.mistake().is_some() {
+            // The same mistake, and the last time that anything passed.
+            sets.push(first_by(
+                &format!("{OTHERS} AND {FAILED} AND (lesson = $7 OR (lesson IS NULL AND cause = $7))"),
+                "PARTITION BY kernel, path, verb",
+                "at_ms, id",
+                "place = 1",
+            ));
+            sets.push(first_by(
+                &format!("{OTHERS} AND outcome = 'passed'"),
+                "PARTITION BY kernel, path, verb",
+                late,
+                "place = 1",
+            ));
+        }
         let sql = format!("{COLUMNS} WHERE id IN ({}) ORDER BY at_ms, id", sets.join(" UNION "));
         let statement = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(session.id.clone())
@@ -126,34 +138,32 @@ impl Store {
         self.list("listing attempts", statement, attempt)
     }
 
-    /// Time by phase of a session without one attempt: what `phases` makes of all of them, added up where they lie.
-    fn phase_times(&self, session: &Session, without: &str) -> Result<Vec<PhaseTime>, Fault> {
-        let statement = sqlx::query(
-            "WITH own AS (SELECT id, at_ms, seconds, phase, parts, at_ms + CAST(1000 * seconds AS bigint) AS ended FROM attempts \
-                 WHERE session = $1 AND id <> $2), \
-             laid AS (SELECT id, at_ms, seconds, phase, parts, ended, \
-                 MAX(ended) OVER (ORDER BY at_ms, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM own), \
-             clear AS (SELECT id, at_ms, seconds, phase, parts, ended, \
-                 CASE WHEN before IS NULL OR before < $3 THEN $3 ELSE before END AS until FROM laid) \
-             SELECT phase, parts, SUM(seconds) AS seconds, COUNT(*) AS attempts, \
-                 CAST(SUM(CASE WHEN at_ms > until THEN at_ms - until ELSE 0 END) AS bigint) AS before_ms, \
-                 CAST(SUM(CASE WHEN ended <= until THEN 0 WHEN until > at_ms THEN ended - until ELSE ended - at_ms END) AS bigint) \
-                 AS own_ms \
-             FROM clear GROUP BY phase, parts, CASE WHEN parts = '{}' THEN '' ELSE id END",
+    /// Time by phase of a session without its newest attempt and with it. A thousand rows cost a few milliseconds as rows, and next to
+    /// nothing as lines of one text.
+    fn phase_times(&self, session: &Session, without: &str) -> Result<(Vec<PhaseTime>, Vec<PhaseTime>), Fault> {
+        let sql = format!(
+            "SELECT {LINES} AS lines FROM (SELECT id || ' ' || at_ms || ' ' || seconds || ' ' || phase || ' ' || parts AS line \
+             FROM attempts WHERE session = $1 ORDER BY at_ms, id) AS laid"
         );
-        let statement = statement.bind(session.id.clone()).bind(without.to_string()).bind(session.started_ms);
-        let stretch = |row: Columns<'_>| {
-            Ok(PhaseStretch {
-                phase: row.read("phase", SessionPhase::named)?,
-                parts: row.json::<BTreeMap<String, f64>>("parts")?,
-                seconds: row.get("seconds")?,
-                attempts: row.count("attempts")?,
-                before_s: row.get::<i64>("before_ms")? as f64 / 1e3,
-                own_s: row.get::<i64>("own_ms")? as f64 / 1e3,
-            })
+        let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(session.id.clone());
+        let found =
+            self.read("adding up the phases of a session", statement, |row| row.get::<Option<String>>("lines"))?;
+        let text = found.into_iter().flatten().next().unwrap_or_default();
+        let all: Vec<Line<'_>> = text.lines().filter_map(line).collect();
+        let times = |keep: &dyn Fn(&str) -> bool| {
+            let mut until = session.started_ms;
+            let stretch = |one: &Line<'_>| {
+                let ended = one.at_ms + (1e3 * one.seconds) as i64;
+                let before_s = (one.at_ms - until).max(0) as f64 / 1e3;
+                let own_s = (ended - until.max(one.at_ms)).max(0) as f64 / 1e3;
+                until = until.max(ended);
+                let (phase, parts, seconds) = (one.phase, one.parts.clone(), one.seconds);
+                PhaseStretch { phase, parts, seconds, attempts: 1, before_s, own_s }
+            };
+            let stretches: Vec<PhaseStretch> = all.iter().filter(|one| keep(one.id)).map(stretch).collect();
+            phase_times(stretches.iter())
         };
-        let stretches = self.list("listing phases", statement, stretch)?;
-        Ok(phase_times(stretches.iter()))
+        Ok((times(&|id| id != without), times(&|_| true)))
     }
 
     /// Of the newest attempts before a session, those that say whether a mistake was made and put right before.
@@ -179,4 +189,21 @@ impl Store {
             sqlx::query(sqlx::AssertSqlSafe(sql)).bind(what.to_string()).bind(session.started_ms).bind(EARLIER);
         self.list("listing attempts", statement, attempt)
     }
+}
+
+/// An attempt's time, as the store gives it in a line: id, beginning, seconds, phase, parts.
+struct Line<'a> {
+    id: &'a str,
+    at_ms: i64,
+    seconds: f64,
+    phase: SessionPhase,
+    parts: BTreeMap<String, f64>,
+}
+
+/// None where it cannot be read.
+fn line(text: &str) -> Option<Line<'_>> {
+    let mut words = text.splitn(5, ' ');
+    let (id, at_ms, seconds) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let (phase, parts) = (SessionPhase::named(words.next()?)?, serde_json::from_str(words.next()?).ok()?);
+    Some(Line { id, at_ms, seconds, phase, parts })
 }

@@ -13,6 +13,9 @@ use crate::database::session::Session;
 /// write is turned away, without waiting, when another has written in between.
 pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
 
+/// The texts `line` of many rows as lines of one, in their order.
+pub(crate) const LINES: &str = "group_concat(line, char(10))";
+
 /// How long to wait for another process, which holds the store for milliseconds unless something is wrong.
 const PATIENCE: Duration = Duration::from_secs(10);
 

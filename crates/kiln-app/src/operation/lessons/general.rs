@@ -80,7 +80,7 @@ mod tests {
         let said = "k.cu(12): error: static assertion failed with \"TILE (48)\"";
         assert_eq!(generalised(said), format!("static assertion failed with \"TILE \\({NUMBER}\\)\""));
         assert_eq!(generalised("183296 bytes of shared memory"), format!("{NUMBER} bytes of shared memory"));
-        assert_eq!(generalised("f32 at y[12] is 0x7fc00000"), "f32 at y\\[\\d+\\] is 0x[0-9a-f]+");
+        assert_eq!(generalised("f32 at y[12] is 0x7fc00000"), "f\\d+ at y\\[\\d+\\] is 0x[0-9a-f]+");
     }
 
     #[test]
