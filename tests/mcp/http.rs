@@ -120,7 +120,8 @@ fn a_client_with_a_session_that_hangs_up_stops_its_work() {
     let own = ("Authorization", "Bearer secret");
     let (status, body, head) = server.answered("/mcp", &[own], &hello());
     assert_eq!(status, 200, "{body}");
-    let session = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("mcp-session-id: ").map(String::from));
+    let session =
+        head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("mcp-session-id: ").map(String::from));
     let session = session.unwrap();
     let headers = [own, ("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();

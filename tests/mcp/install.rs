@@ -51,9 +51,7 @@ fn what_the_user_has_is_kept_and_what_is_not_valid_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let folder = project("install-kept");
     let (settings, skill) = (folder.join(".mcp.json"), folder.join(".claude/skills/kiln/SKILL.md"));
-    for broken in
-        [r#"{ "mcpServers": {}, "path": /bin/foo }"#, r#"{"mcpServers":{"x":{"command":"y" "args":[]}}}"#]
-    {
+    for broken in [r#"{ "mcpServers": {}, "path": /bin/foo }"#, r#"{"mcpServers":{"x":{"command":"y" "args":[]}}}"#] {
         std::fs::write(&settings, broken).unwrap();
         let ran = installed(&folder, &["claude-code"]);
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();

@@ -123,7 +123,8 @@ pub(crate) fn run<'a>(
     let settings = settings(request, &opened)?;
     request.measuring.remarks(teller);
     let sides = (&config, other.as_ref());
-    let (hardware, ran_on, (outcome, left, run)) = measure(project, &opened, &settings, sides, request, (teller, began))?;
+    let (hardware, ran_on, (outcome, left, run)) =
+        measure(project, &opened, &settings, sides, request, (teller, began))?;
     Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome, left, ran_on, run })
 }
 
@@ -208,7 +209,8 @@ fn measure(
     bench.peaks = peaks(&bench).ok();
     let hardware = bench.hardware().to_string();
     let ran_on = environment(&bench);
-    let refused = |refusal: Refusal| Ok((hardware.clone(), ran_on.clone(), (Outcome::Refused(refusal), Vec::new(), None)));
+    let refused =
+        |refusal: Refusal| Ok((hardware.clone(), ran_on.clone(), (Outcome::Refused(refusal), Vec::new(), None)));
     let (mut rivals, mut skipped) = (Vec::new(), Vec::new());
     if let Some(other) = other {
         let name = difference(other, config);

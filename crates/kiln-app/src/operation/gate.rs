@@ -172,7 +172,9 @@ fn climb(
         let kernel = forge::compiled(file, &for_this_gpu(file, &request.selecting))?;
         let toolchain = match (forge::compiler(project, &kernel), &note) {
             // Most of Python is not compiled.
-            (Err(_), Some(note)) if kind == TargetKind::Python => return Ok((Way::Static(Some(note.clone())), Value::Null)),
+            (Err(_), Some(note)) if kind == TargetKind::Python => {
+                return Ok((Way::Static(Some(note.clone())), Value::Null));
+            }
             // Nobody asked for a build: without a compiler the rules are what there is.
             (Err(Failure::Fault(fault)), Some(note)) => {
                 let why = format!("{note}, and no compiler: {}", fault.why);

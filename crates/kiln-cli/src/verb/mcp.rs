@@ -1,7 +1,7 @@
 //! `kiln mcp`: kiln's abilities as tools for assistants, and its entry in their settings.
 
 use kiln_app::{Ending, Failure, Fault, Project};
-use kiln_serve::mcp::{Http, Mcp, May, install, serve};
+use kiln_serve::mcp::{Http, May, Mcp, install, serve};
 
 use crate::args::{ClientArg, McpArgs};
 use crate::output;

@@ -143,7 +143,10 @@ impl Kind {
             Kind::Flag => value.is_boolean(),
             Kind::OneOf(all) => value.as_str().is_some_and(|text| all.contains(&text)),
             Kind::Texts(most, longest) => value.as_array().is_some_and(|all| {
-                all.len() <= most && all.iter().all(|one| one.as_str().is_some_and(|text| short(text, longest) && !text.contains('\0')))
+                all.len() <= most
+                    && all
+                        .iter()
+                        .all(|one| one.as_str().is_some_and(|text| short(text, longest) && !text.contains('\0')))
             }),
             Kind::Files(most) => {
                 let all = value.as_array().filter(|all| all.len() <= most).ok_or(None)?;

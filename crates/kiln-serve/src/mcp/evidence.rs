@@ -290,7 +290,9 @@ fn profiled_of(profiled: &Value) -> String {
     let text = |key: &str| Some(name(profiled, key)).filter(|text| !text.is_empty());
     let what = match text("baseline") {
         Some(baseline) => Some(format!("baseline {baseline}")),
-        None => profiled["config"].as_object().filter(|config| !config.is_empty()).map(|_| profiled["config"].to_string()),
+        None => {
+            profiled["config"].as_object().filter(|config| !config.is_empty()).map(|_| profiled["config"].to_string())
+        }
     };
     let parts = [
         text("hardware").map(|device| format!("on {device}")),
@@ -497,7 +499,10 @@ mod tests {
         let on = environment_of(evidence);
         assert_eq!(on["device"], "A Processor");
         assert_eq!((&on["compiler"], &on["python"]["numpy"]), (&json!("cc 14.2"), &json!("2.0")));
-        assert_eq!((&on["workloads"], &on["full"], &on["level"]), (&json!(["short", "long"]), &json!(false), &Value::Null));
+        assert_eq!(
+            (&on["workloads"], &on["full"], &on["level"]),
+            (&json!(["short", "long"]), &json!(false), &Value::Null)
+        );
         // What the result says of the device stays; on a GPU that is the device.
         let bench = json!({ "device": "mine", "cache": "cold", "workloads": [] });
         assert_eq!(environment_of(of_bench(&bench, false).ran_on(&machine))["device"], "mine");

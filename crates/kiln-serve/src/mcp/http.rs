@@ -56,8 +56,7 @@ pub(super) async fn serve(server: Server, http: Http, listening: impl FnOnce(&st
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_max_request_body_bytes(LARGEST);
-    let service =
-        StreamableHttpService::new(move || Ok(server.clone()), Arc::new(Sessions::default()), config);
+    let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::new(Sessions::default()), config);
     let routes =
         Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(token.clone(), presented));
     listening(&format!("http://{address}{PATH}"), &token);

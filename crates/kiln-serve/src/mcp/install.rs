@@ -394,7 +394,8 @@ mod tests {
     #[test]
     fn an_entry_that_starts_something_else_is_replaced_by_force_alone() {
         let folder = Folder::new();
-        let file = with(&folder, Client::Cursor, &json!({ "command": "pottery", "args": ["fire"], "env": { "A": "1" } }));
+        let file =
+            with(&folder, Client::Cursor, &json!({ "command": "pottery", "args": ["fire"], "env": { "A": "1" } }));
         let old = std::fs::read_to_string(&file).unwrap();
         let said = folder.install(Client::Cursor, false).unwrap_err().to_string();
         assert!(said.contains("does not start `kiln mcp`") && said.contains("--force"), "{said}");
@@ -415,7 +416,10 @@ mod tests {
         for (root, name) in [("a/my kernels", "kiln-my-kernels"), ("b/my kernels", "kiln-my-kernels-2")] {
             let root = folder.path().join(root);
             let one = install(&root);
-            assert!(one.written && one.note.as_ref().is_some_and(|note| note.contains(&format!("`{name}`"))), "{one:?}");
+            assert!(
+                one.written && one.note.as_ref().is_some_and(|note| note.contains(&format!("`{name}`"))),
+                "{one:?}"
+            );
             let entries = read_json(&one)["mcpServers"].clone();
             assert!(entries[name]["args"].to_string().contains(root.as_str()), "{entries}");
             assert!(entries["kiln"]["args"].to_string().contains(&format!("\"{}\"", folder.path())), "{entries}");
@@ -431,7 +435,10 @@ mod tests {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "mine").unwrap();
         let files = folder.install(Client::ClaudeCode, false).unwrap();
-        assert!(files[0].written && !files[1].written && files[1].note.as_ref().unwrap().contains("--force"), "{files:?}");
+        assert!(
+            files[0].written && !files[1].written && files[1].note.as_ref().unwrap().contains("--force"),
+            "{files:?}"
+        );
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
         folder.may(Client::ClaudeCode, May { force: true, only_show: false }).unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), skill::text());

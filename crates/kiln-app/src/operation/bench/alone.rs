@@ -89,7 +89,13 @@ fn run<'a>(
         let setting = Setting { bench: &bench, path, config: None, began, save };
         let samples = workloads.iter().map(|standing| standing.measured.clone()).collect();
         let recorded = setting.record(project, (standing_sides(&workloads), samples), &workloads, teller)?;
-        (bench.hardware().to_string(), environment(&bench), bench.gpu_state(), target_speedup, (workloads, recorded.unsaved))
+        (
+            bench.hardware().to_string(),
+            environment(&bench),
+            bench.gpu_state(),
+            target_speedup,
+            (workloads, recorded.unsaved),
+        )
     };
     Ok(Baselined { kernel: opened.kernel, settings, hardware, ran_on, gpu, target_speedup, workloads, unsaved })
 }

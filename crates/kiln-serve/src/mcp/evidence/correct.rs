@@ -86,7 +86,9 @@ pub(in crate::mcp) fn of_fuzz(result: &Value) -> Evidence {
     let what = match (case, suite) {
         // It has a seed of its own.
         (Some(case), _) => format!("The given case ({case}) passed {}", counted(cases, "run")),
-        (None, Some(suite)) => format!("{} of the suite {suite} on {shapes} passed (seed {})", counted(cases, "case"), result["seed"]),
+        (None, Some(suite)) => {
+            format!("{} of the suite {suite} on {shapes} passed (seed {})", counted(cases, "case"), result["seed"])
+        }
         (None, None) => format!("{} on {shapes} passed (seed {})", counted(cases, "drawn case"), result["seed"]),
     };
     let own: &[&str] = match case {

@@ -272,7 +272,8 @@ impl Reader<'_> {
                 Some(_) => end += 1,
             }
         }
-        let text = serde_json::from_str(&self.text[begin..=end]).map_err(|_| "a string has an escape or a character that JSON does not know".to_string())?;
+        let text = serde_json::from_str(&self.text[begin..=end])
+            .map_err(|_| "a string has an escape or a character that JSON does not know".to_string())?;
         self.at = end + 1;
         Ok(text)
     }

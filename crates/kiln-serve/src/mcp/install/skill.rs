@@ -14,7 +14,8 @@ pub(super) fn text() -> String {
 /// Whether a file is as this kiln or another one wrote it.
 pub(super) fn is_kilns(text: &str) -> bool {
     let own = text.rsplit_once(&format!("\n{MARK}"));
-    text == SKILL || own.is_some_and(|(body, mark)| mark.trim_end().trim_end_matches(" -->") == format!("{:016x}", sum(body)))
+    text == SKILL
+        || own.is_some_and(|(body, mark)| mark.trim_end().trim_end_matches(" -->") == format!("{:016x}", sum(body)))
 }
 
 /// FNV-1a: the same in every kiln.
@@ -31,7 +32,9 @@ mod tests {
         assert!(is_kilns(&text()) && is_kilns(SKILL));
         let older = "# old\n";
         assert!(is_kilns(&format!("{older}\n{MARK}{:016x} -->\n", sum(older))));
-        for theirs in [text().replace("kiln is the judge", "I am the judge"), format!("{}more\n", text()), "mine".into()] {
+        for theirs in
+            [text().replace("kiln is the judge", "I am the judge"), format!("{}more\n", text()), "mine".into()]
+        {
             assert!(!is_kilns(&theirs), "{theirs}");
         }
     }
