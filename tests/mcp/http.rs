@@ -41,8 +41,8 @@ fn serving(name: &str, token: Option<&str>, more: &[&str]) -> Server {
 }
 
 impl Server {
-    /// The status and the body of what comes back.
-    fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    /// A request that is sent.
+    fn asked(&self, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let host = headers.iter().any(|(name, _)| *name == "Host");
         let mut request = format!(
@@ -56,11 +56,24 @@ impl Server {
         stream.write_all(request.as_bytes()).unwrap();
         // A body that is refused may not be read to its end.
         let _ = stream.write_all(format!("\r\n{body}").as_bytes());
+        stream
+    }
+
+    /// The status and the body of what comes back.
+    fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let (status, body, _) = self.answered(path, headers, body);
+        (status, body)
+    }
+
+    /// The same with the head.
+    fn answered(&self, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String, String) {
+        let mut stream = self.asked(path, headers, body);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let (head, rest) = answer.split_once("\r\n\r\n").unwrap_or((answer.as_str(), ""));
-        (head.split_whitespace().nth(1).and_then(|status| status.parse().ok()).unwrap_or_default(), rest.to_string())
+        let status = head.split_whitespace().nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+        (status, rest.to_string(), head.to_string())
     }
 
     fn bearer(&self) -> String {
@@ -98,6 +111,46 @@ fn a_token_the_right_name_and_no_foreign_page_are_needed() {
     assert_eq!(server.post("/", &[own], &hello()).0, 404);
     assert_eq!(server.post("/mcp/../../etc/passwd", &[own], &hello()).0, 404);
     assert_eq!(server.post("/mcp", &[own], &"x".repeat(5 << 20)).0, 413);
+}
+
+/// In the revision with sessions a client may take up an answer again; one that does not come back is given up.
+#[test]
+fn a_client_with_a_session_that_hangs_up_stops_its_work() {
+    let server = serving("http-gone", Some("secret"), &[]);
+    let own = ("Authorization", "Bearer secret");
+    let (status, body, head) = server.answered("/mcp", &[own], &hello());
+    assert_eq!(status, 200, "{body}");
+    let session =
+        head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("mcp-session-id: ").map(String::from));
+    let session = session.unwrap();
+    let headers = [own, ("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
+    assert_eq!(server.post("/mcp", &headers, &ready).0, 202);
+    let call = |id: u32, name: &str, arguments: Value| {
+        let params = json!({ "name": name, "arguments": arguments, "_meta": { "progressToken": id } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+    };
+    let long = json!({ "path": "sample", "target": "cpu", "cases": 100_000, "configs": 1000, "minutes": 120 });
+    let mut stream = server.asked("/mcp", &headers, &call(2, "fuzz", long));
+    let mut heard = Vec::new();
+    // What has told something has the lock.
+    while !String::from_utf8_lossy(&heard).contains("notifications/progress") {
+        let mut part = [0; 4096];
+        let read = stream.read(&mut part).unwrap();
+        assert!(read > 0, "{}", String::from_utf8_lossy(&heard));
+        heard.extend_from_slice(&part[..read]);
+    }
+    let busy = |id: u32| {
+        let rules = json!({ "path": "sample", "target": "cpu" });
+        server.post("/mcp", &headers, &call(id, "gate", rules)).1.contains("busy: fuzz of sample")
+    };
+    assert!(busy(3));
+    drop(stream);
+    let mut id = 4;
+    while busy(id) {
+        id += 1;
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What no client would send: no message ends the server, and none makes it panic.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
@@ -124,4 +125,123 @@ fn results_without_a_handshake_have_what_that_revision_asks_for() {
     assert_eq!((called["resultType"].as_str(), called["isError"].as_bool()), (Some("complete"), Some(false)));
     drop(stdin);
     assert!(server.wait().unwrap().success());
+}
+
+/// A client that waits for an answer gets one, whatever it sent.
+#[test]
+fn what_is_no_message_is_answered() {
+    let folder = project("raw-answered");
+    let mut server = Command::new(KILN)
+        .arg("mcp")
+        .current_dir(&*folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = server.stdin.take().unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut ask = |line: &[u8]| {
+        stdin.write_all(line).unwrap();
+        stdin.write_all(b"\n").unwrap();
+        let mut line = String::new();
+        assert!(out.read_line(&mut line).unwrap() > 0, "the server went away");
+        serde_json::from_str::<Value>(&line).unwrap()
+    };
+    // Before the handshake too.
+    assert_eq!(ask(b"not json")["error"]["code"], -32700);
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } },
+    });
+    assert!(ask(hello.to_string().as_bytes())["result"].is_object());
+    let call = |id: u32, arguments: &str| {
+        let params = format!(r#"{{"name":"describe","arguments":{arguments}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#).into_bytes()
+    };
+    let deep = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
+    let mut odd = call(5, r#"{"path":"X"}"#);
+    let at = odd.iter().position(|byte| *byte == b'X').unwrap();
+    odd[at] = 0xff;
+    for (line, id, code) in [
+        (b"{".to_vec(), Value::Null, -32700),
+        (call(1, r#"{"path":NaN}"#), json!(1), -32700),
+        (call(2, r#"{"path":1e999}"#), json!(2), -32700),
+        (call(3, &format!(r#"{{"path":{deep}}}"#)), json!(3), -32700),
+        (call(4, &format!(r#"{{"path":"{}"}}"#, "x".repeat(20_000_000))), json!(4), -32600),
+        (odd, json!(5), -32700),
+        (br#"{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{}}"#.to_vec(), json!(6), -32602),
+        (br#"{"jsonrpc":"2.0","id":"seven","method":"tools/call"}"#.to_vec(), json!("seven"), -32602),
+        (call(8, r#"["path"]"#), json!(8), -32602),
+        (br#"{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{}}"#.to_vec(), json!(9), -32602),
+        (br#"{"jsonrpc":"2.0","id":10,"method":"no/such/method"}"#.to_vec(), json!(10), -32601),
+    ] {
+        let answer = ask(&line);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{answer}");
+    }
+    assert!(ask(&call(11, r#"{"path":"sample","target":"cpu"}"#))["result"]["structuredContent"]["result"].is_object());
+    drop(stdin);
+    assert!(server.wait().unwrap().success());
+}
+
+/// Every file and folder with when it was changed, but for the store, whose engine folds its own journal when somebody reads.
+fn changed(folder: &std::path::Path) -> BTreeMap<std::path::PathBuf, std::time::SystemTime> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![folder.to_owned()];
+    while let Some(folder) = left.pop() {
+        // Files of the journal come and go in the folder of the store.
+        if !folder.ends_with(".kiln") {
+            found.insert(folder.clone(), folder.metadata().unwrap().modified().unwrap());
+        }
+        for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let about = entry.metadata().unwrap();
+            match about.is_dir() {
+                true => left.push(entry.path()),
+                false if entry.file_name().to_string_lossy().starts_with("kiln.db") => {}
+                false => drop(found.insert(entry.path(), about.modified().unwrap())),
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_server_that_only_looks_touches_neither_git_nor_the_cache() {
+    let folder = project("raw-looking");
+    let run = |program: &str, words: &[&str]| {
+        let ran = Command::new(program).args(words).current_dir(&*folder).output().unwrap();
+        assert!(ran.status.success(), "{words:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    };
+    run(KILN, &["gate", "sample", "--target", "cpu"]);
+    run("git", &["init", "-q"]);
+    run("git", &["add", "sample"]);
+    run("git", &["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", "commit", "-qm", "sample"]);
+    // Same bytes, another time: git would note that they are the same.
+    let file = folder.join("sample/kernel.toml");
+    let text = std::fs::read(&file).unwrap();
+    std::fs::write(&file, text).unwrap();
+    let before = changed(&folder);
+    let mut server = Command::new(KILN)
+        .args(["mcp", "--read-only"])
+        .current_dir(&*folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = server.stdin.take().unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut ask = |method: &str, params: Value| {
+        writeln!(stdin, "{}", json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).unwrap();
+        let mut line = String::new();
+        assert!(out.read_line(&mut line).unwrap() > 0, "the server went away");
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert!(answer["result"].is_object() && answer["result"]["isError"] != true, "{answer}");
+    };
+    let client = json!({ "name": "raw", "version": "1" });
+    ask("initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client }));
+    ask("tools/call", json!({ "name": "doctor", "arguments": { "path": "sample" } }));
+    ask("tools/call", json!({ "name": "next", "arguments": { "kernel": "sample" } }));
+    ask("resources/read", json!({ "uri": "kiln://reports/sample" }));
+    drop(stdin);
+    assert!(server.wait().unwrap().success());
+    assert_eq!(changed(&folder), before);
 }

@@ -255,7 +255,8 @@ const OF_A_REPOSITORY: [&str; 9] = [
 pub(crate) fn git(folder: &Utf8Path, words: &[&str]) -> Result<Result<String, String>, Fault> {
     let mut command = Command::new("git");
     OF_A_REPOSITORY.iter().for_each(|name| _ = command.env_remove(name));
-    let output = command.arg("-C").arg(folder).args(words).output();
+    // Looking leaves the index as it is: git would write down what it found out about files on the way.
+    let output = command.args(["--no-optional-locks", "-C"]).arg(folder).args(words).output();
     let output = output.map_err(|e| Fault::new("running git", e).hint("install git"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
     Ok(if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) })

@@ -9,12 +9,14 @@ mod evidence;
 mod http;
 mod install;
 mod measuring;
+mod pipe;
 mod place;
 mod progress;
 mod prompts;
 mod resources;
 mod schema;
 mod server;
+mod sessions;
 mod tasks;
 mod tool;
 mod tools;
@@ -27,7 +29,8 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio;
 
 pub use http::Http;
-pub use install::{Client, Installed, install};
+pub use install::{Client, Installed, May, install};
+use pipe::Pipes;
 use server::Server;
 
 /// So long an operation may take to come to an end of its own once the client is gone.
@@ -59,7 +62,8 @@ pub fn serve(project: Project, how: Mcp, listening: impl FnOnce(&str, &str)) -> 
 }
 
 async fn piped(server: Server) -> Result<(), Failure> {
-    let running = match server.serve(stdio()).await {
+    let (from, to) = stdio();
+    let running = match server.serve(Pipes::new(from, to)).await {
         Ok(running) => running,
         // A client that went before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -59,8 +59,12 @@ fn build(project: &Project, compiler: &Compiler) -> Result<Outcome<(Built, Durat
         .map(|artifact| (Built { library: artifact.library, _folder: folder }, artifact.built_in.unwrap_or_default())))
 }
 
-/// Beside the real cache where there is one, since libraries of some folders may not be run; swept with what builds leave.
+/// Beside the real cache where there is one, since libraries of some folders may not be run; swept with what builds leave. Whoever
+/// only looks leaves that folder alone, where code may run both there and in the system's.
 fn folder(project: &Project) -> std::io::Result<TempDir> {
+    if project.is_unrecorded() && runs_code(project.folder().as_std_path()) && runs_code(&std::env::temp_dir()) {
+        return tempfile::tempdir();
+    }
     let beside = project.cache().root().join("tmp");
     if project.folder().is_dir() && fs_err::create_dir_all(&beside).is_ok() {
         // A library without a slash in its path would be looked for elsewhere.
@@ -69,4 +73,10 @@ fn folder(project: &Project) -> std::io::Result<TempDir> {
         }
     }
     tempfile::tempdir()
+}
+
+/// Whether the file system admits code.
+fn runs_code(folder: &std::path::Path) -> bool {
+    use rustix::fs::{StatVfsMountFlags, statvfs};
+    statvfs(folder).is_ok_and(|found| !found.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }

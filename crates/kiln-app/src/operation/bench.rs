@@ -11,7 +11,8 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_stats::Thresholds;
-use kiln_study::{Baselines, Bench, Extent, Figures, Kernel, Rival, Settings, Versus, peaks, versus};
+use kiln_study::{Baselines, Bench, Extent, Figures, Kernel, Rival, Settings, Versus, environment, peaks, versus};
+use serde_json::Value;
 
 use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
@@ -69,6 +70,8 @@ pub struct Benched<'a> {
     pub outcome: Outcome<Vec<Versus>>,
     /// Workloads that were not measured to their end: it was interrupted.
     pub left: Vec<String>,
+    /// The machine and its tools, as the run records them; null where nothing was run.
+    pub ran_on: Value,
     /// The run as it is recorded; none where the configuration was refused.
     pub(crate) run: Option<Recorded>,
 }
@@ -114,14 +117,15 @@ pub(crate) fn run<'a>(
     if let Some((refusal, _)) = opened.kernel.broken(&config) {
         let (settings, outcome) = (Settings::default(), Outcome::Refused(refusal));
         let (kernel, hardware, left) = (opened.kernel, String::new(), Vec::new());
-        return Ok(Benched { kernel, config, settings, hardware, outcome, left, run: None });
+        return Ok(Benched { kernel, config, settings, hardware, outcome, left, ran_on: Value::Null, run: None });
     }
     save_to(request.save.as_deref())?;
     let settings = settings(request, &opened)?;
     request.measuring.remarks(teller);
     let sides = (&config, other.as_ref());
-    let (hardware, (outcome, left, run)) = measure(project, &opened, &settings, sides, request, (teller, began))?;
-    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome, left, run })
+    let (hardware, ran_on, (outcome, left, run)) =
+        measure(project, &opened, &settings, sides, request, (teller, began))?;
+    Ok(Benched { kernel: opened.kernel, config, settings, hardware, outcome, left, ran_on, run })
 }
 
 /// Bytes in which a run file says what it is.
@@ -189,7 +193,7 @@ pub(crate) fn settings(request: &BenchRequest, opened: &Opened<'_>) -> Result<Se
 /// What was measured or refused, what was left, and the run that is recorded of it.
 type Found = (Outcome<Vec<Versus>>, Vec<String>, Option<Recorded>);
 
-/// Sets the bench up and fights it out; also says on what.
+/// Sets the bench up and fights it out; also says on what, by name and in full.
 fn measure(
     project: &Project,
     opened: &Opened<'_>,
@@ -197,14 +201,16 @@ fn measure(
     (config, other): (&Config, Option<&Config>),
     request: &BenchRequest,
     (teller, began): (&Teller<'_>, Instant),
-) -> Result<(String, Found), Failure> {
+) -> Result<(String, Value, Found), Failure> {
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let _held = opened.lock(project, teller)?;
     let around = surroundings(project, &said, true, opened.card.as_ref())?;
     let mut bench = Bench::new(&opened.kernel, settings, around)?;
     bench.peaks = peaks(&bench).ok();
     let hardware = bench.hardware().to_string();
-    let refused = |refusal: Refusal| Ok((hardware.clone(), (Outcome::Refused(refusal), Vec::new(), None)));
+    let ran_on = environment(&bench);
+    let refused =
+        |refusal: Refusal| Ok((hardware.clone(), ran_on.clone(), (Outcome::Refused(refusal), Vec::new(), None)));
     let (mut rivals, mut skipped) = (Vec::new(), Vec::new());
     if let Some(other) = other {
         let name = difference(other, config);
@@ -233,7 +239,7 @@ fn measure(
             let (path, save) = (&request.selecting.path, request.save.as_deref());
             let setting = Setting { bench: &bench, path, config: Some(config), began, save };
             let run = setting.record_figures(project, &figures, teller)?;
-            Ok((hardware, (Outcome::Passed(figures), left, Some(run))))
+            Ok((hardware, ran_on, (Outcome::Passed(figures), left, Some(run))))
         }
         Err(lost) => refused(lost.refusal),
     }

@@ -4,7 +4,8 @@
 use kiln_core::{Config, Outcome, Refusal};
 use kiln_judge::Level;
 use kiln_store::CommitJudged;
-use kiln_study::{Bench, CheckReport, Kernel, Settings, examine, examine_selected};
+use kiln_study::{Bench, CheckReport, Kernel, Settings, environment, examine, examine_selected};
+use serde_json::Value;
 
 use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
@@ -48,6 +49,8 @@ pub struct Checked<'a> {
     pub reports: Vec<CheckReport>,
     /// What refused it, and on which workload.
     pub refused: Option<(Refusal, String)>,
+    /// The machine and its tools, as a study records them; null where nothing was run.
+    pub ran_on: Value,
 }
 
 impl Ends for Checked<'_> {
@@ -82,11 +85,13 @@ pub(crate) fn run<'a>(
     let level = if request.full { Level::Suite } else { Level::Full };
     let mut reports: Vec<CheckReport> = Vec::new();
     let mut refused = opened.kernel.broken(&config);
+    let mut ran_on = Value::Null;
     if refused.is_none() {
         let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
         let _held = opened.lock(project, teller)?;
         let around = surroundings(project, &said, true, opened.card.as_ref())?;
         let mut bench = Bench::new(&opened.kernel, &settings, around)?;
+        ran_on = environment(&bench);
         refused = match bench.subject(&config)? {
             Outcome::Passed(subject) => {
                 let heard = |report: &CheckReport| reports.push(report.clone());
@@ -102,7 +107,7 @@ pub(crate) fn run<'a>(
     if refused.is_some() || !request.selected {
         found(project, &opened.kernel, &refused, teller);
     }
-    Ok(Checked { kernel: opened.kernel, config, level, seed: settings.seed, reports, refused })
+    Ok(Checked { kernel: opened.kernel, config, level, seed: settings.seed, reports, refused, ran_on })
 }
 
 /// Records what was found of the commit: that it is correct, that it is not, or that it does not build.

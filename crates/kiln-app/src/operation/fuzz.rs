@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use kiln_core::{Config, Fault, Report};
 use kiln_judge::{FuzzCase, Room, Shape};
-use kiln_study::{Bench, Settings};
+use kiln_study::{Bench, Settings, environment};
+use serde_json::Value;
 
 use crate::attempt::{About, Trying};
 use crate::ending::Ends;
@@ -102,11 +103,9 @@ pub(crate) fn run(
     teller.warn(&file.warnings);
     let ready = Ready::new(project, file, request, teller)?;
     let first = &ready.opened[0].kernel;
-    if let Some(case) = &request.case {
-        // A slip is told before anything is built.
-        let usual = Room::of(&first.selection).bases.into_iter().next().unwrap_or_default();
-        FuzzCase::parse(case, &usual, Config::default())?;
-    }
+    // A slip is told before anything is built.
+    let usual = || Room::of(&first.selection).bases.into_iter().next().unwrap_or_default();
+    let given = request.case.as_ref().map(|case| FuzzCase::parse(case, &usual(), Config::default())).transpose()?;
     let mut memory = Memory::read(project, first)?;
     let seed = seed(request.seed)?;
     let mut fuzzed = Fuzzed {
@@ -114,6 +113,7 @@ pub(crate) fn run(
         target: first.target().into(),
         baseline: request.baseline.clone(),
         suite: request.suite.clone(),
+        given,
         seed,
         variants: ready.opened.iter().map(|opened| opened.kernel.variant()).collect(),
         configs: 0,
@@ -134,6 +134,7 @@ pub(crate) fn run(
         runs: request.runs,
         seconds: 0.0,
         interrupted: false,
+        ran_on: Value::Null,
     };
     let broken = ready.opened.iter().zip(&ready.configs).find_map(|(opened, config)| {
         let (refusal, _) = opened.kernel.broken(config).filter(|_| request.baseline.is_none())?;
@@ -161,6 +162,7 @@ pub(crate) fn run(
         let around = surroundings(project, &said, true, opened.card.as_ref())?;
         benches.push(Bench::new(&opened.kernel, &settings, around)?);
     }
+    fuzzed.ran_on = environment(&benches[0]);
     let most = if request.is_about_one() { 1 } else { request.configs };
     let wanted = ready.opened.iter().zip(&ready.configs);
     let wanted: Vec<Vec<Config>> =

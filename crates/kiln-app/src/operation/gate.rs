@@ -6,7 +6,8 @@ mod everywhere;
 use kiln_core::{Config, Outcome, Refusal, Report};
 use kiln_space::{Judgement, Problem, Rule};
 use kiln_spec::{Selection, TargetKind};
-use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, missing, peaks};
+use kiln_study::{Bench, CacheState, Evaluation, Forged, Settings, environment as ground, missing, peaks};
+use serde_json::{Value, json};
 
 use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
@@ -75,6 +76,8 @@ pub struct Gated<'a> {
     pub way: Way,
     /// What is odd about the file.
     pub warnings: &'a [Report],
+    /// The machine and its tools, as a study records them; of a build the compiler alone, null for the rules alone.
+    pub ran_on: Value,
     problem: Problem,
 }
 
@@ -128,11 +131,11 @@ pub(crate) fn run<'a>(
     let problem = Problem::from_selection(&selection).map_err(|e| Report::error(e.to_string()))?;
     let (config, defaulted) = complete(&selection, &problem, &request.config)?;
     teller.warn(&absent(&selection, &request.selecting));
-    let way = match holds(&problem, &config) {
+    let (way, ran_on) = match holds(&problem, &config) {
         true => climb(project, file, request, &selection, &config, teller)?,
-        false => Way::Static(None),
+        false => (Way::Static(None), Value::Null),
     };
-    Ok(Gated { selection, config, defaulted, way, warnings: &file.warnings, problem })
+    Ok(Gated { selection, config, defaulted, way, warnings: &file.warnings, ran_on, problem })
 }
 
 /// A warning for each baseline whose file is not there: a study would do without it.
@@ -158,25 +161,29 @@ fn climb(
     selection: &Selection<'_>,
     config: &Config,
     teller: &Teller<'_>,
-) -> Result<Way, Failure> {
+) -> Result<(Way, Value), Failure> {
     let kind = selection.target.kind;
     // A kernel in Python may name its file in the entry.
     let without_source = selection.implementation(config).sources.is_empty() && kind != TargetKind::Python;
     if request.only_rules || without_source {
-        return Ok(Way::Static(None));
+        return Ok((Way::Static(None), Value::Null));
     }
-    let build = |note: Option<String>| -> Result<Way, Failure> {
+    let build = |note: Option<String>| -> Result<(Way, Value), Failure> {
         let kernel = forge::compiled(file, &for_this_gpu(file, &request.selecting))?;
         let toolchain = match (forge::compiler(project, &kernel), &note) {
             // Most of Python is not compiled.
-            (Err(_), Some(note)) if kind == TargetKind::Python => return Ok(Way::Static(Some(note.clone()))),
+            (Err(_), Some(note)) if kind == TargetKind::Python => {
+                return Ok((Way::Static(Some(note.clone())), Value::Null));
+            }
             // Nobody asked for a build: without a compiler the rules are what there is.
             (Err(Failure::Fault(fault)), Some(note)) => {
-                return Ok(Way::Static(Some(format!("{note}, and no compiler: {}", fault.why))));
+                let why = format!("{note}, and no compiler: {}", fault.why);
+                return Ok((Way::Static(Some(why)), Value::Null));
             }
             (found, _) => found?,
         };
-        Ok(Way::Built(Box::new(forge::one(project, &kernel, toolchain, config)?), note))
+        let ran_on = json!({ "compiler": toolchain.title() });
+        Ok((Way::Built(Box::new(forge::one(project, &kernel, toolchain, config)?), note), ran_on))
     };
     if request.until_build {
         return build(None);
@@ -185,7 +192,7 @@ fn climb(
         return if kind == TargetKind::Cuda {
             build(Some("the file has no [reference]".into()))
         } else {
-            Ok(Way::Static(None))
+            Ok((Way::Static(None), Value::Null))
         };
     }
     // The target is the one whose rules were shown, whatever else could be run here.
@@ -211,5 +218,6 @@ fn climb(
     if selection.spec.cost.flops.is_some() || selection.spec.cost.bytes.is_some() {
         bench.peaks = peaks(&bench).ok();
     }
-    Ok(Way::Climbed(Box::new(bench.ladder(config)?)))
+    let ran_on = ground(&bench);
+    Ok((Way::Climbed(Box::new(bench.ladder(config)?)), ran_on))
 }

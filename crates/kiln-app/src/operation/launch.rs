@@ -94,6 +94,16 @@ impl Launch {
         self.about.process
     }
 
+    /// Whether another process has gone on with its study: what this one says of it is old then.
+    pub fn is_superseded(&self, project: &Project) -> bool {
+        if self.is_running() {
+            return false;
+        }
+        let store = || project.recorded().ok().flatten();
+        let owner = self.study().and_then(|study| Some(store()?.find(&study).ok()?.owner));
+        owner.is_some_and(|owner| is_anothers(&owner, self.about.process))
+    }
+
     /// Waits until its study is recorded, or it ended without one, or the time is over.
     pub fn begun(&self, within: Duration, stopped: impl Fn() -> bool) -> LaunchNow {
         self.until(within, stopped, |now| now.study.is_some() || now.over)
@@ -137,14 +147,16 @@ pub struct StudyStop {
 /// Asks the process that runs a study to stop, as Ctrl-C does: what is done is saved. `name`: what `kiln show` takes, or a launch.
 /// Refuses a study that nobody runs on this machine.
 pub fn stop_study(project: &Project, name: &str) -> Result<StudyStop, Failure> {
-    let launch = launched(project, name).map(|launch| (launch.now(), launch.process()));
+    let launch = launched(project, name).map(|launch| (launch.now(), launch.process(), launch.is_superseded(project)));
     let (study, process) = match launch {
-        Some((now, _)) if now.over => {
+        Some((now, _, false)) if now.over => {
             return Err(Report::error(format!("study {name} is over")).hint(over(now.study.as_deref())).into());
         }
-        Some((now, process)) => (now.study, process),
-        None => {
-            let study = project.recorded_for(name)?.find(name)?;
+        Some((now, process, false)) => (now.study, process),
+        // A launch has no name in the store; its study has.
+        later => {
+            let name = later.and_then(|(now, ..)| now.study).unwrap_or_else(|| name.into());
+            let study = project.recorded_for(&name)?.find(&name)?;
             let process = resume::runner(&study).ok_or_else(|| {
                 Report::error(format!("no process on this machine is running study {}", study.short_id()))
                     .hint(over(Some(&study.id)))
@@ -159,9 +171,45 @@ pub fn stop_study(project: &Project, name: &str) -> Result<StudyStop, Failure> {
     Ok(StudyStop { study, process })
 }
 
+/// Whether a study's owner, `pid@host`, is another process than this one.
+fn is_anothers(owner: &str, process: u32) -> bool {
+    owner.split_once('@').is_some_and(|(own, _)| own != process.to_string())
+}
+
 fn over(study: Option<&str>) -> String {
     match study {
         Some(study) => format!("`kiln show {study}` shows how it stands"),
         None => "`kiln history` lists studies".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Stop;
+
+    /// A study that was launched, stopped, and resumed elsewhere: its record names the process that runs it now.
+    #[test]
+    fn the_process_that_a_record_names_outranks_an_old_launch() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(place.path().join(".kiln")).unwrap();
+        let project = Project::here(Some(folder.join("kiln.db").into_string()), Stop::never()).in_folder(&folder);
+        let store = project.store().unwrap();
+        let study = crate::operation::watch::tests::study("1@elsewhere".into());
+        store.begin(&study).unwrap();
+        let own = folder.join(FOLDER).join("0000");
+        fs_err::create_dir_all(&own).unwrap();
+        let about = About { process: u32::MAX, started_ms: 0, words: Vec::new() };
+        fs_err::write(own.join(now::ABOUT), serde_json::to_string(&about).unwrap()).unwrap();
+        let heard = serde_json::json!({ "event": "study", "study": study.id });
+        fs_err::write(own.join(now::EVENTS), format!("{heard}\n")).unwrap();
+        let launch = launched(&project, "0000").unwrap();
+        assert!(launch.now().over && launch.now().study.as_ref() == Some(&study.id));
+        store.reopen(&study.id, &format!("{}@here", u32::MAX)).unwrap();
+        assert!(!launch.is_superseded(&project));
+        store.reopen(&study.id, &format!("{}@here", std::process::id())).unwrap();
+        assert!(launch.is_superseded(&project));
+        let said = stop_study(&project, "0000").unwrap_err().to_string();
+        assert!(said.contains("no process on this machine"), "{said}");
     }
 }

@@ -17,7 +17,8 @@ use kiln_core::{Config, Fault, Outcome, Refusal, Report, Workload};
 use kiln_diagnose::coarse::CoarseDiagnosis;
 use kiln_diagnose::profile::Promotion;
 use kiln_store::{Remark, RemarkSubject};
-use kiln_study::{Baselines, Bench, Instrument, Kernel, Settings, Subject, every_workload};
+use kiln_study::{Baselines, Bench, Instrument, Kernel, Settings, Subject, environment, every_workload};
+use serde_json::Value;
 
 use crate::attempt::{About, Trying};
 use crate::ending::{Ending, Ends};
@@ -122,6 +123,10 @@ pub struct Profiled {
     pub page: Option<Utf8PathBuf>,
     /// Seconds that all of it took.
     pub seconds: f64,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// The machine and its tools, as a study records them; null where nothing was run.
+    pub ran_on: Value,
     /// The diagnosis; none where the candidate was refused before.
     pub found: Option<FoundLimit>,
     /// Why there is no diagnosis, or what is wrong with the answer of what was profiled.
@@ -175,7 +180,8 @@ fn run(
     if let Some(workload) = workload {
         opened.kernel.selection.workloads = vec![workload];
     }
-    let profiled = Profiled {
+    let seed = seed(request.seed)?;
+    let mut profiled = Profiled {
         kernel: opened.kernel.name().into(),
         target: opened.kernel.target().into(),
         baseline: request.baseline.clone(),
@@ -188,6 +194,8 @@ fn run(
         report: None,
         page: None,
         seconds: 0.0,
+        seed,
+        ran_on: Value::Null,
         found: None,
         refusal: None,
         fix: None,
@@ -200,12 +208,14 @@ fn run(
     {
         return Ok(Profiled { refusal: Some(refusal), seconds: began.elapsed().as_secs_f64(), ..profiled });
     }
-    let settings = Settings { seed: seed(request.seed)?, ..Settings::default() };
+    let settings = Settings { seed, ..Settings::default() };
     let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
     let _held = opened.lock(project, teller)?;
     let around = surroundings(project, &said, true, opened.card.as_ref())?;
     let mut bench = Bench::without_stages(&opened.kernel, &settings, around)?;
     bench.allow_calls(limit);
+    profiled.hardware = bench.hardware().to_string();
+    profiled.ran_on = environment(&bench);
     teller.tell(What::Phase { phase: PHASE.into(), planned: STEPS });
     let subject = match subject(&mut bench, request, &config)? {
         Outcome::Passed(subject) => subject,
@@ -238,10 +248,9 @@ fn run(
     if request.level == ProfileLevel::Full {
         promoted.clear();
     }
-    let hardware = bench.hardware().to_string();
     let remarks = examined.found.as_ref().map(|found| remarked(project, opened.kernel.name(), found));
     let remarks = remarks.transpose()?.unwrap_or_default();
-    Ok(examined.told(Profiled { hardware, seconds: began.elapsed().as_secs_f64(), fix, promoted, remarks, ..profiled }))
+    Ok(examined.told(Profiled { seconds: began.elapsed().as_secs_f64(), fix, promoted, remarks, ..profiled }))
 }
 
 /// The remarks about the causes of a diagnosis.

@@ -101,13 +101,13 @@ pub fn study_stamp(project: &Project, name: &str) -> Result<(String, String), Fa
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::project::Stop;
     use kiln_store::Kept;
     use serde_json::json;
 
-    fn study(owner: String) -> kiln_store::Study {
+    pub(crate) fn study(owner: String) -> kiln_store::Study {
         kiln_store::Study {
             id: kiln_store::Study::new_id(),
             started_ms: 1,

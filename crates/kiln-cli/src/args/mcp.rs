@@ -30,6 +30,9 @@ pub(crate) struct McpArgs {
     /// With --install, print the files instead of writing them
     #[arg(long, requires = "install")]
     pub(crate) print: bool,
+    /// With --install, replace an entry and a skill that kiln did not write
+    #[arg(long, requires = "install")]
+    pub(crate) force: bool,
 }
 
 /// A client by its name.

@@ -1,7 +1,7 @@
 //! `kiln mcp`: kiln's abilities as tools for assistants, and its entry in their settings.
 
 use kiln_app::{Ending, Failure, Fault, Project};
-use kiln_serve::mcp::{Http, Mcp, install, serve};
+use kiln_serve::mcp::{Http, May, Mcp, install, serve};
 
 use crate::args::{ClientArg, McpArgs};
 use crate::output;
@@ -19,12 +19,14 @@ pub(crate) fn run(project: &Project, args: &McpArgs) -> Result<Ending, Failure> 
         let store = chosen.then(|| ["--store".to_string(), project.store_place().to_string()]);
         let read_only = args.read_only.then(|| "--read-only".to_string());
         let more: Vec<String> = store.into_iter().flatten().chain(read_only).collect();
-        for file in install(client, &more, args.print)? {
-            match args.print {
-                true => output::data(&format!("# {}\n{}\n", file.file, file.text))?,
-                false if file.written => output::data(&format!("wrote {}\n", file.file))?,
-                false => output::note(&format!("{} is up to date", file.file)),
+        for file in install(client, &more, May { only_show: args.print, force: args.force })? {
+            match (args.print, &file.note) {
+                (true, _) => output::data(&format!("# {}\n{}\n", file.file, file.text))?,
+                (false, _) if file.written => output::data(&format!("wrote {}\n", file.file))?,
+                (false, None) => output::note(&format!("{} is up to date", file.file)),
+                (false, Some(_)) => {}
             }
+            file.note.iter().for_each(|note| output::note(note));
         }
         return Ok(Ending::Done);
     }

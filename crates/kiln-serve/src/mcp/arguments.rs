@@ -107,7 +107,7 @@ impl Kind {
     /// What is expected, in words.
     fn expected(self) -> String {
         match self {
-            Kind::Text(longest) => format!("expected a string of at most {longest} characters"),
+            Kind::Text(longest) => format!("expected a string of at most {longest} characters without NUL"),
             Kind::File => "expected the path of a file or folder inside the project".into(),
             Kind::Named => "expected a name, or a path inside the project".into(),
             Kind::Whole(least, most, _) => format!("expected a whole number from {least} to {most}"),
@@ -115,13 +115,13 @@ impl Kind {
             Kind::Flag => "expected true or false".into(),
             Kind::OneOf(all) => format!("expected one of {}", all.join(", ")),
             Kind::Texts(most, longest) => {
-                format!("expected a list of at most {most} strings of at most {longest} characters")
+                format!("expected a list of at most {most} strings of at most {longest} characters without NUL")
             }
             Kind::Files(most) => format!("expected a list of at most {most} paths inside the project"),
         }
     }
 
-    /// The value as it is used; paths are those inside the project.
+    /// The value as it is used: `3.0` is the whole number 3, as JSON Schema has it; paths are those inside the project.
     fn read(self, value: &Value, place: &Place) -> Result<Value, Option<Report>> {
         let short = |text: &str, longest: usize| text.len() <= 4 * longest && text.chars().count() <= longest;
         let inside = |value: &Value| match value.as_str() {
@@ -135,12 +135,18 @@ impl Kind {
                 Some(text) if place.is_path(text) => return inside(value),
                 found => found.is_some_and(|text| short(text, 200) && !text.is_empty() && !text.contains('\0')),
             },
-            Kind::Whole(least, most, _) => value.as_i64().is_some_and(|whole| (least..=most).contains(&whole)),
+            Kind::Whole(least, most, _) => {
+                let found = whole(value).filter(|whole| (least..=most).contains(whole));
+                return found.map(Value::from).ok_or(None);
+            }
             Kind::Real(least, most, _) => value.as_f64().is_some_and(|real| (least..=most).contains(&real)),
             Kind::Flag => value.is_boolean(),
             Kind::OneOf(all) => value.as_str().is_some_and(|text| all.contains(&text)),
             Kind::Texts(most, longest) => value.as_array().is_some_and(|all| {
-                all.len() <= most && all.iter().all(|one| one.as_str().is_some_and(|text| short(text, longest)))
+                all.len() <= most
+                    && all
+                        .iter()
+                        .all(|one| one.as_str().is_some_and(|text| short(text, longest) && !text.contains('\0')))
             }),
             Kind::Files(most) => {
                 let all = value.as_array().filter(|all| all.len() <= most).ok_or(None)?;
@@ -231,6 +237,12 @@ impl Given {
     }
 }
 
+/// A whole number, however it is written; none beyond what a double holds exactly.
+fn whole(value: &Value) -> Option<i64> {
+    let written = |real: &f64| real.fract() == 0.0 && real.abs() <= LARGEST as f64;
+    value.as_i64().or_else(|| value.as_f64().filter(written).map(|real| real as i64))
+}
+
 /// What was found, never longer than a line.
 fn found(value: &Value) -> String {
     match value {
@@ -271,6 +283,8 @@ mod tests {
         let given = read(json!({ "path": "src" })).unwrap();
         assert_eq!((given.whole("trials"), given.real("width"), given.flag("full")), (Some(7_usize), None, false));
         assert_eq!((given.words("level"), given.words("config")), ("quick".into(), String::new()));
+        let whole = read(json!({ "path": "src", "trials": 3.0 })).unwrap();
+        assert_eq!(whole.whole("trials"), Some(3_usize));
         let schema = schema(&[TABLE]);
         assert_eq!(schema["properties"]["trials"]["default"], 7);
         assert_eq!(schema["required"], json!(["path"]));
@@ -290,6 +304,9 @@ mod tests {
             (json!({ "path": "src", "full": "yes" }), "expected true or false"),
             (json!({ "path": "src", "level": "all" }), "expected one of quick, full"),
             (json!({ "path": "src", "tags": ["a", "b", "c"] }), "found a list of 3"),
+            (json!({ "path": "src", "tags": ["a\0b"] }), "without NUL"),
+            (json!({ "path": "src", "config": "a\0b" }), "without NUL"),
+            (json!({ "path": "src", "trials": 3.5 }), "expected a whole number from 0 to 100"),
             (json!({ "path": "src", "config": long }), "found a string of 10000000 bytes"),
             (json!({ "path": "src", "config": deep }), "found a list of 1"),
             (json!({ "path": "src", "command": "rm" }), "unknown argument `command`"),

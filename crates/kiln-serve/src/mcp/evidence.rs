@@ -15,7 +15,7 @@ pub(super) struct Evidence {
     pub(super) intervals: Vec<Value>,
     pub(super) n: Option<u64>,
     pub(super) refusals: Vec<Value>,
-    /// What the result itself says it ran on.
+    /// What the result itself says it ran on, and with what.
     pub(super) on: Map<String, Value>,
     pub(super) not_checked: Vec<String>,
     pub(super) may_claim: String,
@@ -40,6 +40,21 @@ impl Evidence {
         })
     }
 }
+
+impl Evidence {
+    /// With the machine and its tools, as a study records them: where the result names the device, that stays.
+    pub(super) fn ran_on(mut self, machine: &Value) -> Evidence {
+        let device = [&machine["gpu"]["name"], &machine["processor"]].into_iter().find(|name| name.is_string());
+        let device = device.map(|name| ("device".to_string(), name.clone()));
+        for (key, value) in only(machine, &TOOLS).into_iter().chain(device) {
+            self.on.entry(key).or_insert(value);
+        }
+        self
+    }
+}
+
+/// What of a machine is told beside a result.
+const TOOLS: [&str; 5] = ["processor", "system", "compiler", "cuda", "python"];
 
 /// These keys of an object, where it has them.
 pub(super) fn only(object: &Value, keys: &[&str]) -> Map<String, Value> {
@@ -224,8 +239,13 @@ pub(super) fn of_compare(result: &Value) -> Evidence {
 
 /// A diagnosis of time, measured or predicted.
 pub(super) fn of_limit(result: &Value, source: &str) -> Evidence {
+    let profiled = &result["profiled"];
+    let mut on = only(result, &["target", "config", "workload", "device", "arch", "tool"]);
+    on.extend(only(profiled, &["target", "baseline", "config", "workload", "seed", "level", "tool", "passes"]));
+    let device = Some(name(profiled, "hardware")).filter(|device| !device.is_empty());
+    on.extend(device.map(|device| ("device".to_string(), device.into())));
     if result["refusal"].is_object() && result.get("cause").is_none() {
-        return refused(&result["refusal"], result);
+        return Evidence { on, ..refused(&result["refusal"], result) };
     }
     let cause = result["cause"].as_str().unwrap_or("none of the known causes");
     let mut not_checked = words(&[
@@ -247,10 +267,46 @@ pub(super) fn of_limit(result: &Value, source: &str) -> Evidence {
             "n": fix["expected"]["outcomes"],
         })).collect(),
         refusals: Vec::from_iter(result.get("refusal").cloned().filter(Value::is_object)),
-        on: only(result, &["target", "config", "workload", "device", "arch", "tool"]),
+        may_claim: format!(
+            "By {source}{}{}, {}its time goes to: {cause}{}. Promised speedups are estimates, never results.",
+            if result["coarse"] == true { ", which is coarse" } else { "" },
+            confidence(&result["confidence"]),
+            profiled_of(profiled),
+            refused_answer(result),
+        ),
+        on,
         not_checked,
-        may_claim: format!("By {source}, its time goes to: {cause}. Promised speedups are estimates, never results."),
         ..Evidence::default()
+    }
+}
+
+/// `, with confidence 0.50`.
+fn confidence(value: &Value) -> String {
+    value.as_f64().map_or(String::new(), |share| format!(", with confidence {share:.2}"))
+}
+
+/// `on a GPU, workload s, {"VEC":8}, `.
+fn profiled_of(profiled: &Value) -> String {
+    let text = |key: &str| Some(name(profiled, key)).filter(|text| !text.is_empty());
+    let what = match text("baseline") {
+        Some(baseline) => Some(format!("baseline {baseline}")),
+        None => {
+            profiled["config"].as_object().filter(|config| !config.is_empty()).map(|_| profiled["config"].to_string())
+        }
+    };
+    let parts = [
+        text("hardware").map(|device| format!("on {device}")),
+        text("workload").map(|workload| format!("workload {workload}")),
+        what,
+    ];
+    parts.into_iter().flatten().map(|part| part + ", ").collect()
+}
+
+/// A diagnosis of what answers wrongly is one all the same, and says so.
+fn refused_answer(result: &Value) -> String {
+    match result["refusal"].is_object() {
+        true => format!(", though the gate {} refuses its answer", name(&result["refusal"], "gate")),
+        false => String::new(),
     }
 }
 
@@ -312,7 +368,8 @@ pub(super) fn of_doctor(result: &Value) -> Evidence {
 pub(super) fn of_study(study: &Value) -> Evidence {
     let summary = &study["summary"];
     let state = name(study, "state");
-    let on = only(study, &["device", "arch", "target", "seed", "git_commit", "kiln_version", "environment"]);
+    let mut on = only(study, &["device", "arch", "target", "seed", "git_commit", "kiln_version", "environment"]);
+    on.extend(only(&study["options"], &["cache", "threads"]));
     if !summary.is_object() {
         return Evidence {
             verdict: if state.is_empty() { "unknown" } else { state }.into(),
@@ -398,6 +455,80 @@ mod tests {
         let evidence = of_study(&json!({ "state": "running", "summary": null })).json();
         assert_eq!(evidence["verdict"], "running");
         assert!(evidence["may_claim"].as_str().unwrap().starts_with("Nothing"));
+    }
+
+    fn environment_of(evidence: Evidence) -> Value {
+        evidence.json()["environment"].take()
+    }
+
+    #[test]
+    fn a_coarse_profile_claims_no_more_than_it_is() {
+        let result = json!({
+            "cause": "narrow_vectors", "confidence": 0.5, "coarse": true, "fixes": [],
+            "profiled": { "kernel": "k", "target": "cpu", "config": { "VEC": 8 }, "workload": "short", "hardware": "A Processor", "seed": 7, "level": "quick" },
+        });
+        let evidence = of_limit(&result, "this profile");
+        assert_eq!(
+            evidence.may_claim,
+            "By this profile, which is coarse, with confidence 0.50, on A Processor, workload short, {\"VEC\":8}, its time goes to: \
+             narrow_vectors. Promised speedups are estimates, never results."
+        );
+        let on = environment_of(evidence);
+        assert_eq!(
+            (&on["device"], &on["workload"], &on["config"], &on["seed"]),
+            (&json!("A Processor"), &json!("short"), &json!({ "VEC": 8 }), &json!(7))
+        );
+        let page = of_limit(&json!({ "cause": "memory", "coarse": false, "fixes": [] }), "this page");
+        assert!(page.may_claim.starts_with("By this page, its time goes to: memory."), "{}", page.may_claim);
+    }
+
+    #[test]
+    fn the_machine_and_its_tools_stand_beside_every_result() {
+        let machine = json!({
+            "processor": "A Processor", "compiler": "cc 14.2", "cuda": null, "python": { "version": "3.12", "numpy": "2.0" }, "gpu": null,
+            "load": 0.5, "system": "6.1",
+        });
+        let result = json!({ "passed": true, "config": { "A": 1 }, "seed": 3, "level": "full", "full": false, "questions": [
+            { "workload": "short" }, { "workload": "short" }, { "workload": "long" },
+        ] });
+        let evidence = of_check(&result).ran_on(&machine);
+        assert_eq!(
+            evidence.may_claim,
+            "{\"A\":1} passed 3 questions about the workloads short, long on fresh inputs (seed 3) within the stated tolerances."
+        );
+        let on = environment_of(evidence);
+        assert_eq!(on["device"], "A Processor");
+        assert_eq!((&on["compiler"], &on["python"]["numpy"]), (&json!("cc 14.2"), &json!("2.0")));
+        assert_eq!(
+            (&on["workloads"], &on["full"], &on["level"]),
+            (&json!(["short", "long"]), &json!(false), &Value::Null)
+        );
+        // What the result says of the device stays; on a GPU that is the device.
+        let bench = json!({ "device": "mine", "cache": "cold", "workloads": [] });
+        assert_eq!(environment_of(of_bench(&bench, false).ran_on(&machine))["device"], "mine");
+        let gpu = json!({ "gpu": { "name": "A GPU" }, "processor": "A Processor" });
+        assert_eq!(environment_of(of_gate(&json!({ "passed": true }), "run").ran_on(&gpu))["device"], "A GPU");
+        let study = json!({ "state": "running", "summary": null, "options": { "cache": "warm", "threads": 1 } });
+        assert_eq!(environment_of(of_study(&study))["cache"], "warm");
+    }
+
+    #[test]
+    fn a_given_case_is_not_called_drawn() {
+        let fuzz = |more: Value| {
+            let mut result = json!({ "passed": true, "cases_passed": 1, "shapes": 1, "seed": 99, "configurations": 1 });
+            more.as_object().unwrap().iter().for_each(|(key, value)| result[key] = value.clone());
+            of_fuzz(&result)
+        };
+        let given = fuzz(json!({ "case": "S=65; inputs=declared; seed=0" }));
+        assert_eq!(
+            given.may_claim,
+            "The given case (S=65; inputs=declared; seed=0) passed 1 run; that is evidence, not a proof."
+        );
+        assert!(environment_of(given).get("seed").is_none());
+        let drawn = fuzz(json!({ "case": null }));
+        assert_eq!(drawn.may_claim, "1 drawn case on 1 shape passed (seed 99); that is evidence, not a proof.");
+        let suite = fuzz(json!({ "suite": "edges", "cases_passed": 12, "shapes": 3 })).may_claim;
+        assert!(suite.starts_with("12 cases of the suite edges on 3 shapes passed (seed 99)"), "{suite}");
     }
 
     #[test]

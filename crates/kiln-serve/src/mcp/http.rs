@@ -11,10 +11,10 @@ use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use kiln_app::{Failure, Fault};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::server::Server;
+use super::sessions::Sessions;
 
 /// Where the protocol is spoken.
 pub(super) const PATH: &str = "/mcp";
@@ -56,8 +56,7 @@ pub(super) async fn serve(server: Server, http: Http, listening: impl FnOnce(&st
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_max_request_body_bytes(LARGEST);
-    let service =
-        StreamableHttpService::new(move || Ok(server.clone()), Arc::new(LocalSessionManager::default()), config);
+    let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::new(Sessions::default()), config);
     let routes =
         Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(token.clone(), presented));
     listening(&format!("http://{address}{PATH}"), &token);

@@ -1,16 +1,15 @@
 //! kiln's entry in the settings of an assistant, and the skill file beside it. In: a client, the project's folder, how kiln is started. Out: the
-//! files with their new text, written or only shown. What is in a file already stays, to the byte; only kiln's own entry changes. Refuses a
-//! file that it cannot read as what it should be.
+//! files with their new text, written or only shown. What is in a file already stays, to the byte; only kiln's own entry changes, and of that
+//! only what kiln writes. Refuses a file that it cannot read as what it should be, and an entry of the same name that starts something else.
 
 mod json;
+mod skill;
 mod toml;
 
 use kiln_app::{Failure, Fault, Report, Utf8Path, Utf8PathBuf, program_name, write_whole};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-/// How to work with kiln honestly, for assistants that read skills.
-const SKILL: &str = include_str!("install/skill.md");
-/// The entry's name.
+/// The entry's name; a second project in the same settings has its folder's name behind it.
 const NAME: &str = "kiln";
 
 /// A client whose settings kiln knows.
@@ -43,8 +42,19 @@ pub struct Installed {
     pub file: Utf8PathBuf,
     /// The whole of it.
     pub text: String,
-    /// Whether it was written; false where it is so already, or was only to be shown.
+    /// Whether it was written; false where it is so already, was only to be shown, or is left as the user has it.
     pub written: bool,
+    /// What the user should know about it.
+    pub note: Option<String>,
+}
+
+/// What `install` may do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct May {
+    /// Give what the files would be, and write nothing.
+    pub only_show: bool,
+    /// Replace what kiln did not write.
+    pub force: bool,
 }
 
 /// How a client starts kiln.
@@ -126,14 +136,16 @@ impl Client {
     }
 }
 
+/// The flag of `kiln mcp` that names a project.
+const PROJECT: &str = "--project";
 /// Stands for the project's folder as it is now.
 const ROOT: &str = ".";
 
-/// Writes a client's settings, or with `only_show` gives what they would be. `more`: flags of `kiln mcp` that the client is to use.
-pub fn install(client: Client, more: &[String], only_show: bool) -> Result<Vec<Installed>, Failure> {
+/// Writes a client's settings, and its skill. `more`: flags of `kiln mcp` that the client is to use.
+pub fn install(client: Client, more: &[String], may: May) -> Result<Vec<Installed>, Failure> {
     let root = Utf8Path::new(".").canonicalize_utf8()?;
     let home = std::env::var("HOME").ok().filter(|home| !home.is_empty()).map(Utf8PathBuf::from);
-    into(client, &root, home.as_deref(), program_name()?, more, only_show)
+    into(client, &root, home.as_deref(), program_name()?, more, may)
 }
 
 fn into(
@@ -142,49 +154,101 @@ fn into(
     home: Option<&Utf8Path>,
     command: String,
     more: &[String],
-    only_show: bool,
+    may: May,
 ) -> Result<Vec<Installed>, Failure> {
     let place = client.place();
     let folder = place.folder.map(|folder| if folder == ROOT { root.to_string() } else { folder.into() });
     let arguments =
-        ["mcp".to_string()].into_iter().chain(folder.into_iter().flat_map(|folder| ["--project".into(), folder]));
+        ["mcp".to_string()].into_iter().chain(folder.into_iter().flat_map(|folder| [PROJECT.into(), folder]));
     let start = Start { command, arguments: arguments.chain(more.iter().cloned()).collect() };
-    let file = match place.file.strip_prefix("~/") {
+    let of_user = place.file.strip_prefix("~/");
+    let file = match of_user {
         None => root.join(place.file),
         Some(inner) => home
             .map(|home| home.join(inner))
             .ok_or_else(|| Fault::new("finding your settings", "HOME is not set").hint("set HOME, or use --print"))?,
     };
-    let old = match std::fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(e) => return Err(Fault::new(format!("reading {file}"), e).into()),
-    };
-    let entry = client.entry(&start);
-    let edited = if file.extension() == Some("toml") {
-        toml::with_entry(&old, place.section, NAME, &entry)
-    } else {
-        json::with_entry(&old, place.section, NAME, &entry)
-    };
-    let text = edited.map_err(|why| {
+    let old = read(&file)?.unwrap_or_default();
+    let cannot = |why: String| {
         Report::error(format!("{file} cannot be changed: {why}")).hint(format!(
             "put it right, or add the entry yourself: kiln mcp --install {} --print in an empty folder shows it",
             client.name()
         ))
-    })?;
-    let mut files = vec![(file, text)];
-    files.extend(place.skill.map(|folder| (root.join(folder).join("kiln/SKILL.md"), SKILL.to_string())));
-    let put = |(file, text): (Utf8PathBuf, String)| -> Result<Installed, Failure> {
-        let same = std::fs::read_to_string(&file).is_ok_and(|now| now == text);
-        if !only_show && !same {
-            if let Some(folder) = file.parent() {
+    };
+    let is_toml = file.extension() == Some("toml");
+    let there = if is_toml { toml::entries(&old, place.section) } else { json::entries(&old, place.section) };
+    let there = there.map_err(cannot)?;
+    let (name, note) = if of_user.is_some() { named(&there, root) } else { (NAME.to_string(), None) };
+    let strange = there.get(&name).is_some_and(|own| !starts_kiln(own));
+    if strange && !may.force {
+        let report = Report::error(format!("{file} has an entry `{name}` that does not start `kiln mcp`"));
+        return Err(report.hint("rename it, or replace it with --force").into());
+    }
+    let entry = client.entry(&start);
+    let edited = if is_toml {
+        toml::with_entry(&old, place.section, &name, &entry, strange)
+    } else {
+        json::with_entry(&old, place.section, &name, &entry, strange)
+    };
+    let text = edited.map_err(cannot)?;
+    let mut files = vec![Installed { written: text != old, file, text, note }];
+    if let Some(folder) = place.skill {
+        let file = root.join(folder).join("kiln/SKILL.md");
+        let now = read(&file)?;
+        let own = now.as_deref().is_none_or(skill::is_kilns) || may.force;
+        let note = (!own).then(|| format!("{file} is left as it is: kiln did not write it; --force replaces it"));
+        let text = if own { skill::text() } else { now.clone().unwrap_or_default() };
+        files.push(Installed { written: now.as_ref() != Some(&text), file, text, note });
+    }
+    for file in &mut files {
+        file.written &= !may.only_show;
+        if file.written {
+            if let Some(folder) = file.file.parent() {
                 std::fs::create_dir_all(folder).map_err(|e| Fault::new(format!("making {folder}"), e))?;
             }
-            write_whole(&file, text.as_bytes())?;
+            write_whole(&file.file, file.text.as_bytes())?;
         }
-        Ok(Installed { file, text, written: !only_show && !same })
+    }
+    Ok(files)
+}
+
+/// What is in a file; none where there is no file.
+fn read(file: &Utf8Path) -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Fault::new(format!("reading {file}"), e).into()),
+    }
+}
+
+/// The words an entry starts, but for the program.
+fn arguments(entry: &Value) -> Vec<&str> {
+    let words = |key: &str| entry[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+    words("command").skip(1).chain(words("args")).collect()
+}
+
+fn starts_kiln(entry: &Value) -> bool {
+    arguments(entry).contains(&"mcp")
+}
+
+/// The name of this project's entry in settings that several projects share, and a word about it where it is not the usual one.
+fn named(there: &Map<String, Value>, root: &Utf8Path) -> (String, Option<String>) {
+    let project = |entry: &Value| -> Option<String> {
+        let words = arguments(entry);
+        words.iter().position(|word| *word == PROJECT).and_then(|at| words.get(at + 1)).map(|folder| (*folder).into())
     };
-    files.into_iter().map(put).collect()
+    let of_another = |name: &str| {
+        let entry = there.get(name).filter(|entry| starts_kiln(entry));
+        entry.and_then(project).filter(|folder| folder != root)
+    };
+    let Some(other) = of_another(NAME) else { return (NAME.into(), None) };
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let folder: String = root.file_name().unwrap_or("root").chars().map(plain).collect();
+    let numbered = (2..).map(|number| format!("{NAME}-{folder}-{number}"));
+    let mut names = std::iter::once(format!("{NAME}-{folder}")).chain(numbered);
+    let name = names.find(|name| of_another(name).is_none()).unwrap_or_default();
+    let note = format!("this project's entry is `{name}`: `{NAME}` serves {other}");
+    (name, Some(note))
 }
 
 #[cfg(test)]
@@ -203,12 +267,20 @@ mod tests {
         }
 
         fn install(&self, client: Client, only_show: bool) -> Result<Vec<Installed>, Failure> {
+            self.may(client, May { only_show, force: false })
+        }
+
+        fn may(&self, client: Client, may: May) -> Result<Vec<Installed>, Failure> {
             let home = self.path().join("home");
-            into(client, &self.path(), Some(&home), "/opt/kiln".into(), &["--read-only".into()], only_show)
+            into(client, &self.path(), Some(&home), "/opt/kiln".into(), &["--read-only".into()], may)
         }
     }
 
-    fn read(file: &Installed) -> Value {
+    fn read_json(file: &Installed) -> Value {
+        serde_json::from_str(&file.text).unwrap()
+    }
+
+    fn parsed(file: &Installed) -> Value {
         match file.file.extension() {
             Some("toml") => {
                 let table: ::toml_edit::DocumentMut = file.text.parse().unwrap();
@@ -216,7 +288,7 @@ mod tests {
                 let arguments = own["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap());
                 json!({ "mcp_servers": { "kiln": { "command": own["command"].as_str(), "args": arguments.collect::<Vec<_>>() } } })
             }
-            _ => serde_json::from_str(&file.text).unwrap(),
+            _ => read_json(file),
         }
     }
 
@@ -233,7 +305,7 @@ mod tests {
                 files.iter().map(|file| &file.text).collect::<Vec<_>>(),
                 shown.iter().map(|file| &file.text).collect::<Vec<_>>()
             );
-            let entry = read(&files[0])[place.section]["kiln"].clone();
+            let entry = parsed(&files[0])[place.section]["kiln"].clone();
             let words = entry.to_string();
             assert!(
                 words.contains("/opt/kiln") && words.contains("\"mcp\"") && words.contains("--read-only"),
@@ -279,6 +351,8 @@ mod tests {
             (Client::ClaudeCode, ".mcp.json", "{ \"mcpServers\": "),
             (Client::ClaudeCode, ".mcp.json", "{ \"mcpServers\": [] }"),
             (Client::ClaudeCode, ".mcp.json", "[]"),
+            (Client::ClaudeCode, ".mcp.json", "{ \"mcpServers\": {}, \"path\": /bin/foo }"),
+            (Client::ClaudeCode, ".mcp.json", "{ \"mcpServers\": { \"x\": { \"command\": \"y\" \"args\": [] } } }"),
             (Client::Codex, ".codex/config.toml", "model = "),
             (Client::Codex, ".codex/config.toml", "mcp_servers = 3"),
         ] {
@@ -291,31 +365,92 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_skill_has_the_head_that_clients_read_and_names_tools_that_there_are() {
-        assert!(SKILL.starts_with("---\nname: kiln\ndescription: "));
-        let named =
-            SKILL.split('`').skip(1).step_by(2).filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
-        let known = |word: &str| super::super::tool::ALL.iter().any(|tool| tool.name == word);
-        let mut tools = 0;
-        for word in named.filter(|word| !word.is_empty()) {
-            assert!(known(word) || NOT_TOOLS.contains(&word), "{word}");
-            tools += usize::from(known(word));
-        }
-        assert!(tools >= 12, "{tools}");
+    /// Settings with what the user wrote into kiln's entry.
+    fn with(folder: &Folder, client: Client, entry: &Value) -> Utf8PathBuf {
+        let place = client.place();
+        let file = folder.path().join("home").join(place.file.trim_start_matches("~/"));
+        let file = if place.file.starts_with('~') { file } else { folder.path().join(place.file) };
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, json!({ place.section: { "kiln": entry } }).to_string()).unwrap();
+        file
     }
 
-    /// Other words of the skill that are quoted.
-    const NOT_TOOLS: [&str; 10] = [
-        "faster",
-        "same",
-        "slower",
-        "too_noisy",
-        "inconclusive",
-        "not_run",
-        "kiln",
-        "evidence",
-        "may_claim",
-        "not_checked",
-    ];
+    #[test]
+    fn what_the_user_set_for_the_entry_stays() {
+        for client in [Client::ClaudeCode, Client::Zed, Client::Windsurf] {
+            let folder = Folder::new();
+            let entry =
+                json!({ "command": "/old/kiln", "args": ["mcp"], "env": { "KILN_STORE": "x" }, "disabled": true });
+            with(&folder, client, &entry);
+            let new = read_json(&folder.install(client, false).unwrap()[0])[client.place().section]["kiln"].clone();
+            assert_eq!(
+                (&new["env"], &new["disabled"], &new["command"]),
+                (&entry["env"], &entry["disabled"], &json!("/opt/kiln")),
+                "{new}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_entry_that_starts_something_else_is_replaced_by_force_alone() {
+        let folder = Folder::new();
+        let file =
+            with(&folder, Client::Cursor, &json!({ "command": "pottery", "args": ["fire"], "env": { "A": "1" } }));
+        let old = std::fs::read_to_string(&file).unwrap();
+        let said = folder.install(Client::Cursor, false).unwrap_err().to_string();
+        assert!(said.contains("does not start `kiln mcp`") && said.contains("--force"), "{said}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), old);
+        let forced = folder.may(Client::Cursor, May { force: true, only_show: false }).unwrap();
+        assert_eq!(read_json(&forced[0])["mcpServers"]["kiln"]["env"], Value::Null);
+    }
+
+    #[test]
+    fn a_second_project_in_the_same_settings_has_an_entry_of_its_own() {
+        let folder = Folder::new();
+        let first = folder.install(Client::ClaudeDesktop, false).unwrap();
+        assert_eq!(first[0].note, None);
+        let home = folder.path().join("home");
+        let install = |root: &Utf8Path| {
+            into(Client::ClaudeDesktop, root, Some(&home), "/opt/kiln".into(), &[], May::default()).unwrap().remove(0)
+        };
+        for (root, name) in [("a/my kernels", "kiln-my-kernels"), ("b/my kernels", "kiln-my-kernels-2")] {
+            let root = folder.path().join(root);
+            let one = install(&root);
+            assert!(
+                one.written && one.note.as_ref().is_some_and(|note| note.contains(&format!("`{name}`"))),
+                "{one:?}"
+            );
+            let entries = read_json(&one)["mcpServers"].clone();
+            assert!(entries[name]["args"].to_string().contains(root.as_str()), "{entries}");
+            assert!(entries["kiln"]["args"].to_string().contains(&format!("\"{}\"", folder.path())), "{entries}");
+            assert!(!install(&root).written);
+        }
+        assert!(!folder.install(Client::ClaudeDesktop, false).unwrap()[0].written);
+    }
+
+    #[test]
+    fn a_skill_that_the_user_wrote_is_left_alone_without_force() {
+        let folder = Folder::new();
+        let file = folder.path().join(".claude/skills/kiln/SKILL.md");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "mine").unwrap();
+        let files = folder.install(Client::ClaudeCode, false).unwrap();
+        assert!(
+            files[0].written && !files[1].written && files[1].note.as_ref().unwrap().contains("--force"),
+            "{files:?}"
+        );
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+        folder.may(Client::ClaudeCode, May { force: true, only_show: false }).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), skill::text());
+    }
+
+    #[test]
+    fn settings_stay_as_private_as_they_are() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = Folder::new();
+        let file = with(&folder, Client::Gemini, &json!({ "command": "kiln", "args": ["mcp"] }));
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(folder.install(Client::Gemini, false).unwrap()[0].written);
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }

@@ -10,10 +10,10 @@ use std::time::Duration;
 use kiln_app::{Event, Failure, Fault, Project, Report, Stop, What};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CreateTaskResult,
-    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, JsonObject,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, Tool as Listed, ToolAnnotations, UpdateTaskParams,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool as Listed, ToolAnnotations, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::task_manager::TaskManager;
@@ -29,6 +29,20 @@ use super::{progress, prompts, resources, tasks};
 
 /// How long lists stay fresh: they change with the server alone.
 const FRESH_MS: u64 = 3_600_000;
+
+/// Requests with what they take.
+const TAKING: &[(&str, &str)] = &[
+    ("tools/call", "`name`, a string, and `arguments`, an object"),
+    ("resources/read", "`uri`, a string"),
+    ("prompts/get", "`name`, a string, and `arguments`, an object of strings"),
+    ("tools/list", "an object, or no parameters"),
+    ("resources/list", "an object, or no parameters"),
+    ("resources/templates/list", "an object, or no parameters"),
+    ("prompts/list", "an object, or no parameters"),
+    ("tasks/get", "`taskId`, a string"),
+    ("tasks/update", "`taskId`, a string, and `inputResponses`, an object"),
+    ("tasks/cancel", "`taskId`, a string"),
+];
 
 /// What a client is told first.
 const INSTRUCTIONS: &str = "kiln makes GPU kernels fast and proves it. Work in its loop: call `next`, do that one thing, call `next` again. Correctness comes before speed: \
@@ -315,6 +329,22 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.shared.tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    /// What has the name of a request and not its form, and what has neither.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let known = TAKING.iter().find(|(method, _)| *method == request.method);
+        Err(match known {
+            Some((method, expected)) => ErrorData::invalid_params(format!("{method}: expected {expected}"), None),
+            None => {
+                let method: String = request.method.chars().take(60).collect();
+                ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+            }
+        })
     }
 
     async fn cancel_task(

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::calibration::fix_line;
 use super::coarse::CoarseView;
 use super::diagnosed_profile::DiagnosedProfileView;
-use crate::words::number::duration;
+use crate::words::number::{duration, json_count};
 use crate::words::refusal::refusal;
 use crate::words::remark::{remarks, remarks_json};
 
@@ -42,6 +42,7 @@ impl ProfileView<'_> {
             "passes": own.passes,
             "report": own.report.as_ref().map(|path| path.as_str()),
             "page": own.page.as_ref().map(|path| path.as_str()),
+            "seed": json_count(u128::from(own.seed)),
             "seconds": own.seconds,
         });
         let notes: Vec<Value> = all["notes"].as_array().cloned().unwrap_or_default();
@@ -135,6 +136,8 @@ mod tests {
             report: None,
             page: None,
             seconds: 0.5,
+            seed: 7,
+            ran_on: Value::Null,
             found: None,
             refusal: Some(refusal.unwrap()),
             fix: None,
@@ -151,6 +154,7 @@ mod tests {
         assert!(told.contains("rows") && told.ends_with("note: look\n"), "{told}");
         let object = view.json();
         assert_eq!((&object["profiled"]["level"], &object["refusal"]["rule"]), (&json!("quick"), &json!("rows")));
+        assert_eq!(object["profiled"]["seed"], 7);
         assert!(object.get("cause").is_none() && object["notes"] == json!(["look"]), "{object}");
     }
 }

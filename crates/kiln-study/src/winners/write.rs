@@ -19,14 +19,21 @@ pub fn write_whole(file: &Utf8Path, bytes: &[u8]) -> Result<(), Fault> {
     }
     let folder = file.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     let fault = |e: &dyn std::fmt::Display| Fault::new(format!("writing {file}"), e);
-    // The draft's name would only puzzle who reads the message.
-    let mut draft = tempfile::Builder::new().prefix(".kiln-").tempfile_in(folder).map_err(|e| fault(&e.kind()))?;
-    draft.write_all(bytes).map_err(|e| fault(&e))?;
-    // A draft is private; what it becomes is as readable as any other file.
+    let mut form = tempfile::Builder::new();
+    // A file stays as readable as it is; what it is to hold may be for nobody else. A new one is like any other new file.
     #[cfg(unix)]
-    {
+    let mode = fs_err::metadata(file).ok().map(|found| found.permissions());
+    #[cfg(unix)]
+    if mode.is_none() {
         use std::os::unix::fs::PermissionsExt;
-        draft.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(|e| fault(&e))?;
+        form.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    // The draft's name would only puzzle who reads the message.
+    let mut draft = form.prefix(".kiln-").tempfile_in(folder).map_err(|e| fault(&e.kind()))?;
+    draft.write_all(bytes).map_err(|e| fault(&e))?;
+    #[cfg(unix)]
+    if let Some(mode) = mode {
+        draft.as_file().set_permissions(mode).map_err(|e| fault(&e))?;
     }
     draft.persist(file).map_err(|e| fault(&e.error))?;
     Ok(())
@@ -48,6 +55,26 @@ mod tests {
         assert_eq!(folder.read_dir_utf8().unwrap().count(), 1);
         let fault = write_whole(&folder.join("none/x"), b"").unwrap_err();
         assert!(fault.what.starts_with("writing ") && fault.what.ends_with("none/x"), "{fault}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_stays_as_readable_as_it_was() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let mode = |file: &Utf8Path| fs_err::metadata(file).unwrap().permissions().mode() & 0o7777;
+        for own in [0o600, 0o640, 0o444] {
+            let file = folder.join(format!("{own:o}"));
+            fs_err::write(&file, "old").unwrap();
+            fs_err::set_permissions(&file, std::fs::Permissions::from_mode(own)).unwrap();
+            write_whole(&file, b"new").unwrap();
+            assert_eq!((mode(&file), fs_err::read_to_string(&file).unwrap().as_str()), (own, "new"));
+        }
+        let (plain, whole) = (folder.join("plain"), folder.join("whole"));
+        fs_err::write(&plain, "").unwrap();
+        write_whole(&whole, b"").unwrap();
+        assert_eq!(mode(&whole), mode(&plain));
     }
 
     #[cfg(unix)]

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use kiln_core::Report;
 use kiln_run::GpuState;
-use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Standing, peaks, standing};
+use kiln_study::{Baselines, Bench, Kernel, Rival, Settings, Standing, environment, peaks, standing};
+use serde_json::Value;
 
 use super::BenchRequest;
 use super::recorded::{Setting, standing_sides};
@@ -25,6 +26,8 @@ pub struct Baselined<'a> {
     pub settings: Settings,
     /// On which GPU or processor.
     pub hardware: String,
+    /// The machine and its tools, as the run records them.
+    pub ran_on: Value,
     /// How that felt afterwards, where it is a GPU that tells.
     pub gpu: Option<GpuState>,
     /// The speedup that is aimed at.
@@ -71,7 +74,7 @@ fn run<'a>(
     super::save_to(request.save.as_deref())?;
     let settings = super::settings(request, &opened)?;
     request.measuring.remarks(teller);
-    let (hardware, gpu, target_speedup, (workloads, unsaved)) = {
+    let (hardware, ran_on, gpu, target_speedup, (workloads, unsaved)) = {
         let said = |event: &kiln_study::Event<'_>| teller.pass_on(event);
         let _held = opened.lock(project, teller)?;
         let around = surroundings(project, &said, true, opened.card.as_ref())?;
@@ -86,7 +89,13 @@ fn run<'a>(
         let setting = Setting { bench: &bench, path, config: None, began, save };
         let samples = workloads.iter().map(|standing| standing.measured.clone()).collect();
         let recorded = setting.record(project, (standing_sides(&workloads), samples), &workloads, teller)?;
-        (bench.hardware().to_string(), bench.gpu_state(), target_speedup, (workloads, recorded.unsaved))
+        (
+            bench.hardware().to_string(),
+            environment(&bench),
+            bench.gpu_state(),
+            target_speedup,
+            (workloads, recorded.unsaved),
+        )
     };
-    Ok(Baselined { kernel: opened.kernel, settings, hardware, gpu, target_speedup, workloads, unsaved })
+    Ok(Baselined { kernel: opened.kernel, settings, hardware, ran_on, gpu, target_speedup, workloads, unsaved })
 }

@@ -5,6 +5,7 @@ use kiln_core::{Config, Refusal, Report};
 use kiln_formats::KeptCase;
 use kiln_judge::FuzzCase;
 use kiln_store::Validation;
+use serde_json::Value;
 
 use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
@@ -84,6 +85,8 @@ pub struct Fuzzed {
     pub baseline: Option<String>,
     /// The suite.
     pub suite: Option<String>,
+    /// The case that was given instead of drawn ones.
+    pub given: Option<FuzzCase>,
     /// The seed of the cases.
     pub seed: u64,
     /// The variants, as they are typed; one that is empty where there are none.
@@ -124,6 +127,8 @@ pub struct Fuzzed {
     pub seconds: f64,
     /// Whether somebody stopped it.
     pub interrupted: bool,
+    /// The machine and its tools, as a study records them; null where nothing was run.
+    pub ran_on: Value,
 }
 
 /// A case that failed.

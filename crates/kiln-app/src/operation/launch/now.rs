@@ -83,7 +83,7 @@ impl Launch {
     }
 
     /// Whether the process is there and is this launch's: numbers of processes are used again.
-    fn is_running(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         let place = format!("/proc/{}", self.about.process);
         let Ok(line) = std::fs::read(format!("{place}/cmdline")) else { return false };
         if !line.is_empty() {

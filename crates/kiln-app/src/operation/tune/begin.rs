@@ -5,6 +5,8 @@ use kiln_study::{Bench, Kernel, Settings, environment, options};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::repository::git;
+
 /// A new study.
 pub(crate) fn new_study(path: &str, kernel: &Kernel<'_>, settings: &Settings, bench: &Bench<'_>) -> Study {
     Study {
@@ -55,10 +57,7 @@ pub(crate) fn owner(bench: &Bench<'_>) -> String {
 
 /// The commit the kernel's folder is at, with a `+` when files differ from it; none outside a repository.
 pub(crate) fn git_commit(kernel: &Kernel<'_>) -> Option<String> {
-    let git = |words: &[&str]| {
-        let output = std::process::Command::new("git").arg("-C").arg(&kernel.folder).args(words).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
-    };
+    let git = |words: &[&str]| git(&kernel.folder, words).ok()?.ok();
     let commit = git(&["rev-parse", "HEAD"])?;
     let changed = git(&["status", "--porcelain", "--", "."])?;
     Some(if changed.is_empty() { commit } else { format!("{commit}+") })

@@ -18,10 +18,23 @@ pub(in crate::mcp) fn of_check(result: &Value) -> Evidence {
     }
     let passed = result["passed"] == true;
     let verdict = if passed { "passed" } else { "refused" };
+    let mut workloads: Vec<&str> = Vec::new();
+    for workload in list(result, "questions").iter().map(|question| name(question, "workload")) {
+        if !workload.is_empty() && !workloads.contains(&workload) {
+            workloads.push(workload);
+        }
+    }
+    let about = match workloads.len() {
+        0 => String::new(),
+        1 => format!(" about the workload {}", workloads[0]),
+        _ => format!(" about the workloads {}", workloads.join(", ")),
+    };
     let may_claim = match passed {
         true => format!(
-            "{} passed {asked} questions on fresh inputs (seed {}) within the stated tolerances.",
-            result["config"], result["seed"]
+            "{} passed {}{about} on fresh inputs (seed {}) within the stated tolerances.",
+            result["config"],
+            counted(asked, "question"),
+            result["seed"]
         ),
         false => format!("{} is refused by the gate {}.", result["config"], name(&result["refusal"], "gate")),
     };
@@ -29,11 +42,20 @@ pub(in crate::mcp) fn of_check(result: &Value) -> Evidence {
         verdict: verdict.into(),
         n: Some(asked),
         refusals: Vec::from_iter(Some(result["refusal"].clone()).filter(Value::is_object)),
-        on: only(result, &["target", "config", "seed", "level"]),
+        on: {
+            let mut on = only(result, &["target", "config", "seed", "full"]);
+            on.insert("workloads".into(), workloads.into());
+            on
+        },
         not_checked,
         may_claim,
         ..Evidence::default()
     }
+}
+
+/// `1 case`, `2 cases`.
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// `kiln fuzz`.
@@ -59,17 +81,28 @@ pub(in crate::mcp) fn of_fuzz(result: &Value) -> Evidence {
         (true, ..) => "passed",
     };
     let cases = n.unwrap_or_default();
+    let (case, suite) = (result["case"].as_str(), result["suite"].as_str());
+    let shapes = counted(result["shapes"].as_u64().unwrap_or_default(), "shape");
+    let what = match (case, suite) {
+        // It has a seed of its own.
+        (Some(case), _) => format!("The given case ({case}) passed {}", counted(cases, "run")),
+        (None, Some(suite)) => {
+            format!("{} of the suite {suite} on {shapes} passed (seed {})", counted(cases, "case"), result["seed"])
+        }
+        (None, None) => format!("{} on {shapes} passed (seed {})", counted(cases, "drawn case"), result["seed"]),
+    };
+    let own: &[&str] = match case {
+        Some(_) => &["target", "baseline", "case", "variants"],
+        None => &["target", "baseline", "seed", "suite", "variants"],
+    };
     Evidence {
         verdict: verdict.into(),
         n,
         refusals: refusals.collect(),
-        on: only(result, &["target", "seed", "suite", "variants"]),
+        on: only(result, own),
         not_checked,
         may_claim: match passed {
-            true => format!(
-                "{cases} drawn cases on {} shapes passed (seed {}); that is evidence, not a proof.",
-                result["shapes"], result["seed"]
-            ),
+            true => format!("{what}; that is evidence, not a proof."),
             false => "A case fails; the smallest one is under failure.smallest.".into(),
         },
         ..Evidence::default()

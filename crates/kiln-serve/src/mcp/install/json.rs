@@ -1,75 +1,101 @@
 //! An entry in a JSON file that people write too: comments and commas at the end of a list may be in it. In: the text, a section, a name, the entry.
-//! Out: the text with the entry; everything else as it was, to the byte. Refuses what is no object where one should be.
+//! Out: the text with the entry; everything else as it was, to the byte. Refuses, with the line, what is not JSON with comments, what is
+//! no object where one should be, and a section or an entry that is there twice.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-/// A member of an object: where its name begins, where its value begins and ends.
+/// Keys of an entry that the user decides about: they are written only where they are missing.
+const THEIRS: [&str; 2] = ["env", "enabled"];
+/// Lists and objects inside each other at most.
+const DEEPEST: usize = 100;
+
+/// A value and where it lies.
+struct Node {
+    start: usize,
+    end: usize,
+    kind: Kind,
+}
+
+enum Kind {
+    Object(Vec<Member>),
+    List(Vec<Node>),
+    Other(Value),
+}
+
+/// A member of an object: its name, where that begins, its value.
 struct Member {
     name: String,
     start: usize,
-    value: usize,
-    end: usize,
+    value: Node,
 }
 
-/// An object: where its inside begins and ends, and its members.
-struct Object {
-    inside: usize,
-    end: usize,
-    members: Vec<Member>,
+/// The entries of a section by name; none where there is no section.
+pub(super) fn entries(text: &str, section: &str) -> Result<Map<String, Value>, String> {
+    let root = document(text)?;
+    let found = root.as_ref().map(|root| root.child(text, section)).transpose()?.flatten();
+    match found.map(Node::value) {
+        None => Ok(Map::new()),
+        Some(Value::Object(all)) => Ok(all),
+        Some(_) => Err(format!("{section} is no object")),
+    }
 }
 
-/// The text with the entry.
-pub(super) fn with_entry(text: &str, section: &str, name: &str, entry: &Value) -> Result<String, String> {
-    if text.trim().is_empty() {
-        return Ok(format!("{:#}\n", json!({ section: { name: entry } })));
-    }
-    let mut reader = Reader { text, at: 0 };
-    reader.blank()?;
-    let root = reader.object()?;
-    reader.blank()?;
-    if reader.at < text.len() {
-        return Err(format!("there is more behind the object, at byte {}", reader.at));
-    }
-    let new = match root.members.iter().find(|member| member.name == section) {
-        None => inserted(text, &root, section, &json!({ name: entry })),
-        Some(member) => {
-            let inner = Reader { text, at: member.value }.object().map_err(|why| format!("{section}: {why}"))?;
-            match inner.members.iter().find(|own| own.name == name) {
-                None => inserted(text, &inner, name, entry),
-                Some(own) => {
-                    let shown = indented(entry, indent(text, own.start));
-                    format!("{}{shown}{}", &text[..own.value], &text[own.end..])
-                }
-            }
-        }
+/// The text with the entry. What the entry has already and kiln does not write stays, unless it is to be `replaced` as a whole.
+pub(super) fn with_entry(
+    text: &str,
+    section: &str,
+    name: &str,
+    entry: &Value,
+    replaced: bool,
+) -> Result<String, String> {
+    let Some(there) = entries(text, section)?.remove(name).filter(|_| !replaced) else {
+        return with_value(text, &[section, name], entry);
     };
-    // Where it was plain JSON, nothing but the entry may differ.
-    if let Ok(mut old) = serde_json::from_str::<Value>(text) {
-        old[section][name] = entry.clone();
-        if serde_json::from_str::<Value>(&new).ok().as_ref() != Some(&old) {
-            return Err("its form is not understood".into());
+    let there = there.as_object().ok_or_else(|| format!("{section}.{name} is no object"))?;
+    let mut new = text.to_string();
+    for (key, value) in entry.as_object().into_iter().flatten() {
+        let stays = there.get(key).is_some_and(|own| own == value || THEIRS.contains(&key.as_str()));
+        if !stays {
+            new = with_value(&new, &[section, name, key], value)?;
         }
     }
     Ok(new)
 }
 
+/// The text with a value at the end of a path of names; objects on the way are made.
+fn with_value(text: &str, path: &[&str], value: &Value) -> Result<String, String> {
+    let nested = |names: &[&str]| names.iter().rev().fold(value.clone(), |inner, name| json!({ *name: inner }));
+    let Some(root) = document(text)? else { return Ok(format!("{:#}\n", nested(path))) };
+    let mut node = &root;
+    for (at, name) in path.iter().enumerate() {
+        match node.child(text, name)? {
+            Some(child) => node = child,
+            None => return Ok(inserted(text, node, name, &nested(&path[at + 1..]))),
+        }
+    }
+    let shown = indented(value, indent(text, node.start));
+    Ok(format!("{}{shown}{}", &text[..node.start], &text[node.end..]))
+}
+
 /// The text with a new last member of an object.
-fn inserted(text: &str, object: &Object, name: &str, value: &Value) -> String {
-    let (at, before, indented_by) = match object.members.last() {
+fn inserted(text: &str, object: &Node, name: &str, value: &Value) -> String {
+    let members = object.members().unwrap_or_default();
+    let inside = object.start + 1;
+    let (at, before, indented_by) = match members.last() {
         Some(last) => {
             // A comma at the end, where there is one, stays in use.
-            let rest = &text[last.end..object.end];
-            let comma = Reader { text: rest, at: 0 }.comma();
-            let (at, before) = comma.map_or((last.end, ","), |at| (last.end + at, ""));
+            let end = last.value.end;
+            let comma = Reader { text: &text[end..object.end], at: 0, depth: 0 }.comma();
+            let (at, before) = comma.map_or((end, ","), |at| (end + at, ""));
             (at, before, indent(text, last.start).to_string())
         }
-        None => (object.inside, "", format!("{}  ", indent(text, object.inside))),
+        None => (inside, "", format!("{}  ", indent(text, inside))),
     };
     let shown = indented(value, &indented_by);
     let own = format!("{before}\n{indented_by}{}: {shown}", Value::from(name));
     // An object that had nothing in it gets a line for its end.
-    let tail = if object.members.is_empty() { format!("\n{}", indent(text, object.inside)) } else { String::new() };
-    let rest = if object.members.is_empty() { text[at..].trim_start() } else { &text[at..] };
+    let tail = if members.is_empty() { format!("\n{}", indent(text, inside)) } else { String::new() };
+    let rest = if members.is_empty() { text[at..].trim_start() } else { &text[at..] };
     format!("{}{own}{tail}{rest}", &text[..at])
 }
 
@@ -84,10 +110,69 @@ fn indented(value: &Value, by: &str) -> String {
     format!("{value:#}").replace('\n', &format!("\n{by}"))
 }
 
-/// Reads just enough to know where things are.
+/// `line 3`.
+fn line(text: &str, at: usize) -> String {
+    format!("line {}", 1 + text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count())
+}
+
+/// The whole text as one object; none where there is nothing in it.
+fn document(text: &str) -> Result<Option<Node>, String> {
+    let mut reader = Reader { text, at: 0, depth: 0 };
+    if text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty() {
+        return Ok(None);
+    }
+    let read = |reader: &mut Reader<'_>| {
+        if reader.text.starts_with('\u{feff}') {
+            reader.at = '\u{feff}'.len_utf8();
+        }
+        reader.blank()?;
+        if reader.next() != Some(b'{') {
+            return Err(reader.expected("`{`"));
+        }
+        let root = reader.value()?;
+        reader.blank()?;
+        if reader.at < reader.text.len() { Err(reader.expected("the end of the file")) } else { Ok(root) }
+    };
+    read(&mut reader).map(Some).map_err(|why| format!("{}: {why}", line(text, reader.at)))
+}
+
+impl Node {
+    fn members(&self) -> Option<&[Member]> {
+        match &self.kind {
+            Kind::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The value of a member; refuses what is no object, and a name that is there twice.
+    fn child(&self, text: &str, name: &str) -> Result<Option<&Node>, String> {
+        let at = |start| line(text, start);
+        let members =
+            self.members().ok_or_else(|| format!("{}: expected an object that may hold {name}", at(self.start)))?;
+        let mut found = members.iter().filter(|member| member.name == name);
+        let first = found.next();
+        match found.next() {
+            Some(second) => Err(format!("{}: {name} is there a second time", at(second.start))),
+            None => Ok(first.map(|member| &member.value)),
+        }
+    }
+
+    fn value(&self) -> Value {
+        match &self.kind {
+            Kind::Object(members) => {
+                members.iter().map(|member| (member.name.clone(), member.value.value())).collect::<Map<_, _>>().into()
+            }
+            Kind::List(all) => all.iter().map(Node::value).collect(),
+            Kind::Other(value) => value.clone(),
+        }
+    }
+}
+
+/// Reads JSON with comments, and remembers where things are.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    depth: usize,
 }
 
 impl Reader<'_> {
@@ -95,17 +180,24 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    fn expected(&self, what: &str) -> String {
+        match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            Some(found) => format!("expected {what}, found `{found}`"),
+            None => format!("expected {what}, but the file ends"),
+        }
+    }
+
     /// Passes over blanks and comments.
     fn blank(&mut self) -> Result<(), String> {
         loop {
             let rest = &self.text[self.at..];
-            let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n', '\u{feff}']).len();
+            let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
             self.at += blank;
             let rest = &rest[blank..];
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                self.at += rest.find("*/").ok_or("a comment does not end")? + 2;
+            } else if let Some(inner) = rest.strip_prefix("/*") {
+                self.at += inner.find("*/").ok_or("a comment does not end")? + 4;
             } else {
                 return Ok(());
             }
@@ -118,84 +210,97 @@ impl Reader<'_> {
         (self.next() == Some(b',')).then_some(self.at + 1)
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), String> {
-        if self.next() == Some(byte) {
-            self.at += 1;
-            return Ok(());
-        }
-        Err(format!("expected `{}` at byte {}", char::from(byte), self.at))
+    fn value(&mut self) -> Result<Node, String> {
+        let start = self.at;
+        let kind = match self.next() {
+            Some(b'{') => Kind::Object(self.all(b'}', Reader::member)?),
+            Some(b'[') => Kind::List(self.all(b']', Reader::value)?),
+            Some(b'"') => Kind::Other(self.string()?.into()),
+            _ => Kind::Other(self.word()?),
+        };
+        Ok(Node { start, end: self.at, kind })
     }
 
-    fn object(&mut self) -> Result<Object, String> {
-        self.expect(b'{')?;
-        let mut object = Object { inside: self.at, end: self.at, members: Vec::new() };
+    /// What stands between brackets, with commas between.
+    fn all<T>(&mut self, close: u8, one: fn(&mut Self) -> Result<T, String>) -> Result<Vec<T>, String> {
+        self.at += 1;
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(format!("more than {DEEPEST} lists and objects are inside each other"));
+        }
+        let mut all = Vec::new();
         loop {
             self.blank()?;
-            if self.next() == Some(b'}') {
-                object.end = self.at;
+            if self.next() == Some(close) {
                 self.at += 1;
-                return Ok(object);
+                self.depth -= 1;
+                return Ok(all);
             }
-            let start = self.at;
-            self.string()?;
-            let name = serde_json::from_str(&self.text[start..self.at]).map_err(|e| e.to_string())?;
-            self.blank()?;
-            self.expect(b':')?;
-            self.blank()?;
-            let value = self.at;
-            self.value()?;
-            object.members.push(Member { name, start, value, end: self.at });
+            all.push(one(self)?);
             self.blank()?;
             match self.next() {
                 Some(b',') => self.at += 1,
-                Some(b'}') => {}
-                _ => return Err(format!("expected `,` or `}}` at byte {}", self.at)),
+                Some(found) if found == close => {}
+                _ => return Err(self.expected(&format!("`,` or `{}`", char::from(close)))),
             }
         }
     }
 
-    fn string(&mut self) -> Result<(), String> {
-        self.expect(b'"')?;
-        loop {
-            match self.next() {
-                Some(b'\\') => self.at += 2,
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(_) => self.at += 1,
-                None => return Err("a string does not end".into()),
-            }
+    fn member(&mut self) -> Result<Member, String> {
+        let start = self.at;
+        if self.next() != Some(b'"') {
+            return Err(self.expected("a name in quotes"));
         }
+        let name = self.string()?;
+        self.blank()?;
+        if self.next() != Some(b':') {
+            return Err(self.expected("`:`"));
+        }
+        self.at += 1;
+        self.blank()?;
+        Ok(Member { name, start, value: self.value()? })
     }
 
-    /// Passes over a value of any kind: brackets are counted, not descended into.
-    fn value(&mut self) -> Result<(), String> {
+    fn string(&mut self) -> Result<String, String> {
         let begin = self.at;
-        let mut open: usize = 0;
+        let mut end = begin + 1;
         loop {
-            match self.next() {
-                None => return Err("it ends too early".into()),
-                Some(b'"') => self.string()?,
-                Some(b'/') => self.blank()?,
-                Some(b'{' | b'[') => {
-                    open += 1;
-                    self.at += 1;
-                }
-                Some(b'}' | b']') if open > 0 => {
-                    open -= 1;
-                    self.at += 1;
-                }
-                Some(b',' | b'}' | b']') if open == 0 => break,
-                Some(b' ' | b'\t' | b'\r' | b'\n') if open == 0 && self.at > begin => break,
-                Some(_) => self.at += 1,
-            }
-            if open == 0 && matches!(self.text.as_bytes().get(self.at - 1), Some(b'}' | b']' | b'"')) {
-                break;
+            match self.text.as_bytes().get(end) {
+                Some(b'\\') => end += 2,
+                Some(b'"') => break,
+                Some(b'\n') | None => return Err("a string does not end".into()),
+                Some(_) => end += 1,
             }
         }
-        if self.at == begin { Err(format!("a value is missing at byte {begin}")) } else { Ok(()) }
+        let text = serde_json::from_str(&self.text[begin..=end])
+            .map_err(|_| "a string has an escape or a character that JSON does not know".to_string())?;
+        self.at = end + 1;
+        Ok(text)
     }
+
+    /// A number, `true`, `false` or `null`.
+    fn word(&mut self) -> Result<Value, String> {
+        let rest = &self.text[self.at..];
+        let word = &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c)).unwrap_or(rest.len())];
+        let read = serde_json::from_str(word).ok();
+        // One that is too large for this reader is a number all the same.
+        let huge = || is_number(word).then(|| Value::from(word));
+        let value = read.or_else(huge).ok_or_else(|| self.expected("a value"))?;
+        self.at += word.len();
+        Ok(value)
+    }
+}
+
+/// Whether a word is a number as JSON writes it.
+fn is_number(word: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = word.split_once(['e', 'E']).map_or((word, None), |(own, rest)| (own, Some(rest)));
+    let (whole, part) = mantissa.split_once('.').map_or((mantissa, None), |(own, rest)| (own, Some(rest)));
+    let whole = whole.strip_prefix('-').unwrap_or(whole);
+    digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && part.is_none_or(digits)
+        && exponent.is_none_or(|rest| digits(rest.strip_prefix(['+', '-']).unwrap_or(rest)))
 }
 
 #[cfg(test)]
@@ -203,7 +308,7 @@ mod tests {
     use super::*;
 
     fn edited(text: &str) -> String {
-        with_entry(text, "s", "kiln", &json!({ "command": "kiln", "args": ["mcp"] })).unwrap()
+        with_entry(text, "s", "kiln", &json!({ "command": "kiln", "args": ["mcp"] }), false).unwrap()
     }
 
     #[test]
@@ -235,6 +340,19 @@ mod tests {
     }
 
     #[test]
+    fn what_the_user_wrote_into_the_entry_stays() {
+        let old = "{\"s\": {\n  \"kiln\": {\n    \"command\": \"old\", // mine\n    \"args\": [ \"mcp\" ],\n    \"env\": { \"KEY\": \"1\" },\n    \"disabled\": true,\n  }\n}}";
+        let entry = json!({ "type": "stdio", "command": "kiln", "args": ["mcp"], "env": {} });
+        let new = with_entry(old, "s", "kiln", &entry, false).unwrap();
+        let expected = old.replace("old", "kiln").replace("true,", "true,\n    \"type\": \"stdio\"");
+        assert_eq!(new, expected);
+        assert_eq!(with_entry(&new, "s", "kiln", &entry, false).unwrap(), new);
+        assert_eq!(entries(&new, "s").unwrap()["kiln"]["env"], json!({ "KEY": "1" }));
+        let whole = with_entry(old, "s", "kiln", &entry, true).unwrap();
+        assert_eq!(entries(&whole, "s").unwrap()["kiln"], entry);
+    }
+
+    #[test]
     fn what_is_broken_is_refused() {
         for old in [
             "{",
@@ -242,13 +360,33 @@ mod tests {
             "{\"s\":}",
             "{\"s\": {\"a\": \"",
             "/* ",
+            "/*/ {}",
             "{} {}",
             "{\"s\": 3}",
+            "{\"s\": {\"kiln\": 3}}",
             "3",
             "{\"a\" 3}",
             "{\"a\":1 \"b\":2}",
+            "{,}",
+            "{\"a\": [1,,2]}",
+            "{\"a\": [1 2]}",
+            "{\"a\": [1}",
+            "{\"a\": tru}",
+            "{\"a\": 01}",
+            "{\"a\": \"\\q\"}",
+            "{\"s\": {\"x\": {\"command\": \"y\" \"args\": []}}}",
+            "{\"s\": {}, \"s\": {}}",
+            "{\"s\": {\"kiln\": {}, \"kiln\": {}}}",
+            &format!("{{\"a\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000)),
         ] {
-            assert!(with_entry(old, "s", "kiln", &json!({})).is_err(), "{old}");
+            let short: String = old.chars().take(60).collect();
+            assert!(with_entry(old, "s", "kiln", &json!({}), false).is_err(), "{short}");
         }
+    }
+
+    #[test]
+    fn a_slash_outside_of_a_string_is_refused_with_its_line() {
+        let old = "{\n  \"s\": {},\n  \"path\": /bin/foo\n}";
+        assert_eq!(with_entry(old, "s", "kiln", &json!({}), false).unwrap_err(), "line 3: expected a value, found `/`");
     }
 }

@@ -126,7 +126,7 @@ fn benched(call: &Call<'_>) -> Result<Answer, Failure> {
     if given.flag("only_baselines") {
         let found = baselines(call.project, &file, &request, call.listener)?;
         let result = StandingView { found: &found }.json();
-        let evidence = of_baselines(&result);
+        let evidence = of_baselines(&result).ran_on(&found.ran_on);
         return Ok(Answer::judged(found.ending(), result, evidence));
     }
     let done = bench(call.project, &file, &request, call.listener)?;
@@ -142,7 +142,7 @@ fn benched(call: &Call<'_>) -> Result<Answer, Failure> {
         }
         .json(),
     };
-    let evidence = of_bench(&result, request.all);
+    let evidence = of_bench(&result, request.all).ran_on(&done.ran_on);
     Ok(Answer::judged(done.ending(), result, evidence))
 }
 

@@ -92,7 +92,7 @@ fn checked(call: &Call<'_>) -> Result<Answer, Failure> {
     };
     let lesson = lesson(call.project, &checked, Some(request.selecting.path.as_str()));
     let result = taught(view.json(), lesson.as_ref());
-    let evidence = of_check(&result);
+    let evidence = of_check(&result).ran_on(&checked.ran_on);
     Ok(Answer::judged(checked.ending(), result, evidence))
 }
 
@@ -116,6 +116,6 @@ fn fuzzed(call: &Call<'_>) -> Result<Answer, Failure> {
     let fuzzed = fuzz(call.project, &file, &request, call.listener)?;
     let (selecting, typed) = (&request.selecting, request.case.is_some());
     let result = FuzzView { fuzzed: &fuzzed, selecting, kiln: call.kiln, typed, verbose: true }.json();
-    let evidence = of_fuzz(&result);
+    let evidence = of_fuzz(&result).ran_on(&fuzzed.ran_on);
     Ok(Answer::judged(fuzzed.ending(), result, evidence))
 }

@@ -54,7 +54,7 @@ fn run(call: &Call<'_>) -> Result<Answer, Failure> {
     let gated = gate(call.project, &file, &request, call.listener)?;
     let lesson = lesson(call.project, &gated, Some(request.selecting.path.as_str()));
     let result = taught(object(&gated), lesson.as_ref());
-    let evidence = of_gate(&result, &until);
+    let evidence = of_gate(&result, &until).ran_on(&gated.ran_on);
     Ok(Answer::judged(gated.ending(), result, evidence))
 }
 

@@ -101,7 +101,7 @@ fn profiled(call: &Call<'_>) -> Result<Answer, Failure> {
     let profiled = profile(call.project, &file, &request, call.listener)?;
     let lesson = lesson(call.project, &profiled, Some(request.selecting.path.as_str()));
     let result = taught(ProfileView { profiled: &profiled, verbose: true }.json(), lesson.as_ref());
-    let evidence = of_limit(&result, "this profile");
+    let evidence = of_limit(&result, "this profile").ran_on(&profiled.ran_on);
     Ok(Answer::judged(profiled.ending(), result, evidence))
 }
 

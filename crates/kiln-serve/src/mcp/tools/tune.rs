@@ -2,7 +2,7 @@
 //! which study. Out: its id, how it stands, its result. The process holds the project's lock and goes on when client and server are gone.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kiln_app::{Ending, Failure, Fault, LaunchNow, Report, TuneRequest, launch_study, launched, stop_study};
 use serde_json::{Value, json};
@@ -16,6 +16,8 @@ use crate::mcp::tool::{Call, Effect, MEASURING, NAMED, SEED, SELECTING, Tool, ne
 
 /// So long a call waits for a study to be recorded: less than clients wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(40);
+/// Between one look at a record and the next.
+const PAUSE: Duration = Duration::from_millis(500);
 
 pub(in crate::mcp) static START: Tool = Tool {
     name: "tune_start",
@@ -163,7 +165,13 @@ fn ended_early(now: &LaunchNow, said: &str) -> Failure {
     };
     match errors.filter(|errors| !errors.is_empty()) {
         Some(errors) if now.ending.as_deref() != Some("failed") => errors.iter().map(report).collect::<Vec<_>>().into(),
-        _ => Fault::new("starting a study", said.trim().to_string()).hint("call doctor").into(),
+        // Its own words, and its own way out.
+        Some(errors) => {
+            let text = |key: &str| errors.iter().find_map(|error| error[key].as_str()).unwrap_or_default().to_string();
+            let fault = Fault::new("starting a study", text("message"));
+            Some(text("hint")).filter(|hint| !hint.is_empty()).into_iter().fold(fault, Fault::hint).into()
+        }
+        None => Fault::new("starting a study", said.trim().to_string()).hint("call doctor").into(),
     }
 }
 
@@ -175,7 +183,13 @@ fn status(call: &Call<'_>) -> Result<Answer, Failure> {
         let found = recorded(call.project, call.kiln, &name).ok()?.0;
         launched(call.project, found["study"]["id"].as_str()?)
     };
-    let Some(launch) = launched(call.project, &name).or_else(by_record) else { return answer(call, Some(&name), None) };
+    let own = launched(call.project, &name).or_else(by_record);
+    // One that another process goes on with is that process's: what the launch wrote is old.
+    let (launch, study) = match own {
+        Some(launch) if launch.is_superseded(call.project) => (None, launch.now().study.unwrap_or(name)),
+        own => (own, name),
+    };
+    let Some(launch) = launch else { return by_record_alone(call, &study, wait) };
     let mut told = None;
     let now = launch.ended(
         wait,
@@ -193,6 +207,19 @@ fn status(call: &Call<'_>) -> Result<Answer, Failure> {
         return Err(ended_early(&now, &launch.said()));
     }
     answer(call, study.as_deref(), Some((launch.id.as_str(), now)))
+}
+
+/// How a study stands that a process from elsewhere runs, or ran.
+fn by_record_alone(call: &Call<'_>, study: &str, wait: Duration) -> Result<Answer, Failure> {
+    let began = Instant::now();
+    loop {
+        let found = answer(call, Some(study), None)?;
+        let waits = began.elapsed() < wait && !call.cancelled.load(Ordering::Relaxed);
+        if found.result["state"] != "running" || !waits {
+            return Ok(found);
+        }
+        std::thread::sleep(PAUSE.min(wait));
+    }
 }
 
 /// What a waiting client is told.
@@ -252,5 +279,23 @@ fn ended(summary: &Value) -> Ending {
         Some("reached") => Ending::Done,
         Some("no_valid_candidate") => Ending::Refused,
         _ => Ending::NotReached,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_that_ends_a_launch_keeps_its_own_hint() {
+        let printed = json!({ "errors": [
+            { "message": "looking for study `zzz`: there is none", "label": null, "hint": "`kiln history` lists them" },
+        ] });
+        let now =
+            LaunchNow { over: true, ending: Some("failed".into()), result: Some(printed), ..LaunchNow::default() };
+        let said = ended_early(&now, "").to_string();
+        assert!(said.contains("zzz") && said.contains("kiln history") && !said.contains("doctor"), "{said}");
+        let crashed = LaunchNow { over: true, ..LaunchNow::default() };
+        assert!(ended_early(&crashed, "killed").to_string().contains("call doctor"));
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn object(view: &FuzzView<'_>) -> Value {
         "target": target,
         "baseline": baseline,
         "suite": suite,
+        "case": fuzzed.given.as_ref().map(ToString::to_string),
         "variants": variants,
         "configurations": configs,
         "seed": json_count(u128::from(*seed)),

@@ -28,6 +28,7 @@ fn fuzzed() -> Fuzzed {
         target: "cpu".into(),
         baseline: None,
         suite: None,
+        given: None,
         seed: 7,
         variants: vec!["T=f16".into(), "T=f32".into()],
         configs: 4,
@@ -48,6 +49,7 @@ fn fuzzed() -> Fuzzed {
         runs: None,
         seconds: 1.5,
         interrupted: false,
+        ran_on: serde_json::Value::Null,
     }
 }
 
