@@ -3,8 +3,9 @@
 use std::io::Read;
 
 use kiln_app::{
-    AddLessonRequest, Ending, Ends, Failure, Fault, Project, RemarkSubject, Report, Utf8Path, add_lesson, export_lessons,
-    gain_calibration, import_lessons, lesson_count, lesson_file, lessons, remarks_about, retire_lesson, show_lesson,
+    AddLessonRequest, Ending, Ends, Failure, Fault, Project, RemarkSubject, Report, Utf8Path, add_lesson,
+    export_lessons, gain_calibration, import_lessons, lesson_count, lesson_file, lessons, remarks_about, retire_lesson,
+    show_lesson,
 };
 use kiln_show::{GainCalibrationView, LessonView, LessonsView, remarks, remarks_json};
 use serde_json::{Value, json};
