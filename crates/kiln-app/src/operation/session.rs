@@ -96,10 +96,8 @@ pub fn past_session(project: &Project, id: &str) -> Result<SessionReport, Failur
 
 /// The report of a session that is over, or of the one that is open, by the end of its id.
 pub fn any_session(project: &Project, id: &str) -> Result<SessionReport, Failure> {
-    past_session(project, id).or_else(|failure| {
-        let is_open = |session: Session| !id.trim().is_empty() && session.id.ends_with(id);
-        if current(project)?.is_some_and(is_open) { session_status(project) } else { Err(failure) }
-    })
+    let is_open = |session: Session| !id.trim().is_empty() && session.id.ends_with(id);
+    if current(project)?.is_some_and(is_open) { session_status(project) } else { past_session(project, id) }
 }
 
 /// Reports of sessions that are over, oldest first. One that cannot be read is made again from what was recorded.

@@ -333,7 +333,7 @@ pub(crate) fn encoded(text: &str) -> String {
 mod tests {
     use super::*;
     use kiln_core::Refusal;
-    use kiln_store::{Details, Environment, Kept, Options, State};
+    use kiln_store::{Details, Kept, Options, State};
 
     fn trial(number: u64, phase: &str, config: &str, cost: Option<f64>) -> Trial {
         Trial {
@@ -407,7 +407,7 @@ mod tests {
             seed: 0,
             strategy: String::new(),
             options: Kept::new(Options::default()),
-            environment: Kept::new(Environment::default()),
+            environment: Kept::found(serde_json::json!({})),
             git_commit: None,
             spec_hash: String::new(),
             spec_text: String::new(),

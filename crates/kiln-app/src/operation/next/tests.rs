@@ -168,7 +168,8 @@ impl Scene {
 
     /// The hashes that the kernel has now.
     fn hashes(&self) -> (String, String) {
-        let asked = Asked::find(&self.project, Some(&self.folder)).unwrap().unwrap();
+        let request = NextRequest { kernel: Some(self.folder.clone()), ..NextRequest::default() };
+        let asked = Asked::find(&self.project, &request).unwrap().unwrap();
         let records = Records::of(&self.project, &asked).unwrap();
         let now = records::Now::of(&asked, asked.opened(&records).as_ref());
         (now.sources.unwrap(), now.spec_hash.unwrap())
