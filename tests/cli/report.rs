@@ -103,11 +103,38 @@ fn a_kernel_and_a_session_have_their_story() {
         assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
     assert!(html.contains("aria-current=\"step\""), "the current node of the tree is lit");
-    assert_eq!(json(&folder, &["report", "session", "-o", "s.html", "--json"])["kind"], "session");
+    let open = json(&folder, &["report", "session", "-o", "s.html", "--json"]);
+    assert_eq!(open["kind"], "session");
+    let id = open["of"].as_str().unwrap();
+    assert_eq!(json(&folder, &["report", id, "-o", "open.html", "--json"])["of"], id);
     assert_eq!(kiln_in(&folder, &["session", "end"]).code, 0);
     let session = json(&folder, &["report", "session", "-o", "s.md", "--json"]);
     assert_eq!(session["kind"], "session");
     assert!(read(&folder, "s.md").contains("1.2x"), "{}", read(&folder, "s.md"));
+}
+
+#[test]
+fn a_kernel_whose_files_cannot_be_read_keeps_its_records() {
+    let folder = tiny("report_unreadable");
+    assert!([0, 4].contains(&tune(&folder, &[]).code));
+    let (file, best) = (folder.join("tiny/kernel.toml"), folder.join(".kiln/best/tiny/best.toml"));
+    let sound = std::fs::read_to_string(&file).unwrap();
+    let story = || {
+        let ran = kiln_in(&folder, &["report", "tiny", "-o", "k.html"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let html = read(&folder, "k.html");
+        assert!(html.contains("<section id=\"studies\"") && html.contains("<section id=\"tried\""), "{html}");
+        html
+    };
+    std::fs::write(&file, sound.replacen("[kernel]", "[kernel", 1)).unwrap();
+    let html = story();
+    assert!(html.contains("cannot be said until the kernel can be read") && html.contains("kernel.toml:"), "{html}");
+    std::fs::write(&file, sound.replacen("name = \"tiny\"", "name = \"tiny2\"", 1)).unwrap();
+    story();
+    std::fs::write(&file, &sound).unwrap();
+    std::fs::write(&best, "[cpu").unwrap();
+    let html = story();
+    assert!(html.contains("The winners cannot be read") && html.contains("best.toml"), "{html}");
 }
 
 #[test]
@@ -138,12 +165,31 @@ fn every_kind_of_figure_is_drawn_or_says_why_not() {
         (&["plot", "nothing"][..], "convergence"),
         (&["plot", "gates", "-o", "x.pdf"], "expected .svg or .png"),
         (&["plot", "gates", "--filter", "stat=passed"], "did you mean `state`?"),
+        (&["plot", "gates", "--filter", "t.LANE=8"], "did you mean `LANES`?"),
+        (&["plot", "gates", "--filter", "phase=serch"], "did you mean `search`?"),
         (&["report", "last", "-o", "x.pdf"], "expected .html or .md"),
-        (&["report", "nobody"], "nobody"),
+        (&["report", "nobody"], "looking for `nobody`: no study, session or kernel has that id or name"),
     ] {
         let ran = kiln_in(folder, words);
         assert!(ran.code == 2 || ran.code == 1, "{words:?}: {}", ran.code);
         assert!(ran.err.contains(said), "{words:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn numbered_figures_replace_figures_alone() {
+    let folder = whole();
+    assert_eq!(kiln_in(folder, &["report", "last", "-o", "CAPITALS.HTML"]).code, 0);
+    for ending in ["svg", "png"] {
+        let name = format!("many.{ending}");
+        let words = ["plot", "distributions", "last", "-o", &name];
+        assert_eq!(kiln_in(folder, &words).code, 0);
+        assert_eq!(kiln_in(folder, &words).code, 0, "its own are replaced");
+        let second = folder.join(format!("many-2.{ending}"));
+        std::fs::write(&second, "mine").unwrap();
+        let ran = kiln_in(folder, &words);
+        assert!(ran.code == 2 && ran.err.contains("no figure that kiln drew"), "{}", ran.err);
+        assert_eq!(std::fs::read_to_string(&second).unwrap(), "mine");
     }
 }
 
@@ -157,6 +203,15 @@ fn hostile_remarks_stay_text() {
     std::fs::write(folder.join("r.toml"), remark.replace("\"last\"", &format!("\"{id}\""))).unwrap();
     let added = kiln_in(&folder, &["review", "add", "r.toml"]);
     assert_eq!(added.code, 0, "{}", added.err);
+    // What nobody sees is escaped as JSON does it, and JSON stays what it is.
+    let unseen = "from \u{1f469}\u{200d}\u{1f4bb} \u{202e}back\u{feff}";
+    let again = remark.replace("\"last\"", &format!("\"{id}\"")).replace("</pre>", unseen);
+    std::fs::write(folder.join("r.toml"), again).unwrap();
+    assert_eq!(kiln_in(&folder, &["review", "add", "r.toml"]).code, 0);
+    let ran = kiln_in(&folder, &["show", "last", "--json"]);
+    assert!(!ran.out.contains('\u{202e}') && ran.out.contains("\\u202e"), "{}", ran.out);
+    let shown = json(&folder, &["show", "last", "--json"]);
+    assert!(shown["study"]["remarks"].to_string().contains(unseen), "{shown:#}");
     for of in ["last", "tiny"] {
         assert_eq!(kiln_in(&folder, &["report", of, "-o", "h.html"]).code, 0);
         let html = read(&folder, "h.html");

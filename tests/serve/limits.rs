@@ -42,8 +42,20 @@ fn hostile_ids_and_filters_are_refused_in_words() {
         assert!(!answer.body.contains("<script>alert"), "{name}");
         assert!(answer.body.contains("no study has that id or name"), "{name}: {}", answer.body);
     }
-    for query in ["state=splendid", "page=0", "page=-1", "top=99999999999999999999", "gate=%00", "colour=red", "sort=x"]
-    {
+    for query in [
+        "state=splendid",
+        "page=0",
+        "page=-1",
+        "top=99999999999999999999",
+        "gate=%00",
+        "colour=red",
+        "sort=x",
+        "phase=zzz",
+        "workload=zzz",
+        "trial=zzz",
+        "t.NOPE=1",
+        "t.=1",
+    ] {
         let answer = get(&server.at, &format!("/study/{id}/sections?{query}"));
         assert_eq!(answer.status, 400, "{query}: {}", answer.body);
         assert!(answer.json()["errors"][0]["message"].is_string(), "{query}");
@@ -102,4 +114,59 @@ fn ctrl_c_ends_it_and_a_port_in_use_is_named() {
     assert!(words.contains(&format!("port {port} is in use")) && words.contains("--port 0"), "{words}");
     let (code, words) = server.interrupted();
     assert_eq!(code, Some(130), "{words}");
+}
+
+#[test]
+fn sessions_of_the_project_that_the_store_lies_in_are_shown_from_anywhere() {
+    let elsewhere = folder("elsewhere");
+    let store = studied().join(".kiln/kiln.db");
+    let server = Server::with(&elsewhere, &["--store", store.to_str().unwrap()]);
+    let page = get(&server.at, "/sessions").body;
+    assert!(page.contains("1.2x") && !page.contains("No session is over yet"), "{page}");
+    assert_eq!(get(&server.at, "/session/last").status, 200);
+}
+
+#[test]
+fn a_session_is_shown_while_it_is_open() {
+    let folder = folder("open-session");
+    crate::copy_softmax(&folder.join("softmax"));
+    let start = ["session", "start", "softmax", "--goal", "1.2x", "--budget", "1h", "--json"];
+    assert!(kiln(&folder, &start).output().unwrap().status.success());
+    let status = kiln(&folder, &["session", "status", "--json"]).output().unwrap();
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    let id = status["session"]["id"].as_str().unwrap();
+    let server = Server::of(&folder);
+    assert_eq!(get(&server.at, &format!("/session/{}", &id[id.len() - 8..])).status, 200);
+}
+
+#[test]
+fn a_kernel_with_a_mistake_keeps_its_page_and_a_study_is_no_run() {
+    let folder = crate::copied("kernel-mistake");
+    crate::copy_softmax(&folder.join("softmax"));
+    let server = Server::of(&folder);
+    assert_eq!(get(&server.at, "/kernel/softmax").status, 200);
+    let file = folder.join("softmax/kernel.toml");
+    let sound = std::fs::read_to_string(&file).unwrap();
+    for (from, to, said) in [
+        ("[kernel]", "[kernel", "cannot be said until the kernel can be read"),
+        ("name = \"softmax\"", "name = \"other\"", "Studies"),
+    ] {
+        std::fs::write(&file, sound.replacen(from, to, 1)).unwrap();
+        let page = get(&server.at, "/kernel/softmax");
+        assert!(page.status == 200 && page.body.contains(said), "{} {}", page.status, page.body);
+        assert!(page.body.contains(&study(&folder)), "{}", page.body);
+    }
+    std::fs::write(&file, &sound).unwrap();
+    let bench = kiln(&folder, &["bench", "softmax", "--max-samples", "10"]).output().unwrap();
+    let listed = kiln(&folder, &["history", "--json"]).output().unwrap();
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let run = listed["runs"][0]["id"].as_str().unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&bench.stderr)));
+    let run = run.to_string();
+    let study = study(&folder);
+    for (a, b) in [(&run, &study), (&study, &run)] {
+        let answer = get(&server.at, &format!("/compare/sections?a={a}&b={b}"));
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        assert!(answer.body.contains(&format!("`{study}` is a study")), "{}", answer.body);
+    }
+    assert_eq!(get(&server.at, &format!("/compare/sections?a={study}&b=none")).status, 404);
 }

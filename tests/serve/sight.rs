@@ -130,3 +130,56 @@ fn what_is_said_on_the_page_is_recorded_and_shown() {
     browser.until("document.getElementById('notes').textContent.includes('it is measured')");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
+
+#[test]
+fn a_filter_stays_at_the_address_that_was_typed_and_the_way_back_shows_it() {
+    let Some(browser) = Browser::new("typed") else { return };
+    let server = Server::of(studied());
+    browser.open(&server.at, "/study/last");
+    browser.until("document.getElementById('live')?.dataset.state === 'on'");
+    browser.run("window.mine = true; const sort = document.querySelector('#sections [name=sort]'); sort.value = 'fastest'; sort.dispatchEvent(new Event('change', { bubbles: true }));");
+    browser.until("location.search === '?sort=fastest'");
+    assert_eq!(browser.text("location.pathname"), "/study/last");
+    assert_eq!(browser.text("window.mine"), "true", "the page was not loaded anew");
+    browser.back();
+    browser.until("location.search === ''");
+    // To another page and back: the browser fills in what fields held.
+    browser.run("document.querySelector('#sections [name=sort]').value = 'slowest'");
+    browser.open(&server.at, "/sessions");
+    browser.back();
+    browser.until("location.pathname === '/study/last' && document.readyState === 'complete'");
+    browser.until("document.querySelector('#sections [name=sort]').value === ''");
+}
+
+/// A page of another site that holds a link.
+fn foreign(link: String) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let page = format!("<!doctype html><title>mail</title><a href=\"{link}\">the page</a>");
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}",
+                page.len()
+            );
+        }
+    });
+    at
+}
+
+#[test]
+fn the_link_with_the_token_works_from_another_site() {
+    let Some(browser) = Browser::new("link") else { return };
+    let server = Server::with(studied(), &["--token"]);
+    let token = server.said["token"].as_str().unwrap();
+    // Another site than the one that the link names: an address is none of a name.
+    let port = server.at.rsplit(':').next().unwrap();
+    let mail = foreign(format!("http://localhost:{port}/?token={token}"));
+    browser.open(&mail, "/");
+    browser.click("a");
+    browser.until("location.hostname === 'localhost' && document.getElementById('studies')");
+    assert_eq!(browser.text("location.search"), "");
+}

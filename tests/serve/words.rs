@@ -1,5 +1,6 @@
 //! What people write is shown as what they wrote: names, tags, notes and remarks are text, wherever they appear.
 
+use crate::browser::Browser;
 use crate::http::{ask, get};
 use crate::server::Server;
 use crate::{copied, kiln, study};
@@ -55,4 +56,41 @@ fn names_of_kernels_and_studies_are_text() {
     let server = Server::of(&folder);
     let page = get(&server.at, "/").body;
     assert!(page.contains("&lt;b&gt;soft&lt;/b&gt;") && !page.contains("<b>soft"), "{page}");
+}
+
+#[test]
+fn a_remark_goes_to_the_subject_that_was_chosen_whatever_comes_meanwhile() {
+    let folder = copied("meanwhile");
+    let Some(browser) = Browser::new("meanwhile") else { return };
+    let (id, server) = (study(&folder), Server::of(&folder));
+    let shown = kiln(&folder, &["show", &id, "--json"]).output().unwrap();
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let full = shown["study"]["id"].as_str().unwrap();
+    let trial = |at: usize| {
+        let own = &shown["trials"][at];
+        serde_json::json!({ "kind": "trial", "study": full, "phase": own["phase"], "number": own["number"] })
+    };
+    let token = server.token();
+    let headers = [("x-kiln-token", token.as_str()), ("content-type", "application/json")];
+    let say = |at: usize, text: &str| {
+        let body = serde_json::json!({ "about": trial(at), "reviewer": "Ada", "text": text });
+        assert_eq!(ask(&server.at, "POST", "/remark", &headers, &body.to_string()).status, 201);
+    };
+    say(0, "why this?");
+    browser.open(&server.at, &format!("/study/{id}"));
+    browser.until("document.getElementById('live')?.dataset.state === 'on'");
+    let form = "document.querySelector('form[data-send=\"/remark\"]')";
+    browser.run(&format!("const form = {form}; form.elements.about.value = [...form.elements.about.options].find((own) => own.textContent.includes('why this?')).value; form.elements.text.value = 'half'"));
+    let chosen = browser.text(&format!("{form}.elements.about.value"));
+    say(1, "and that?");
+    say(0, "still unclear");
+    browser.until(&format!("{form}.textContent.includes('and that?') && {form}.textContent.includes('still unclear')"));
+    assert_eq!(browser.text(&format!("{form}.elements.about.value")), chosen);
+    // What the server says of a mistake is there until something else is sent.
+    browser.run(&format!("const form = {form}; form.noValidate = true; form.elements.reviewer.value = 'Eve'; form.elements.text.value = ' '; form.requestSubmit();"));
+    browser.until(&format!("{form}.querySelector('output').textContent !== ''"));
+    let said = browser.text(&format!("{form}.querySelector('output').textContent"));
+    say(1, "news");
+    browser.until("document.getElementById('notes').textContent.includes('news')");
+    assert_eq!(browser.text(&format!("{form}.querySelector('output').textContent")), said);
 }

@@ -26,7 +26,7 @@ pub(crate) use about::{About, inside, sources_at};
 pub(crate) use found::{Found, Ratio, Tried};
 pub(crate) use kept::differences;
 use said::{Past, newly};
-pub(crate) use whose::{home, open, user};
+pub(crate) use whose::{home, homes, open, user};
 
 /// The gate of what a kernel's file rules out by itself.
 const RULE: Gate = Gate::Constraint;

@@ -48,16 +48,16 @@ pub use operation::{
     SimulatedSpace, Slowdown, SpaceRequest, Spaced, StartSessionRequest, Story, StudiesFilter, StudiesLook,
     StudiesOrder, StudyLook, StudyRow, StudyStop, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept,
     TRIALS_A_PAGE, ToolOutcome, TrialFilter, TrialOrder, TuneRequest, Tuned, TunedEntry, VALIDATED, Watch, Way, WhyNot,
-    WorkerKind, WrittenReview, add_lesson, add_note, add_remark, add_remarks, baselines, bench, bisect, cache,
-    calibration, capture, changes, check, ci, claims, compare, compare_profiles, compare_stored, debug, decide,
+    WorkerKind, WrittenReview, add_lesson, add_note, add_remark, add_remarks, any_session, baselines, bench, bisect,
+    cache, calibration, capture, changes, check, ci, claims, compare, compare_profiles, compare_stored, debug, decide,
     deletable, delete, diagnose, diagnose_of, diagnose_profile, diagnose_profile_of, end_session, explain, explained,
     export, export_lessons, export_t4, figures_folder, file_remarks, forge, fuzz, gain_calibration, gate,
     gate_everywhere, history, import_lessons, importance, init, init_from, interval_of, last_good, launch_study,
-    launched, lesson_count, lessons, look, look_kernel, look_studies, next, past_session, past_sessions,
-    predict_kernel, profile, remarks_about, rename, reported, reproduce, retag, retire, retire_lesson, retired_kernel,
-    review, sanitize, series_changes, session_defaults, session_status, show, show_lesson, simulate, space,
-    start_session, stop_study, study_stamp, suppose, supposed, sweep, tune, variants, worker, write_picture,
-    write_pictures, write_report, write_review,
+    launched, lesson_count, lessons, look, look_kernel, look_named_kernel, look_studies, next, past_session,
+    past_sessions, predict_kernel, profile, remarks_about, rename, reported, reproduce, retag, retire, retire_lesson,
+    retired_kernel, review, sanitize, series_changes, session_defaults, session_status, show, show_lesson, simulate,
+    space, start_session, stop_study, study_stamp, suppose, supposed, sweep, tune, variants, worker,
+    workloads_together, write_picture, write_pictures, write_report, write_review,
 };
 pub use place::writable;
 pub use project::{Project, Stop, program_name};

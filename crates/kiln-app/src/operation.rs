@@ -80,9 +80,9 @@ pub use lessons::{
 pub use look::filter::{TRIALS_A_PAGE, TrialFilter, TrialOrder};
 pub use look::{
     Against, Duel, FasterCandidate, Improvement, LookDepth, PairedWorkload, RivalKind, StudyLook, WhyNot, interval_of,
-    look,
+    look, workloads_together,
 };
-pub use look_kernel::{KernelLook, MetLesson, TunedEntry, look_kernel};
+pub use look_kernel::{KernelLook, MetLesson, TunedEntry, look_kernel, look_named_kernel};
 pub use look_studies::{STUDIES_A_PAGE, StudiesFilter, StudiesLook, StudiesOrder, StudyRow, look_studies};
 pub use next::{NextRequest, NextStep, next};
 pub use profile::{FoundLimit, ProfileLevel, ProfileRequest, Profiled, profile};
@@ -94,7 +94,7 @@ pub use review::{
 };
 pub use sanitize::{SanitizeRequest, Sanitized, SanitizerRun, ToolOutcome, sanitize};
 pub use session::{
-    DecideRequest, RetireRequest, SessionDefaults, StartSessionRequest, decide, end_session, past_session,
+    DecideRequest, RetireRequest, SessionDefaults, StartSessionRequest, any_session, decide, end_session, past_session,
     past_sessions, retire, retired_kernel, session_defaults, session_status, start_session,
 };
 pub use show::{Shown, Story, show};

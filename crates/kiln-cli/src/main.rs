@@ -21,6 +21,7 @@ fn main() -> std::process::ExitCode {
     let (cli, hypothesis) = args::supposed(Cli::parse());
     output::set_tone(cli.verbose, cli.quiet);
     output::set_colour(cli.color.into(), cli.verb.for_people());
+    output::set_json(cli.verb.prints_json());
     let project = Project::here(place::chosen(cli.store.as_ref()), interrupt::stop(&cli.verb)).supposing(hypothesis);
     let limited = project.clone().limited(cli.verb.build_limit());
     let ended = limited.and_then(|project| verb::run(&project, &cli.verb));

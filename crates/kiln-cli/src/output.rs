@@ -4,11 +4,12 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kiln_app::{Ending, Report};
-use kiln_show::{Colour, painted, visible};
+use kiln_show::{Colour, painted, visible, visible_json};
 
 /// Set once, from the command line.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 static QUIET: AtomicBool = AtomicBool::new(false);
+static JSON_OUT: AtomicBool = AtomicBool::new(false);
 static PAINT_OUT: AtomicBool = AtomicBool::new(false);
 static PAINT_ERR: AtomicBool = AtomicBool::new(false);
 
@@ -23,6 +24,11 @@ pub(crate) fn set_colour(colour: Colour, for_people: bool) {
     let variable = |name: &str| std::env::var(name).ok();
     PAINT_OUT.store(for_people && colour.wanted(io::stdout().is_terminal(), variable), Ordering::Relaxed);
     PAINT_ERR.store(colour.wanted(io::stderr().is_terminal(), variable), Ordering::Relaxed);
+}
+
+/// Whether what goes to stdout is JSON.
+pub(crate) fn set_json(json: bool) {
+    JSON_OUT.store(json, Ordering::Relaxed);
 }
 
 /// The text as a stream takes it: nothing in it but kiln's own colours controls a terminal.
@@ -44,7 +50,11 @@ pub(crate) fn quiet() -> bool {
 /// Prints data; a closed pipe is passed on as an error for the exit code to judge.
 pub(crate) fn data(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(dressed(text, &PAINT_OUT).as_bytes())?;
+    let text = match JSON_OUT.load(Ordering::Relaxed) {
+        true => visible_json(text).into_owned(),
+        false => dressed(text, &PAINT_OUT),
+    };
+    out.write_all(text.as_bytes())?;
     out.flush()
 }
 

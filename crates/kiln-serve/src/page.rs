@@ -25,6 +25,7 @@ use tokio::runtime;
 
 pub use address::{PORT, ServeRequest, Served};
 
+use crate::connections::{self, Patience};
 use access::Access;
 use desk::Desk;
 use events::Watchers;
@@ -65,7 +66,7 @@ pub fn serve(
             }
         };
         tokio::select! {
-            ended = axum::serve(listener, routes::router(site)) => ended.map(|()| Ending::Done).map_err(Failure::from),
+            () = connections::serve(listener, routes::router(site), Patience::default()) => Ok(Ending::Done),
             () = asked => Ok(Ending::Interrupted),
         }
     });

@@ -33,7 +33,7 @@ pub use kernel::kernel_sections;
 pub use markdown::{Article, article};
 pub use markup::escaped;
 pub use plot::{Plot, plots};
-pub use png::png;
+pub use png::{is_figure, png};
 pub use report::report_sections;
 pub use session::{session_sections, sessions_sections};
 pub use studies::studies_sections;

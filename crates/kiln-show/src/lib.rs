@@ -63,4 +63,4 @@ pub use words::lesson::{lesson_line, taught, with_lesson};
 pub use words::number::{grouped, json_count, size};
 pub use words::refusal::refusal;
 pub use words::remark::{remarks, remarks_json};
-pub use words::visible::visible;
+pub use words::visible::{visible, visible_json};

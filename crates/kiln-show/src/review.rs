@@ -5,7 +5,7 @@ mod evidence;
 mod report;
 mod template;
 
-use kiln_app::{Review, file_remarks, write_remarks};
+use kiln_app::{Review, file_remarks, workloads_together, write_remarks};
 use kiln_store::Remark;
 
 use crate::html::searches;
@@ -59,6 +59,7 @@ impl ReviewView<'_> {
                 columns: &columns,
                 winner: None,
                 improvements: &[],
+                over: if own.workload.is_some() { 1 } else { workloads_together(&past.study) },
                 shows_refused: true,
             };
             let name =

@@ -2,7 +2,7 @@
 //! nobody touched for half a day was abandoned: it is closed with what is known, and that is said. A project that was moved keeps its
 //! sessions.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use kiln_core::{Fault, Report};
 use kiln_session::{Session, SessionState};
@@ -28,19 +28,29 @@ pub(crate) fn user() -> String {
     named.unwrap_or_else(|| "somebody".into())
 }
 
-/// The folder that the project's sessions are recorded under. Sessions of a folder that is gone belong to the project whose own store
-/// holds them: it was moved.
+/// The folder that the project's sessions are recorded under.
 pub(crate) fn home(project: &Project, store: &Store) -> Result<String, Fault> {
-    let here = here(project);
-    if project.root().is_some_and(|root| root == here) {
-        for folder in store.session_folders()?.into_iter().filter(|folder| *folder != here) {
-            // What lies there now may be something else.
-            if !Utf8Path::new(&folder).join(project.folder().file_name().unwrap_or_default()).exists() {
-                store.move_sessions(&folder, &here)?;
-            }
+    settle(project, store)?;
+    Ok(here(project))
+}
+
+/// The folders whose sessions are shown: this one, and the one that the store lies in, where kiln runs in another.
+pub(crate) fn homes(project: &Project, store: &Store) -> Result<Vec<String>, Fault> {
+    let here = home(project, store)?;
+    let root = project.root().map(Utf8PathBuf::into_string).filter(|root| *root != here);
+    Ok([here].into_iter().chain(root).collect())
+}
+
+/// Sessions of a folder that is gone belong to the project whose own store holds them: it was moved.
+fn settle(project: &Project, store: &Store) -> Result<(), Fault> {
+    let (Some(root), here) = (project.root(), here(project)) else { return Ok(()) };
+    for folder in store.session_folders()?.into_iter().filter(|folder| *folder != root.as_str() && *folder != here) {
+        // What lies there now may be something else.
+        if !Utf8Path::new(&folder).join(project.folder().file_name().unwrap_or_default()).exists() {
+            store.move_sessions(&folder, root.as_str())?;
         }
     }
-    Ok(here)
+    Ok(())
 }
 
 /// The open session, if there is one that somebody still works in.
@@ -78,7 +88,6 @@ fn last_ms(store: &Store, session: &Session) -> Result<i64, Fault> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use camino::Utf8PathBuf;
     use kiln_session::{Goal, Prices};
 
     use super::*;
@@ -131,6 +140,29 @@ mod tests {
         let said = name("7").unwrap_err().to_string();
         assert!(said.contains("expected one of session-000017, session-000007"), "{said}");
         assert!(name("").is_err() && name("last").unwrap() == "session-000017");
+    }
+
+    #[test]
+    fn sessions_of_the_stores_own_project_are_shown_from_elsewhere() {
+        let place = tempfile::tempdir().unwrap();
+        let base = Utf8PathBuf::from_path_buf(place.path().to_path_buf()).unwrap();
+        let (own, other) = (base.join("own"), base.join("other"));
+        std::fs::create_dir(&own).unwrap();
+        std::fs::create_dir(&other).unwrap();
+        let (_, store) = project(&own);
+        let over =
+            |session: Session| Session { ended_ms: Some(session.started_ms), state: SessionState::Ended, ..session };
+        assert!(store.begin_session(&session(&own, 7)).unwrap());
+        let there = Project::here(Some(own.join(".kiln/kiln.db").into_string()), Stop::never());
+        let there = there.in_folder(&other.join(".kiln"));
+        store.end_session(&closed(&there, &store, over(session(&own, 7)), None, 8).unwrap()).unwrap();
+        assert!(store.begin_session(&session(&other, 9)).unwrap());
+        let shown: Vec<String> =
+            crate::operation::past_sessions(&there).unwrap().into_iter().map(|row| row.session).collect();
+        assert_eq!(shown, ["session-000007"]);
+        // The one that is open there stays its own.
+        assert_eq!(open(&there, &store, 10).unwrap().unwrap().id, "session-000009");
+        assert_eq!(crate::operation::any_session(&there, "000009").unwrap().session.id, "session-000009");
     }
 
     #[test]

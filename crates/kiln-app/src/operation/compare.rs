@@ -12,6 +12,7 @@ mod yardstick;
 use kiln_core::{CANDIDATE, Fault, MeasuredWorkload, Report};
 use kiln_formats::RunFile;
 use kiln_stats::{Apart, Comparison, Estimate, Reason, Thresholds, Verdict, Warning, compare_runs, overall};
+use kiln_store::Run;
 use serde::Serialize;
 
 use crate::attempt::{About, Trying};
@@ -123,10 +124,22 @@ pub fn compare(project: &Project, request: &CompareRequest) -> Result<Compared, 
 
 /// Compares two stored runs by their ids, for whoever looks: no file is read, and no attempt is recorded.
 pub fn compare_stored(project: &Project, base: &str, candidate: &str) -> Result<Compared, Failure> {
-    let stored = |id: &str| -> Result<RunFile, Failure> {
-        let found = project.recorded_for(id)?.find_run(id)?;
+    let found = |id: &str| -> Result<Option<Run>, Failure> {
+        let store = project.recorded_for(id)?;
+        let run = store.find_run(id)?;
         let none = || Fault::new(format!("looking for run `{id}`"), "no study and no run has that id");
-        run_file(&found.ok_or_else(|| none().hint("`kiln history` lists both"))?)
+        if run.is_none() && store.find(id).is_err() {
+            return Err(none().hint("`kiln history` lists both").into());
+        }
+        Ok(run)
+    };
+    let (base_run, candidate_run) = match (found(base)?, found(candidate)?) {
+        (Some(one), Some(other)) => (one, other),
+        (one, _) => {
+            let study = if one.is_none() { base } else { candidate };
+            let report = Report::error(format!("`{study}` is a study: a study and a run cannot be compared"));
+            return Err(report.hint("compare two studies, or two runs; `kiln history` lists both").into());
+        }
     };
     let request = CompareRequest {
         base: base.into(),
@@ -136,7 +149,7 @@ pub fn compare_stored(project: &Project, base: &str, candidate: &str) -> Result<
         anyway: false,
         thresholds: Thresholds::default(),
     };
-    runs((stored(base)?, stored(candidate)?), &request)
+    runs((run_file(&base_run)?, run_file(&candidate_run)?), &request)
 }
 
 /// Compares two runs that were read.

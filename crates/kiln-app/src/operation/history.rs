@@ -31,6 +31,8 @@ pub use table::{FileChange, FileChanges, FileSeriesChanges, series_changes};
 pub struct HistoryRequest {
     /// Only those of this kernel: its folder, its kernel.toml or its name.
     pub kernel: Option<Utf8PathBuf>,
+    /// Whether that is a name, whatever lies in a folder of this name.
+    pub by_name: bool,
     /// Only studies with this tag.
     pub tag: Option<String>,
     /// Of those, these alone.
@@ -63,7 +65,9 @@ pub struct History {
 
 /// Lists past studies.
 pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, Failure> {
-    let kernel = request.kernel.as_deref().map(kernel_name).transpose()?;
+    let is_path = |words: &Utf8Path| !request.by_name && is_path(words);
+    let named = |words: &Utf8Path| if request.by_name { Ok(words.to_string()) } else { kernel_name(words) };
+    let kernel = request.kernel.as_deref().map(named).transpose()?;
     let only = Only::read(&request.only)?;
     let (mut studies, mut runs, mut validations, mut others, mut damaged) = Default::default();
     let mut emptied = None;

@@ -9,7 +9,7 @@ mod faster;
 pub(crate) mod filter;
 mod winner;
 
-use kiln_core::{Config, Report};
+use kiln_core::{Config, Report, Use, Workload};
 use kiln_stats::Interval;
 use kiln_store::{PhaseId, ProfileRecord, Store, Study, Trial, TrialState};
 
@@ -39,6 +39,8 @@ pub struct StudyLook {
     pub against: Vec<Against>,
     /// Candidates that were faster while searching than the winner, and why they did not win.
     pub faster: Vec<FasterCandidate>,
+    /// Over how many workloads times are geometric means, where those are searched together.
+    pub together: usize,
     /// Profiles that the study took, oldest first.
     pub profiles: Vec<ProfileRecord>,
     /// When it was looked at, in milliseconds since 1970.
@@ -85,7 +87,8 @@ pub fn look(project: &Project, name: &str, depth: LookDepth) -> Result<StudyLook
     let against = if whole { winner::against(&store, study, trials, &duels)? } else { Vec::new() };
     let faster = faster::of(study, trials, &duels);
     let at_ms = jiff::Timestamp::now().as_millisecond();
-    Ok(StudyLook { duels, improvements, important, against, faster, profiles, at_ms, story })
+    let together = workloads_together(study);
+    Ok(StudyLook { together, duels, improvements, important, against, faster, profiles, at_ms, story })
 }
 
 impl StudyLook {
@@ -108,6 +111,20 @@ pub(crate) fn winners(study: &Study) -> Vec<(Option<String>, Config)> {
         Some(config) => vec![(None, config)],
         None => study.winners().into_iter().map(|(workload, config)| (Some(workload), config)).collect(),
     }
+}
+
+/// How many workloads a study searches together: 1 where each has its own search, and where the kernel file cannot be read.
+pub fn workloads_together(study: &Study) -> usize {
+    if let Some(summary) = study.summary.as_ref().and_then(|summary| summary.read().ok()) {
+        let tuned = summary.workloads.iter().filter(|workload| !workload.holdout).count();
+        return if study.winner().is_some() { tuned.max(1) } else { 1 };
+    }
+    let Ok((spec, _)) = kiln_spec::parse(&study.path, study.spec_text.as_bytes()) else { return 1 };
+    if study.workload().is_some() || spec.objective.per_workload {
+        return 1;
+    }
+    let here = |workload: &&Workload| workload.targets.is_empty() || workload.targets.contains(&study.target.as_str());
+    spec.workloads.iter().filter(|workload| workload.use_for == Use::Tune).filter(here).count().max(1)
 }
 
 /// A trial that passed: its place among the trials, and its time.

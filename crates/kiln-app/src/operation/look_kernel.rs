@@ -7,12 +7,13 @@ use kiln_core::{Fault, Report};
 use kiln_diagnose::lessons::Kept as KeptLesson;
 use kiln_diagnose::profile::ProfileDiagnosis;
 use kiln_session::{Attempted, SessionRow};
-use kiln_store::{AttemptsOf, ProfileRecord, Remark, RemarkSubject, Run, Store};
+use kiln_store::{AttemptsOf, Filter, ProfileRecord, Remark, RemarkSubject, Run, Store};
 use kiln_study::best_config;
 
 use crate::failure::Failure;
+use crate::kernel::KernelFile;
 use crate::operation::diagnose::profile::{ProfileDiagnoseRequest, diagnose_profile};
-use crate::operation::history::{Changes, ChangesRequest, History, HistoryRequest, changes, history};
+use crate::operation::history::{Changes, ChangesRequest, History, HistoryRequest, changes, history, is_path};
 use crate::operation::lessons::show_lesson;
 use crate::operation::next::{NextRequest, NextStep, next};
 use crate::operation::session::past_sessions;
@@ -48,8 +49,8 @@ pub struct KernelLook {
     pub fixes: Vec<AppliedFix>,
     /// Its sweeps over shapes, the newest first.
     pub sweeps: Vec<(Run, SweepStory)>,
-    /// What `best.toml` holds.
-    pub tuned: Vec<TunedEntry>,
+    /// What `best.toml` holds, or why it cannot be read.
+    pub tuned: Result<Vec<TunedEntry>, Fault>,
     /// Lessons that commands on it met, with how often.
     pub lessons: Vec<MetLesson>,
     /// Commands on it that judged something, oldest first.
@@ -58,8 +59,8 @@ pub struct KernelLook {
     pub sessions: Vec<SessionRow>,
     /// Remarks on it, its studies and its causes, oldest first.
     pub remarks: Vec<Remark>,
-    /// What to do next, with the tree and the checklists; none where the kernel file has mistakes.
-    pub next: Option<NextStep>,
+    /// What to do next, with the tree and the checklists; or the mistakes because of which that cannot be said.
+    pub next: Result<NextStep, Vec<Report>>,
     /// When it was looked at, in milliseconds since 1970.
     pub at_ms: i64,
 }
@@ -90,9 +91,41 @@ pub struct MetLesson {
     pub lesson: Option<KeptLesson>,
 }
 
-/// Looks at a kernel.
+/// Looks at a kernel: its folder, its kernel.toml or its name. A name that is recorded stands for its records also where the file in a folder of
+/// that name has mistakes, or holds a kernel that nothing is recorded of.
 pub fn look_kernel(project: &Project, kernel: &Utf8Path) -> Result<KernelLook, Failure> {
-    let request = HistoryRequest { kernel: Some(kernel.to_owned()), limit: NEWEST, ..HistoryRequest::default() };
+    let is_word = !kernel.as_str().contains('/') && !kernel.is_file();
+    let by_name = is_word && is_path(kernel) && {
+        match KernelFile::read(kernel) {
+            Ok(file) if file.spec.name == kernel.as_str() => false,
+            Ok(file) => !is_recorded(project, &file.spec.name)? && is_recorded(project, kernel.as_str())?,
+            Err(_) => is_recorded(project, kernel.as_str())?,
+        }
+    };
+    looked(project, kernel, by_name)
+}
+
+/// Looks at a kernel by its name, whatever lies in a folder of this name.
+pub fn look_named_kernel(project: &Project, name: &str) -> Result<KernelLook, Failure> {
+    let kernel = Utf8Path::new(name);
+    // Where the folder holds it, another kernel of its name is none of it.
+    let is_there = is_path(kernel) && KernelFile::read(kernel).is_ok_and(|file| file.spec.name == name);
+    looked(project, kernel, !is_there)
+}
+
+/// Whether anything is recorded of a kernel of that name.
+pub(super) fn is_recorded(project: &Project, name: &str) -> Result<bool, Failure> {
+    let Some(store) = project.recorded()? else { return Ok(false) };
+    let filter = Filter { kernel: Some(name.into()), limit: Some(1) };
+    Ok(!store.studies(&filter)?.is_empty()
+        || !store.runs(&filter)?.is_empty()
+        || !store.attempts(AttemptsOf::Kernel(name, 1))?.is_empty()
+        || !store.profiles(Some(name))?.is_empty())
+}
+
+fn looked(project: &Project, kernel: &Utf8Path, by_name: bool) -> Result<KernelLook, Failure> {
+    let request =
+        HistoryRequest { kernel: Some(kernel.to_owned()), by_name, limit: NEWEST, ..HistoryRequest::default() };
     let history = history(project, &request)?;
     let name = history.kernel.clone().unwrap_or_else(|| kernel.to_string());
     let store = project.recorded_for(&name)?;
@@ -112,7 +145,7 @@ pub fn look_kernel(project: &Project, kernel: &Utf8Path) -> Result<KernelLook, F
     let path = typed.into_iter().chain(ran).max().map_or_else(|| kernel.to_string(), |(_, path)| path);
     let changes = changes(
         project,
-        &ChangesRequest { kernel: kernel.to_owned(), min_change: MIN_CHANGE, ..ChangesRequest::default() },
+        &ChangesRequest { kernel: kernel.to_owned(), by_name, min_change: MIN_CHANGE, ..ChangesRequest::default() },
     );
     let sweeps = history.runs.iter().filter_map(|run| Some((run.clone(), SweepStory::of(run.sweep()?)))).take(SWEEPS);
     let sessions = past_sessions(project)?.into_iter().filter(|row| row.kernel.as_deref() == Some(&name));
@@ -121,11 +154,11 @@ pub fn look_kernel(project: &Project, kernel: &Utf8Path) -> Result<KernelLook, F
         diagnoses: diagnoses(project, &profiles),
         fixes: applied(&profiles),
         sweeps: sweeps.collect(),
-        tuned: tuned(project, &Whose::at(&name, Utf8Path::new(&path)), &history)?,
+        tuned: tuned(project, &Whose::at(&name, Utf8Path::new(&path)), &history),
         lessons: met(project, &attempts),
         sessions: sessions.collect(),
         remarks: remarks(&store, &name, &history)?,
-        next: next(project, &NextRequest { kernel: Some(kernel.to_owned()) }).ok(),
+        next: advised(project, kernel, by_name, Utf8Path::new(&path)),
         at_ms: jiff::Timestamp::now().as_millisecond(),
         kernel: name,
         path,
@@ -133,6 +166,14 @@ pub fn look_kernel(project: &Project, kernel: &Utf8Path) -> Result<KernelLook, F
         profiles,
         attempts,
     })
+}
+
+/// What to do next. What is read of a kernel whose file has mistakes is its records alone, and says too little.
+fn advised(project: &Project, kernel: &Utf8Path, by_name: bool, path: &Utf8Path) -> Result<NextStep, Vec<Report>> {
+    if by_name && is_path(path) {
+        KernelFile::read(path).map_err(|failure| failure.reports())?;
+    }
+    next(project, &NextRequest { kernel: Some(kernel.to_owned()), by_name }).map_err(|failure| failure.reports())
 }
 
 /// Change that counts, in per cent: what `kiln history --changes` uses unless told otherwise.

@@ -16,6 +16,7 @@ use kiln_store::{State, TrialState};
 use kiln_study::TuneVerdict;
 
 use super::look::filter::{encoded, number, unknown};
+use super::look::workloads_together;
 use crate::failure::Failure;
 use crate::operation::history::{HistoryRequest, history};
 use crate::project::Project;
@@ -196,6 +197,8 @@ pub struct StudyRow {
     pub trials: usize,
     /// Seconds of the best, as a geometric mean over the tuned workloads: confirmed, or while searching.
     pub best_s: Option<f64>,
+    /// Over how many workloads that is a mean.
+    pub best_over: usize,
     /// Whether that is confirmed.
     pub is_confirmed: bool,
 }
@@ -218,7 +221,8 @@ impl StudyRow {
             (!tuned.is_empty()).then(|| (tuned.iter().map(|time| time.ln()).sum::<f64>() / tuned.len() as f64).exp());
         let passed = searching().filter(|trial| trial.state == TrialState::Passed).filter_map(|trial| trial.cost);
         let found = passed.min_by(f64::total_cmp);
-        StudyRow { state, trials, best_s: confirmed.or(found), is_confirmed: confirmed.is_some(), now }
+        let best_over = if confirmed.is_some() { tuned.len() } else { workloads_together(&now.study) };
+        StudyRow { state, trials, best_s: confirmed.or(found), best_over, is_confirmed: confirmed.is_some(), now }
     }
 }
 

@@ -33,6 +33,8 @@ const LARGEST: u64 = 1 << 20;
 pub struct NextRequest {
     /// Its folder, its kernel.toml or its name; none for the one here, else the one that was worked on last.
     pub kernel: Option<Utf8PathBuf>,
+    /// Whether that is a name, whatever lies in a folder of this name.
+    pub by_name: bool,
 }
 
 /// What to do next.
@@ -56,7 +58,7 @@ pub fn next(project: &Project, request: &NextRequest) -> Result<NextStep, Failur
     let broken = |why: &str| Failure::from(Fault::new("reading the decision tree", why));
     let tree = tree().map_err(broken)?;
     let thresholds = thresholds(project, tree)?;
-    let asked = Asked::find(project, request.kernel.as_deref())?;
+    let asked = Asked::find(project, request)?;
     let evidence = match &asked {
         Some(asked) => gather(project, asked)?,
         None => Evidence { environment_fault: environment::fault(project, None), ..Evidence::default() },

@@ -6,10 +6,10 @@ use kiln_core::{Fault, Report};
 use kiln_session::SessionReport;
 use kiln_study::write_whole;
 
-use super::history::{HistoryRequest, history, is_path};
+use super::history::is_path;
 use super::look::{LookDepth, StudyLook, look};
-use super::look_kernel::{KernelLook, look_kernel};
-use super::session::{past_session, session_status};
+use super::look_kernel::{KernelLook, is_recorded, look_kernel};
+use super::session::{any_session, past_session, session_status};
 use crate::failure::Failure;
 use crate::project::Project;
 
@@ -29,7 +29,7 @@ pub enum Reported {
 /// Finds what a name stands for. A kernel goes before its newest study, and a study before a session of the same id.
 pub fn reported(project: &Project, name: &str) -> Result<Reported, Failure> {
     let path = Utf8Path::new(name);
-    if is_path(path) || is_kernel(project, name)? {
+    if is_path(path) || (name != "last" && is_recorded(project, name)?) {
         let found = look_kernel(project, path)?;
         let ended = found.history.studies.iter().find(|now| now.study.summary.is_some());
         let study = ended.map(|now| look(project, &now.study.id, LookDepth::Whole)).transpose()?;
@@ -41,19 +41,22 @@ pub fn reported(project: &Project, name: &str) -> Result<Reported, Failure> {
     }
     match look(project, name, LookDepth::Whole) {
         Ok(found) => Ok(Reported::Study(Box::new(found))),
-        Err(failure) => match past_session(project, name) {
+        Err(failure) => match any_session(project, name) {
             Ok(found) => Ok(Reported::Session(Box::new(found))),
-            Err(_) => Err(failure),
+            Err(_) => Err(unknown(name, failure)),
         },
     }
 }
 
-fn is_kernel(project: &Project, name: &str) -> Result<bool, Failure> {
-    if name == "last" {
-        return Ok(false);
+/// What was looked for is more than a study.
+fn unknown(name: &str, failure: Failure) -> Failure {
+    match failure {
+        Failure::Fault(fault) if fault.why.starts_with("no study has that id or name") => {
+            let why = "no study, session or kernel has that id or name";
+            Failure::Fault(Fault { why: why.into(), what: format!("looking for `{name}`"), ..fault })
+        }
+        other => other,
     }
-    let found = history(project, &HistoryRequest { kernel: Some(name.into()), limit: 1, ..HistoryRequest::default() })?;
-    Ok(!found.studies.is_empty() || !found.runs.is_empty())
 }
 
 /// How a report is written.
@@ -68,7 +71,7 @@ pub enum ReportFormat {
 impl ReportFormat {
     /// By the name of the file. Refuses other endings.
     pub fn of(file: &Utf8Path) -> Result<ReportFormat, Failure> {
-        match file.extension() {
+        match file.extension().map(str::to_ascii_lowercase).as_deref() {
             Some("html" | "htm") => Ok(ReportFormat::Html),
             Some("md" | "markdown") => Ok(ReportFormat::Markdown),
             _ => {
@@ -84,14 +87,14 @@ pub fn figures_folder(file: &Utf8Path) -> String {
     format!("{}-figures", file.file_stem().unwrap_or("report"))
 }
 
-/// Writes a report and its figures. Folders are made where they are missing; figures that an earlier report left are written over.
+/// Writes a report and its figures. Folders are made where they are missing; figures that an earlier report left are written over. The text
+/// comes last: one that is there has its figures.
 pub fn write_report(file: &Utf8Path, text: &str, figures: &[(String, String)]) -> Result<Vec<Utf8PathBuf>, Failure> {
-    let mut written = vec![put(file, text.as_bytes())?];
     let folder = file.parent().unwrap_or(Utf8Path::new("")).join(figures_folder(file));
-    for (name, svg) in figures {
-        written.push(put(&folder.join(name), svg.as_bytes())?);
-    }
-    Ok(written)
+    let drawn = figures.iter().map(|(name, svg)| put(&folder.join(name), svg.as_bytes()));
+    let drawn = drawn.collect::<Result<Vec<_>, Fault>>()?;
+    let text = put(file, text.as_bytes())?;
+    Ok([text].into_iter().chain(drawn).collect())
 }
 
 /// Writes one picture whole.
@@ -115,6 +118,7 @@ mod tests {
     fn the_ending_says_how_it_is_written() {
         assert_eq!(ReportFormat::of("a/b.html".into()).unwrap(), ReportFormat::Html);
         assert_eq!(ReportFormat::of("b.md".into()).unwrap(), ReportFormat::Markdown);
+        assert_eq!(ReportFormat::of("B.HTML".into()).unwrap(), ReportFormat::Html);
         assert!(ReportFormat::of("b.pdf".into()).unwrap_err().to_string().contains("expected .html or .md"));
         assert_eq!(figures_folder("x/report.md".into()), "report-figures");
     }
@@ -126,5 +130,10 @@ mod tests {
         let written = write_report(&file, "text", &[("gates.svg".into(), "<svg/>".into())]).unwrap();
         assert_eq!(written.len(), 2);
         assert!(written[1].ends_with("new/story-figures/gates.svg") && written[1].is_file());
+        // Where figures cannot be written, there is no text that names them, and an older one stays.
+        let figures = [("gates.svg".to_string(), "<svg/>".to_string())];
+        let other = file.with_file_name("other.md");
+        std::fs::write(file.with_file_name("other-figures"), "a file").unwrap();
+        assert!(write_report(&other, "text", &figures).is_err() && !other.exists());
     }
 }

@@ -10,7 +10,7 @@ use kiln_core::{Fault, Report};
 use kiln_session::{Attempted, Decision, Material, Session, SessionReport, SessionRow, SessionState, report};
 use kiln_store::{AttemptsOf, Store};
 
-use crate::attempt::{home, open};
+use crate::attempt::{homes, open};
 use crate::failure::Failure;
 use crate::project::Project;
 pub use choice::{DecideRequest, decide};
@@ -58,7 +58,7 @@ pub fn end_session(project: &Project, assistant_bill: Option<f64>) -> Result<Ses
     Ok(report)
 }
 
-/// Sessions of this folder that are over, oldest first.
+/// Sessions that are over, oldest first: of this folder, and of the project that the store lies in.
 pub fn past_sessions(project: &Project) -> Result<Vec<SessionRow>, Failure> {
     Ok(past(project)?.into_iter().map(|report| report.row).collect())
 }
@@ -94,10 +94,20 @@ pub fn past_session(project: &Project, id: &str) -> Result<SessionReport, Failur
     }
 }
 
+/// The report of a session that is over, or of the one that is open, by the end of its id.
+pub fn any_session(project: &Project, id: &str) -> Result<SessionReport, Failure> {
+    let is_open = |session: Session| !id.trim().is_empty() && session.id.ends_with(id);
+    if current(project)?.is_some_and(is_open) { session_status(project) } else { past_session(project, id) }
+}
+
 /// Reports of sessions that are over, oldest first. One that cannot be read is made again from what was recorded.
 fn past(project: &Project) -> Result<Vec<SessionReport>, Failure> {
     let Some(store) = project.recorded()? else { return Ok(Vec::new()) };
-    let records = store.sessions(&home(project, &store)?)?;
+    let mut records = Vec::new();
+    for home in homes(project, &store)? {
+        records.extend(store.sessions(&home)?);
+    }
+    records.sort_by(|a, b| (a.session.started_ms, &a.session.id).cmp(&(b.session.started_ms, &b.session.id)));
     let over = records.into_iter().filter(|record| !record.session.is_open());
     let made = over.map(|record| match (record.report, record.session) {
         (Some(report), _) => Ok(report),

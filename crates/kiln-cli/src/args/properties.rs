@@ -45,6 +45,21 @@ impl Verb {
         !machines && !self.json()
     }
 
+    /// Whether what it prints is JSON: what `--json` asks for, and formats of other tools that are JSON too.
+    pub(crate) fn prints_json(&self) -> bool {
+        use CompareFormat::{Bencher, BenchmarkAction, Sarif};
+        let others = |format: CompareFormat| matches!(format, Bencher | BenchmarkAction | Sarif);
+        let another = match self {
+            Verb::History(args) => args.export.is_some(),
+            Verb::Ci(args) => others(args.printing.format()),
+            Verb::Compare(args) => others(args.printing.format()),
+            Verb::Schema(_) => true,
+            _ => false,
+        };
+        another || self.json()
+    }
+
+    /// Whether `--json` was asked for; then mistakes are printed as JSON too.
     pub(crate) fn json(&self) -> bool {
         match self {
             Verb::Space(args) => args.json,

@@ -23,7 +23,7 @@ pub(crate) struct StoryArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Where each workload has its own search, its figures are numbered: x.svg, x-2.svg. Keys of --filter: state, phase, gate, workload, top, sort, refused (hide), and t.NAME for the value of a tunable.\n\nExamples:\n  kiln plot convergence last -o convergence.svg\n  kiln plot slices last -o slices.png\n  kiln plot configurations last --filter top=50 --filter t.LANES=8,16"
+    after_help = "Several figures are numbered: x.svg, x-2.svg. That is where each workload has its own search, and for distributions. Keys of --filter: state, phase, gate, workload, top, sort, refused (hide), and t.NAME for the value of a tunable.\n\nExamples:\n  kiln plot convergence last -o convergence.svg\n  kiln plot slices last -o slices.png\n  kiln plot configurations last --filter top=50 --filter t.LANES=8,16"
 )]
 pub(crate) struct PlotArgs {
     /// What to draw

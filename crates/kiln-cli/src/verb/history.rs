@@ -40,7 +40,8 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
         return printed(args.json, &view.json(), &view);
     }
     let (kernel, tag, only) = (args.kernel.clone(), args.tag.clone(), only(args));
-    let found = history(project, &HistoryRequest { kernel, tag, only, limit: args.limit })?;
+    let found =
+        history(project, &HistoryRequest { kernel, tag, only, limit: args.limit, ..HistoryRequest::default() })?;
     // Everything is known before anything is printed: what is wrong is said alone.
     let listed = !args.json && args.kernel.is_some() && args.tag.is_none() && !found.runs.is_empty();
     let changed = if listed { Some(changes(project, &which(args))?) } else { None };
@@ -127,6 +128,7 @@ fn printed(json: bool, object: &serde_json::Value, view: &impl std::fmt::Display
 fn which(args: &HistoryArgs) -> ChangesRequest {
     ChangesRequest {
         kernel: args.kernel.clone().unwrap_or_default(),
+        by_name: false,
         only: only(args),
         any_config: args.which.any_config,
         by_time: args.which.by_time,

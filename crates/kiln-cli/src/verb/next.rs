@@ -8,7 +8,7 @@ use crate::output;
 use crate::place;
 
 pub(crate) fn run(project: &Project, args: &NextArgs) -> Result<Ending, Failure> {
-    let step = next(project, &NextRequest { kernel: args.kernel.clone() })?;
+    let step = next(project, &NextRequest { kernel: args.kernel.clone(), ..NextRequest::default() })?;
     let kiln = place::kiln(project);
     let view = NextView { step: &step, kiln: &kiln };
     output::data(&match args {

@@ -4,7 +4,7 @@ use kiln_app::{
     Ending, Failure, LookDepth, Project, Report, ReportFormat, Reported, TrialFilter, Utf8Path, Utf8PathBuf,
     figures_folder, look, reported, write_picture, write_report,
 };
-use kiln_show::html::{Plot, View, article, document, plots, png, report_sections};
+use kiln_show::html::{Plot, View, article, document, is_figure, plots, png, report_sections};
 use serde_json::json;
 
 use crate::args::{PlotArgs, StoryArgs};
@@ -42,7 +42,7 @@ pub(crate) fn plot(project: &Project, args: &PlotArgs) -> Result<Ending, Failure
     let pairs: Vec<(String, String)> = args.filter.iter().map(pair).collect::<Result<_, _>>()?;
     let filter = TrialFilter::parse(pairs)?;
     let output = args.output.clone().unwrap_or_else(|| format!("{}.svg", args.kind).into());
-    let as_png = match output.extension() {
+    let as_png = match output.extension().map(str::to_ascii_lowercase).as_deref() {
         Some("svg") => false,
         Some("png") => true,
         _ => {
@@ -51,6 +51,7 @@ pub(crate) fn plot(project: &Project, args: &PlotArgs) -> Result<Ending, Failure
         }
     };
     let found = look(project, &args.study, LookDepth::Whole)?;
+    filter.fits(&found.story.now.study, &found.story.now.trials)?;
     let canvases = Plot::named(&args.kind).map(|plot| plots(plot, &found, &filter)).unwrap_or_default();
     if canvases.is_empty() {
         let id = found.story.now.study.short_id();
@@ -62,12 +63,19 @@ pub(crate) fn plot(project: &Project, args: &PlotArgs) -> Result<Ending, Failure
         };
         return Err(report.hint(hint).into());
     }
+    // Names that were made up are given to nothing of somebody else.
+    let files: Vec<Utf8PathBuf> = (0..canvases.len()).map(|at| numbered(&output, at)).collect();
+    let foreign = |file: &&Utf8PathBuf| std::fs::read(file).is_ok_and(|content| !is_figure(&content));
+    if let Some(file) = files.iter().skip(1).find(foreign) {
+        let report = Report::error(format!("{file} is there already, and no figure that kiln drew"));
+        let hint = format!("there are {} figures: choose another name for them with --output", files.len());
+        return Err(report.hint(hint).into());
+    }
     let mut written = Vec::with_capacity(canvases.len());
-    for (at, canvas) in canvases.iter().enumerate() {
-        let file = numbered(&output, at);
+    for (file, canvas) in files.iter().zip(&canvases) {
         let svg = canvas.standalone();
         let content = if as_png { png(&svg)? } else { svg.into_bytes() };
-        written.push(write_picture(&file, &content)?);
+        written.push(write_picture(file, &content)?);
     }
     let object = json!({ "kind": args.kind, "study": found.story.now.study.id, "files": names(&written) });
     told(args.json, &object, &format!("wrote {}\n", names(&written).join(", ")))

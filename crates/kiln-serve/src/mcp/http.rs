@@ -15,6 +15,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 
 use super::server::Server;
 use super::sessions::Sessions;
+use crate::connections::{self, Patience};
 
 /// Where the protocol is spoken.
 pub(super) const PATH: &str = "/mcp";
@@ -60,7 +61,8 @@ pub(super) async fn serve(server: Server, http: Http, listening: impl FnOnce(&st
     let routes =
         Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(token.clone(), presented));
     listening(&format!("http://{address}{PATH}"), &token);
-    axum::serve(listener, routes).await.map_err(fault)
+    connections::serve(listener, routes, Patience::default()).await;
+    Ok(())
 }
 
 fn format_host(name: &str, port: u16) -> String {

@@ -66,7 +66,7 @@ pub(super) fn get(shared: &Shared, name: &str, given: &JsonObject) -> Result<Get
     let kernel = given.path("kernel");
     let of = kernel.as_ref().map(|kernel| format!("The kernel: {kernel}\n\n")).unwrap_or_default();
     // Where there is no kernel yet, that is what to begin with.
-    let now = match next(&shared.project, &NextRequest { kernel }) {
+    let now = match next(&shared.project, &NextRequest { kernel, ..NextRequest::default() }) {
         Ok(step) => short(&NextView { step: &step, kiln: &shared.kiln }.json()),
         Err(failure) => failure.to_string(),
     };

@@ -40,6 +40,20 @@ pub(super) fn page(page: &Page, token: &str) -> String {
     html
 }
 
+/// A page that leads on to another at once.
+pub(super) fn entered(path: &str) -> String {
+    let path = escaped(path);
+    let mut html = head("Welcome", None);
+    html = html.replacen("<title>", &format!("<meta http-equiv=\"refresh\" content=\"0; url={path}\"><title>"), 1);
+    html.push_str("<body>");
+    header(&mut html, &[], false);
+    let _ = write!(
+        html,
+        "<main id=\"main\" class=\"sorry\"><h1>Welcome</h1><p><a href=\"{path}\">To the page</a></p></main></body></html>"
+    );
+    html
+}
+
 /// A page that says why there is none.
 pub(super) fn sorry(status: StatusCode, reports: &[Report]) -> String {
     let title = status.canonical_reason().unwrap_or("Refused");

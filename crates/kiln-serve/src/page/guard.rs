@@ -2,12 +2,12 @@
 //! or keeping what they should not. Refuses what `access` refuses, and lets in whoever brings the token in a link.
 
 use axum::extract::{Request, State};
-use axum::http::header::{HeaderName, LOCATION, SET_COOKIE};
+use axum::http::header::{HeaderName, SET_COOKIE};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 
-use super::{Site, answer, asset};
+use super::{Site, answer, asset, frame};
 
 /// Scripts and styles of this server alone: what somebody wrote into a note or a kernel's name is never run.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -55,6 +55,6 @@ fn admitted(site: &Site, request: &Request) -> Option<Response> {
     let rest = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
     // Two slashes at its beginning would name another server.
     let path = format!("/{}{rest}", request.uri().path().trim_start_matches(['/', '\\']));
-    let location = HeaderValue::from_str(&path).ok()?;
-    Some((StatusCode::SEE_OTHER, [(SET_COOKIE, cookie), (LOCATION, location)]).into_response())
+    // Not by a redirect: a browser that follows a link of another site sends no cookie of ours along one.
+    Some(([(SET_COOKIE, cookie)], Html(frame::entered(&path))).into_response())
 }

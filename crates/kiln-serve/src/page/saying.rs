@@ -1,5 +1,5 @@
 //! Forms for notes, remarks and answers. In: a look at a study or a kernel. Out: one section; the script sends what is typed. An answer is a remark about the
-//! same subject: those that have remarks are offered by their last words.
+//! same subject: those that have remarks are offered by their last words. Each subject is offered once, and those with remarks in the order of the first.
 
 use std::fmt::Write;
 
@@ -59,12 +59,7 @@ pub(super) fn kernel(look: &KernelLook) -> Part {
 
 /// Subjects that have remarks already, by the last of each.
 fn answers(subjects: &mut Vec<Subject>, remarks: &[Remark]) {
-    let mut seen: Vec<&RemarkSubject> = Vec::new();
-    for own in remarks.iter().rev() {
-        if seen.contains(&&own.about) {
-            continue;
-        }
-        seen.push(&own.about);
+    for own in remarks {
         let about = match &own.about {
             RemarkSubject::Trial(study, phase, number) => {
                 json!({ "kind": "trial", "study": study, "phase": phase, "number": number })
@@ -76,7 +71,11 @@ fn answers(subjects: &mut Vec<Subject>, remarks: &[Remark]) {
         let text: String = own.text.chars().take(SHOWN).collect();
         let dots = if own.text.chars().count() > SHOWN { "..." } else { "" };
         let on = format!("{} {}", own.about.name(), own.about.part());
-        subjects.push((about, format!("answer {} on {}: {text}{dots}", own.reviewer, on.trim())));
+        let words = format!("answer {} on {}: {text}{dots}", own.reviewer, on.trim());
+        match subjects.iter_mut().find(|(subject, _)| *subject == about) {
+            Some((_, last)) => *last = words,
+            None => subjects.push((about, words)),
+        }
     }
 }
 
@@ -98,4 +97,33 @@ fn part(forms: String) -> Part {
          <noscript><p>Sending needs JavaScript; kiln review add does the same.</p></noscript></section>\n"
     );
     Part { id: id.into(), title: title.into(), html }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remark(study: &str, reviewer: &str, text: &str) -> Remark {
+        let (about, kiln_version) = (RemarkSubject::Decision(study.into()), String::new());
+        Remark { id: text.into(), at_ms: 0, about, reviewer: reviewer.into(), text: text.into(), kiln_version }
+    }
+
+    #[test]
+    fn a_subject_is_offered_once_and_a_new_remark_moves_no_other() {
+        let own = (json!({ "kind": "decision", "study": "a" }), "the study's result".to_string());
+        let mut said = vec![remark("b", "Ada", "why?"), remark("c", "Ada", "how?")];
+        let offered = |said: &[Remark]| {
+            let mut subjects = vec![own.clone()];
+            answers(&mut subjects, said);
+            subjects
+        };
+        let before = offered(&said);
+        assert_eq!(before.len(), 3);
+        said.extend([remark("c", "Grace", "so"), remark("a", "Grace", "measured"), remark("d", "Ada", "x")]);
+        let after = offered(&said);
+        let subjects = |all: &[Subject]| all.iter().map(|(subject, _)| subject.clone()).collect::<Vec<_>>();
+        assert_eq!(subjects(&after)[..3], subjects(&before));
+        assert_eq!(after[2].1, "answer Grace on decision: so");
+        assert_eq!(after[0].1, "answer Grace on decision: measured");
+    }
 }

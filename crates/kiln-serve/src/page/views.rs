@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use kiln_app::{
-    Failure, Fault, StudiesFilter, StudiesLook, StudyLook, TrialFilter, Utf8Path, compare_stored, look_kernel,
-    look_studies, past_session, past_sessions,
+    Failure, Fault, StudiesFilter, StudiesLook, StudyLook, TrialFilter, any_session, compare_stored, look_named_kernel,
+    look_studies, past_sessions,
 };
 use kiln_show::html::{self, Address, Section};
 
@@ -102,6 +102,7 @@ pub(super) fn page(desk: &Desk, place: &Place, pairs: &Pairs) -> Result<Page, Fa
         Place::Study(name) => {
             let filter = TrialFilter::parse(pairs.iter().map(|(key, value)| (key, value)))?;
             let look = desk.study(name)?;
+            filter.fits(&look.story.now.study, &look.story.now.trials)?;
             let mut parts = parts(&html::study_sections(&look, &filter, &view));
             parts.push(saying::study(&look, &filter));
             Ok(Page::new(titled(&look), above(&look, false), parts, about(&look)))
@@ -116,8 +117,7 @@ pub(super) fn page(desk: &Desk, place: &Place, pairs: &Pairs) -> Result<Page, Fa
             if name.contains(['/', '\\', '\0']) || name.contains("..") {
                 return Err(lost("kernel", name, "this is no name of a kernel".into()).into());
             }
-            let look =
-                look_kernel(desk.project(), Utf8Path::new(name)).map_err(|failure| nowhere("kernel", name, failure))?;
+            let look = look_named_kernel(desk.project(), name).map_err(|failure| nowhere("kernel", name, failure))?;
             let mut parts = parts(&html::kernel_sections(&look, &view));
             parts.push(saying::kernel(&look));
             Ok(Page::new(look.kernel.clone(), Vec::new(), parts, (Matters::All, String::new())))
@@ -138,7 +138,7 @@ pub(super) fn page(desk: &Desk, place: &Place, pairs: &Pairs) -> Result<Page, Fa
             Ok(Page::new("Sessions".into(), Vec::new(), parts(&sections), (Matters::All, String::new())))
         }
         Place::Session(id) => {
-            let report = past_session(desk.project(), id).map_err(|failure| nowhere("session", id, failure))?;
+            let report = any_session(desk.project(), id).map_err(|failure| nowhere("session", id, failure))?;
             let crumbs = vec![("Sessions".to_string(), Address::Sessions.to_string())];
             let title = format!("Session {}", report.session.short_id());
             let sections = html::session_sections(&report, &view);
@@ -153,6 +153,7 @@ fn compared(desk: &Desk, a: &str, b: &str, view: &html::View) -> Result<Page, Fa
     let studies = desk.study(a).and_then(|left| Ok((left, desk.study(b)?)));
     let (left, right) = match studies {
         Ok(both) => both,
+        // At least one is none: a run, or nothing at all.
         Err(Failure::Fault(_)) => {
             let sections = html::compare_runs_sections(&compare_stored(desk.project(), a, b)?);
             return Ok(Page::new(

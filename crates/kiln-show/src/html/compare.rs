@@ -12,6 +12,9 @@ use super::{Address, Block, Cell, Section, Table, View};
 use crate::studies::past::Past;
 use crate::words::number::{duration, grouped, stretch};
 
+/// Settings that the facts have.
+const SHOWN_ABOVE: [&str; 3] = ["seed", "strategy", "baseline"];
+
 /// Two studies.
 pub fn compare_sections(a: &StudyLook, b: &StudyLook, view: &View) -> Vec<Section> {
     let looks = [a, b];
@@ -36,8 +39,10 @@ pub fn compare_sections(a: &StudyLook, b: &StudyLook, view: &View) -> Vec<Sectio
     row("seed", &|at| pasts[at].study.seed.to_string().into());
     row("commit", &|at| pasts[at].study.git_commit.clone().unwrap_or("-".into()).into());
     row("kernel file", &|at| Cell::code(pasts[at].study.spec_hash.chars().take(12).collect::<String>()));
+    row("baseline", &|at| baseline(looks[at]).unwrap_or("-").into());
     row("speedup", &|at| {
-        pasts[at].speedup().map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x")))
+        let over = baseline(looks[at]).map_or(String::new(), |name| format!(" over {name}"));
+        pasts[at].speedup().map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x{over}")))
     });
     row("95 % interval", &|at| {
         pasts[at].speedup().map_or("-".into(), |(_, [low, high])| format!("[{low:.2}, {high:.2}]").into())
@@ -47,13 +52,19 @@ pub fn compare_sections(a: &StudyLook, b: &StudyLook, view: &View) -> Vec<Sectio
         vec![Section::new("compared", format!("{} beside {}", names[0], names[1]), vec![Block::Table(facts)])];
     sections.push(Section::new("workloads", "Workloads", vec![workloads(looks, &titles)]));
     sections.push(Section::new("winners", "Winning configurations", vec![winners(looks, &titles)]));
-    sections.push(Section::new("environment", "What else differs", vec![environment(&pasts, &titles)]));
+    sections.push(Section::new("environment", "What else differs", vec![differences(looks, &titles)]));
     let figures = looks.iter().flat_map(|look| Searched::of(look, &kiln_app::TrialFilter::default()).convergence());
     let figures: Vec<Block> = figures.map(Block::Figure).collect();
     if !figures.is_empty() {
         sections.push(Section::new("convergence", "Convergence", figures));
     }
     sections
+}
+
+/// Who the winner's speedup is over.
+fn baseline(look: &StudyLook) -> Option<&str> {
+    let asked = || look.story.now.study.options.read().ok()?.baseline.as_deref();
+    summary(look).and_then(|summary| summary.baseline.as_deref()).or_else(asked)
 }
 
 /// Times of the winners. They were measured at different times: what differs may be the machine.
@@ -68,7 +79,18 @@ fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
     if names.is_empty() {
         return Block::words("Neither has confirmed figures.");
     }
-    let caption = "Times of the winners, and their speedup over their baseline; the studies ran at different times";
+    let caption = match looks.map(baseline) {
+        [Some(one), Some(other)] if one == other => {
+            format!("Times of the winners, and their speedup over {one}; the studies ran at different times")
+        }
+        [one, other] => {
+            let [one, other] = [one, other].map(|name| name.unwrap_or("an unnamed baseline"));
+            format!(
+                "Times of the winners, and their speedup over {one} in the first study and over {other} in the second: the \
+                 speedups do not compare; the studies ran at different times"
+            )
+        }
+    };
     let mut table = Table::new(caption, &["workload", titles[1], titles[2], "second over first #"]);
     for name in names {
         let of = |at: usize| found[at].iter().find(|one| one.name == *name);
@@ -98,18 +120,46 @@ fn winners(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
     if table.rows.is_empty() { Block::words("Neither has a winner.") } else { Block::Table(table) }
 }
 
-fn environment(pasts: &[Past; 2], titles: &[&str; 3]) -> Block {
-    let of = |at: usize| pasts[at].study.environment.read().map(parts).unwrap_or_default();
-    let (a, b) = (of(0), of(1));
-    let mut table = Table::new("What differs between the environments", &["part", titles[1], titles[2]]);
-    let names: Vec<&&str> = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name))).collect();
-    for name in names {
-        let (one, other) = (a.get(name).cloned().unwrap_or("-".into()), b.get(name).cloned().unwrap_or("-".into()));
+/// What was asked and what it ran on, as far as it is not the same.
+fn differences(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
+    let [a, b] = looks.map(asked);
+    let mut table =
+        Table::new("What differs in what was asked, and between the environments", &["part", titles[1], titles[2]]);
+    let names: Vec<&String> = a.iter().chain(&b).map(|(name, _)| name).collect();
+    let value = |all: &[(String, String)], wanted: &String| {
+        all.iter().find(|(name, _)| name == wanted).map_or("-".to_string(), |(_, value)| value.clone())
+    };
+    for (at, name) in names.iter().enumerate().filter(|(at, name)| !names[..*at].contains(*name)) {
+        let (one, other) = (value(&a, name), value(&b, name));
         if one != other {
-            table.row(vec![Cell::text(*name), one.into(), other.into()]);
+            table.row(vec![Cell::text(names[at].clone()), one.into(), other.into()]);
         }
     }
     if table.rows.is_empty() { Block::words("Nothing that is recorded of them.") } else { Block::Table(table) }
+}
+
+/// What a study was asked and what it ran on: all that its figures depend on.
+fn asked(look: &StudyLook) -> Vec<(String, String)> {
+    let study = &look.story.now.study;
+    let mut all: Vec<(String, String)> = vec![
+        ("kernel".into(), study.kernel.clone()),
+        ("target".into(), study.target.clone()),
+        ("variant".into(), study.variant.clone()),
+        ("architecture".into(), study.arch.clone().unwrap_or("-".into())),
+        ("kernel file".into(), study.spec_hash.chars().take(12).collect()),
+    ];
+    all.extend(baseline(look).map(|name| ("baseline".into(), name.into())));
+    // The names of settings are those of their flags, nearly.
+    let options = study.options.read().ok().and_then(|options| serde_json::to_value(options).ok());
+    for (name, value) in options.iter().filter_map(|options| options.as_object()).flatten() {
+        if !value.is_null() && !SHOWN_ABOVE.contains(&name.as_str()) {
+            let words = value.as_str().map_or_else(|| value.to_string(), String::from);
+            all.push((name.replace('_', " "), words));
+        }
+    }
+    let environment = study.environment.read().map(parts).unwrap_or_default();
+    all.extend(environment.into_iter().map(|(name, value)| (name.to_string(), value)));
+    all
 }
 
 /// What may matter of an environment.

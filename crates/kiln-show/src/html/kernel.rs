@@ -18,7 +18,14 @@ const SERIES: usize = 4;
 /// Everything about a kernel.
 pub fn kernel_sections(look: &KernelLook, view: &View) -> Vec<Section> {
     let mut all = vec![overview(look, view)];
-    all.extend(look.next.as_ref().map(|step| next_sections(step, view)).unwrap_or_default());
+    all.extend(match &look.next {
+        Ok(step) => next_sections(step, view),
+        Err(reports) => {
+            let why = reports.iter().map(|report| Block::Text(report.to_string()));
+            let words = Block::words("This cannot be said until the kernel can be read. Its records are below.");
+            vec![Section::new("next", "What to do next", [words].into_iter().chain(why).collect())]
+        }
+    });
     all.extend(studies(look, view));
     all.extend(tuned(look));
     all.extend(history(look, view));
@@ -81,7 +88,15 @@ fn studies(look: &KernelLook, view: &View) -> Option<Section> {
 
 fn tuned(look: &KernelLook) -> Option<Section> {
     let mut table = Table::new("Winners as best.toml has them", &["workload", "target", "variant", "configuration"]);
-    for one in &look.tuned {
+    let all = match &look.tuned {
+        Ok(all) => all,
+        Err(fault) => {
+            let words = Block::words("The winners cannot be read. A new study writes them anew; or mend the file.");
+            let blocks = vec![words, Block::Text(format!("error: {fault}"))];
+            return Some(Section::new("tuned", "Tuned table", blocks));
+        }
+    };
+    for one in all {
         table.row(vec![
             Cell::text(one.workload.clone()),
             one.target.clone().into(),

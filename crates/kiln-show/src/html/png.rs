@@ -28,7 +28,37 @@ pub fn png(svg: &str) -> Result<Vec<u8>, Fault> {
     let pixels = fits.then(|| Pixmap::new(width.ceil() as u32, height.ceil() as u32)).flatten();
     let mut pixels = pixels.ok_or_else(|| fault(format!("{width} x {height} pixels are too many")))?;
     resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|error| fault(error.to_string()))
+    Ok(signed(pixels.encode_png().map_err(|error| fault(error.to_string()))?))
+}
+
+/// Where the first chunk of a PNG, which every one has, ends.
+const HEAD: usize = 33;
+/// The chunk that says who drew it.
+const SIGNATURE: &[u8] = b"tEXtSoftware\0kiln";
+/// How figures of kiln begin that are no pixels.
+const SVG: &[u8] = b"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\"";
+
+/// Whether a file holds a figure that kiln drew.
+pub fn is_figure(content: &[u8]) -> bool {
+    content.starts_with(SVG) || content.get(HEAD + 4..).is_some_and(|rest| rest.starts_with(SIGNATURE))
+}
+
+/// A PNG with the chunk that says who drew it.
+fn signed(png: Vec<u8>) -> Vec<u8> {
+    if png.len() < HEAD {
+        return png;
+    }
+    let length = (SIGNATURE.len() - 4) as u32;
+    let chunk = [&length.to_be_bytes()[..], SIGNATURE, &checksum(SIGNATURE).to_be_bytes()].concat();
+    [&png[..HEAD], &chunk, &png[HEAD..]].concat()
+}
+
+/// The checksum that chunks of a PNG have: CRC-32.
+fn checksum(bytes: &[u8]) -> u32 {
+    let byte = |sum: u32, byte: &u8| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
+    };
+    !bytes.iter().fold(!0, byte)
 }
 
 /// The figure without its colours for dark backgrounds, which lie in a block of their own at the end of its style.
@@ -58,6 +88,17 @@ mod tests {
         assert_eq!((drawn.width(), drawn.height()), (400, 200));
         assert_eq!(drawn.pixel(1, 1).map(|own| (own.red(), own.alpha())), Some((255, 255)));
         assert_ne!(blank.data(), drawn.data());
+    }
+
+    #[test]
+    fn figures_of_kiln_are_known_and_others_are_not() {
+        let svg = Canvas::new(20.0, 10.0, "x").standalone();
+        let own = png(&svg).unwrap();
+        assert!(is_figure(svg.as_bytes()) && is_figure(&own) && decoded(&own).width() == 40);
+        let other = Pixmap::new(4, 4).unwrap().encode_png().unwrap();
+        assert!(!is_figure(&other) && !is_figure(b"") && !is_figure(b"<svg/>") && !is_figure(&own[..20]));
+        // The sum of the chunk that every PNG ends with.
+        assert_eq!(checksum(b"IEND"), 0xae42_6082);
     }
 
     #[test]

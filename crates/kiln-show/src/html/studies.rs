@@ -6,7 +6,7 @@ use kiln_study::TuneVerdict;
 
 use super::filters::{Choice, form, pages};
 use super::{Address, Block, Cell, Row, Section, Table, View};
-use crate::words::number::{duration, grouped};
+use crate::words::number::{duration, grouped, mean_of};
 use crate::words::time::moment;
 
 /// The list.
@@ -68,7 +68,7 @@ pub fn studies_sections(look: &StudiesLook, filter: &StudiesFilter, view: &View)
 }
 
 fn cells(row: &StudyRow, view: &View) -> Row {
-    let StudyRow { now, state, trials, best_s, is_confirmed } = row;
+    let StudyRow { now, state, trials, best_s, best_over, is_confirmed } = row;
     let study = &now.study;
     let link = |address: Address| view.is_page.then(|| address.to_string());
     let called = now.labels.name.clone().unwrap_or_else(|| study.short_id().to_string());
@@ -81,7 +81,8 @@ fn cells(row: &StudyRow, view: &View) -> Row {
         state.name().into(),
         study.verdict.clone().unwrap_or("-".into()).into(),
         best_s.map_or("-".into(), |best| {
-            Cell::figure(best, format!("{}{}", duration(best), if *is_confirmed { "" } else { " *" }))
+            let of = mean_of(*best_over).map_or(String::new(), |words| format!(" ({words})"));
+            Cell::figure(best, format!("{}{}{of}", duration(best), if *is_confirmed { "" } else { " *" }))
         }),
         speedup.map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x"))),
         speedup.map_or("-".into(), |(_, [low, high])| Cell::text(format!("[{low:.2}, {high:.2}]"))),

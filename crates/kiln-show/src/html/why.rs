@@ -2,6 +2,7 @@
 //! reason why it did not win. In: a look at a study. Out: its sections.
 
 use kiln_app::{Against, FasterCandidate, PairedWorkload, StudyLook, WhyNot};
+use kiln_stats::{Estimate, Interval};
 
 use super::study::outcome::{summary, worth};
 use super::study::trials::repeat_trial;
@@ -34,7 +35,13 @@ pub fn why_sections(look: &StudyLook, view: &View) -> Vec<Section> {
             "Against whom",
             vec![Block::words("No samples of a comparison are recorded.")],
         )),
-        false => sections.push(Section::new("against", "Against baseline, runner-up and default", against)),
+        false => {
+            let words = "Times are medians of all samples. A speedup compares samples of the same rounds, so noise can set \
+                         it apart from the ratio of the two medians: the interval and the verdict count.";
+            let mut blocks = against;
+            blocks.push(Block::words(words));
+            sections.push(Section::new("against", "Against baseline, runner-up and default", blocks));
+        }
     }
     let choices = summary(look).and_then(|summary| worth(&summary.ablation));
     let choices = match choices {
@@ -73,6 +80,17 @@ fn compared(against: &Against) -> Table {
     table
 }
 
+/// How a candidate did beside the winner: noise is called noise.
+fn side_by_side(phase: &str, ratio: &Estimate) -> String {
+    let Estimate { value, interval: Interval { low, high } } = ratio;
+    let figures = format!("{value:.3}x as long as the winner [{low:.3}, {high:.3}]");
+    if *low > 1.0 {
+        return format!("{figures}, side by side in {phase}");
+    }
+    let found = if *high < 1.0 { "not slower" } else { "no difference shown" };
+    format!("{found} side by side in {phase}: {figures}; the winner's median was the shorter one")
+}
+
 fn faster(look: &StudyLook, view: &View) -> Section {
     let title = "Faster candidates that did not win";
     if look.faster.is_empty() {
@@ -89,9 +107,7 @@ fn faster(look: &StudyLook, view: &View) -> Section {
             WhyNot::Refused { phase, refusal } => {
                 (format!("refused by {} in {phase}: {}", refusal.gate, refusal.measured), refusal.evidence.clone())
             }
-            WhyNot::Slower { phase, ratio } => {
-                (format!("{ratio:.3}x as long as the winner, side by side in {phase}"), String::new())
-            }
+            WhyNot::SideBySide { phase, ratio } => (side_by_side(phase, ratio), String::new()),
             WhyNot::NotAFinalist => ("not among the finalists that were measured side by side".into(), String::new()),
         };
         let first_line = evidence.lines().next().unwrap_or_default().to_string();
@@ -108,4 +124,17 @@ fn faster(look: &StudyLook, view: &View) -> Section {
     let mut blocks = vec![Block::Table(table)];
     blocks.extend((more > 0).then(|| Block::words(format!("{more} more are not listed."))));
     Section::new("faster", title, blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_within_noise_is_none() {
+        let of = |value, low, high| side_by_side("run-off", &Estimate { value, interval: Interval { low, high } });
+        assert_eq!(of(1.2, 1.1, 1.3), "1.200x as long as the winner [1.100, 1.300], side by side in run-off");
+        assert!(of(0.906, 0.832, 1.179).starts_with("no difference shown side by side in run-off: 0.906x as long"));
+        assert!(of(0.9, 0.8, 0.95).starts_with("not slower side by side"));
+    }
 }

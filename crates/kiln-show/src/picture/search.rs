@@ -8,7 +8,7 @@ use super::axis::{LogAxis, PlainAxis};
 use super::canvas::{Anchor, Canvas};
 use crate::html::kept::Drawn;
 use crate::studies::columns::Columns;
-use crate::words::number::duration;
+use crate::words::number::{duration, mean_of};
 
 /// One search.
 pub(crate) struct SearchPicture<'a> {
@@ -24,6 +24,8 @@ pub(crate) struct SearchPicture<'a> {
     pub(crate) winner: Option<&'a str>,
     /// Those that were the best when they came.
     pub(crate) improvements: &'a [Improvement],
+    /// Over how many workloads its times are means.
+    pub(crate) over: usize,
     /// Whether what was refused is drawn.
     pub(crate) shows_refused: bool,
 }
@@ -89,7 +91,8 @@ impl SearchPicture<'_> {
         };
         let drawn = Drawn::of(self.trials, &shown, MOST);
         let title = format!("{}: every configuration measured, and the best so far", self.name);
-        let words = format!("{} configurations measured; best {}", passed.len(), duration(best));
+        let mean = mean_of(self.over).map_or(String::new(), |words| format!(", a {words}"));
+        let words = format!("{} configurations measured; best {}{mean}", passed.len(), duration(best));
         let told_in_all = format!("{words}. Drawn: {} trials. Bars through the line are 95 % intervals.", drawn.said());
         let mut canvas = Canvas::new(WIDTH, HEIGHT, &title).described(&told_in_all);
         for time in y.lines(LINES) {
@@ -162,6 +165,7 @@ pub(super) mod tests {
             columns: &columns,
             winner: Some("LANES=1,MODE=b,X=1"),
             improvements: &improvements,
+            over: 1,
             shows_refused: true,
         })
     }
@@ -181,6 +185,8 @@ pub(super) mod tests {
         assert_eq!((svg.matches("class=\"refused\"").count(), svg.matches("class=\"whisker\"").count()), (1, 1));
         assert!(svg.contains("6 configurations measured; best 2.00 ms") && svg.contains("a &lt;b&gt;"), "{svg}");
         assert!(with(&trials[..1], |picture| picture.convergence()).is_none());
+        let mean = with(&trials, |picture| SearchPicture { over: 2, ..*picture }.convergence()).unwrap().standalone();
+        assert!(mean.contains("best 2.00 ms, a geometric mean over 2 workloads"), "{mean}");
         let same = [trial("search", 0, "A=1", 1.0), trial("search", 1, "A=1", 1.0)];
         is_clean(&with(&same, |picture| picture.convergence()).unwrap().standalone());
     }

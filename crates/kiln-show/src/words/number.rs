@@ -44,6 +44,11 @@ pub(crate) fn duration(seconds: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// What the time of several workloads together is; nothing where it is of one.
+pub(crate) fn mean_of(workloads: usize) -> Option<String> {
+    (workloads > 1).then(|| format!("geometric mean over {workloads} workloads"))
+}
+
 /// How long something went on: seconds, minutes or hours, as one would say it.
 pub(crate) fn stretch(seconds: f64) -> String {
     // A clock may be set back while something runs; `max` may keep the sign of a zero.

@@ -23,6 +23,8 @@ use crate::repository::{Repository, git};
 pub struct ChangesRequest {
     /// The kernel: its folder, its kernel.toml or its name.
     pub kernel: Utf8PathBuf,
+    /// Whether that is a name, whatever lies in a folder of this name.
+    pub by_name: bool,
     /// Of those, these alone.
     pub only: HistoryFilter,
     /// All configurations as one series.
@@ -56,7 +58,7 @@ pub struct Changes {
 pub fn changes(project: &Project, request: &ChangesRequest) -> Result<Changes, Failure> {
     let rule = rule(request.min_change)?;
     let only = Only::read(&request.only)?;
-    let kernel = kernel_name(&request.kernel)?;
+    let kernel = if request.by_name { request.kernel.to_string() } else { kernel_name(&request.kernel)? };
     let mut found = Changes {
         path: request.kernel.to_string(),
         kernel: kernel.clone(),
@@ -66,7 +68,8 @@ pub fn changes(project: &Project, request: &ChangesRequest) -> Result<Changes, F
         emptied: None,
     };
     let Some(store) = project.recorded()? else { return Ok(found) };
-    let mut runs = of_kernel(&store, &kernel, &request.kernel)?;
+    let at = Some(request.kernel.as_path()).filter(|words| !request.by_name && is_path(words));
+    let mut runs = of_kernel(&store, &kernel, at)?;
     if !only.is_all() {
         let records: Vec<Record> = runs.iter().map(Record::from).collect();
         found.emptied = only.emptied(&records);
@@ -96,9 +99,9 @@ pub(super) fn rule(min_change: f64) -> Result<ChangeRule, Failure> {
 }
 
 /// What runs measured of a kernel; a path means the kernel there, not another one of its name.
-pub(super) fn of_kernel(store: &Store, kernel: &str, typed: &Utf8Path) -> Result<Vec<RunPoint>, Failure> {
+pub(super) fn of_kernel(store: &Store, kernel: &str, at: Option<&Utf8Path>) -> Result<Vec<RunPoint>, Failure> {
     let mut runs = store.points(kernel)?;
-    let whose = is_path(typed).then(|| Whose::at(kernel, typed));
+    let whose = at.map(|path| Whose::at(kernel, path));
     runs.retain(|run| whose.as_ref().is_none_or(|whose| whose.measured(kernel, run)));
     Ok(runs)
 }

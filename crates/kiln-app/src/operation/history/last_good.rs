@@ -11,7 +11,7 @@ use kiln_store::{CommitJudged, Store};
 use serde::Serialize;
 
 use super::changes::{inside, moments, of_kernel};
-use super::{kernel_name, series};
+use super::{is_path, kernel_name, series};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::record::commits;
@@ -69,7 +69,7 @@ pub(crate) fn good_commits(
 ) -> Result<BTreeSet<String>, Failure> {
     let mut found = commits::good(store, kernel, inside, judged)?;
     if judged == CommitJudged::Fast {
-        let runs = of_kernel(store, kernel, path)?;
+        let runs = of_kernel(store, kernel, Some(path).filter(|path| is_path(path)))?;
         let when = moments(&runs);
         let (mut fast, mut slow) = (BTreeSet::new(), BTreeSet::new());
         for series in series::of(runs, false, &when, &ChangeRule::default())? {

@@ -1,10 +1,12 @@
 //! Candidates that looked better than the winner. In: a study's trials and duels. Out: every configuration whose time while searching was shorter
-//! than the winner's, and what became of it: refused later, slower side by side, or never looked at again.
+//! than the winner's, and what became of it: refused later, measured side by side, or never looked at again.
 
 use kiln_core::Refusal;
+use kiln_stats::Estimate;
 use kiln_store::{Late, PhaseId, Study, Trial};
 
 use super::duels::Duel;
+use super::winner::{in_turns, together};
 use super::{searched, winners};
 
 /// A configuration that was faster while searching.
@@ -28,12 +30,12 @@ pub enum WhyNot {
         /// Why.
         refusal: Refusal,
     },
-    /// Side by side it took this many times as long as the winner.
-    Slower {
+    /// Side by side the winner's median was shorter. Whether that is more than noise the interval says.
+    SideBySide {
         /// In which phase.
         phase: String,
-        /// The ratio of its time to the winner's, over all workloads.
-        ratio: f64,
+        /// Its time over the winner's, sample by sample of the same rounds, over all workloads.
+        ratio: Estimate,
     },
     /// It was not among the finalists.
     NotAFinalist,
@@ -86,16 +88,57 @@ fn why(
     }
     let own = |duel: &&Duel| PhaseId::parse(&duel.phase).workload == workload;
     let side_by_side = |duel: &Duel| {
-        let logs: Vec<f64> = duel
-            .workloads
-            .iter()
-            .map(|all| {
-                let middle = |name: &str| kiln_stats::median(&all.side(name)?.rounds.concat()).ok();
-                Some((middle(&trial.config)? / middle(winner)?).ln())
-            })
-            .collect::<Option<_>>()?;
-        let ratio = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
-        (!logs.is_empty() && ratio.is_finite()).then(|| WhyNot::Slower { phase: duel.phase.clone(), ratio })
+        let compared = in_turns(&duel.workloads, &trial.config, winner);
+        let whole = compared.len() == duel.workloads.len();
+        let ratio = together(&compared).filter(|_| whole)?;
+        Some(WhyNot::SideBySide { phase: duel.phase.clone(), ratio })
     };
     duels.iter().rev().filter(own).find_map(side_by_side).unwrap_or(WhyNot::NotAFinalist)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_core::{MeasuredSide, MeasuredWorkload};
+    use kiln_store::{Details, Kept, TrialState};
+
+    fn trial(config: &str) -> Trial {
+        Trial {
+            number: 0,
+            phase: "search".into(),
+            config: config.into(),
+            state: TrialState::Passed,
+            cost: Some(1.0),
+            refusal: None,
+            workload: None,
+            artifact: None,
+            started_ms: 0,
+            build_s: 0.0,
+            check_s: 0.0,
+            measure_s: 0.0,
+            wall_s: 0.0,
+            details: Kept::new(Details::default()),
+        }
+    }
+
+    /// A run-off on a machine that gets slower: of two sides, the second is measured in its slow part.
+    #[test]
+    fn one_statistic_answers_both_tables() {
+        let times = |scale: f64| -> Vec<Vec<f64>> {
+            (0..6).map(|round| (0..9).map(|at| scale * f64::from(1 + round + (at * 5 + round) % 7)).collect()).collect()
+        };
+        let side =
+            |name: &str, scale| MeasuredSide { name: name.into(), rounds: times(scale), ..MeasuredSide::default() };
+        let sides = vec![side("A=1", 1.0), side("A=2", 1.5)];
+        let on = |name: &str| MeasuredWorkload { name: name.into(), shape: None, sides: sides.clone() };
+        for workloads in [vec![on("small")], vec![on("small"), on("large")]] {
+            let table = in_turns(&workloads, "A=2", "A=1");
+            let duel = Duel { phase: "run-off".into(), number: 0, config: "A=1".into(), workloads };
+            let why = why(&trial("A=2"), (None, "A=1"), &[], &[], &[duel]);
+            let WhyNot::SideBySide { phase, ratio } = why else { panic!("{why:?}") };
+            assert_eq!(phase, "run-off");
+            assert_eq!(Some(ratio), together(&table));
+            assert!(table.len() > 1 || (ratio.value, ratio.interval) == (table[0].speedup, table[0].speedup_ci95));
+        }
+    }
 }

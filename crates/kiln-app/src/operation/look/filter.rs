@@ -17,7 +17,7 @@
 use std::collections::BTreeSet;
 
 use kiln_core::{Config, Gate, Report, nearest};
-use kiln_store::{Trial, TrialState};
+use kiln_store::{PhaseId, Study, Trial, TrialState};
 
 /// Rows of a page of the table.
 pub const TRIALS_A_PAGE: usize = 50;
@@ -25,6 +25,10 @@ pub const TRIALS_A_PAGE: usize = 50;
 const KEYS: [&str; 9] = ["state", "phase", "gate", "workload", "top", "sort", "refused", "page", "trial"];
 /// Before the name of a tunable.
 const TUNABLE: &str = "t.";
+/// Names that are listed where one is wrong.
+const SHOWN: usize = 20;
+/// Phases that every study may come to.
+const PHASES: [&str; 8] = ["default", "seed", "search", "final", "suite", "run-off", "confirm", "ablation"];
 /// A longer value is none that anybody typed.
 const LONGEST: usize = 4096;
 
@@ -135,7 +139,8 @@ impl TrialFilter {
                 None => {
                     let report = Report::error(format!("there is no filter `{key}`"));
                     let near = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
-                    let hint = near.unwrap_or_else(|| format!("a tunable is written {TUNABLE}{key}"));
+                    let name = key.strip_prefix(TUNABLE).map_or(key, |_| "NAME");
+                    let hint = near.unwrap_or_else(|| format!("a tunable is written {TUNABLE}{name}"));
                     return Err(report
                         .label(format!("expected one of {}, or {TUNABLE}TUNABLE", KEYS.join(", ")))
                         .hint(hint));
@@ -143,6 +148,48 @@ impl TrialFilter {
             },
         }
         Ok(())
+    }
+
+    /// Whether a study has what the filter asks for. Refuses phases, workloads, tunables and trials that it does not have: they would show nothing.
+    pub fn fits(&self, study: &Study, trials: &[Trial]) -> Result<(), Report> {
+        let summary = study.summary.as_ref().and_then(|summary| summary.read().ok());
+        let confirmed = summary.iter().flat_map(|summary| &summary.workloads).map(|workload| workload.name.as_str());
+        let apart = trials.iter().filter_map(|trial| trial.phase_id().workload);
+        let refused_on = trials.iter().filter_map(|trial| trial.workload.as_deref());
+        let mut workloads: BTreeSet<String> = apart.chain(refused_on).chain(confirmed).map(String::from).collect();
+        if self.workload.is_some() || !self.phases.is_empty() {
+            workloads.extend(stated(study));
+        }
+        let phases: BTreeSet<&str> =
+            trials.iter().flat_map(|trial| [trial.phase.as_str(), trial.phase_id().name]).collect();
+        // A study that runs may come to others.
+        for phase in self.phases.iter().filter(|phase| !trials.is_empty() && !phases.contains(phase.as_str())) {
+            let name = PhaseId::parse(phase);
+            let later = PHASES.contains(&name.name) && name.workload.is_none_or(|own| workloads.contains(own));
+            if !later {
+                return Err(missing("phase", phase, phases.iter().copied()));
+            }
+        }
+        if let Some(workload) = self.workload.as_ref().filter(|own| !workloads.is_empty() && !workloads.contains(*own))
+        {
+            return Err(missing("workload", workload, workloads.iter().map(String::as_str)));
+        }
+        let configs = || trials.iter().filter_map(|trial| Config::parse(&trial.config).ok());
+        for (name, _) in &self.values {
+            if !trials.is_empty() && !configs().any(|config| config.get(name).is_some()) {
+                let tunables: BTreeSet<String> = configs()
+                    .flat_map(|config| config.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>())
+                    .collect();
+                return Err(missing("tunable", name, tunables.iter().map(String::as_str)));
+            }
+        }
+        let Some(trial) = &self.trial else { return Ok(()) };
+        let asked = trial.rsplit_once('/').and_then(|(phase, number)| Some((phase, number.parse::<u64>().ok()?)));
+        match asked.is_some() && trials.iter().any(|own| asked == Some((own.phase.as_str(), own.number))) {
+            true => Ok(()),
+            false => Err(Report::error(format!("the study has no trial `{trial}`"))
+                .label("expected PHASE/NUMBER, such as search/12")),
+        }
     }
 
     /// The pairs that make this filter.
@@ -244,6 +291,22 @@ pub(crate) fn number(key: &str, value: &str) -> Result<usize, Report> {
     read.ok_or_else(|| Report::error(format!("{key}={value}")).label("expected a whole number from 1"))
 }
 
+/// Workloads that the kernel file of a study states, as far as it can be read.
+fn stated(study: &Study) -> Vec<String> {
+    let spec = kiln_spec::parse(&study.path, study.spec_text.as_bytes());
+    spec.map(|(spec, _)| spec.workloads.iter().map(|workload| workload.name.to_string()).collect()).unwrap_or_default()
+}
+
+fn missing<'n>(what: &str, value: &str, names: impl Iterator<Item = &'n str>) -> Report {
+    let names: Vec<&str> = names.collect();
+    let near = nearest(value, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > SHOWN { ", ..." } else { "" };
+    Report::error(format!("the study has no {what} `{value}`"))
+        .label(format!("expected {shown}{more}"))
+        .maybe_hint(near)
+}
+
 pub(crate) fn unknown(key: &str, value: &str, names: impl Iterator<Item = &'static str>) -> Report {
     let names: Vec<&str> = names.collect();
     let near = nearest(value, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
@@ -270,7 +333,7 @@ pub(crate) fn encoded(text: &str) -> String {
 mod tests {
     use super::*;
     use kiln_core::Refusal;
-    use kiln_store::{Details, Kept};
+    use kiln_store::{Details, Kept, Options, State};
 
     fn trial(number: u64, phase: &str, config: &str, cost: Option<f64>) -> Trial {
         Trial {
@@ -323,7 +386,62 @@ mod tests {
         for (key, value) in [("page", "0"), ("page", "-1"), ("top", "1e9"), ("top", "99999999999999999999")] {
             assert!(said(key, value).contains("expected a whole number from 1"), "{key}={value}");
         }
+        assert!(said("t.", "8").contains("a tunable is written t.NAME"));
         assert!(said("workload", &"x".repeat(5000)).contains("at most 4096"));
+    }
+
+    #[test]
+    fn what_a_study_does_not_have_is_refused_with_what_it_has() {
+        let trials = [trial(0, "seed", "LANES=8", Some(2.0)), trial(3, "small/search", "LANES=16", Some(1.0))];
+        let study = Study {
+            id: String::new(),
+            started_ms: 0,
+            ended_ms: None,
+            state: State::Running,
+            owner: String::new(),
+            kernel: "k".into(),
+            path: "k".into(),
+            target: "cpu".into(),
+            arch: None,
+            variant: String::new(),
+            seed: 0,
+            strategy: String::new(),
+            options: Kept::new(Options::default()),
+            environment: Kept::found(serde_json::json!({})),
+            git_commit: None,
+            spec_hash: String::new(),
+            spec_text: String::new(),
+            kiln_version: String::new(),
+            verdict: None,
+            summary: None,
+            seconds: 0.0,
+        };
+        let fits = |key: &str, value: &str| TrialFilter::parse([(key, value)]).unwrap().fits(&study, &trials);
+        for (key, value) in [
+            ("phase", "search"),
+            ("phase", "small/search,seed"),
+            ("phase", "run-off"),
+            ("workload", "small"),
+            ("t.LANES", "99"),
+            ("trial", "small/search/3"),
+            ("state", "refused"),
+        ] {
+            assert_eq!(fits(key, value), Ok(()), "{key}={value}");
+        }
+        for (key, value, said) in [
+            ("phase", "serch", "did you mean `search`?"),
+            ("phase", "large/search", "has no phase `large/search`"),
+            ("workload", "smal", "did you mean `small`?"),
+            ("t.LANE", "8", "did you mean `LANES`?"),
+            ("t.NOPE", "1", "expected LANES"),
+            ("trial", "zzz", "such as search/12"),
+            ("trial", "search/3", "has no trial `search/3`"),
+        ] {
+            let words = fits(key, value).unwrap_err().to_string();
+            assert!(words.contains(said), "{key}={value}: {words}");
+        }
+        // A study that has only begun has nothing to hold a name against.
+        assert_eq!(TrialFilter::parse([("t.NOPE", "1")]).unwrap().fits(&study, &[]), Ok(()));
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[D
             winner: winner.clone(),
             phase: phase.into(),
             paired,
-            overall: together(&workloads),
+            overall: together(&workloads).filter(|_| workloads.len() > 1),
             workloads,
         };
         if let Some(duel) = named("confirm").find(|duel| duel.config == words) {
@@ -138,7 +138,7 @@ fn runner_up(workloads: &[MeasuredWorkload], winner: &str) -> Option<(String, Ve
 }
 
 /// Two sides that took turns.
-fn in_turns(workloads: &[MeasuredWorkload], rival: &str, winner: &str) -> Vec<PairedWorkload> {
+pub(super) fn in_turns(workloads: &[MeasuredWorkload], rival: &str, winner: &str) -> Vec<PairedWorkload> {
     let compared = |workload: &MeasuredWorkload| {
         let (own, other) = (workload.side(winner)?, workload.side(rival)?);
         let blocks: Vec<Block> = own
@@ -177,8 +177,12 @@ fn paired(name: &str, found: &Comparison) -> PairedWorkload {
     }
 }
 
-fn together(workloads: &[PairedWorkload]) -> Option<Estimate> {
-    let estimate = |one: &PairedWorkload| (1.0, Estimate { value: one.speedup, interval: one.speedup_ci95 });
-    let all: Vec<(f64, Estimate)> = workloads.iter().map(estimate).collect();
-    if all.len() > 1 { overall(&all).ok() } else { None }
+/// Over all workloads; of one, its own.
+pub(super) fn together(workloads: &[PairedWorkload]) -> Option<Estimate> {
+    let estimate = |one: &PairedWorkload| Estimate { value: one.speedup, interval: one.speedup_ci95 };
+    match workloads {
+        [] => None,
+        [one] => Some(estimate(one)),
+        all => overall(&all.iter().map(|one| (1.0, estimate(one))).collect::<Vec<_>>()).ok(),
+    }
 }

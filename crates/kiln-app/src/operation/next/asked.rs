@@ -7,6 +7,7 @@ use kiln_diagnose::next::{KernelAt, quoted};
 use kiln_store::{AttemptsOf, Filter};
 use kiln_study::Kernel;
 
+use super::NextRequest;
 use super::records::Records;
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Selecting, folder, kernel, kernels_below, runnable};
@@ -30,10 +31,10 @@ pub(super) struct Asked {
 
 impl Asked {
     /// The kernel that is meant; none where there is none to mean.
-    pub(super) fn find(project: &Project, typed: Option<&Utf8Path>) -> Result<Option<Asked>, Failure> {
+    pub(super) fn find(project: &Project, request: &NextRequest) -> Result<Option<Asked>, Failure> {
         let here = Utf8Path::new(".");
-        match typed {
-            Some(path) if is_path(path) => Asked::read(path).map(Some),
+        match request.kernel.as_deref() {
+            Some(path) if !request.by_name && is_path(path) => Asked::read(path).map(Some),
             Some(name) => Asked::named(project, name.as_str()).map(Some),
             None if here.join("kernel.toml").is_file() => Asked::read(here).map(Some),
             None => match newest(project)? {

@@ -90,7 +90,7 @@ impl Scene {
     }
 
     fn next(&self) -> NextStep {
-        next(&self.project, &NextRequest { kernel: Some(self.folder.clone()) }).unwrap()
+        next(&self.project, &NextRequest { kernel: Some(self.folder.clone()), ..NextRequest::default() }).unwrap()
     }
 
     fn node(&self) -> String {
@@ -168,7 +168,8 @@ impl Scene {
 
     /// The hashes that the kernel has now.
     fn hashes(&self) -> (String, String) {
-        let asked = Asked::find(&self.project, Some(&self.folder)).unwrap().unwrap();
+        let request = NextRequest { kernel: Some(self.folder.clone()), ..NextRequest::default() };
+        let asked = Asked::find(&self.project, &request).unwrap().unwrap();
         let records = Records::of(&self.project, &asked).unwrap();
         let now = records::Now::of(&asked, asked.opened(&records).as_ref());
         (now.sources.unwrap(), now.spec_hash.unwrap())
@@ -482,7 +483,8 @@ fn another_configuration_is_gone_back_from() {
 fn the_kernel_is_the_one_named_and_a_bad_threshold_is_told() {
     let scene = Scene::new();
     scene.run(10, "A=1", "c", &[("short", 1e-3, 0.8)]);
-    let asked = |kernel: &str| next(&scene.project, &NextRequest { kernel: Some(kernel.into()) });
+    let asked =
+        |kernel: &str| next(&scene.project, &NextRequest { kernel: Some(kernel.into()), ..NextRequest::default() });
     assert_eq!(asked("twice").unwrap().kernel.as_deref(), Some("twice"));
     let said = asked("twise").err().unwrap().to_string();
     assert!(said.contains("nothing is recorded of a kernel `twise`") && said.contains("did you mean twice?"), "{said}");

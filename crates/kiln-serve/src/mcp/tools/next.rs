@@ -34,7 +34,7 @@ pub(in crate::mcp) static NEXT: Tool = Tool {
 };
 
 fn run(call: &Call<'_>) -> Result<Answer, Failure> {
-    let step = next(call.project, &NextRequest { kernel: call.given.path("kernel") })?;
+    let step = next(call.project, &NextRequest { kernel: call.given.path("kernel"), ..NextRequest::default() })?;
     let view = NextView { step: &step, kiln: call.kiln };
     Ok(Answer::found(match call.given.words("what").as_str() {
         "tree" => view.tree_json(),

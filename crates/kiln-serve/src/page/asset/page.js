@@ -12,7 +12,7 @@
 
   // --- Sections: read again, and only what differs is changed, so that focus, scrolling, open folds and what is being typed stay.
 
-  const keyOf = (node) => node.id || node.dataset?.trial || "";
+  const keyOf = (node) => node.id || node.dataset?.trial || (node.nodeName === "OPTION" ? `option ${node.value}` : "");
 
   function morph(now, next) {
     if (now.isEqualNode(next)) return;
@@ -24,6 +24,8 @@
       now.nodeValue = next.nodeValue;
       return;
     }
+    // What came of sending stays until something else is sent.
+    if (now.nodeName === "OUTPUT") return;
     // What the reader or this script has set.
     const kept = { DETAILS: ["open"], SECTION: ["tabindex"] }[now.nodeName] ?? [];
     for (const { name } of [...now.attributes]) {
@@ -32,7 +34,10 @@
     for (const { name, value } of next.attributes) {
       if (now.getAttribute(name) !== value) now.setAttribute(name, value);
     }
+    const chosen = now.nodeName === "SELECT" ? now.value : null;
     children(now, next);
+    // A choice is one of a value and not of a place in the list.
+    if (chosen !== null && now.value !== chosen && [...now.options].some((own) => own.value === chosen)) now.value = chosen;
   }
 
   function children(now, next) {
@@ -143,12 +148,20 @@
     }
   }
 
+  // Fields of filters show the address. A browser that comes back to a page fills in what they held when it was left.
+  const atAddress = () => all("form[method=get]", sections).forEach((form) => form.reset());
+  addEventListener("pageshow", atAddress);
+
   // Somebody went somewhere: fields show the filter of the address, and the trial that was asked for is open.
   let opening = false;
   function arrived() {
-    all("form[method=get]", sections).forEach((form) => form.reset());
+    atAddress();
     if (!opening) return;
     opening = false;
+    // Who opened a trial and has not begun to write means that trial.
+    for (const form of all("form[data-send]", sections)) {
+      if (form.elements.about && !form.elements.text.value) form.elements.about.selectedIndex = 0;
+    }
     const fold = all("#trials details", sections).find((own) => own.firstElementChild.textContent.startsWith("Trial "));
     if (!fold) return;
     fold.open = true;
@@ -239,8 +252,10 @@
       send(form);
       return;
     }
-    const to = new URL(form.action, location.href);
-    if (form.method !== "get" || !isHere(to)) return;
+    if (form.method !== "get") return;
+    // A filter is one of this page, which may have another address than the one that the server calls it by.
+    const to = new URL("whole" in form.dataset ? form.action : location.href);
+    if (!isHere(to)) return;
     event.preventDefault();
     const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
     const query = chosen.toString();

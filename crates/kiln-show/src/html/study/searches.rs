@@ -80,6 +80,7 @@ impl<'l> Searched<'l> {
             columns: &self.columns,
             winner: self.winners.iter().find(own).map(|(_, config)| config.as_str()),
             improvements: &self.look.improvements,
+            over: if search.workload.is_some() { 1 } else { self.look.together },
             shows_refused: self.shows_refused,
         })
     }

@@ -40,6 +40,7 @@ pub(in crate::html) fn look(study: Study, trials: Vec<Trial>) -> StudyLook {
         important: Vec::new(),
         against: Vec::new(),
         faster: Vec::new(),
+        together: 1,
         profiles: Vec::new(),
         at_ms: BEGAN,
     }
@@ -154,15 +155,36 @@ fn why_names_every_faster_candidate_and_its_reason() {
     let mut seen = look(study(), trials());
     let refusal = trials()[2].refusal.clone().unwrap();
     let why = |place, why| kiln_app::FasterCandidate { place, ratio: 0.9, why };
+    let ratio = kiln_stats::Estimate { value: 1.25, interval: kiln_stats::Interval { low: 1.2, high: 1.3 } };
     seen.faster = vec![
         why(1, kiln_app::WhyNot::Refused { phase: "final".into(), refusal }),
-        why(0, kiln_app::WhyNot::Slower { phase: "run-off".into(), ratio: 1.25 }),
+        why(0, kiln_app::WhyNot::SideBySide { phase: "run-off".into(), ratio }),
         why(4, kiln_app::WhyNot::NotAFinalist),
     ];
     let html = document("t", &crate::html::why_sections(&seen, &View::file("kiln")));
     assert!(html.contains("refused by numerics in final: error 0.5 at [0, 3]"), "{html}");
-    assert!(html.contains("1.250x as long as the winner, side by side in run-off"), "{html}");
+    assert!(html.contains("1.250x as long as the winner [1.200, 1.300], side by side in run-off"), "{html}");
     assert!(html.contains("not among the finalists") && html.contains("1.20x as long"), "{html}");
     let none = look(Study { summary: None, ..study() }, trials());
     assert!(document("t", &crate::html::why_sections(&none, &View::file("kiln"))).contains("no winner"));
+}
+
+#[test]
+fn a_comparison_names_baselines_and_what_differs() {
+    let with = |baseline: &str, samples: u64| {
+        let mut own = study();
+        own.options = kiln_store::Kept::found(serde_json::json!({ "baseline": baseline, "pair_samples": samples }));
+        let json = own.summary.as_ref().unwrap().read().map(|summary| serde_json::to_value(summary).unwrap()).unwrap();
+        let mut json = json;
+        json["baseline"] = baseline.into();
+        own.summary = Some(kiln_store::Kept::found(json));
+        look(own, trials())
+    };
+    let shown = |a: &StudyLook, b: &StudyLook| document("t", &crate::html::compare_sections(a, b, &View::file("kiln")));
+    let html = shown(&with("naive", 20), &with("numpy", 40));
+    assert!(html.contains("1.50x over naive") && html.contains("1.50x over numpy"), "{html}");
+    assert!(html.contains("speedups do not compare") && !html.contains("Nothing that is recorded"), "{html}");
+    assert!(html.contains(">pair samples<") && html.contains(">40<"), "{html}");
+    let same = shown(&with("numpy", 20), &with("numpy", 20));
+    assert!(same.contains("their speedup over numpy;") && same.contains("Nothing that is recorded of them."), "{same}");
 }
