@@ -157,7 +157,7 @@ fn a_kernel_with_a_mistake_keeps_its_page_and_a_study_is_no_run() {
         assert!(page.body.contains(&study(&folder)), "{}", page.body);
     }
     std::fs::write(&file, &sound).unwrap();
-    let bench = kiln(&folder, &["bench", "softmax", "--max-samples", "10"]).output().unwrap();
+    let bench = kiln(&folder, &["bench", "softmax", "--max-samples", "25"]).output().unwrap();
     let listed = kiln(&folder, &["history", "--json"]).output().unwrap();
     let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
     let run = listed["runs"][0]["id"].as_str().unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&bench.stderr)));

@@ -167,7 +167,8 @@ impl TrialFilter {
             let name = PhaseId::parse(phase);
             let later = PHASES.contains(&name.name) && name.workload.is_none_or(|own| workloads.contains(own));
             if !later {
-                return Err(missing("phase", phase, phases.iter().copied()));
+                let known: BTreeSet<&str> = phases.iter().copied().chain(PHASES).collect();
+                return Err(missing("phase", phase, known.into_iter()));
             }
         }
         if let Some(workload) = self.workload.as_ref().filter(|own| !workloads.is_empty() && !workloads.contains(*own))
