@@ -33,6 +33,10 @@ struct Member {
 pub(super) fn entries(text: &str, section: &str) -> Result<Map<String, Value>, String> {
     let root = document(text)?;
     let found = root.as_ref().map(|root| root.child(text, section)).transpose()?.flatten();
+    if let Some(found) = found {
+        // One that is there twice is refused, whichever of them a client would read.
+        found.members().into_iter().flatten().try_for_each(|own| found.child(text, &own.name).map(drop))?;
+    }
     match found.map(Node::value) {
         None => Ok(Map::new()),
         Some(Value::Object(all)) => Ok(all),
