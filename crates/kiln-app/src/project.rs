@@ -169,11 +169,11 @@ impl Project {
         waiting
     }
 
-    /// The folder that the project's own store lies in, whatever folder kiln runs in; none where it is kept elsewhere.
+    /// The folder that the project's own store lies in or would, whatever folder kiln runs in; none where it is kept elsewhere.
     pub(crate) fn root(&self) -> Option<Utf8PathBuf> {
-        let place = Utf8Path::new(&self.store).parent()?;
-        let whole = place.canonicalize_utf8().ok()?;
-        whole.parent().filter(|_| whole.file_name() == Some(FOLDER)).map(Utf8Path::to_owned)
+        let place = Utf8Path::new(&self.store).parent().filter(|place| place.file_name() == Some(FOLDER))?;
+        let above = place.parent().filter(|above| !above.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+        above.canonicalize_utf8().ok()
     }
 
     /// How long a build may take; none for the usual limit.

@@ -153,6 +153,11 @@ fn is_another(file: &Utf8Path) -> bool {
 /// Refuses numbers that mean nothing, before anything is measured.
 pub(crate) fn sensible(request: &BenchRequest) -> Result<(), Failure> {
     let BenchRequest { width, dead_zone, max_samples, .. } = *request;
+    // First, for a usual number of samples gives way to it.
+    if max_samples < FEWEST_SAMPLES {
+        let report = Report::error(format!("--max-samples {max_samples} is too few"));
+        return Err(report.label(format!("expected at least {FEWEST_SAMPLES}")).into());
+    }
     let samples = request.measuring.checked_samples()?;
     request.measuring.checked_threads()?;
     // Not a number is in no range.
@@ -163,10 +168,6 @@ pub(crate) fn sensible(request: &BenchRequest) -> Result<(), Failure> {
     if !(0.0..100.0).contains(&dead_zone) {
         let report = Report::error(format!("--dead-zone {dead_zone} is out of range"));
         return Err(report.label("expected per cent, at least 0 and below 100").into());
-    }
-    if max_samples < FEWEST_SAMPLES {
-        let report = Report::error(format!("--max-samples {max_samples} is too few"));
-        return Err(report.label(format!("expected at least {FEWEST_SAMPLES}")).into());
     }
     if samples > max_samples {
         let report = Report::error(format!("--samples {samples} is more than --max-samples {max_samples}"));
