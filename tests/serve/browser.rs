@@ -164,9 +164,9 @@ impl Browser {
         log.as_array().unwrap().iter().filter(grave).map(of).collect()
     }
 
-    /// A picture of the page's top, so many pixels of it.
-    pub(crate) fn picture(&self, file: &Path, width: u32, height: u32) {
-        let clip = json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
+    /// A picture of the page from a height on, so many pixels of it.
+    pub(crate) fn picture(&self, file: &Path, top: f64, width: u32, height: u32) {
+        let clip = json!({ "x": 0, "y": top, "width": width, "height": height, "scale": 1 });
         let shot = self
             .command("Page.captureScreenshot", json!({ "format": "png", "clip": clip, "captureBeyondViewport": true }));
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -32,7 +32,7 @@ fn a_study_in_another_process_shows_up_and_moves() {
     let typed = browser.run("const own = document.activeElement; return [own.name, own.value, own.selectionStart]");
     assert_eq!(typed, serde_json::json!(["text", "half a sen", 4]));
     if std::env::var_os("KILN_PICTURES").is_some() {
-        browser.picture(&root().join("docs/images/study-live.png"), 1200, 900);
+        browser.picture(&root().join("docs/images/study-live.png"), 0.0, 1200, 900);
     }
     study.wait().unwrap();
     browser.until("/finished|reached|target/.test(document.getElementById('sections').textContent) && !/\\brunning\\b/.test(document.getElementById('sections').textContent)");

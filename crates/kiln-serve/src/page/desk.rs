@@ -1,11 +1,14 @@
 //! Where records are read. In: what to read. Out: what was read, from a thread that may wait. Studies are kept once read, as long as nothing was recorded of
-//! them since, so that a filter over 100,000 trials does not read them again. Refuses nothing; two read at a time, the others wait.
+//! them since, so that a filter over 100,000 trials does not read them again, and so are the last pages drawn of them. Refuses nothing; two read at a time, the
+//! others wait.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use kiln_app::{Failure, Fault, LookDepth, Project, StudyLook, look, study_stamp};
 use tokio::sync::Semaphore;
+
+use super::views::Page;
 
 /// How many read at a time: each may need much memory.
 const READERS: usize = 2;
@@ -13,12 +16,29 @@ const READERS: usize = 2;
 const KEPT_TRIALS: usize = 150_000;
 /// Studies that are kept.
 const KEPT: usize = 16;
+/// Pages that are kept; one of many trials has about a megabyte.
+const KEPT_PAGES: usize = 8;
 
 /// A study as it was read.
 struct Kept {
     id: String,
     stamp: String,
     look: Arc<StudyLook>,
+}
+
+/// A page as it was drawn.
+struct Drawn {
+    id: String,
+    /// Of what; it stands for its study's stamp, and keeps no trials.
+    look: Weak<StudyLook>,
+    asked: String,
+    page: Arc<Page>,
+}
+
+impl Drawn {
+    fn is_of(&self, look: &Arc<StudyLook>) -> bool {
+        std::ptr::eq(self.look.as_ptr(), Arc::as_ptr(look))
+    }
 }
 
 /// The desk.
@@ -29,6 +49,7 @@ pub(super) struct Desk {
     kiln: Arc<str>,
     free: Arc<Semaphore>,
     kept: Arc<Mutex<VecDeque<Kept>>>,
+    drawn: Arc<Mutex<VecDeque<Drawn>>>,
 }
 
 impl Desk {
@@ -38,6 +59,7 @@ impl Desk {
             kiln: kiln.into(),
             free: Arc::new(Semaphore::new(READERS)),
             kept: Arc::default(),
+            drawn: Arc::default(),
         }
     }
 
@@ -76,6 +98,22 @@ impl Desk {
         let found = Arc::new(look(&self.project, &id, LookDepth::Whole)?);
         self.keep(Kept { id, stamp, look: Arc::clone(&found) });
         Ok(found)
+    }
+
+    /// The page that was drawn of a study as it stands, for the same question.
+    pub(super) fn drawn(&self, look: &Arc<StudyLook>, asked: &str) -> Option<Arc<Page>> {
+        let drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = drawn.iter().find(|own| own.is_of(look) && own.asked == asked)?;
+        Some(Arc::clone(&own.page))
+    }
+
+    /// Keeps a page; the oldest goes, and with it those of a study that was read again since.
+    pub(super) fn keep_drawn(&self, look: &Arc<StudyLook>, asked: String, page: &Arc<Page>) {
+        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = look.story.now.study.id.clone();
+        drawn.retain(|own| own.id != id || own.is_of(look));
+        drawn.push_front(Drawn { id, look: Arc::downgrade(look), asked, page: Arc::clone(page) });
+        drawn.truncate(KEPT_PAGES);
     }
 
     fn known(&self, id: &str, stamp: &str) -> Option<Arc<StudyLook>> {

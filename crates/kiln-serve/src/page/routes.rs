@@ -1,5 +1,7 @@
 //! Every address. In: a request that was let in. Out: a page, its sections as JSON, an asset, news, or a change. There are no files behind any of them.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, Query, RawQuery, Request, State};
 use axum::http::header::{ETAG, IF_NONE_MATCH};
@@ -60,7 +62,7 @@ async fn read(
     which: fn(String, &Pairs) -> Place,
     name: Option<Path<String>>,
     query: Option<String>,
-) -> Result<Page, Failure> {
+) -> Result<Arc<Page>, Failure> {
     let pairs = pairs(query.as_deref())?;
     let place = which(name.map(|Path(name)| name).unwrap_or_default(), &pairs);
     site.desk.read(move |desk| page(desk, &place, &pairs)).await

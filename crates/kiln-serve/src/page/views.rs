@@ -88,8 +88,25 @@ impl Page {
     }
 }
 
-/// The page of a place.
-pub(super) fn page(desk: &Desk, place: &Place, pairs: &Pairs) -> Result<Page, Failure> {
+/// The page of a place: drawn once, where it shows a study that is over and the same is asked for again.
+pub(super) fn page(desk: &Desk, place: &Place, pairs: &Pairs) -> Result<Arc<Page>, Failure> {
+    let (which, name) = match place {
+        Place::Study(name) => ("study", name),
+        Place::Why(name) => ("why", name),
+        _ => return drawn(desk, place, pairs).map(Arc::new),
+    };
+    let (look, asked) = (desk.study(name)?, format!("{which} {pairs:?}"));
+    if let Some(page) = desk.drawn(&look, &asked) {
+        return Ok(page);
+    }
+    let page = Arc::new(drawn(desk, place, pairs)?);
+    if !look.story.now.is_running() {
+        desk.keep_drawn(&look, asked, &page);
+    }
+    Ok(page)
+}
+
+fn drawn(desk: &Desk, place: &Place, pairs: &Pairs) -> Result<Page, Failure> {
     let view = html::View::page(desk.kiln());
     let parts = |sections: &[Section]| sections.iter().map(Part::from).collect::<Vec<_>>();
     match place {

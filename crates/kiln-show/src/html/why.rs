@@ -75,7 +75,7 @@ fn compared(against: &Against) -> Table {
         let (value, interval) = (overall.value, overall.interval);
         let figure = Cell::figure(value, format!("{value:.3}x"));
         let interval = Cell::text(format!("[{:.3}, {:.3}]", interval.low, interval.high));
-        table.row(vec!["together".into(), "".into(), "".into(), figure, interval, "".into(), "".into()]);
+        table.row(vec!["tuned, together".into(), "".into(), "".into(), figure, interval, "".into(), "".into()]);
     }
     table
 }

@@ -98,7 +98,12 @@ pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[D
             if let Some(side) = baseline.map(|side| side.name.clone()) {
                 let workloads = in_turns(&duel.workloads, &side, "candidate");
                 let name = side.trim_start_matches("baseline:").to_string();
-                found.push(against(RivalKind::Baseline, name, &duel.phase, true, workloads));
+                let mut one = against(RivalKind::Baseline, name, &duel.phase, true, workloads);
+                // As the study said it: holdouts do not count, and workloads have weights.
+                if workload.is_none() && one.overall.is_some() {
+                    one.overall = overall_said(study).or(one.overall);
+                }
+                found.push(one);
             }
         }
         let sides_with = |duel: &Duel| duel.workloads.iter().flat_map(|w| &w.sides).any(|side| side.name == words);
@@ -123,6 +128,12 @@ pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[D
     }
     found.retain(|one| !one.workloads.is_empty());
     Ok(found)
+}
+
+/// The speedup over all tuned workloads that a study's summary has.
+fn overall_said(study: &Study) -> Option<Estimate> {
+    let summary = study.summary.as_ref()?.read().ok()?;
+    Some(Estimate { value: summary.speedup?, interval: summary.speedup_ci95? })
 }
 
 /// The next best of a run-off, by what its time is over the winner's.
