@@ -83,9 +83,10 @@ impl Canvas {
         );
     }
 
+    /// A line through points, and no area unless the class fills it.
     pub(crate) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-        let _ = writeln!(self.body, "<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
+        let _ = writeln!(self.body, "<polyline class=\"{class}\" fill=\"none\" points=\"{}\"/>", points.join(" "));
     }
 
     pub(crate) fn point(&mut self, at: (f64, f64)) {

@@ -31,11 +31,11 @@ pub(crate) struct SearchPicture<'a> {
 }
 
 pub(super) const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 400.0;
+const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 90.0;
 const RIGHT: f64 = 30.0;
 const TOP: f64 = 52.0;
-const BOTTOM: f64 = 76.0;
+const BOTTOM: f64 = 96.0;
 /// Lines across.
 const LINES: u32 = 4;
 /// Trials drawn at most.
@@ -125,12 +125,12 @@ impl SearchPicture<'_> {
         }
         canvas.text(
             "small",
-            (LEFT, HEIGHT - 40.0),
+            (LEFT, HEIGHT - 60.0),
             Anchor::Start,
             "first tried; below the axis: refused; above: stopped early",
         );
+        canvas.text("small", (LEFT, HEIGHT - 38.0), Anchor::Start, &words);
         canvas.text("small", (LEFT, HEIGHT - 16.0), Anchor::Start, &format!("drawn: {}", drawn.said()));
-        canvas.text("small", (WIDTH - RIGHT, HEIGHT - 40.0), Anchor::End, &words);
         canvas.line("axis", (LEFT, TOP), (LEFT, HEIGHT - BOTTOM));
         canvas.line("axis", (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM));
         Some(canvas)
@@ -181,6 +181,7 @@ pub(super) mod tests {
         let svg = with(&trials, |picture| picture.convergence()).unwrap().standalone();
         is_clean(&svg);
         assert_eq!((svg.matches("data-trial=").count(), svg.matches("<polyline").count()), (7, 1));
+        assert!(svg.contains("<polyline class=\"roof\" fill=\"none\""), "{svg}");
         assert_eq!((svg.matches("class=\"passed\"").count(), svg.matches("class=\"best\"").count()), (5, 1));
         assert_eq!((svg.matches("class=\"refused\"").count(), svg.matches("class=\"whisker\"").count()), (1, 1));
         assert!(svg.contains("6 configurations measured; best 2.00 ms") && svg.contains("a &lt;b&gt;"), "{svg}");

@@ -116,6 +116,7 @@ mod tests {
         let svg = with(&trials, |picture| picture.slices(&[])).unwrap().standalone();
         is_clean(&svg);
         // Six that passed, in two panels; one of each panel is the winner's.
+        assert_eq!(svg.matches("<polyline").count(), svg.matches("fill=\"none\" points").count(), "lines are no areas");
         assert_eq!((svg.matches("class=\"passed\"").count(), svg.matches("class=\"best\"").count()), (10, 2));
         assert!(svg.contains("LANES (log)") && !svg.contains(">X<"), "{svg}");
         assert!(with(&trials[6..], |picture| picture.slices(&[])).is_none());
