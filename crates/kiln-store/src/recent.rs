@@ -11,8 +11,10 @@ use crate::Store;
 use crate::attempt::{COLUMNS, attempt};
 use crate::database::engine::LINES;
 
-/// Attempts that a session is read whole with, and the newest that are read of a longer one. What rules count by one by one is less.
-const WHOLE: i64 = 40;
+/// Attempts up to which a session is read whole: that costs less than choosing among them.
+const WHOLE: i64 = 100;
+/// The newest that are read of a longer one. What rules count by one by one is less.
+const NEAR: i64 = 40;
 /// Attempts before a session that are looked through for the same mistake.
 const EARLIER: i64 = 200;
 
@@ -134,7 +136,7 @@ impl Store {
             .bind(made.workload.clone().unwrap_or_default())
             .bind(made.sources.clone().unwrap_or_default())
             .bind(made.mistake().unwrap_or_default().to_string())
-            .bind(WHOLE);
+            .bind(NEAR);
         self.list("listing attempts", statement, attempt)
     }
 
