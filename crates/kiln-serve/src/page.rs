@@ -59,6 +59,12 @@ pub fn serve(
         let listener = tokio::net::TcpListener::from_std(listener).map_err(fault)?;
         // Whoever is told may come at once: they wait in the listener's queue.
         begun(&served)?;
+        // The study that is most likely asked for is read and drawn before anybody asks. Where there is none, nothing is lost.
+        let desk = site.desk.clone();
+        let newest = views::Place::Study("last".into());
+        tokio::spawn(
+            async move { desk.read(move |desk| views::page(desk, &newest, &Vec::new()).map(drop)).await.ok() },
+        );
         let stopped = project.stopped();
         let asked = async {
             while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
