@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use kiln_app::{CheckedClaim, ClaimVerdict, Claimed, ClaimedFigure};
 use serde_json::{Value, json};
 
-use super::compare::escaped;
+use crate::words::markdown::escaped;
 use crate::words::number::duration;
 use crate::words::table::{Align, lines};
 

@@ -4,8 +4,6 @@
 mod elsewhere;
 mod markdown;
 
-pub(crate) use markdown::{as_code, escaped};
-
 use std::fmt;
 
 use kiln_app::{CompareVerdict, Compared, ComparedWorkload, RunFile};

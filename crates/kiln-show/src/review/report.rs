@@ -9,7 +9,7 @@ use crate::results::calibration::fix_line;
 use crate::results::diagnosed_profile::times;
 use crate::studies::past::Past;
 use crate::studies::study::StudyView;
-use crate::words::markdown::{code, plain};
+use crate::words::markdown::{as_code, escaped};
 use crate::words::remark::about;
 use crate::words::time::{moment, stamp};
 use crate::words::visible::visible;
@@ -20,14 +20,19 @@ const SHOWN: usize = 20;
 /// The report. Writing to a string cannot fail.
 pub(super) fn markdown(review: &Review, past: &Past, study: &StudyView<'_>, figures: &[(String, String)]) -> String {
     let record = &past.study;
-    let mut out = format!("# Review of {}\n\n", plain(&record.kernel));
-    let _ =
-        writeln!(out, "Study `{}`, {}, on {}.", record.id, moment(record.started_ms, &past.zone), plain(past.device()));
+    let mut out = format!("# Review of {}\n\n", escaped(&record.kernel));
+    let _ = writeln!(
+        out,
+        "Study `{}`, {}, on {}.",
+        record.id,
+        moment(record.started_ms, &past.zone),
+        escaped(past.device())
+    );
     let _ = writeln!(
         out,
         "kiln {}, commit {}.\n\nEverything in this folder is text, JSON, CSV or SVG: no tool is needed to read it. Remarks go into [remarks.toml](remarks.toml).\n",
         record.kiln_version,
-        record.git_commit.as_deref().map_or("not known".into(), code)
+        record.git_commit.as_deref().map_or("not known".into(), as_code)
     );
     let _ = writeln!(out, "## What it came to\n");
     match past.speedup() {
@@ -41,7 +46,7 @@ pub(super) fn markdown(review: &Review, past: &Past, study: &StudyView<'_>, figu
         }
     }
     let _ = writeln!(out, "## The study, as `kiln show` has it\n\n```text\n{}```\n", fenced(&study.to_string()));
-    let _ = writeln!(out, "Repeat it with {}.\n", code(study.repeat));
+    let _ = writeln!(out, "Repeat it with {}.\n", as_code(study.repeat));
     for (name, _) in figures {
         let _ = writeln!(out, "![{name}]({name})\n");
     }
@@ -72,7 +77,7 @@ fn refusals(out: &mut String, review: &Review) {
     let _ = writeln!(out, "| gate | trials | the first says |\n|---|---|---|");
     for (gate, (count, first)) in gates {
         let first: String = first.lines().next().unwrap_or_default().chars().take(120).collect();
-        let _ = writeln!(out, "| `{gate}` | {count} | {} |", plain(&first));
+        let _ = writeln!(out, "| `{gate}` | {count} | {} |", escaped(&first));
     }
     let _ = writeln!(out);
 }
@@ -93,13 +98,13 @@ fn profiles(out: &mut String, review: &Review) {
         let _ = writeln!(
             out,
             "| {at} | {} | {} | {cause}{coarse} | {promised} | {time} |",
-            plain(&own.workload),
-            plain(&own.device)
+            escaped(&own.workload),
+            escaped(&own.device)
         );
     }
     let _ = writeln!(out);
     for fix in &review.fixes {
-        let _ = writeln!(out, "- {}", plain(&fix_line(fix)));
+        let _ = writeln!(out, "- {}", escaped(&fix_line(fix)));
     }
     if !review.fixes.is_empty() {
         let _ = writeln!(out);
@@ -121,7 +126,7 @@ fn others(out: &mut String, review: &Review, past: &Past) {
             "| {} | `{}`{this} | {} | {verdict} | {speedup} |",
             moment(study.started_ms, &past.zone),
             study.id,
-            plain(device)
+            escaped(device)
         );
     }
     let hidden = review.studies.len().saturating_sub(SHOWN);
@@ -136,13 +141,13 @@ fn remarks(out: &mut String, review: &Review, past: &Past) {
     }
     let _ = writeln!(out, "## Remarks so far\n");
     for own in all {
-        let words = plain(&own.text);
+        let words = escaped(&own.text);
         let _ = writeln!(
             out,
             "- **{}**, {}, on {}: {words}",
-            plain(&own.reviewer),
+            escaped(&own.reviewer),
             moment(own.at_ms, &past.zone),
-            plain(&about(&own.about))
+            escaped(&about(&own.about))
         );
     }
     let _ = writeln!(out);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use kiln_app::{CiKernel, CiState, CiVerdict};
 
 use super::{CiView, TITLES, against, cells, headline, remarks};
-use crate::results::compare::{as_code, escaped};
+use crate::words::markdown::{as_code, escaped};
 use crate::words::number::stretch;
 
 impl CiView<'_> {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use kiln_app::{Compared, ComparedWorkload, RunFile};
 
 use super::{CompareView, change, p_value};
+use crate::words::markdown::{as_code, escaped};
 use crate::words::number::duration;
 use crate::words::visible::visible;
 
@@ -59,28 +60,6 @@ impl CompareView<'_> {
     }
 }
 
-/// What stands for itself in Markdown: no table, link, mention or code begins or ends in it.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in visible(text).replace("://", ":&#47;/").chars() {
-        match c {
-            '|' | '`' | '*' | '[' | ']' => shown.extend(['\\', c]),
-            '<' => shown.push_str("&lt;"),
-            '>' => shown.push_str("&gt;"),
-            '@' => shown.push_str("&#64;"),
-            '\n' | '\t' => shown.push(' '),
-            c => shown.push(c),
-        }
-    }
-    shown
-}
-
-/// A command as code, whatever is in it.
-pub(crate) fn as_code(command: &str) -> String {
-    let command = visible(command).replace(['\n', '\t'], " ");
-    if command.contains('`') { format!("`` {command} ``") } else { format!("`{command}`") }
-}
-
 /// Both runs' samples on one axis, as bars.
 fn distributions(workload: &str, base: &[f64], candidate: &[f64]) -> String {
     let mut all: Vec<f64> = base.iter().chain(candidate).copied().collect();
@@ -123,13 +102,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_name_breaks_the_table() {
-        assert_eq!(escaped("a|b <c>\nd"), "a\\|b &lt;c&gt; d");
-        assert_eq!(escaped("\u{1b}31mred\r"), "\\u{1b}31mred\\r");
-        let link = escaped("[click](http://evil.example) @octocat `x` *b*");
-        assert_eq!(link, "\\[click\\](http:&#47;/evil.example) &#64;octocat \\`x\\` \\*b\\*");
+    fn nothing_in_a_name_ends_the_figure() {
         let drawn = distributions("x\n```\n# big", &[1.0, 2.0], &[1.0, 2.0]);
         assert_eq!(drawn.lines().filter(|line| line.contains("```")).count(), 2, "{drawn}");
-        assert_eq!((as_code("kiln a"), as_code("kiln a`b")), ("`kiln a`".into(), "`` kiln a`b ``".into()));
     }
 }

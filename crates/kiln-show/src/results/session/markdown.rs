@@ -4,13 +4,14 @@ use kiln_app::{Decision, SessionReport};
 
 use super::words::{amount, factor, graded, maybe_stretch, short};
 use super::{figure, rows};
-use crate::words::markdown::plain;
+use crate::words::markdown::escaped;
 use crate::words::number::stretch;
 use crate::words::time::stamp;
 
 fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let line =
-        |cells: Vec<String>| format!("| {} |\n", cells.iter().map(|text| plain(text)).collect::<Vec<_>>().join(" | "));
+    let line = |cells: Vec<String>| {
+        format!("| {} |\n", cells.iter().map(|text| escaped(text)).collect::<Vec<_>>().join(" | "))
+    };
     let head = line(titles.iter().map(|title| title.to_string()).collect());
     let rule = format!("|{}\n", "---|".repeat(titles.len()));
     let body: String = rows.map(line).collect();
@@ -18,7 +19,7 @@ fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
 }
 
 fn list<'l>(lines: impl Iterator<Item = String> + 'l) -> String {
-    lines.map(|line| format!("- {}\n", plain(&line))).collect()
+    lines.map(|line| format!("- {}\n", escaped(&line))).collect()
 }
 
 /// A decision with its options below it.
@@ -26,9 +27,9 @@ fn decision(one: &Decision) -> String {
     let options = one.options.iter().map(|option| {
         let time = maybe_stretch(option.time_s);
         let (cost, best) = (option.cost.map_or("-".into(), amount), option.best_case.map_or("-".into(), factor));
-        format!("  - option: {}; time {time}, cost {cost}, best case {best}\n", plain(&option.what))
+        format!("  - option: {}; time {time}, cost {cost}, best case {best}\n", escaped(&option.what))
     });
-    format!("- {}\n{}", plain(&format!("{}: {}", one.choice, one.because)), options.collect::<String>())
+    format!("- {}\n{}", escaped(&format!("{}: {}", one.choice, one.because)), options.collect::<String>())
 }
 
 /// The report.
@@ -36,9 +37,9 @@ pub(super) fn markdown(report: &SessionReport) -> String {
     let (session, row) = (&report.session, &report.row);
     let about = session.kernel.as_ref().map_or(String::new(), |kernel| format!(" on {kernel}"));
     let title = format!("Session {}{about}: {}", session.short_id(), graded(&report.grade.letter));
-    let mut text = format!("# {}\n\n", plain(&title));
+    let mut text = format!("# {}\n\n", escaped(&title));
     if let Some(why) = &report.grade.ungraded {
-        text += &format!("There is no grade: {}.\n\n", plain(why));
+        text += &format!("There is no grade: {}.\n\n", escaped(why));
     }
     let known = |value: &Option<String>| value.clone().unwrap_or("-".into());
     let facts = [
