@@ -10,6 +10,8 @@ pub(crate) mod profiles;
 pub(crate) mod recording;
 pub(crate) mod resume;
 mod run_file;
+#[cfg(test)]
+pub(crate) mod sample;
 mod validated;
 mod whose;
 pub(crate) mod winner;

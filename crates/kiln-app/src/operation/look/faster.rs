@@ -99,26 +99,11 @@ fn why(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::sample;
     use kiln_core::{MeasuredSide, MeasuredWorkload};
-    use kiln_store::{Details, Kept, TrialState};
 
     fn trial(config: &str) -> Trial {
-        Trial {
-            number: 0,
-            phase: "search".into(),
-            config: config.into(),
-            state: TrialState::Passed,
-            cost: Some(1.0),
-            refusal: None,
-            workload: None,
-            artifact: None,
-            started_ms: 0,
-            build_s: 0.0,
-            check_s: 0.0,
-            measure_s: 0.0,
-            wall_s: 0.0,
-            details: Kept::new(Details::default()),
-        }
+        Trial { phase: "search".into(), config: config.into(), ..sample::trial(Some(1.0)) }
     }
 
     /// A run-off on a machine that gets slower: of two sides, the second is measured in its slow part.

@@ -333,26 +333,12 @@ pub(crate) fn encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::sample;
     use kiln_core::Refusal;
-    use kiln_store::{Details, Kept, Options, State};
+    use kiln_store::{Kept, Options, State};
 
     fn trial(number: u64, phase: &str, config: &str, cost: Option<f64>) -> Trial {
-        Trial {
-            number,
-            phase: phase.into(),
-            config: config.into(),
-            state: if cost.is_some() { TrialState::Passed } else { TrialState::Refused },
-            cost,
-            refusal: None,
-            workload: None,
-            artifact: None,
-            started_ms: 0,
-            build_s: 0.0,
-            check_s: 0.0,
-            measure_s: 0.0,
-            wall_s: 0.0,
-            details: Kept::new(Details::default()),
-        }
+        Trial { number, phase: phase.into(), config: config.into(), ..sample::trial(cost) }
     }
 
     #[test]

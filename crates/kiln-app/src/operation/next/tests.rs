@@ -432,22 +432,7 @@ fn a_study_that_stopped_has_its_result_in_what_it_measured() {
     let mut stopped = summary(TuneVerdict::Stopped, None);
     stopped.config = Some(kiln_core::Config::parse("A=1").unwrap());
     let study = scene.study(10, &stopped, State::Finished);
-    let trial = Trial {
-        number: 0,
-        phase: "standing".into(),
-        config: "A=1".into(),
-        state: TrialState::Passed,
-        cost: Some(1e-3),
-        refusal: None,
-        workload: None,
-        artifact: None,
-        started_ms: 0,
-        build_s: 0.0,
-        check_s: 0.0,
-        measure_s: 0.0,
-        wall_s: 0.0,
-        details: Kept::found(json!({})),
-    };
+    let trial = crate::record::sample::trial(Some(1e-3));
     let measured = |subject: &str, seconds: f64| Measurement {
         phase: "standing".into(),
         trial: 0,
