@@ -13,7 +13,7 @@ use std::time::Instant;
 use camino::Utf8Path;
 use kiln_core::{Gate, Report};
 use kiln_session::{AttemptOutcome, Attempted, PutRight, Session, SessionPhase, put_right};
-use kiln_store::{AttemptsOf, Recent, Store, Study};
+use kiln_store::{AttemptsOf, Store, Study};
 
 use crate::ending::Ending;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub use about::environment;
 pub(crate) use about::{About, inside, sources_at};
 pub(crate) use found::{Found, Ratio, Tried};
 pub(crate) use kept::differences;
-use said::{Past, newly};
+use said::newly;
 pub(crate) use whose::{home, homes, open, user};
 
 /// The gate of what a kernel's file rules out by itself.
@@ -37,17 +37,13 @@ fn is_kernel_here() -> bool {
     here.join("kernel.toml").is_file() || !kernels_below(here).is_empty()
 }
 
-/// A lesson to keep: a failure that no lesson knew was put right by the newest attempt.
-fn proposed(others: &[Attempted], made: &Attempted) -> Option<String> {
-    if made.failed() || made.kernel.is_empty() {
-        return None;
-    }
-    let mut own: Vec<Attempted> = others.iter().filter(|one| one.same_kernel(made)).cloned().collect();
-    own.push(made.clone());
+/// A lesson to keep: a failure that no lesson knew was put right by the last of these attempts.
+fn proposed(own: &[Attempted]) -> Option<String> {
+    let made = own.last().filter(|made| !made.kernel.is_empty())?;
     // A rule that the kernel's file states teaches nobody anything new.
     let is_new =
         |found: &PutRight| found.failure.lesson.is_none() && found.failure.cause.as_deref() != Some(RULE.name());
-    let found = put_right(&own).filter(is_new)?;
+    let found = put_right(own).filter(is_new)?;
     let (kernel, cause) = (&made.kernel, found.failure.cause.as_deref().unwrap_or_default());
     let changed = found.changed.words();
     Some(format!(
@@ -151,26 +147,24 @@ impl<'p> Trying<'p> {
     /// What it leads to.
     fn follows(&self, store: &Store, joined: Joined) -> Result<Said, kiln_core::Fault> {
         let Joined { session, made, beside } = joined;
-        let (others, times) = match &session {
-            Some(session) => {
-                let Recent { others, times } = store.recent(session, &made)?;
-                (others, times)
-            }
-            None => (store.attempts(AttemptsOf::Kernel(&made.kernel, said::REMEMBERED))?, None),
-        };
+        let mut own = store.attempts(match &session {
+            Some(session) => AttemptsOf::Session(&session.id),
+            None => AttemptsOf::Kernel(&made.kernel, said::REMEMBERED),
+        })?;
         // A longer one may have begun before this one, and ended after it.
-        let others: Vec<Attempted> = others.into_iter().filter(|one| one.id != made.id).collect();
+        own.retain(|one| one.id != made.id);
+        own.push(made);
         // What earlier sessions put right is known here too.
-        let earlier = session.as_ref().zip(made.mistake()).map(|(session, what)| store.met_before(session, what));
-        let earlier = earlier.transpose()?.unwrap_or_default();
-        let lesson = proposed(&others, &made);
-        let mut warnings = newly(self.project, session.as_ref(), &Past { earlier, others, times }, &made);
+        let before = session.as_ref().filter(|_| own.last().is_some_and(|made| made.mistake().is_some()));
+        let before = before.map(|session| store.attempts(AttemptsOf::Before(session.started_ms, said::EARLIER)));
+        let before = before.transpose()?.unwrap_or_default();
+        let mut warnings = newly(self.project, session.as_ref(), &before, &own);
         warnings.extend(beside.map(|wanted| {
             let words =
                 format!("this speedup is over another baseline than the session's, {wanted}, and does not count");
-            Report::warning(words).hint(format!("kiln {} {} --baseline {wanted}", made.verb, made.path))
+            Report::warning(words).hint(format!("kiln {} {} --baseline {wanted}", self.verb, self.about.path))
         }));
-        Ok(Said { warnings, lesson })
+        Ok(Said { warnings, lesson: proposed(&own) })
     }
 
     /// The record; none for a mistake in what was asked for.

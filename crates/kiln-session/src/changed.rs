@@ -98,27 +98,37 @@ pub struct BlindChange {
 /// Changes measured after a slow result with no profile in between. What a search chose is no guess: after `tune`, its
 /// configurations count as known.
 pub fn blind(attempts: &[Attempted]) -> Vec<BlindChange> {
-    let mut found = Vec::new();
-    for (index, after) in attempts.iter().enumerate() {
-        let Some(now) = after.speedup else { continue };
-        let earlier: Vec<&Attempted> = attempts[..index].iter().filter(|one| one.same_kernel(after)).collect();
-        let Some(at) = earlier.iter().rposition(|one| one.speedup.is_some()) else { continue };
-        let (before, between) = (earlier[at], &earlier[at..]);
-        let Some(then) = before.speedup.filter(|then| *then < SLOW) else { continue };
-        let known = between.iter().any(|one| one.diagnosed());
-        let searched = after.verb == "tune" || before.verb == "tune";
-        let mut changed = difference(before, after);
-        // Another machine is no optimisation.
-        changed.environment.clear();
-        if searched {
-            changed.config.clear();
-        }
-        if !known && !changed.is_empty() {
-            let (attempt, kernel) = (after.id.clone(), after.kernel.clone());
-            found.push(BlindChange { attempt, at_ms: after.at_ms, kernel, before: then, after: now, changed });
-        }
+    (1..=attempts.len()).filter_map(|count| blind_last(&attempts[..count])).collect()
+}
+
+/// Such a change, where the last attempt measured one.
+pub fn blind_last(attempts: &[Attempted]) -> Option<BlindChange> {
+    let (after, now, at) = measured_again(attempts)?;
+    let before = &attempts[at];
+    let then = before.speedup.filter(|then| *then < SLOW)?;
+    let between = &attempts[at..attempts.len() - 1];
+    let known = between.iter().any(|one| one.diagnosed() && one.same_kernel(after));
+    let mut changed = difference(before, after);
+    // Another machine is no optimisation.
+    changed.environment.clear();
+    if after.verb == "tune" || before.verb == "tune" {
+        changed.config.clear();
     }
-    found
+    (!known && !changed.is_empty()).then(|| BlindChange {
+        attempt: after.id.clone(),
+        at_ms: after.at_ms,
+        kernel: after.kernel.clone(),
+        before: then,
+        after: now,
+        changed,
+    })
+}
+
+/// The last attempt with its speedup, and where the measurement of its kernel before that is.
+fn measured_again(attempts: &[Attempted]) -> Option<(&Attempted, f64, usize)> {
+    let (after, earlier) = attempts.split_last()?;
+    let at = earlier.iter().rposition(|one| one.speedup.is_some() && one.same_kernel(after))?;
+    Some((after, after.speedup?, at))
 }
 
 /// Several things that changed between two measurements.
@@ -136,21 +146,20 @@ pub struct Crowded {
 
 /// Measurements before which more than one thing was changed, but for what a search chose.
 pub fn crowded(attempts: &[Attempted]) -> Vec<Crowded> {
-    let mut found = Vec::new();
-    for (index, after) in attempts.iter().enumerate().filter(|(_, after)| after.speedup.is_some()) {
-        let before = attempts[..index].iter().rfind(|one| one.speedup.is_some() && one.same_kernel(after));
-        let Some(before) = before.filter(|before| before.verb != "tune" && after.verb != "tune") else { continue };
-        let changed = difference(before, after);
-        if changed.count() > 1 {
-            found.push(Crowded {
-                attempt: after.id.clone(),
-                at_ms: after.at_ms,
-                kernel: after.kernel.clone(),
-                changed,
-            });
-        }
-    }
-    found
+    (1..=attempts.len()).filter_map(|count| crowded_last(&attempts[..count])).collect()
+}
+
+/// Such a measurement, where the last attempt is one.
+pub fn crowded_last(attempts: &[Attempted]) -> Option<Crowded> {
+    let (after, _, at) = measured_again(attempts)?;
+    let before = Some(&attempts[at]).filter(|before| before.verb != "tune" && after.verb != "tune")?;
+    let changed = difference(before, after);
+    (changed.count() > 1).then(|| Crowded {
+        attempt: after.id.clone(),
+        at_ms: after.at_ms,
+        kernel: after.kernel.clone(),
+        changed,
+    })
 }
 
 #[cfg(test)]

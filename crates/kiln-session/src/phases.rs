@@ -1,8 +1,6 @@
 //! Where the time went. In: attempts and the moment now. Out: seconds by phase, in commands and in all: the time before a command
 //! belongs to its phase, since it was spent preparing it. Phases have budgets.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{Attempted, Session, SessionPhase};
@@ -61,53 +59,29 @@ impl Budgeted {
     }
 }
 
-/// Attempts of one kind that follow each other, laid out in time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PhaseStretch {
-    /// The phase they mostly were.
-    pub phase: SessionPhase,
-    /// Seconds by phase where one of them went through several; empty else.
-    pub parts: BTreeMap<String, f64>,
-    /// Seconds they took.
-    pub seconds: f64,
-    /// How many.
-    pub attempts: usize,
-    /// Seconds before them, back to what ended before.
-    pub before_s: f64,
-    /// Of their seconds, those in which nothing earlier ran.
-    pub own_s: f64,
-}
-
-/// The time of every phase that had some. Attempts are in order.
+/// The time of every phase that had some.
 pub fn phases(session: &Session, attempts: &[Attempted]) -> Vec<PhaseTime> {
-    let mut until = session.started_ms;
-    let laid = attempts.iter().map(|attempt| {
-        // Two commands may run at once: what is elapsed is counted once.
-        let before = (attempt.at_ms - until).max(0) as f64 / 1e3;
-        let own = (attempt.ended_ms() - until.max(attempt.at_ms)).max(0) as f64 / 1e3;
-        until = until.max(attempt.ended_ms());
-        let (phase, parts, seconds) = (attempt.phase, attempt.parts.clone(), attempt.seconds);
-        PhaseStretch { phase, parts, seconds, attempts: 1, before_s: before, own_s: own }
-    });
-    let laid: Vec<PhaseStretch> = laid.collect();
-    phase_times(laid.iter())
-}
-
-/// The same of attempts that are laid out.
-pub fn phase_times<'s>(stretches: impl Iterator<Item = &'s PhaseStretch>) -> Vec<PhaseTime> {
     let empty = |phase| PhaseTime { phase, commands_s: 0.0, elapsed_s: 0.0, attempts: 0 };
     let mut times: Vec<PhaseTime> = SessionPhase::ALL.into_iter().map(empty).collect();
-    for stretch in stretches {
-        let known = stretch.parts.values().sum::<f64>();
+    // A long one may have begun before others that are over.
+    let mut laid: Vec<&Attempted> = attempts.iter().collect();
+    laid.sort_by_key(|one| (one.at_ms, &one.id));
+    let mut until = session.started_ms;
+    for attempt in laid {
+        // Two commands may run at once: what is elapsed is counted once.
+        let before_s = (attempt.at_ms - until).max(0) as f64 / 1e3;
+        let own_s = (attempt.ended_ms() - until.max(attempt.at_ms)).max(0) as f64 / 1e3;
+        until = until.max(attempt.ended_ms());
+        let known = attempt.parts.values().sum::<f64>();
         for time in &mut times {
-            let main = time.phase == stretch.phase;
-            let part = stretch.parts.get(time.phase.name()).copied().unwrap_or(0.0);
+            let main = time.phase == attempt.phase;
+            let part = attempt.parts.get(time.phase.name()).copied().unwrap_or(0.0);
             // What no part accounts for is the phase that it mostly was.
-            let seconds = part + if main { (stretch.seconds - known).max(0.0) } else { 0.0 };
-            let share = if stretch.seconds > 0.0 { (seconds / stretch.seconds).min(1.0) } else { f64::from(main) };
+            let seconds = part + if main { (attempt.seconds - known).max(0.0) } else { 0.0 };
+            let share = if attempt.seconds > 0.0 { (seconds / attempt.seconds).min(1.0) } else { f64::from(main) };
             time.commands_s += seconds;
-            time.elapsed_s += stretch.own_s * share + if main { stretch.before_s } else { 0.0 };
-            time.attempts += if main { stretch.attempts } else { 0 };
+            time.elapsed_s += own_s * share + if main { before_s } else { 0.0 };
+            time.attempts += usize::from(main);
         }
     }
     times.retain(|time| time.attempts > 0 || time.commands_s > 0.0);

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::promises::likelihood;
-use crate::{Attempted, PhaseTime, Session, SessionPhase, best, budgeted, cost, phases, promises};
+use crate::{Attempted, Session, SessionPhase, best, budgeted, cost, phases, promises};
 
 /// Failures of one cause that are enough.
 const SAME_CAUSE: usize = 3;
@@ -80,13 +80,8 @@ pub struct StopWarning {
     pub hint: String,
 }
 
-/// Every rule that applies now. Attempts are those of the session, in order.
+/// Every rule that applies now. Attempts are those of the session, the newest last.
 pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<StopWarning> {
-    warnings_at(session, attempts, &phases(session, attempts), now_ms)
-}
-
-/// The same where the time by phase is known, and of a long session only the attempts that rules ask for are there.
-pub fn warnings_at(session: &Session, attempts: &[Attempted], times: &[PhaseTime], now_ms: i64) -> Vec<StopWarning> {
     let warn = |rule, about: &str, what: String, hint: String| StopWarning { rule, about: about.into(), what, hint };
     let mut found = Vec::new();
     let reached =
@@ -101,7 +96,7 @@ pub fn warnings_at(session: &Session, attempts: &[Attempted], times: &[PhaseTime
         let hint = "decide what to do with `kiln session decide`, or end it with `kiln session end`";
         found.push(warn(StopRule::BudgetSpent, "", what, hint.into()));
     }
-    for budget in budgeted(session, times).into_iter().filter(|budget| budget.is_over()) {
+    for budget in budgeted(session, &phases(session, attempts)).into_iter().filter(|budget| budget.is_over()) {
         let what = format!("{} took {} of {}", budget.name, minutes(budget.spent_s), minutes(budget.budget_s));
         let hint = "`kiln session status` shows where the time went";
         found.push(warn(StopRule::PhaseBudget, budget.name, what, hint.into()));

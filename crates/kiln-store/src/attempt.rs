@@ -2,9 +2,11 @@
 
 use kiln_core::Fault;
 use kiln_session::{AttemptOutcome, Attempted, SessionPhase};
+use serde::Deserialize;
 
 use crate::Store;
-use crate::database::column::{Columns, finite};
+use crate::database::column::finite;
+use crate::database::engine::{LINES, LIST, exact};
 use crate::database::fault::fault;
 
 /// Which attempts are meant.
@@ -22,8 +24,14 @@ pub enum AttemptsOf<'a> {
     Lesson(&'a str),
 }
 
-pub(crate) const COLUMNS: &str = "SELECT id, at_ms, seconds, session, kernel, path, verb, phase, parts, outcome, cause, words, config, \
-     sources, environment, speedup, workload, limited_by, promise, lesson, hypothesis FROM attempts";
+/// An attempt as a list in JSON. Hundreds of rows cost milliseconds, and lines of one text next to nothing.
+fn line() -> String {
+    let (seconds, speedup, promise) = (exact("seconds"), exact("speedup"), exact("promise"));
+    format!(
+        "SELECT {LIST}(id, at_ms, {seconds}, session, kernel, path, verb, phase, parts, outcome, cause, words, config, sources, \
+         environment, {speedup}, workload, limited_by, {promise}, lesson, hypothesis) AS line, id FROM attempts"
+    )
+}
 
 /// Attempts that say how often a lesson was met: the newest.
 const MET: u32 = 1000;
@@ -70,49 +78,100 @@ impl Store {
 
     /// Attempts, oldest first.
     pub fn attempts(&self, of: AttemptsOf<'_>) -> Result<Vec<Attempted>, Fault> {
-        let newest = " ORDER BY at_ms DESC, id DESC LIMIT ";
-        let (sql, text, number, most) = match of {
-            AttemptsOf::All => (format!("{COLUMNS} WHERE $1 = $1 AND $2 = $2{newest}$3"), "", 0, ANY),
-            AttemptsOf::Session(id) => (format!("{COLUMNS} WHERE session = $1 AND $2 = $2{newest}$3"), id, 0, ANY),
-            AttemptsOf::Kernel(name, most) => {
-                (format!("{COLUMNS} WHERE kernel = $1 AND $2 = $2{newest}$3"), name, 0, most)
-            }
-            AttemptsOf::Before(ms, most) => (format!("{COLUMNS} WHERE $1 = $1 AND at_ms < $2{newest}$3"), "", ms, most),
-            AttemptsOf::Lesson(id) => {
-                let met = "kernel IN (SELECT kernel FROM attempts WHERE lesson = $1) \
-                           AND at_ms >= (SELECT MIN(at_ms) FROM attempts WHERE lesson = $1) AND $2 = $2";
-                (format!("{COLUMNS} WHERE {met}{newest}$3"), id, 0, MET)
-            }
+        let (which, text, number, most) = match of {
+            AttemptsOf::All => ("$1 = $1 AND $2 = $2", "", 0, ANY),
+            AttemptsOf::Session(id) => ("session = $1 AND $2 = $2", id, 0, ANY),
+            AttemptsOf::Kernel(name, most) => ("kernel = $1 AND $2 = $2", name, 0, most),
+            AttemptsOf::Before(ms, most) => ("$1 = $1 AND at_ms < $2", "", ms, most),
+            AttemptsOf::Lesson(id) => (
+                "kernel IN (SELECT kernel FROM attempts WHERE lesson = $1) \
+                 AND at_ms >= (SELECT MIN(at_ms) FROM attempts WHERE lesson = $1) AND $2 = $2",
+                id,
+                0,
+                MET,
+            ),
         };
-        let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(text.to_string()).bind(number).bind(i64::from(most));
-        let mut found = self.list("listing attempts", statement, attempt)?;
+        let what = "listing attempts";
+        let lines = format!("{} WHERE {which} ORDER BY at_ms DESC, id DESC LIMIT $3", line());
+        let asked = |sql: String| {
+            sqlx::query(sqlx::AssertSqlSafe(sql)).bind(text.to_string()).bind(number).bind(i64::from(most))
+        };
+        let together = asked(format!("SELECT {LINES} AS lines FROM ({lines}) AS laid"));
+        let together = self.read(what, together, |row| row.get::<Option<String>>("lines"));
+        let text = together.map(|found| found.into_iter().flatten().next().unwrap_or_default());
+        let understood =
+            text.ok().and_then(|text| text.lines().map(|line| attempt(line).ok()).collect::<Option<Vec<_>>>());
+        let mut found = match understood {
+            Some(found) => found,
+            // One that cannot be read costs itself: one after another, with its id.
+            None => self.list(what, asked(lines), |row| row.parse("line", attempt))?,
+        };
         found.reverse();
         Ok(found)
     }
+
+    /// When the last attempt of a session ended; none where it has none.
+    pub fn last_ended_ms(&self, session: &str) -> Result<Option<i64>, Fault> {
+        let statement =
+            sqlx::query("SELECT MAX(at_ms + CAST(1000 * seconds AS bigint)) AS ended FROM attempts WHERE session = $1");
+        let found =
+            self.read("looking for the last attempt", statement.bind(session.to_string()), |row| row.get("ended"))?;
+        Ok(found.into_iter().next().flatten())
+    }
 }
 
-pub(crate) fn attempt(row: Columns<'_>) -> Result<Attempted, Fault> {
+/// What a line holds, in its order. Numbers that are no integers are words, digits of which none is lost.
+#[derive(Deserialize)]
+struct Line {
+    id: String,
+    at_ms: i64,
+    seconds: String,
+    session: Option<String>,
+    kernel: String,
+    path: String,
+    verb: String,
+    phase: String,
+    parts: String,
+    outcome: String,
+    cause: Option<String>,
+    words: Option<String>,
+    config: Option<String>,
+    sources: Option<String>,
+    environment: String,
+    speedup: Option<String>,
+    workload: Option<String>,
+    limit: Option<String>,
+    promise: Option<String>,
+    lesson: Option<String>,
+    hypothesis: Option<String>,
+}
+
+/// An attempt from its line.
+fn attempt(line: &str) -> Result<Attempted, String> {
+    let line: Line = serde_json::from_str(line).map_err(|why| why.to_string())?;
+    let number = |name: &str, text: &str| text.parse::<f64>().map_err(|_| format!("{name} is {text:?}"));
+    let maybe = |name: &str, text: Option<String>| text.map(|text| number(name, &text)).transpose();
     Ok(Attempted {
-        id: row.get("id")?,
-        at_ms: row.get("at_ms")?,
-        seconds: row.get("seconds")?,
-        session: row.get("session")?,
-        kernel: row.get("kernel")?,
-        path: row.get("path")?,
-        verb: row.get("verb")?,
-        phase: row.read("phase", SessionPhase::named)?,
-        parts: row.json("parts")?,
-        outcome: row.read("outcome", AttemptOutcome::named)?,
-        cause: row.get("cause")?,
-        words: row.get("words")?,
-        config: row.get("config")?,
-        sources: row.get("sources")?,
-        environment: row.get("environment")?,
-        speedup: row.get("speedup")?,
-        workload: row.get("workload")?,
-        limit: row.get("limited_by")?,
-        promise: row.get("promise")?,
-        lesson: row.get("lesson")?,
-        hypothesis: row.get("hypothesis")?,
+        id: line.id,
+        at_ms: line.at_ms,
+        seconds: number("seconds", &line.seconds)?,
+        session: line.session,
+        kernel: line.kernel,
+        path: line.path,
+        verb: line.verb,
+        phase: SessionPhase::named(&line.phase).ok_or_else(|| format!("phase is {:?}", line.phase))?,
+        parts: serde_json::from_str(&line.parts).map_err(|why| format!("parts: {why}"))?,
+        outcome: AttemptOutcome::named(&line.outcome).ok_or_else(|| format!("outcome is {:?}", line.outcome))?,
+        cause: line.cause,
+        words: line.words,
+        config: line.config,
+        sources: line.sources,
+        environment: line.environment,
+        speedup: maybe("speedup", line.speedup)?,
+        workload: line.workload,
+        limit: line.limit,
+        promise: maybe("promise", line.promise)?,
+        lesson: line.lesson,
+        hypothesis: line.hypothesis,
     })
 }

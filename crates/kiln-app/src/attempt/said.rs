@@ -4,7 +4,7 @@
 use kiln_core::Report;
 use kiln_diagnose::lessons::{Habit, Symptoms};
 use kiln_session::{
-    AttemptOutcome, Attempted, PhaseTime, Session, StopRule, StopWarning, blind, crowded, mistakes, phases, warnings_at,
+    AttemptOutcome, Attempted, Session, StopRule, StopWarning, blind_last, crowded_last, mistakes, warnings,
 };
 
 use crate::lessons::{Shelf, lesson_for};
@@ -13,22 +13,20 @@ use crate::project::Project;
 /// Attempts of a kernel that are looked back on where no session is open.
 pub(crate) const REMEMBERED: u32 = 20;
 
-/// What an attempt is held against.
-#[derive(Debug, Default)]
-pub(crate) struct Past {
-    /// Those before the session that say whether its mistake is an old one.
-    pub(crate) earlier: Vec<Attempted>,
-    /// Those of the session that rules ask for, or the kernel's last ones.
-    pub(crate) others: Vec<Attempted>,
-    /// Time by phase without the newest and with it, where `others` are not all there are.
-    pub(crate) times: Option<(Vec<PhaseTime>, Vec<PhaseTime>)>,
-}
+/// Attempts before a session that are looked through for the same mistake.
+pub(crate) const EARLIER: u32 = 200;
 
-/// What is new since the attempt before.
-pub(crate) fn newly(project: &Project, session: Option<&Session>, past: &Past, made: &Attempted) -> Vec<Report> {
+/// What is new since the attempt before. `own` are the session's attempts, or the kernel's last ones, and the newest is the last of them;
+/// `before` are those before the session that say whether its mistake is an old one.
+pub(crate) fn newly(
+    project: &Project,
+    session: Option<&Session>,
+    before: &[Attempted],
+    own: &[Attempted],
+) -> Vec<Report> {
     let mut said: Vec<(Report, Option<Habit>)> = Vec::new();
-    let own: Vec<Attempted> = past.others.iter().chain([made]).cloned().collect();
-    if let Some(change) = blind(&own).iter().find(|change| change.attempt == made.id) {
+    let Some(made) = own.last() else { return Vec::new() };
+    if let Some(change) = blind_last(own) {
         let words = format!(
             "a blind change: {:.3}x, then {:.3}x, with {} changed and no profile in between",
             change.before,
@@ -39,41 +37,34 @@ pub(crate) fn newly(project: &Project, session: Option<&Session>, past: &Past, m
         said.push((report, Some(Habit::BlindChange)));
     }
     let Some(session) = session else { return with_lessons(project, said) };
-    if let Some(many) = crowded(&own).iter().find(|many| many.attempt == made.id) {
+    if let Some(many) = crowded_last(own) {
         let report = Report::warning(format!("several things changed at once: {}", many.changed.words()));
         said.push((report.hint("change one, measure, then the next"), Some(Habit::SeveralChanged)));
     }
-    if without_baseline(&own, made) {
+    if without_baseline(own, made) {
         let words = format!("{} was measured without a baseline: nobody knows whether that is fast", made.kernel);
         let hint = format!("kiln bench {} --baselines, or name one in kernel.toml", made.path);
         said.push((Report::warning(words).hint(hint), Some(Habit::NoBaseline)));
     }
-    if let Some(again) = mistakes(&past.earlier, &own).iter().find(|again| again.attempt == made.id) {
+    if let Some(again) = mistakes(before, own).iter().find(|again| again.attempt == made.id) {
         let when = if again.earlier_session { "in an earlier session" } else { "in this session" };
         let report = Report::warning(format!("a repeated mistake: {} was put right {when}", again.what));
         let lesson = again.lesson.as_ref().map(|id| format!("kiln lessons show {id}"));
         said.push((report.maybe_hint(lesson), None));
     }
-    for warning in new_rules(session, past, made) {
+    for warning in new_rules(session, own) {
         said.push((Report::warning(warning.what).hint(warning.hint), habit(warning.rule)));
     }
     with_lessons(project, said)
 }
 
-/// Rules that apply now and did not before.
-fn new_rules(session: &Session, past: &Past, made: &Attempted) -> Vec<StopWarning> {
-    let others = &past.others;
-    let all: Vec<Attempted> = others.iter().chain([made]).cloned().collect();
-    let (known_times, times) = past.times.clone().unwrap_or_else(|| {
-        // A longer one may have begun before others that are over.
-        let mut laid = all.clone();
-        laid.sort_by(|one, other| (one.at_ms, &one.id).cmp(&(other.at_ms, &other.id)));
-        (phases(session, others), phases(session, &laid))
-    });
+/// Rules that apply now and did not before the last of these attempts.
+fn new_rules(session: &Session, own: &[Attempted]) -> Vec<StopWarning> {
+    let Some((made, others)) = own.split_last() else { return Vec::new() };
     let then = others.iter().map(Attempted::ended_ms).max().unwrap_or(session.started_ms);
-    let known = warnings_at(session, others, &known_times, then);
+    let known = warnings(session, others, then);
     let is_new = |one: &StopWarning| !known.iter().any(|old| (old.rule, &old.about) == (one.rule, &one.about));
-    warnings_at(session, &all, &times, made.ended_ms()).into_iter().filter(is_new).collect()
+    warnings(session, own, made.ended_ms()).into_iter().filter(is_new).collect()
 }
 
 /// Whether this is the first time that a configuration was timed, and before any baseline was.
@@ -112,7 +103,3 @@ fn with_lessons(project: &Project, said: Vec<(Report, Option<Habit>)>) -> Vec<Re
     };
     said.into_iter().map(one).collect()
 }
-
-#[cfg(test)]
-#[path = "said_tests.rs"]
-mod tests;

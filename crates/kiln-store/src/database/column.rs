@@ -81,6 +81,11 @@ impl<'r> Columns<'r> {
         reader(text).ok_or_else(|| self.unreadable(name, text))
     }
 
+    /// Text that some reader understands, or says why not.
+    pub(crate) fn parse<T>(&self, name: &str, reader: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Fault> {
+        reader(self.get(name)?).map_err(|why| self.unreadable(name, why))
+    }
+
     /// JSON text.
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<T, Fault> {
         let text: &str = self.get(name)?;

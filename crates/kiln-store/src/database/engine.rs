@@ -16,6 +16,14 @@ pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
 /// The texts `line` of many rows as lines of one, in their order.
 pub(crate) const LINES: &str = "group_concat(line, char(10))";
 
+/// The function that makes a list in JSON of values.
+pub(crate) const LIST: &str = "json_array";
+
+/// A double as the text that reads back to the same bits; anything else as it is.
+pub(crate) fn exact(column: &str) -> String {
+    format!("CASE typeof({column}) WHEN 'real' THEN printf('%!.17g', {column}) ELSE {column} END")
+}
+
 /// How long to wait for another process, which holds the store for milliseconds unless something is wrong.
 const PATIENCE: Duration = Duration::from_secs(10);
 
