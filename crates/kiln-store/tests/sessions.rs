@@ -63,6 +63,32 @@ fn attempts_read_back_oldest_first() {
     assert!(store.record_attempt(&all[0]).is_err(), "an attempt is recorded once");
 }
 
+#[test]
+fn every_text_and_number_of_an_attempt_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder);
+    let texts = ["", "null", "two\nlines\r\n", "\"quoted\" \\ \u{1}\u{7f}\t", "\u{2028} ü 🦀", "[1, 2]", "a\u{0}b"];
+    let numbers = [0.0, 0.1 + 0.2, 1.0 / 3.0, 1e-9 / 3.0, 1e9 / 7.0, 2.0, f64::EPSILON];
+    let mut all = Vec::new();
+    for (at_ms, (text, number)) in texts.iter().flat_map(|text| numbers.map(|number| (*text, number))).enumerate() {
+        all.push(Attempted {
+            seconds: number,
+            words: Some(text.into()),
+            config: None,
+            environment: text.into(),
+            speedup: Some(number),
+            promise: None,
+            hypothesis: Some(text.into()),
+            ..attempt(at_ms as i64, text, Some(text), None)
+        });
+    }
+    all.iter().for_each(|one| store.record_attempt(one).unwrap());
+    let found = store.attempts(AttemptsOf::All).unwrap();
+    assert_eq!(found, all);
+    let bits = |of: &[Attempted]| of.iter().map(|one| one.speedup.map(f64::to_bits)).collect::<Vec<_>>();
+    assert_eq!(bits(&found), bits(&all));
+}
+
 fn session(folder: &str, user: &str, started_ms: i64) -> Session {
     Session {
         id: Study::new_id(),

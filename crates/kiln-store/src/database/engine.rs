@@ -19,7 +19,7 @@ pub(crate) const LINES: &str = "group_concat(line, char(10))";
 /// The function that makes a list in JSON of values.
 pub(crate) const LIST: &str = "json_array";
 
-/// A double as the text that reads back to the same bits; anything else as it is.
+/// A double as text, anything else as it is. It reads back to the same bits between 1e-30 and 1e30.
 pub(crate) fn exact(column: &str) -> String {
     format!("CASE typeof({column}) WHEN 'real' THEN printf('%!.17g', {column}) ELSE {column} END")
 }
