@@ -32,6 +32,7 @@ pub(in crate::html) fn look(study: Study, trials: Vec<Trial>) -> StudyLook {
         number: 0,
         config: "LANES=8,FUSED=true".into(),
         workloads: vec![workload],
+        grain: kiln_app::Grain::default(),
     };
     StudyLook {
         story: Story { now, notes },
