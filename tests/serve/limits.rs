@@ -28,6 +28,9 @@ fn no_path_leads_to_a_file() {
         assert!(!answer.body.contains("root:") && !answer.body.contains("SQLite format"), "{path}");
     }
     assert_eq!(get(&server.at, "/").status, 200);
+    let damaged = ask(&server.at, "GET", "/study/%ff%fe", &[("accept", "text/html")], "");
+    assert_eq!(damaged.status, 404, "{}", damaged.body);
+    assert!(damaged.body.contains("<main") && damaged.body.contains("not valid UTF-8"), "{}", damaged.body);
 }
 
 #[test]

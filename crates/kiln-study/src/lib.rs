@@ -18,9 +18,9 @@ pub use kiln_bench::{
     Against, Baseline, Baselines, Bench, BoardRate, CacheState, Cases, CheckReport, Checked, Ended, Evaluation, Event,
     Extent, Figures, Forged, Instrument, Kernel, Listener, Lost, Machine, Measured, Peaks, Placed, Probe, Probed,
     Resources, Rival, Scrutiny, Settings, Stage, Standing, Stands, Subject, Surroundings, ToBeat, Tried, Trouble,
-    Unmeasured, Versus, board_rate, build_request, cost, cuda_toolchain, environment, every_workload, examine,
-    examine_selected, forge, judge_resources, missing, peaks, standing, tool_workloads, toolchain, triton_toolchain,
-    versus,
+    Unmeasured, Versus, believed, board_rate, build_request, cost, cuda_toolchain, environment, every_workload,
+    examine, examine_selected, forge, judge_resources, limits, missing, peaks, standing, tool_workloads, toolchain,
+    triton_toolchain, versus,
 };
 pub use recording::archive::Archive;
 pub use recording::record::Record;

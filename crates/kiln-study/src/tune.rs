@@ -421,9 +421,15 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
     let refused = refusals(campaigns.iter().map(|c| (&c.attempts, &c.late[..])));
     // The worst of several: a study over workloads apart has reached its aim when every one of them has.
     let order = [TuneVerdict::NoValidCandidate, TuneVerdict::Stopped, TuneVerdict::NotReached, TuneVerdict::Reached];
-    let worst = campaigns.iter().min_by_key(|c| order.iter().position(|v| *v == c.verdict));
-    let (verdict, reason) =
-        worst.map_or((TuneVerdict::NoValidCandidate, String::new()), |c| (c.verdict, c.reason.clone()));
+    let rank = |c: &Campaign| order.iter().position(|v| *v == c.verdict);
+    let gain = |c: &Campaign| together(c.workloads.iter()).map_or(0.0, |whole| whole.value);
+    let worst = campaigns.iter().min_by(|a, b| rank(a).cmp(&rank(b)).then(gain(a).total_cmp(&gain(b))));
+    let count = campaigns.len();
+    let (verdict, reason) = worst.map_or((TuneVerdict::NoValidCandidate, String::new()), |c| {
+        let own = c.workloads.iter().find(|one| !one.holdout && apart && count > 1);
+        let on = own.map_or(String::new(), |one| format!(" on {}, the smallest of {count} workloads", one.name));
+        (c.verdict, c.reason.replacen(" (target", &format!("{on} (target"), 1))
+    });
     let config = if apart { None } else { campaigns.first().and_then(|c| c.config.clone()) };
     let mut workloads: Vec<Confirmed> = Vec::new();
     let (mut ablation, mut late, mut implementations) = (Vec::new(), Vec::new(), Vec::new());

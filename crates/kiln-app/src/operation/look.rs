@@ -18,7 +18,7 @@ use crate::operation::importance::{Important, mattering};
 use crate::operation::show::{Shown, Story, show};
 use crate::project::Project;
 
-pub use duels::{Duel, interval_of};
+pub use duels::{Duel, Grain, interval_of};
 pub use faster::{FasterCandidate, WhyNot};
 pub use winner::{Against, PairedWorkload, RivalKind};
 

@@ -19,8 +19,8 @@ use crate::operation::next::{NextRequest, NextStep, next};
 use crate::operation::session::past_sessions;
 use crate::operation::sweep::SweepStory;
 use crate::project::Project;
-use crate::record::Whose;
 use crate::record::profiles::{AppliedFix, applied};
+use crate::record::{StudyNow, Whose};
 
 /// Studies and runs looked at, the newest.
 const NEWEST: u32 = 200;
@@ -57,7 +57,7 @@ pub struct KernelLook {
     pub attempts: Vec<Attempted>,
     /// Sessions about it that are over, oldest first.
     pub sessions: Vec<SessionRow>,
-    /// Remarks on it, its studies and its causes, oldest first.
+    /// Remarks on it, its studies, its causes and the lessons that it met, oldest first.
     pub remarks: Vec<Remark>,
     /// What to do next, with the tree and the checklists; or the mistakes because of which that cannot be said.
     pub next: Result<NextStep, Vec<Report>>,
@@ -149,15 +149,16 @@ fn looked(project: &Project, kernel: &Utf8Path, by_name: bool) -> Result<KernelL
     );
     let sweeps = history.runs.iter().filter_map(|run| Some((run.clone(), SweepStory::of(run.sweep()?)))).take(SWEEPS);
     let sessions = past_sessions(project)?.into_iter().filter(|row| row.kernel.as_deref() == Some(&name));
+    let lessons = met(project, &attempts);
     Ok(KernelLook {
         changes: changes.ok(),
         diagnoses: diagnoses(project, &profiles),
         fixes: applied(&profiles),
         sweeps: sweeps.collect(),
         tuned: tuned(project, &Whose::at(&name, Utf8Path::new(&path)), &history),
-        lessons: met(project, &attempts),
         sessions: sessions.collect(),
-        remarks: remarks(&store, &name, &history)?,
+        remarks: remarks(&store, &name, &history, &lessons)?,
+        lessons,
         next: advised(project, kernel, by_name, Utf8Path::new(&path)),
         at_ms: jiff::Timestamp::now().as_millisecond(),
         kernel: name,
@@ -231,13 +232,33 @@ fn met(project: &Project, attempts: &[Attempted]) -> Vec<MetLesson> {
     found
 }
 
-fn remarks(store: &Store, name: &str, history: &History) -> Result<Vec<Remark>, Fault> {
-    let own = |remark: &Remark| match &remark.about {
+fn remarks(store: &Store, name: &str, history: &History, lessons: &[MetLesson]) -> Result<Vec<Remark>, Fault> {
+    let own = |remark: &Remark| is_about(&remark.about, name, &history.studies, lessons);
+    Ok(store.remarks()?.into_iter().filter(own).collect())
+}
+
+/// Whether a remark belongs to a kernel: it is about its causes, its studies, or lessons that it met.
+fn is_about(about: &RemarkSubject, name: &str, studies: &[StudyNow], lessons: &[MetLesson]) -> bool {
+    match about {
         RemarkSubject::Cause(kernel, _) => kernel == name,
         RemarkSubject::Trial(study, ..) | RemarkSubject::Decision(study) => {
-            history.studies.iter().any(|now| now.study.id == *study)
+            studies.iter().any(|now| now.study.id == *study)
         }
-        RemarkSubject::Lesson(_) => false,
-    };
-    Ok(store.remarks()?.into_iter().filter(own).collect())
+        RemarkSubject::Lesson(id) => lessons.iter().any(|met| met.id == *id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_on_lessons_that_a_kernel_met_are_its_own() {
+        let met = MetLesson { id: "profile_first".into(), times: 1, last_ms: 0, lesson: None };
+        let own = |about: &RemarkSubject| is_about(about, "k", &[], std::slice::from_ref(&met));
+        assert!(own(&RemarkSubject::Lesson("profile_first".into())) && !own(&RemarkSubject::Lesson("hang".into())));
+        assert!(
+            own(&RemarkSubject::Cause("k".into(), "x".into())) && !own(&RemarkSubject::Cause("l".into(), "x".into()))
+        );
+    }
 }

@@ -199,6 +199,8 @@ pub struct StudyRow {
     pub best_s: Option<f64>,
     /// Over how many workloads that is a mean.
     pub best_over: usize,
+    /// The one workload that it is of, where each is searched apart and none is confirmed.
+    pub best_on: Option<String>,
     /// Whether that is confirmed.
     pub is_confirmed: bool,
 }
@@ -219,10 +221,21 @@ impl StudyRow {
         });
         let confirmed =
             (!tuned.is_empty()).then(|| (tuned.iter().map(|time| time.ln()).sum::<f64>() / tuned.len() as f64).exp());
-        let passed = searching().filter(|trial| trial.state == TrialState::Passed).filter_map(|trial| trial.cost);
-        let found = passed.min_by(f64::total_cmp);
+        let passed = searching().filter(|trial| trial.state == TrialState::Passed);
+        let passed = passed.filter_map(|trial| Some((trial.cost?, trial.phase_id().workload)));
+        let found = passed.min_by(|(a, _), (b, _)| a.total_cmp(b));
+        let best_on = found.and_then(|(_, on)| on.map(String::from)).filter(|_| confirmed.is_none());
+        let found = found.map(|(cost, _)| cost);
         let best_over = if confirmed.is_some() { tuned.len() } else { workloads_together(&now.study) };
-        StudyRow { state, trials, best_s: confirmed.or(found), best_over, is_confirmed: confirmed.is_some(), now }
+        StudyRow {
+            state,
+            trials,
+            best_s: confirmed.or(found),
+            best_over,
+            best_on,
+            is_confirmed: confirmed.is_some(),
+            now,
+        }
     }
 }
 
@@ -256,6 +269,21 @@ pub fn look_studies(project: &Project, filter: &StudiesFilter) -> Result<Studies
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::sample;
+    use kiln_store::{Labels, Trial};
+
+    #[test]
+    fn the_best_of_workloads_tuned_apart_says_of_which_it_is() {
+        let study = crate::operation::watch::tests::study("1@here".into());
+        let trial = |phase: &str, cost| Trial { phase: phase.into(), ..sample::trial(Some(cost)) };
+        let row = |trials: Vec<Trial>| {
+            let (study, labels) = (study.clone(), Labels::default());
+            StudyRow::of(StudyNow { study, gone: false, trials, labels, validated: Vec::new(), remarks: Vec::new() })
+        };
+        let apart = row(vec![trial("short/seed", 2e-3), trial("long/seed", 5e-3)]);
+        assert_eq!((apart.best_s, apart.best_on.as_deref()), (Some(2e-3), Some("short")));
+        assert_eq!(row(vec![trial("seed", 2e-3)]).best_on, None);
+    }
 
     #[test]
     fn a_filter_reads_back_what_it_writes_and_refuses_what_it_does_not_know() {

@@ -22,6 +22,7 @@ use kiln_study::{
 };
 
 use crate::attempt::{About, Trying};
+use crate::ending::Ends;
 use crate::event::{Count, What};
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, Opened, lock, others, split, surroundings};
@@ -284,7 +285,12 @@ fn broken_off(
     trouble: Trouble,
 ) -> Result<Tuned, Failure> {
     let interrupted = project.is_stopped();
+    let failure = Failure::from(trouble);
     if live {
+        if let (false, Some(why)) = (interrupted, failure.reason()) {
+            // Whoever looks later did not see it printed. Where it cannot be kept, it is printed at least.
+            let _ = store.note(&study.id, now(), "fault", &why);
+        }
         let state = if interrupted { State::Interrupted } else { State::Failed };
         store.finish(&study.id, state, None, None, now(), seconds)?;
     }
@@ -294,7 +300,7 @@ fn broken_off(
     }
     // A full disk or a lost tool can be put right; what was done need not be done again.
     let saved = live && store.trials(&study.id).is_ok_and(|trials| !trials.is_empty());
-    Ok(Tuned::Failed { failure: trouble.into(), saved: saved.then_some(short_id) })
+    Ok(Tuned::Failed { failure, saved: saved.then_some(short_id) })
 }
 
 /// The day of a moment, in UTC.

@@ -83,6 +83,26 @@ fn speedup(figures: &Value) -> String {
     )
 }
 
+fn speedup_over(summary: &Value) -> String {
+    format!("{} over {}", speedup(summary), summary["baseline"].as_str().unwrap_or("the default configuration"))
+}
+
+/// What a study's speedup is of: device, caches, workloads, and whether those have one configuration.
+fn scope(study: &Value) -> String {
+    let summary = &study["summary"];
+    let tuned: Vec<&Value> = list(summary, "workloads").iter().filter(|one| one["holdout"] != true).collect();
+    let names: Vec<&str> = tuned.iter().map(|one| name(one, "name")).collect();
+    let cache = study["options"]["cache"].as_str().map_or(String::new(), |cache| format!(", {cache} cache"));
+    let on = match names[..] {
+        [] => String::new(),
+        [one] => format!(", {one}"),
+        _ => format!(", geometric mean over {}", names.join(", ")),
+    };
+    let apart = names.len() > 1 && tuned.iter().all(|one| one["config"].is_object());
+    let apart = if apart { ", each with a configuration of its own" } else { "" };
+    format!("On {}{cache}{on}{apart}", name(study, "device"))
+}
+
 fn fewest(intervals: &[Value]) -> Option<u64> {
     intervals.iter().filter_map(|one| one["n"].as_u64()).min()
 }
@@ -405,11 +425,12 @@ pub(super) fn of_study(study: &Value) -> Evidence {
     let late = list(summary, "late").iter().map(|late| late["refusal"].clone());
     let verdict = name(summary, "verdict");
     let may_claim = match (summary["speedup"].is_number(), verdict) {
+        (true, "reached") => format!("{}: confirmed {} (reached).", scope(study), speedup_over(summary)),
         (true, _) => format!(
-            "On {}: confirmed {} over {} ({verdict}).",
-            name(study, "device"),
-            speedup(summary),
-            summary["baseline"].as_str().unwrap_or("the default configuration")
+            "No speedup is confirmed ({verdict}): {}. {}: measured {}.",
+            name(summary, "reason"),
+            scope(study),
+            speedup_over(summary)
         ),
         (false, _) => format!("No speedup is confirmed ({verdict}): {}", name(summary, "reason")),
     };
@@ -427,6 +448,29 @@ pub(super) fn of_study(study: &Value) -> Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_study_claims_no_more_than_its_verdict_and_its_workloads() {
+        let row = |name: &str, holdout: bool| json!({ "name": name, "holdout": holdout, "samples": 30 });
+        let study = |verdict: &str, workloads: Value| {
+            let summary = json!({
+                "verdict": verdict, "reason": "on b the winner is too_noisy against the baseline", "baseline": "naive",
+                "speedup": 1.25, "speedup_ci95": [1.2, 1.3], "workloads": workloads,
+            });
+            json!({ "device": "GPU", "options": { "cache": "cold" }, "summary": summary })
+        };
+        let claim = |study: Value| of_study(&study).may_claim;
+        let rows = json!([row("a", false), row("b", false), row("c", true)]);
+        assert_eq!(
+            claim(study("reached", rows.clone())),
+            "On GPU, cold cache, geometric mean over a, b: confirmed 1.250x (95 % interval 1.200 to 1.300) over naive (reached)."
+        );
+        let short = claim(study("not_reached", rows));
+        assert!(short.starts_with("No speedup is confirmed (not_reached): on b the winner is too_noisy"), "{short}");
+        let own = |name: &str| json!({ "name": name, "config": { "A": 1 } });
+        let apart = claim(study("reached", json!([own("a"), own("b")])));
+        assert!(apart.contains("over a, b, each with a configuration of its own: confirmed"), "{apart}");
+    }
 
     #[test]
     fn a_benchmark_says_how_sure_it_is_and_what_it_did_not_look_at() {

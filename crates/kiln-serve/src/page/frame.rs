@@ -63,6 +63,9 @@ pub(super) fn sorry(status: StatusCode, reports: &[Report]) -> String {
     let _ = write!(html, "<main id=\"main\" class=\"sorry\"><h1>{}</h1>", escaped(title));
     for report in reports {
         let _ = write!(html, "<p>{}</p>", escaped(&report.message));
+        if !report.label.is_empty() {
+            let _ = write!(html, "<p>{}.</p>", escaped(&report.label));
+        }
         for words in report.hint.iter() {
             let _ = write!(html, "<p class=\"hint\">hint: {}</p>", escaped(words));
         }
@@ -123,4 +126,17 @@ fn keys(html: &mut String) {
         let _ = write!(html, "<dt><kbd>{}</kbd></dt><dd>{}</dd>", escaped(key), escaped(does));
     }
     html.push_str("</dl><form method=\"dialog\"><button>Close</button></form></dialog>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_says_what_was_expected() {
+        let report = Report::error("there is no sort `<x>`").label("expected newest, oldest").hint("look again");
+        let html = sorry(StatusCode::BAD_REQUEST, &[report]);
+        assert!(html.contains("<p>there is no sort `&lt;x&gt;`</p><p>expected newest, oldest.</p>"), "{html}");
+        assert!(html.contains("hint: look again"), "{html}");
+    }
 }

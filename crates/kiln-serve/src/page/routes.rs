@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, RawQuery, Request, State};
 use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{any, get, post};
-use kiln_app::{Failure, Report};
+use kiln_app::{Failure, Fault, Report};
 use serde_json::json;
 
 use super::views::{Page, Place, page};
@@ -40,7 +41,7 @@ pub(super) type Pairs = Vec<(String, String)>;
 
 /// A page, and beside it its sections.
 fn place(path: &str, which: fn(String, &Pairs) -> Place) -> Router<Site> {
-    type Name = Option<Path<String>>;
+    type Name = Result<Option<Path<String>>, PathRejection>;
     let whole = move |State(site): State<Site>, name: Name, RawQuery(query): RawQuery, headers: HeaderMap| async move {
         match read(&site, which, name, query).await {
             Ok(page) => Html(frame::page(&page, site.access.token())).into_response(),
@@ -60,10 +61,12 @@ fn place(path: &str, which: fn(String, &Pairs) -> Place) -> Router<Site> {
 async fn read(
     site: &Site,
     which: fn(String, &Pairs) -> Place,
-    name: Option<Path<String>>,
+    name: Result<Option<Path<String>>, PathRejection>,
     query: Option<String>,
 ) -> Result<Arc<Page>, Failure> {
     let pairs = pairs(query.as_deref())?;
+    // A name that is no text names nothing.
+    let name = name.map_err(|_| Fault::new("looking for a page", "its address is not valid UTF-8"))?;
     let place = which(name.map(|Path(name)| name).unwrap_or_default(), &pairs);
     site.desk.read(move |desk| page(desk, &place, &pairs)).await
 }

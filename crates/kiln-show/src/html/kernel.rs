@@ -2,7 +2,7 @@
 //! its story. What is not recorded is left out.
 
 use kiln_app::KernelLook;
-use kiln_store::{RemarkSubject, Study};
+use kiln_store::{ProfileRecord, RemarkSubject, Study};
 
 use super::session::{next_sections, table as session_table};
 use super::{Address, Block, Cell, Section, Table, View};
@@ -156,18 +156,27 @@ fn limits(look: &KernelLook, view: &View) -> Option<Section> {
         return None;
     }
     let mut blocks: Vec<Block> = Vec::new();
-    let versions: Vec<_> = look.diagnoses.iter().map(|(_, diagnosis)| diagnosis).collect();
+    // Roofs are those of a device, and a workload has its own place under them.
+    let like = look.diagnoses.last().map(|(place, _)| of_what(&look.profiles[*place]));
+    let drawn = look.diagnoses.iter().filter(|(place, _)| Some(of_what(&look.profiles[*place])) == like);
+    let versions: Vec<_> = drawn.map(|(place, diagnosis)| (place + 1, diagnosis)).collect();
     blocks.extend(versions_picture(&look.kernel, &versions).map(Block::Figure));
-    if let Some((_, newest)) = look.diagnoses.last() {
+    if let Some((place, newest)) = look.diagnoses.last() {
         blocks.extend(ProfilePictures { diagnosis: newest }.bars().into_iter().map(Block::Figure));
-        blocks.push(Block::words(newest.explanation.clone()));
+        let ProfileRecord { workload, device, .. } = &look.profiles[*place];
+        let of = format!(
+            "Figures show profiles of {workload} on {device}, by their numbers below; bars show number {}.",
+            place + 1
+        );
+        blocks.extend([Block::words(of), Block::words(newest.explanation.clone())]);
     }
     let mut table = Table::new(
         "Profiles, oldest first",
-        &["when", "cause", "promise #", "time #", "workload", "device", "configuration"],
+        &["number #", "when", "cause", "promise #", "time #", "workload", "device", "configuration"],
     );
-    for one in look.profiles.iter().rev().take(MOST).rev() {
+    for (at, one) in look.profiles.iter().enumerate().rev().take(MOST).rev() {
         table.row(vec![
+            Cell::figure((at + 1) as f64, (at + 1).to_string()),
             moment(one.at_ms, &view.zone).into(),
             one.cause.clone().unwrap_or("none".into()).into(),
             Cell::figure(one.expected_speedup, format!("{:.2}x", one.expected_speedup)),
@@ -195,6 +204,11 @@ fn limits(look: &KernelLook, view: &View) -> Option<Section> {
         blocks.push(Block::Table(table));
     }
     Some(Section::new("limits", "What limits it: roofline and stalls", blocks))
+}
+
+/// What profiles have in common that stand under the same roofs.
+fn of_what(profile: &ProfileRecord) -> [&str; 4] {
+    [&profile.device, &profile.target, &profile.variant, &profile.workload]
 }
 
 fn sweeps(look: &KernelLook) -> Option<Section> {
@@ -269,6 +283,11 @@ fn remarks(look: &KernelLook, view: &View) -> Option<Section> {
             remark.text.clone().into(),
         ]);
     }
-    // A page has a form to add the first.
-    (!table.rows.is_empty() || view.is_page).then(|| Section::new("remarks", "Review notes", vec![Block::Table(table)]))
+    let block = match table.rows.is_empty() {
+        false => Block::Table(table),
+        // A page has a form to add the first.
+        true if view.is_page => Block::words("No remarks yet."),
+        true => return None,
+    };
+    Some(Section::new("remarks", "Review notes", vec![block]))
 }

@@ -92,9 +92,9 @@ mod tests {
 
     #[test]
     fn figures_of_kiln_are_known_and_others_are_not() {
-        let svg = Canvas::new(20.0, 10.0, "x").standalone();
+        let svg = Canvas::new(60.0, 10.0, "x").standalone();
         let own = png(&svg).unwrap();
-        assert!(is_figure(svg.as_bytes()) && is_figure(&own) && decoded(&own).width() == 40);
+        assert!(is_figure(svg.as_bytes()) && is_figure(&own) && decoded(&own).width() == 120);
         let other = Pixmap::new(4, 4).unwrap().encode_png().unwrap();
         assert!(!is_figure(&other) && !is_figure(b"") && !is_figure(b"<svg/>") && !is_figure(&own[..20]));
         // The sum of the chunk that every PNG ends with.

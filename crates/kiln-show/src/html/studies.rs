@@ -30,6 +30,7 @@ pub fn studies_sections(look: &StudiesLook, filter: &StudiesFilter, view: &View)
     } else {
         let first = filter.page.min(look.rows.len().saturating_sub(1) / STUDIES_A_PAGE) * STUDIES_A_PAGE;
         let shown = look.rows.iter().skip(first).take(STUDIES_A_PAGE);
+        let searching = shown.clone().any(|row| row.best_s.is_some() && !row.is_confirmed);
         let mut table = Table::new(
             "Studies",
             &[
@@ -60,6 +61,7 @@ pub fn studies_sections(look: &StudiesLook, filter: &StudiesFilter, view: &View)
         }
         table.rows = shown.map(|row| cells(row, view)).collect();
         blocks.push(Block::Table(table));
+        blocks.extend(searching.then(|| Block::words("* the fastest while searching; not a result.")));
         let all = look.rows.len().div_ceil(STUDIES_A_PAGE);
         let at = |page| Address::Studies(StudiesFilter { page, ..filter.clone() }.query()).to_string();
         blocks.push(Block::Control(pages(first / STUDIES_A_PAGE, all, at)));
@@ -68,7 +70,7 @@ pub fn studies_sections(look: &StudiesLook, filter: &StudiesFilter, view: &View)
 }
 
 fn cells(row: &StudyRow, view: &View) -> Row {
-    let StudyRow { now, state, trials, best_s, best_over, is_confirmed } = row;
+    let StudyRow { now, state, trials, best_s, best_over, best_on, is_confirmed } = row;
     let study = &now.study;
     let link = |address: Address| view.is_page.then(|| address.to_string());
     let called = now.labels.name.clone().unwrap_or_else(|| study.short_id().to_string());
@@ -81,7 +83,8 @@ fn cells(row: &StudyRow, view: &View) -> Row {
         state.name().into(),
         study.verdict.clone().unwrap_or("-".into()).into(),
         best_s.map_or("-".into(), |best| {
-            let of = mean_of(*best_over).map_or(String::new(), |words| format!(" ({words})"));
+            let of = best_on.as_ref().map(|workload| format!("on {workload}")).or_else(|| mean_of(*best_over));
+            let of = of.map_or(String::new(), |words| format!(" ({words})"));
             Cell::figure(best, format!("{}{}{of}", duration(best), if *is_confirmed { "" } else { " *" }))
         }),
         speedup.map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x"))),

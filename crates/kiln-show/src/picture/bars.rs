@@ -19,14 +19,12 @@ const TOP: f64 = 48.0;
 const PLOT: f64 = 420.0;
 /// A letter of the labels is about this wide.
 const LETTER: f64 = 7.2;
-/// A letter of the title.
-const TITLE_LETTER: f64 = 9.2;
 
 impl Bars {
     pub(crate) fn canvas(&self) -> Canvas {
         let longest = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let left = 28.0 + LETTER * longest as f64;
-        let width = (left + PLOT + 70.0).max(32.0 + TITLE_LETTER * self.title.chars().count() as f64);
+        let width = left + PLOT + 70.0;
         let bottom = TOP + ROW * self.rows.len() as f64;
         let said: Vec<String> = self.rows.iter().map(|(name, share)| format!("{name} {}", percent(*share))).collect();
         let mut canvas = Canvas::new(width, bottom + 46.0, &self.title).described(said.join(", "));

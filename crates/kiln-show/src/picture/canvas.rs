@@ -18,6 +18,23 @@ pub struct Canvas {
 /// Text, lines and fills by class, all within `.plot`. Dark backgrounds have their own values.
 pub(crate) const STYLE: &str = include_str!("figure.css");
 
+/// So much wider bold text is.
+const BOLD: f64 = 1.12;
+
+/// How wide text is at a size, in a wide font: which one a reader has is not known.
+pub(crate) fn width_of(text: &str, size: f64) -> f64 {
+    let letter = |c: char| match c {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.33,
+        'f' | 'r' | 't' | ' ' | '-' | '/' | '(' | ')' | '[' | ']' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 1.0,
+        '=' | '+' | '<' | '>' | '~' => 0.84,
+        c if c.is_ascii_uppercase() => 0.75,
+        c if c.is_ascii() => 0.64,
+        _ => 1.0,
+    };
+    size * text.chars().map(letter).sum::<f64>()
+}
+
 /// Where text stands by its place.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
@@ -27,7 +44,9 @@ pub(crate) enum Anchor {
 }
 
 impl Canvas {
+    /// At least as wide as its title.
     pub(crate) fn new(width: f64, height: f64, title: &str) -> Self {
+        let width = width.max(32.0 + BOLD * width_of(title, 16.0));
         Canvas { width, height, title: title.into(), description: String::new(), body: String::new() }
     }
 
@@ -125,5 +144,17 @@ impl Canvas {
              <rect class=\"back\" width=\"{width:.0}\" height=\"{height:.0}\"/>\n\
              <text class=\"title\" x=\"16\" y=\"28\">{title}</text>\n{body}</svg>\n"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_as_wide_as_its_title() {
+        let canvas = Canvas::new(10.0, 10.0, "softmax: the best time by EXP and METHOD");
+        assert!(canvas.width > 410.0, "{}", canvas.width);
+        assert_eq!(Canvas::new(760.0, 10.0, "short").width, 760.0);
     }
 }

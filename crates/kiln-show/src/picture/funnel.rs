@@ -62,7 +62,7 @@ impl<'t> Funnel<'t> {
             self.stopped,
             self.passed
         );
-        let width = (LEFT + PLOT + 150.0).max(32.0 + 9.2 * title.chars().count() as f64);
+        let width = LEFT + PLOT + 150.0;
         let mut canvas = Canvas::new(width, TOP + ROW * rows.len() as f64 + 32.0, title).described(words);
         for (at, (name, left, lost)) in rows.iter().enumerate() {
             let (y, long) = (TOP + ROW * at as f64, PLOT * *left as f64 / self.tried as f64);

@@ -47,7 +47,7 @@ impl SweepPictures<'_> {
         let left = 24.0 + LETTER * longest.chain(corner).max().unwrap_or(0) as f64;
         let columns = maps.iter().map(|map| map.columns.len()).max().unwrap_or(0) as f64;
         let height = |map: &Map<'_>| GAP + HEIGHT * map.rows.len() as f64;
-        let width = (left + WIDTH * columns + 24.0).max(32.0 + 9.2 * title.chars().count() as f64);
+        let width = left + WIDTH * columns + 24.0;
         let bottom = TOP + maps.iter().map(|map| height(map)).sum::<f64>();
         let mut canvas = Canvas::new(width, bottom + 30.0, &title);
         let mut top = TOP;

@@ -21,6 +21,7 @@ const WEAKEST: f64 = 3.0;
 struct Met {
     best: Option<f64>,
     refused: usize,
+    stopped: usize,
 }
 
 impl SearchPicture<'_> {
@@ -33,6 +34,7 @@ impl SearchPicture<'_> {
             let (Some(column), Some(row)) = (across.of[*place], down.of[*place]) else { continue };
             let Some(met) = cells.get_mut(row).and_then(|cells| cells.get_mut(column)) else { continue };
             met.refused += usize::from(self.trials[*place].state == TrialState::Refused);
+            met.stopped += usize::from(self.trials[*place].state == TrialState::Stopped);
             let time = self.time(*place);
             met.best = [met.best, time].into_iter().flatten().min_by(f64::total_cmp);
         }
@@ -40,7 +42,7 @@ impl SearchPicture<'_> {
         let longest = down.values.iter().take(high).map(|value| value.shown().chars().count()).max().unwrap_or(0);
         let left = 40.0 + 7.6 * (longest.min(24) as f64).max(down.name.chars().count().min(24) as f64);
         let title = format!("{}: the best time by {} and {}", self.name, across.name, down.name);
-        let width = (left + CELL.0 * wide as f64 + 24.0).max(32.0 + 9.2 * title.chars().count() as f64);
+        let width = left + CELL.0 * wide as f64 + 24.0;
         let more = |column: &TunableColumn| column.values.len() > MOST;
         let cut = if more(across) || more(down) {
             format!(" Only the first {MOST} values of each are drawn.")
@@ -48,7 +50,7 @@ impl SearchPicture<'_> {
             String::new()
         };
         let words = format!(
-            "The best is {}. Cells without a figure were not tried, or everything in them was refused.{cut}",
+            "The best is {}. Empty cells were not tried; `refused`: nothing in it passed; `stopped`: what passed was too slow to be measured to its end.{cut}",
             duration(best)
         );
         let mut canvas = Canvas::new(width, TOP + CELL.1 * high as f64 + 40.0, &title).described(&words);
@@ -63,10 +65,11 @@ impl SearchPicture<'_> {
             canvas.text("small", (left - 8.0, y + 22.0), Anchor::End, &clipped(&value.shown(), left - 16.0));
             for (column, met) in met.iter().enumerate() {
                 let x = left + CELL.0 * column as f64;
-                let (fill, words) = match (met.best, met.refused) {
-                    (Some(time), _) => (shade(time / best), duration(time)),
-                    (None, 0) => ("none".into(), String::new()),
-                    (None, _) => ("#cfcfcf".into(), "refused".into()),
+                let (fill, words) = match met {
+                    Met { best: Some(time), .. } => (shade(time / best), duration(*time)),
+                    Met { stopped: 1.., .. } => ("#e6e6e6".into(), "stopped".into()),
+                    Met { refused: 1.., .. } => ("#cfcfcf".into(), "refused".into()),
+                    _ => ("none".into(), String::new()),
                 };
                 if !words.is_empty() {
                     canvas.filled((x + 1.0, y + 1.0), CELL.0 - 2.0, CELL.1 - 2.0, &fill);

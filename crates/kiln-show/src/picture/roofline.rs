@@ -8,8 +8,8 @@ use super::canvas::{Anchor, Canvas};
 pub(super) struct Roofs<'a> {
     title: String,
     at: &'a RoofPosition,
-    /// Where it stood before, oldest first.
-    earlier: Vec<&'a RoofPosition>,
+    /// Where it stood before, with the number of the version.
+    earlier: Vec<(usize, &'a RoofPosition)>,
     /// Powers of ten that the axes run between.
     x: (i32, i32),
     y: (i32, i32),
@@ -38,15 +38,15 @@ impl<'a> Roofs<'a> {
     }
 
     /// The same with where earlier versions stood, under the same roofs and axes wide enough for all.
-    fn with(mut self, earlier: Vec<&'a RoofPosition>) -> Self {
-        let sound = |at: &&RoofPosition| {
+    fn with(mut self, earlier: Vec<(usize, &'a RoofPosition)>) -> Self {
+        let sound = |(_, at): &(usize, &RoofPosition)| {
             at.intensity.is_normal() && at.intensity > 0.0 && at.flops.is_normal() && at.flops > 0.0
         };
-        for at in earlier.into_iter().filter(|at| at.pipe == self.at.pipe).filter(sound) {
+        for (number, at) in earlier.into_iter().filter(|(_, at)| at.pipe == self.at.pipe).filter(sound) {
             self.x =
                 (self.x.0.min(power(at.intensity).floor() as i32), self.x.1.max(power(at.intensity).ceil() as i32));
             self.y.0 = self.y.0.min((power(at.flops) - 0.2).floor() as i32);
-            self.earlier.push(at);
+            self.earlier.push((number, at));
         }
         self
     }
@@ -108,10 +108,10 @@ impl<'a> Roofs<'a> {
         canvas.text("label", (LEFT + WIDTH - 6.0, corner.1 - 8.0), Anchor::End, &flat);
         let middle = place((left * ridge).sqrt(), self.at.roof((left * ridge).sqrt()));
         canvas.text("label", (middle.0 - 10.0, middle.1 - 8.0), Anchor::End, &slope);
-        let before: Vec<(f64, f64)> = self.earlier.iter().map(|at| place(at.intensity, at.flops)).collect();
-        for (version, at) in before.iter().enumerate() {
-            canvas.dot("stopped", *at, 5.0);
-            canvas.text("label", (at.0 + 8.0, at.1 + 4.0), Anchor::Start, &(version + 1).to_string());
+        for (number, was) in &self.earlier {
+            let at = place(was.intensity, was.flops);
+            canvas.dot("stopped", at, 5.0);
+            canvas.text("label", (at.0 + 8.0, at.1 + 4.0), Anchor::Start, &number.to_string());
         }
         let point = place(self.at.intensity, self.at.flops);
         canvas.line("lead", point, place(self.at.intensity, self.at.roof(self.at.intensity)));
@@ -168,13 +168,14 @@ impl<'a> Roofs<'a> {
     }
 }
 
-/// Every version of a kernel under the roofs of the newest; none where that computes nothing that counts.
-pub(crate) fn versions_picture(kernel: &str, versions: &[&ProfileDiagnosis]) -> Option<Canvas> {
-    let (newest, earlier) = versions.split_last()?;
-    let own = Roofs::of(newest)?.with(earlier.iter().filter_map(|one| one.position.as_ref()).collect());
+/// Versions of a kernel by their numbers, under the roofs of the newest; none where that computes nothing that counts.
+pub(crate) fn versions_picture(kernel: &str, versions: &[(usize, &ProfileDiagnosis)]) -> Option<Canvas> {
+    let ((_, newest), earlier) = versions.split_last()?;
+    let earlier = earlier.iter().filter_map(|(number, one)| Some((*number, one.position.as_ref()?)));
+    let own = Roofs::of(newest)?.with(earlier.collect());
     let title = match own.earlier.len() {
         0 => format!("{kernel} under the roofs ({})", own.at.pipe),
-        count => format!("{kernel} under the roofs ({}): {} versions, oldest 1", own.at.pipe, count + 1),
+        count => format!("{kernel} under the roofs ({}): {} profiles", own.at.pipe, count + 1),
     };
     Some(Roofs { title, ..own }.canvas())
 }

@@ -21,6 +21,8 @@ const MOST_PANELS: usize = 9;
 const MOST: usize = 240;
 /// Values written below a panel at most.
 const MOST_VALUES: usize = 6;
+/// Room for one of them at most: the outer ones reach beyond the panel.
+const WIDEST: f64 = 78.0;
 
 impl SearchPicture<'_> {
     /// One panel for each tunable; `order` says which come first.
@@ -99,8 +101,10 @@ impl SearchPicture<'_> {
         }
         canvas.line("axis", (left + INNER.0, top + bottom), (left + PANEL.0 - INNER.1, top + bottom));
         let step = column.values.len().div_ceil(MOST_VALUES).max(1);
-        for value in (0..column.values.len()).step_by(step) {
-            let words = clipped(&column.values[value].shown(), room / MOST_VALUES as f64);
+        let written: Vec<usize> = (0..column.values.len()).step_by(step).collect();
+        let apart = written.windows(2).map(|two| (x(two[1]) - x(two[0])).abs()).fold(WIDEST, f64::min);
+        for value in written {
+            let words = clipped(&column.values[value].shown(), apart.max(room / MOST_VALUES as f64));
             canvas.text("small", (x(value), top + bottom + 26.0), Anchor::Middle, &words);
         }
     }

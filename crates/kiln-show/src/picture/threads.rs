@@ -4,7 +4,7 @@
 use kiln_store::TrialState;
 
 use super::axis::LogAxis;
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Anchor, Canvas, width_of};
 use super::search::{SearchPicture, named, told};
 use crate::html::kept::Drawn;
 use crate::studies::columns::TunableColumn;
@@ -101,18 +101,34 @@ impl SearchPicture<'_> {
     }
 }
 
-/// Text that fits between two axes.
+/// Text that fits between two axes, with two letters at least.
 pub(super) fn clipped(text: &str, room: f64) -> String {
-    let most = ((room / 7.2) as usize).max(4);
-    match text.chars().count() > most {
-        true => text.chars().take(most - 2).chain("..".chars()).collect(),
-        false => text.into(),
+    const SIZE: f64 = 13.0;
+    if width_of(text, SIZE) <= room || text.chars().count() <= 4 {
+        return text.into();
     }
+    let mut found = String::new();
+    for (at, letter) in text.chars().enumerate() {
+        let longer = format!("{found}{letter}");
+        if at >= 2 && width_of(&longer, SIZE) + width_of("..", SIZE) > room {
+            break;
+        }
+        found = longer;
+    }
+    found + ".."
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::search::tests::{is_clean, tried, with};
+    use super::*;
+
+    #[test]
+    fn text_that_is_too_long_is_cut_where_its_room_ends() {
+        assert_eq!((clipped("recompute", 80.0), clipped("poly", 10.0)), ("recompute".into(), "poly".into()));
+        let cut = clipped("VEC=16,CHAINS=2,GROUP=4,METHOD=store", 174.0);
+        assert!(cut.ends_with("..") && width_of(&cut, 13.0) <= 174.0 && cut.len() > 12, "{cut}");
+    }
 
     #[test]
     fn every_trial_is_a_line_and_what_does_not_differ_is_left_out() {

@@ -35,6 +35,9 @@ fn every_workload_has_its_own_winner() {
     assert!(winners[1].starts_with("A=0,B=0"), "{winners:?}");
     assert!(played.heard("phase small/search") && played.heard("phase large/confirm"));
     assert!(summary.ablation.iter().all(|entry| entry.workload.is_some()));
+    let least = summary.workloads.iter().min_by(|a, b| a.speedup.total_cmp(&b.speedup)).unwrap();
+    let words = format!("confirmed {:.2}x on {}, the smallest of 2 workloads (target", least.speedup, least.name);
+    assert!(summary.reason.starts_with(&words), "{}: expected {words}", summary.reason);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 //! workload, side and round; and intervals of times.
 
 use kiln_core::{MeasuredSide, MeasuredWorkload};
-use kiln_stats::{Bootstrap, Interval, series_median};
+use kiln_stats::{Block, Bootstrap, Comparison, Interval, Thresholds, series_median};
 use kiln_store::{Measurement, Store, Study, Trial};
+use kiln_study::{believed, limits};
 
 use crate::failure::Failure;
 
@@ -21,6 +22,39 @@ pub struct Duel {
     pub config: String,
     /// Samples by workload. Sides are `candidate`, `winner`, `baseline:NAME`, or in a run-off configurations.
     pub workloads: Vec<MeasuredWorkload>,
+    /// How finely its times can be told apart.
+    pub grain: Grain,
+}
+
+/// How finely times can be told apart: a gain that is no larger is none.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Grain {
+    /// Whether they were taken on a GPU.
+    pub on_gpu: bool,
+    /// The share of the times that could be hidden from the system's accounts, by workload.
+    pub hidden: Vec<(String, f64)>,
+}
+
+impl Grain {
+    /// A verdict, as a study would reach it.
+    pub(super) fn judged(&self, workload: &str, found: Comparison) -> Comparison {
+        let hidden = self.hidden.iter().filter(|(name, _)| name == workload).map(|(_, share)| *share);
+        believed(found, hidden.fold(0.0, f64::max))
+    }
+
+    /// The limits of a verdict on times like these.
+    pub(super) fn limits(&self, blocks: &[Block]) -> Thresholds {
+        limits(&Thresholds::default(), self.on_gpu, blocks)
+    }
+}
+
+/// Of all duels together: whoever was measured elsewhere is known no better.
+pub(super) fn coarsest<'d>(duels: impl IntoIterator<Item = &'d Duel>) -> Grain {
+    duels.into_iter().fold(Grain::default(), |mut all, duel| {
+        all.on_gpu |= duel.grain.on_gpu;
+        all.hidden.extend(duel.grain.hidden.iter().cloned());
+        all
+    })
 }
 
 /// Every duel that ended with samples, in the order recorded.
@@ -29,7 +63,11 @@ pub(super) fn of(store: &Store, study: &Study, trials: &[Trial]) -> Result<Vec<D
     for trial in trials.iter().filter(|trial| DUELS.contains(&trial.phase_id().name) && trial.refusal.is_none()) {
         let workloads = gathered(store.measurements_of(&study.id, &trial.phase, trial.number)?);
         let (phase, config) = (trial.phase.clone(), trial.config.clone());
-        found.push(Duel { phase, number: trial.number, config, workloads });
+        let checks = trial.details.read().ok().and_then(|details| details.scrutiny.as_ref());
+        let hidden = |one: &MeasuredWorkload| Some((one.name.clone(), checks?.get(&one.name)?.hidden));
+        let hidden = workloads.iter().filter_map(hidden).collect();
+        let grain = Grain { on_gpu: study.arch.is_some(), hidden };
+        found.push(Duel { phase, number: trial.number, config, workloads, grain });
     }
     Ok(found)
 }

@@ -73,7 +73,9 @@ fn why(
     trials: &[Trial],
     duels: &[Duel],
 ) -> WhyNot {
-    let refused = late.iter().find(|late| late.config.to_string() == trial.config);
+    // Of workloads tuned apart, one may refuse what another takes.
+    let own = |late: &&Late| PhaseId::parse(&late.phase).workload == workload;
+    let refused = late.iter().filter(own).find(|late| late.config.to_string() == trial.config);
     if let Some(Late { phase, refusal, .. }) = refused {
         return WhyNot::Refused { phase: phase.clone(), refusal: refusal.clone() };
     }
@@ -88,7 +90,7 @@ fn why(
     }
     let own = |duel: &&Duel| PhaseId::parse(&duel.phase).workload == workload;
     let side_by_side = |duel: &Duel| {
-        let compared = in_turns(&duel.workloads, &trial.config, winner);
+        let compared = in_turns(duel, &trial.config, winner);
         let whole = compared.len() == duel.workloads.len();
         let ratio = together(&compared).filter(|_| whole)?;
         Some(WhyNot::SideBySide { phase: duel.phase.clone(), ratio })
@@ -98,6 +100,7 @@ fn why(
 
 #[cfg(test)]
 mod tests {
+    use super::super::duels::Grain;
     use super::*;
     use crate::record::sample;
     use kiln_core::{MeasuredSide, MeasuredWorkload};
@@ -117,8 +120,9 @@ mod tests {
         let sides = vec![side("A=1", 1.0), side("A=2", 1.5)];
         let on = |name: &str| MeasuredWorkload { name: name.into(), shape: None, sides: sides.clone() };
         for workloads in [vec![on("small")], vec![on("small"), on("large")]] {
-            let table = in_turns(&workloads, "A=2", "A=1");
-            let duel = Duel { phase: "run-off".into(), number: 0, config: "A=1".into(), workloads };
+            let duel =
+                Duel { phase: "run-off".into(), number: 0, config: "A=1".into(), workloads, grain: Grain::default() };
+            let table = in_turns(&duel, "A=2", "A=1");
             let why = why(&trial("A=2"), (None, "A=1"), &[], &[], &[duel]);
             let WhyNot::SideBySide { phase, ratio } = why else { panic!("{why:?}") };
             assert_eq!(phase, "run-off");

@@ -2,12 +2,10 @@
 //! runner-up and the default the speedup with its interval, and whether both were measured in turns or apart.
 
 use kiln_core::{Config, MeasuredWorkload};
-use kiln_stats::{
-    Apart, Block, Comparison, Estimate, Interval, Thresholds, Verdict, compare_blocks, compare_runs, overall,
-};
-use kiln_store::{Measurement, Store, Study, Trial};
+use kiln_stats::{Apart, Block, Comparison, Estimate, Interval, Verdict, compare_blocks, compare_runs, overall};
+use kiln_store::{Confirmed, Measurement, Store, Study, Trial};
 
-use super::duels::Duel;
+use super::duels::{Duel, Grain, coarsest};
 use super::{searched, winners};
 use crate::failure::Failure;
 
@@ -96,7 +94,7 @@ pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[D
         if let Some(duel) = named("confirm").find(|duel| duel.config == words) {
             let baseline = duel.workloads.iter().flat_map(|w| &w.sides).find(|side| side.name.starts_with("baseline:"));
             if let Some(side) = baseline.map(|side| side.name.clone()) {
-                let workloads = in_turns(&duel.workloads, &side, "candidate");
+                let workloads = as_said(study, &workload, &words, in_turns(duel, &side, "candidate"));
                 let name = side.trim_start_matches("baseline:").to_string();
                 let mut one = against(RivalKind::Baseline, name, &duel.phase, true, workloads);
                 // As the study said it: holdouts do not count, and workloads have weights.
@@ -109,7 +107,7 @@ pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[D
         let sides_with = |duel: &Duel| duel.workloads.iter().flat_map(|w| &w.sides).any(|side| side.name == words);
         if let Some(duel) = named("run-off").find(|duel| sides_with(duel)) {
             found.extend(
-                runner_up(&duel.workloads, &words)
+                runner_up(duel, &words)
                     .map(|(what, workloads)| against(RivalKind::RunnerUp, what, &duel.phase, true, workloads)),
             );
         }
@@ -121,13 +119,39 @@ pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[D
             && default.config != words
         {
             let measured = |trial: &Trial| store.measurements_of(&study.id, &trial.phase, trial.number);
-            let workloads = apart(&measured(default)?, &measured(best)?);
+            let grain = coarsest(own.iter().copied());
+            let workloads = apart(&measured(default)?, &measured(best)?, &grain);
             let phase = format!("{} and {}", default.phase, best.phase);
             found.push(against(RivalKind::Default, default.config.clone(), &phase, false, workloads));
         }
     }
     found.retain(|one| !one.workloads.is_empty());
     Ok(found)
+}
+
+/// The winner over its baseline as the study said it. It drew its resamples from another seed, and one figure has one interval.
+fn as_said(study: &Study, apart: &Option<String>, winner: &str, found: Vec<PairedWorkload>) -> Vec<PairedWorkload> {
+    let Some(summary) = study.summary.as_ref().and_then(|summary| summary.read().ok()) else { return found };
+    let said = |one: PairedWorkload| {
+        let own = |row: &&Confirmed| {
+            let config = row.config.as_ref().map(Config::to_string);
+            row.name == one.name && (apart.is_none() || config.as_deref() == Some(winner))
+        };
+        let mut rows = summary.workloads.iter().filter(own);
+        match (rows.next(), rows.next()) {
+            (Some(row), None) => PairedWorkload {
+                name: one.name,
+                speedup: row.speedup,
+                speedup_ci95: row.speedup_ci95,
+                winner_s: row.best_ms / 1e3,
+                rival_s: row.baseline_ms / 1e3,
+                verdict: row.verdict,
+                samples: row.samples,
+            },
+            _ => one,
+        }
+    };
+    found.into_iter().map(said).collect()
 }
 
 /// The speedup over all tuned workloads that a study's summary has.
@@ -137,11 +161,11 @@ fn overall_said(study: &Study) -> Option<Estimate> {
 }
 
 /// The next best of a run-off, by what its time is over the winner's.
-fn runner_up(workloads: &[MeasuredWorkload], winner: &str) -> Option<(String, Vec<PairedWorkload>)> {
-    let names = workloads.first()?.sides.iter().map(|side| side.name.clone());
+fn runner_up(duel: &Duel, winner: &str) -> Option<(String, Vec<PairedWorkload>)> {
+    let names = duel.workloads.first()?.sides.iter().map(|side| side.name.clone());
     let rivals = names.filter(|name| name != winner);
     let compared = rivals.map(|name| {
-        let found = in_turns(workloads, &name, winner);
+        let found = in_turns(duel, &name, winner);
         (name, found)
     });
     let behind = |found: &[PairedWorkload]| found.iter().map(|one| one.speedup.ln()).sum::<f64>();
@@ -149,7 +173,7 @@ fn runner_up(workloads: &[MeasuredWorkload], winner: &str) -> Option<(String, Ve
 }
 
 /// Two sides that took turns.
-pub(super) fn in_turns(workloads: &[MeasuredWorkload], rival: &str, winner: &str) -> Vec<PairedWorkload> {
+pub(super) fn in_turns(duel: &Duel, rival: &str, winner: &str) -> Vec<PairedWorkload> {
     let compared = |workload: &MeasuredWorkload| {
         let (own, other) = (workload.side(winner)?, workload.side(rival)?);
         let blocks: Vec<Block> = own
@@ -158,20 +182,21 @@ pub(super) fn in_turns(workloads: &[MeasuredWorkload], rival: &str, winner: &str
             .zip(&other.rounds)
             .map(|(candidate, baseline)| Block { baseline: baseline.clone(), candidate: candidate.clone() })
             .collect();
-        let found = compare_blocks(&blocks, &Thresholds::default(), 0).ok()?;
-        Some(paired(&workload.name, &found))
+        let found = compare_blocks(&blocks, &duel.grain.limits(&blocks), 0).ok()?;
+        Some(paired(&workload.name, &duel.grain.judged(&workload.name, found)))
     };
-    workloads.iter().filter_map(compared).collect()
+    duel.workloads.iter().filter_map(compared).collect()
 }
 
 /// Two trials that were measured apart.
-fn apart(rival: &[Measurement], winner: &[Measurement]) -> Vec<PairedWorkload> {
+fn apart(rival: &[Measurement], winner: &[Measurement], grain: &Grain) -> Vec<PairedWorkload> {
     let compared = |own: &Measurement| {
         let other = rival.iter().find(|other| other.workload == own.workload)?;
         let (base, candidate) = ([other.samples.clone()], [own.samples.clone()]);
         let side = |rounds| Apart { rounds, yardstick: None };
-        let found = compare_runs(side(&base), side(&candidate), &Thresholds::default(), 0).ok()?;
-        Some(paired(&own.workload, &found))
+        let block = Block { baseline: other.samples.clone(), candidate: own.samples.clone() };
+        let found = compare_runs(side(&base), side(&candidate), &grain.limits(&[block]), 0).ok()?;
+        Some(paired(&own.workload, &grain.judged(&own.workload, found)))
     };
     winner.iter().filter_map(compared).collect()
 }
@@ -195,5 +220,74 @@ pub(super) fn together(workloads: &[PairedWorkload]) -> Option<Estimate> {
         [] => None,
         [one] => Some(estimate(one)),
         all => overall(&all.iter().map(|one| (1.0, estimate(one))).collect::<Vec<_>>()).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_core::MeasuredSide;
+
+    fn duel(hidden: f64) -> Duel {
+        let times = |scale: f64| -> Vec<Vec<f64>> {
+            (0..6)
+                .map(|round| (0..9).map(|at| scale * (1.0 + 1e-3 * f64::from((at * 5 + round) % 7))).collect())
+                .collect()
+        };
+        let side =
+            |name: &str, scale| MeasuredSide { name: name.into(), rounds: times(scale), ..MeasuredSide::default() };
+        let sides = vec![side("candidate", 1.0), side("baseline:naive", 1.05)];
+        Duel {
+            phase: "confirm".into(),
+            number: 0,
+            config: "A=1".into(),
+            workloads: vec![MeasuredWorkload { name: "small".into(), shape: None, sides }],
+            grain: Grain { on_gpu: false, hidden: vec![("small".into(), hidden)] },
+        }
+    }
+
+    #[test]
+    fn a_gain_that_the_clock_could_hide_is_none() {
+        let verdict = |hidden| in_turns(&duel(hidden), "baseline:naive", "candidate")[0].verdict;
+        assert_eq!((verdict(0.0), verdict(0.06)), (Verdict::Faster, Verdict::TooNoisy));
+        let run = |scale: f64| Measurement {
+            phase: "search".into(),
+            trial: 0,
+            workload: "small".into(),
+            subject: "candidate".into(),
+            block: 0,
+            samples: (0..20).map(|at| scale * (1.0 + 1e-3 * f64::from(at % 7))).collect(),
+            calls: 1,
+            cache: "warm".into(),
+        };
+        let verdict = |hidden| apart(&[run(1.05)], &[run(1.0)], &coarsest([&duel(hidden)]))[0].verdict;
+        assert_ne!(verdict(0.06), Verdict::Faster);
+    }
+
+    #[test]
+    fn the_baseline_is_held_against_as_the_study_said() {
+        let mut study = crate::operation::watch::tests::study("1@here".into());
+        let rows = |config: serde_json::Value| {
+            serde_json::json!({
+                "name": "small", "best_ms": 1000.0, "best_ci95_ms": [990.0, 1010.0], "baseline_ms": 1050.0,
+                "baseline_ci95_ms": [1040.0, 1060.0], "speedup": 1.05, "speedup_ci95": [1.02, 1.07], "cliffs_delta": 1.0,
+                "p_value": 1e-9, "verdict": "too_noisy", "samples": 54, "warnings": [], "holdout": false, "config": config,
+            })
+        };
+        let mut summary = serde_json::json!({
+            "verdict": "reached", "reason": "", "config": null, "speedup": 1.05, "speedup_ci95": [1.02, 1.07],
+            "target_speedup": 1.1, "baseline": "naive", "trials": 5, "refused": {}, "ablation": [], "seed": 7, "seconds": 1.0,
+            "study": "x", "workloads": [rows(serde_json::json!({ "A": 1 })), rows(serde_json::json!({ "A": 2 }))],
+        });
+        study.summary = Some(kiln_store::Kept::found(summary.clone()));
+        let measured = in_turns(&duel(0.0), "baseline:naive", "candidate");
+        let said = as_said(&study, &Some("small".into()), "A=1", measured.clone());
+        assert_eq!((said[0].speedup_ci95.low, said[0].verdict), (1.02, Verdict::TooNoisy));
+        // Of which configuration a row is, is not known here: what was measured stands.
+        let said = as_said(&study, &None, "A=1", measured.clone());
+        assert_eq!(said[0].speedup_ci95.low, measured[0].speedup_ci95.low);
+        summary["workloads"] = serde_json::json!([rows(serde_json::Value::Null)]);
+        study.summary = Some(kiln_store::Kept::found(summary));
+        assert_eq!(as_said(&study, &None, "A=1", measured)[0].speedup_ci95.high, 1.07);
     }
 }

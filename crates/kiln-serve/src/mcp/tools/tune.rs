@@ -120,6 +120,15 @@ fn state_schema() -> Value {
 
 fn start(call: &Call<'_>) -> Result<Answer, Failure> {
     let given = &call.given;
+    // A study knows its kernel, and a client that knows the study need not. It gets no other folder by that.
+    if let (Some(study), None) = (given.text("resume"), given.path("path"))
+        && call.file().is_err()
+        && let Ok((known, _)) = recorded(call.project, call.kiln, &study)
+        && let Some(path) = known["study"]["path"].as_str()
+    {
+        let report = Report::error("`resume` needs `path`: the project's folder has no kernel.toml");
+        return Err(report.hint(format!("study {study} is of the kernel at path: {path}")).into());
+    }
     // Mistakes in the file are told at once.
     call.file()?;
     let request = TuneRequest {

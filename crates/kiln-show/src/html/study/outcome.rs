@@ -9,6 +9,7 @@ use crate::studies::past::Past;
 use crate::studies::study::repeat;
 use crate::words::command::Command;
 use crate::words::number::{counted, duration, grouped, stretch};
+use crate::words::scrutiny::{least_checked, notes};
 use crate::words::time::moment;
 
 /// What was asked, on what, and how it stands.
@@ -59,7 +60,13 @@ pub(super) fn overview(look: &StudyLook, view: &View) -> Section {
             blocks.push(Block::words(format!("Interrupted after {tried}. Continue with:")));
             blocks.push(Block::Command(Command::resume(&view.kiln, study).to_string()));
         }
-        (State::Failed, _) => blocks.push(Block::words(format!("Ended by a fault after {tried}."))),
+        (State::Failed, _) => {
+            let why = look.story.notes.iter().rev().find(|note| note.kind == "fault");
+            let why = why.map_or(String::new(), |note| format!(": {}", note.text));
+            blocks.push(Block::words(format!("Ended by a fault after {tried}{why}.")));
+            blocks.push(Block::words("Once that is put right, continue with:"));
+            blocks.push(Block::Command(Command::resume(&view.kiln, study).to_string()));
+        }
         (State::Finished, None) => blocks.push(Block::words("Finished; this kiln cannot read its figures.")),
     }
     blocks.push(Block::words("Repeat the study:"));
@@ -138,6 +145,12 @@ pub(super) fn figures(look: &StudyLook) -> Option<Section> {
     if !warnings.is_empty() {
         blocks.push(Block::words("Warnings:"));
         blocks.push(Block::List(warnings));
+    }
+    let known = least_checked(&summary.workloads).map(|line| line.replace("\n    ", "; "));
+    let known: Vec<Cell> = known.into_iter().chain(notes(&summary.workloads)).map(Cell::text).collect();
+    if !known.is_empty() {
+        blocks.push(Block::words("What these figures rest on:"));
+        blocks.push(Block::List(known));
     }
     blocks.extend(worth(&summary.ablation).map(Block::Table));
     if let Some(limit) = &summary.limit {

@@ -32,6 +32,7 @@ pub(in crate::html) fn look(study: Study, trials: Vec<Trial>) -> StudyLook {
         number: 0,
         config: "LANES=8,FUSED=true".into(),
         workloads: vec![workload],
+        grain: kiln_app::Grain::default(),
     };
     StudyLook {
         story: Story { now, notes },
@@ -187,4 +188,30 @@ fn a_comparison_names_baselines_and_what_differs() {
     assert!(html.contains(">pair samples<") && html.contains(">40<"), "{html}");
     let same = shown(&with("numpy", 20), &with("numpy", 20));
     assert!(same.contains("their speedup over numpy;") && same.contains("Nothing that is recorded of them."), "{same}");
+}
+
+#[test]
+fn a_result_says_what_it_rests_on() {
+    let mut own = study();
+    let mut summary = serde_json::to_value(own.summary.as_ref().unwrap().read().unwrap()).unwrap();
+    summary["workloads"][0]["notes"] = serde_json::json!(["smaller gains do not count as faster"]);
+    summary["workloads"][0]["checked"] =
+        serde_json::json!({ "timed": 30, "compared": 30, "reference": 4, "detects": 0.822 });
+    own.summary = Some(kiln_store::Kept::found(summary));
+    let html = shown(&look(own, trials()), &TrialFilter::default(), &View::file("kiln"));
+    assert!(html.contains("smaller gains do not count as faster"), "{html}");
+    assert!(
+        html.contains("4 checked against the reference; errors in 82.2 % of calls or more would be found"),
+        "{html}"
+    );
+}
+
+#[test]
+fn a_study_that_a_fault_ended_says_which_and_how_to_go_on() {
+    let failed = Study { state: State::Failed, verdict: None, summary: None, ..study() };
+    let mut seen = look(failed, trials());
+    seen.story.notes.push(Note { at_ms: BEGAN, kind: "fault".into(), text: "the disk is <full>".into() });
+    let html = shown(&seen, &TrialFilter::default(), &View::page("kiln"));
+    assert!(html.contains("Ended by a fault after 5 configurations: the disk is &lt;full&gt;."), "{html}");
+    assert!(html.contains("--resume abcd0123"), "{html}");
 }
