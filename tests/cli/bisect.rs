@@ -174,6 +174,10 @@ fn ends_that_are_not_what_they_are_said_to_be_are_refused() {
     refused(&["--until", "slow"], "--until slow is not understood");
     refused(&["--good", "HEAD~3", "--bad", "HEAD~2", "--until", "fast:50%"], "--bad HEAD~2 is not bad");
     assert_eq!(git(&folder, &["worktree", "list"]).lines().count(), 1);
+    // What is wrong lies in changes that no commit has.
+    let right = repository("bisect-uncommitted", 2, |_| GOOD);
+    let ran = bisect(&right, &["--until", "build"]);
+    assert!(ran.code == 2 && ran.err.contains("git -C twice diff HEAD -- ."), "{}{}", ran.out, ran.err);
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn a_mistake_in_what_was_typed_makes_no_store_and_no_attempt() {
         "session start --price cheap",
         "session start --goal 1.2",
         "session start --goal 20%",
+        "session start --goal 1.2x --worth 100",
         "session status",
         "session end",
         "retire nowhere --because x",
@@ -88,6 +89,7 @@ fn a_session_is_told_from_its_first_failure_to_its_report_and_the_next_one_is_sh
     assert!(tried.code == 0 && tried.out.contains("sample"), "{}{}", tried.out, tried.err);
     let shell = kiln_in(&folder, &["try", "false is false", "--", "false"]);
     assert_eq!(shell.code, 3, "{}", shell.err);
+    assert_eq!(kiln_in(&folder, &["try", " ", "--", "kiln", "check", "sample"]).code, 2, "it says nothing");
     let decided = kiln_in(
         &folder,
         &[
@@ -112,6 +114,8 @@ fn a_session_is_told_from_its_first_failure_to_its_report_and_the_next_one_is_sh
         "{status:#}"
     );
     assert_eq!(status["hypotheses"][0]["outcome"], "passed");
+    assert_eq!(status["hypotheses"][1]["words"], "exit status: 1");
+    assert_eq!(status["session"]["path"], "sample");
     assert!(status["row"]["time_to_build_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{status:#}");
 
     let ended = kiln(&folder, "session end --out reports");

@@ -1,8 +1,18 @@
 //! `kiln next` as it is typed: text, the drawn tree, checklists, JSON, and a mistake in the settings.
 
+use std::path::Path;
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::run::{empty_folder, kiln_in};
+
+/// The node that `kiln next` ends at, and its command.
+fn step(folder: &Path) -> (String, String) {
+    let ran = kiln_in(folder, &["next", "mine", "--json"]);
+    let found: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err));
+    (found["node"].as_str().unwrap().into(), found["command"].as_str().unwrap().into())
+}
 
 #[test]
 fn a_new_project_is_led_to_its_first_step() {
@@ -44,4 +54,48 @@ fn a_mistake_in_the_thresholds_is_shown_at_its_line() {
     for words in ["unknown key thresholds.profile_bellow", ".kiln/config.toml:2", "did you mean profile_below?"] {
         assert!(ran.err.contains(words), "{words}\n{}", ran.err);
     }
+}
+
+#[test]
+fn what_broke_without_a_commit_is_not_looked_for_among_commits() {
+    let folder = empty_folder("next-uncommitted");
+    assert_eq!(kiln_in(&folder, &["init", "mine"]).code, 0);
+    let git = |words: &[&str]| {
+        let own = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+        assert!(Command::new("git").current_dir(&folder).args(own).args(words).status().unwrap().success());
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "sample"]);
+    let build = ["gate", "mine", "--target", "cpu", "--until", "build"];
+    assert_eq!(kiln_in(&folder, &["check", "mine", "--target", "cpu"]).code, 0);
+    let file = folder.join("mine/mine.c");
+    let right = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("#error no\n{right}")).unwrap();
+    assert!((0..3).all(|_| kiln_in(&folder, &build).code == 3));
+    assert_eq!(step(&folder), ("look_at_changes".into(), "git -C mine diff HEAD -- .".into()));
+    git(&["commit", "-q", "-a", "-m", "broken"]);
+    assert_eq!(step(&folder).0, "bisect", "now a commit has it");
+}
+
+#[test]
+fn nothing_ends_with_a_result_that_is_wrong() {
+    let folder = empty_folder("next-broken");
+    assert_eq!(kiln_in(&folder, &["init", "mine"]).code, 0);
+    assert_eq!(kiln_in(&folder, &["session", "start", "mine", "--goal", "0.01x"]).code, 0);
+    let bench = ["bench", "mine", "--target", "cpu", "--workload", "small", "--samples", "25", "--max-samples", "25"];
+    let timed = kiln_in(&folder, &bench);
+    assert!(timed.code == 0 && timed.err.contains("the goal is reached"), "{}{}", timed.out, timed.err);
+    assert_eq!(step(&folder).0, "stop");
+    let file = folder.join("mine/mine.c");
+    let right = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, right.replace("expf(", "1.5f * expf(0.5f * ")).unwrap();
+    let wrong = kiln_in(&folder, &["check", "mine", "--target", "cpu"]);
+    assert_eq!(wrong.code, 3, "{}{}", wrong.out, wrong.err);
+    assert_eq!(step(&folder).0, "shrink", "the goal was reached by what is gone");
+    let status = kiln_in(&folder, &["session", "status"]).out;
+    assert!(status.contains("fix what broke since (numerics): kiln next mine"), "{status}");
+    std::fs::write(&file, &right).unwrap();
+    assert_eq!(kiln_in(&folder, &["check", "mine", "--target", "cpu"]).code, 0);
+    assert_eq!(step(&folder).0, "stop");
 }

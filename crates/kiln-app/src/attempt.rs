@@ -118,7 +118,10 @@ impl<'p> Trying<'p> {
         let kept = self.project.kept_store().and_then(|store| Ok((self.kept(&store, made)?, store)));
         let (joined, store) = match kept {
             Ok(kept) => kept,
-            Err(fault) => return not(&format!("this {} is not recorded as an attempt", self.verb), fault),
+            Err(fault) => {
+                let command = self.verb.split(' ').next().unwrap_or(self.verb);
+                return not(&format!("this {command} is not recorded as an attempt"), fault);
+            }
         };
         let said = self.follows(&store, joined);
         said.unwrap_or_else(|fault| not("this attempt is recorded, and what it leads to is not known", fault))

@@ -14,8 +14,8 @@ mod walk;
 pub use advice::{Advice, Step};
 pub use checklist::{Item, ItemState, checklists};
 pub use evidence::{
-    Evidence, FixTried, GitState, KernelAt, LastResult, LastSearch, Look, OpenRefusal, ProfileNow, RefusalKind,
-    SessionNow,
+    Evidence, FixTried, GitState, KernelAt, LastFault, LastResult, LastSearch, Look, OpenRefusal, ProfileNow,
+    RefusalKind, SessionNow,
 };
 pub use fact::{Datum, FACTS, Facts, quoted};
 pub use thresholds::{Threshold, Thresholds};

@@ -42,6 +42,8 @@ struct Case {
     /// A page, relative to fixtures/ncu, and the program of it where it has several.
     ncu: Option<String>,
     program: Option<String>,
+    /// The cause that `kiln profile` names without counters.
+    coarse: Option<String>,
     /// A message of another kind.
     said: Option<String>,
     habits: Option<Vec<Habit>>,
@@ -79,6 +81,7 @@ impl Case {
             }
             Case { sanitizer: Some(log), .. } => logged(log),
             Case { ncu: Some(page), program, .. } => profiled(page, program.as_deref()),
+            Case { coarse: Some(cause), .. } => Symptoms { causes: vec![cause.clone()], ..Symptoms::default() },
             Case { said: Some(text), .. } => Symptoms { text: text.clone(), ..Symptoms::default() },
             Case { habits: Some(habits), commands, .. } => {
                 assert!(!commands.is_empty(), "{}: habits are shown by commands", self.from);

@@ -108,6 +108,11 @@ pub fn blind_last(attempts: &[Attempted]) -> Option<BlindChange> {
     let then = before.speedup.filter(|then| *then < SLOW)?;
     let between = &attempts[at..attempts.len() - 1];
     let known = between.iter().any(|one| one.diagnosed() && one.same_kernel(after));
+    // What was refused as it was measured is repaired, not optimised; and to go back to what was measured is no guess.
+    let repaired = between.iter().any(|one| one.failed() && is_same_code(one, before));
+    if repaired || is_known(attempts, after) {
+        return None;
+    }
     let mut changed = difference(before, after);
     // Another machine is no optimisation.
     changed.environment.clear();
@@ -122,6 +127,17 @@ pub fn blind_last(attempts: &[Attempted]) -> Option<BlindChange> {
         after: now,
         changed,
     })
+}
+
+/// Whether two attempts are of the same kernel, sources and configuration.
+fn is_same_code(one: &Attempted, other: &Attempted) -> bool {
+    one.sources.is_some() && one.same_kernel(other) && (&one.sources, &one.config) == (&other.sources, &other.config)
+}
+
+/// Whether what the last attempt measured was measured before.
+fn is_known(attempts: &[Attempted], after: &Attempted) -> bool {
+    let earlier = attempts.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    earlier.iter().any(|one| one.speedup.is_some() && is_same_code(one, after))
 }
 
 /// The last attempt with its speedup, and where the measurement of its kernel before that is.
@@ -154,7 +170,7 @@ pub fn crowded_last(attempts: &[Attempted]) -> Option<Crowded> {
     let (after, _, at) = measured_again(attempts)?;
     let before = Some(&attempts[at]).filter(|before| before.verb != "tune" && after.verb != "tune")?;
     let changed = difference(before, after);
-    (changed.count() > 1).then(|| Crowded {
+    (changed.count() > 1 && !is_known(attempts, after)).then(|| Crowded {
         attempt: after.id.clone(),
         at_ms: after.at_ms,
         kernel: after.kernel.clone(),
@@ -165,7 +181,7 @@ pub fn crowded_last(attempts: &[Attempted]) -> Option<Crowded> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempt::sample::{bench, profile};
+    use crate::attempt::sample::{bench, profile, refused};
 
     fn edited(minute: f64, speedup: f64, sources: &str) -> Attempted {
         Attempted { sources: Some(sources.into()), ..bench(minute, speedup) }
@@ -188,6 +204,10 @@ mod tests {
         assert!(blind(&[bench(1.0, 0.8), tune(2.0, 0.9)]).is_empty(), "a search guesses nothing");
         let other = Attempted { kernel: "other".into(), ..edited(2.0, 0.09, "two") };
         assert!(blind(&[bench(1.0, 0.12), other]).is_empty(), "another kernel");
+        let wrong = refused(1.5, "fuzz", crate::SessionPhase::Check, "numerics");
+        assert!(blind(&[bench(1.0, 0.12), wrong, edited(2.0, 0.1, "two")]).is_empty(), "a repair");
+        let back = [bench(1.0, 0.9), edited(2.0, 0.5, "two"), bench(3.0, 0.9)];
+        assert_eq!(blind(&back).len(), 1, "to go back is no guess");
     }
 
     #[test]

@@ -24,9 +24,10 @@ pub fn counters(attempts: &[Attempted]) -> BTreeMap<String, LessonCount> {
     let mut times: BTreeMap<String, (usize, Vec<f64>)> = BTreeMap::new();
     for (index, attempt) in attempts.iter().enumerate() {
         let Some(lesson) = &attempt.lesson else { continue };
-        let own = |one: &&Attempted| one.same_kernel(attempt);
+        let alike = |one: &Attempted| one.same_kernel(attempt) && one.lesson.as_ref() == Some(lesson);
         // What goes on failing alike is one failure, put right once.
-        if attempts[..index].iter().rfind(own).is_some_and(|last| last.lesson.as_ref() == Some(lesson)) {
+        let last = attempts[..index].iter().rposition(alike);
+        if last.is_some_and(|last| !attempts[last + 1..index].iter().any(|one| one.answers(&attempts[last]))) {
             continue;
         }
         let (met, took) = times.entry(lesson.clone()).or_default();
@@ -56,6 +57,8 @@ mod tests {
         let found = counters(&story)["tail_guard"];
         assert_eq!(found, LessonCount { met: 2, worked: 1, median_s: Some(180.0) });
         assert!(counters(&story[3..4]).is_empty());
+        let builds = [wrong(1.0), at(2.0, "gate", Build), wrong(3.0), at(4.0, "check", Check)];
+        assert_eq!(counters(&builds)["tail_guard"].met, 1, "a build in between puts nothing right");
         let bisected = [wrong(1.0), at(2.0, "bisect", Check), at(3.0, "true", Check)];
         assert_eq!(counters(&bisected)["tail_guard"].worked, 0, "other commits, and a command that is not kiln's");
     }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::report::Facts;
+use crate::words::{lasting, times};
 
 /// A working build is expected within this time.
 const BUILD: f64 = 30.0 * 60.0;
@@ -38,10 +39,9 @@ pub struct Grade {
 
 /// Judges what a session came to.
 pub fn grade(facts: &Facts<'_>) -> Grade {
-    let minutes = |seconds: f64| format!("{:.0} min", seconds / 60.0);
     let within = |target: &str, took: Option<f64>, most: f64, began: f64, never: bool| Judged {
         target: target.into(),
-        found: took.map_or_else(|| "not reached".into(), minutes),
+        found: took.map_or_else(|| "not reached".into(), lasting),
         met: match took {
             Some(took) => Some(took - began <= most),
             None => never.then_some(false),
@@ -56,8 +56,8 @@ pub fn grade(facts: &Facts<'_>) -> Grade {
     let goal = Judged {
         target: if facts.goal.is_empty() { "goal reached".into() } else { format!("goal {}", facts.goal) },
         found: match (facts.speedup, facts.decided) {
-            (Some(speedup), true) if !facts.reached => format!("{speedup:.3}x; the choice to stop is recorded"),
-            (Some(speedup), _) => format!("{speedup:.3}x"),
+            (Some(speedup), true) if !facts.reached => format!("{}; the choice to stop is recorded", times(speedup)),
+            (Some(speedup), _) => times(speedup),
             (None, true) => "the choice to stop is recorded".into(),
             (None, false) => "nothing measured".into(),
         },
@@ -65,10 +65,10 @@ pub fn grade(facts: &Facts<'_>) -> Grade {
         met: facts.has_goal.then_some(facts.reached || facts.decided),
     };
     let budget = Judged {
-        target: format!("time within {}", minutes(facts.budget_s)),
+        target: format!("time within {}", lasting(facts.budget_s)),
         found: match facts.cost {
-            Some(cost) => format!("{}, cost {cost:.2}", minutes(facts.elapsed_s)),
-            None => minutes(facts.elapsed_s),
+            Some(cost) => format!("{}, cost {cost:.2}", lasting(facts.elapsed_s)),
+            None => lasting(facts.elapsed_s),
         },
         met: Some(facts.elapsed_s <= facts.budget_s),
     };

@@ -28,9 +28,9 @@ pub fn mistakes(before: &[Attempted], own: &[Attempted]) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     for (index, again) in all.iter().enumerate().skip(before.len()) {
         let Some(what) = again.mistake() else { continue };
-        // In a row of equal failures the first one counts.
-        let last = all[..index].iter().rfind(|one| one.same_kernel(again));
-        if last.is_some_and(|last| last.mistake() == Some(what)) {
+        // What was not put right since goes on failing: the first time counts.
+        let last = all[..index].iter().rposition(|one| one.same_kernel(again) && one.mistake() == Some(what));
+        if last.is_some_and(|last| !all[last + 1..index].iter().any(|later| later.answers(all[last]))) {
             continue;
         }
         let put_right =
@@ -67,6 +67,8 @@ mod tests {
         let found = mistakes(&[wrong(1.0), right(2.0)], &[wrong(9.0)]);
         assert!(found[0].earlier_session);
         assert!(mistakes(&[wrong(1.0)], &[wrong(9.0)]).is_empty(), "nobody had put it right");
+        let builds = [wrong(1.0), right(2.0), wrong(3.0), at(4.0, "gate", crate::SessionPhase::Build), wrong(5.0)];
+        assert_eq!(mistakes(&[], &builds).len(), 1, "a build in between puts nothing right: it is one mistake");
         let bisected = [wrong(1.0), at(2.0, "bisect", Check), at(3.0, "true", Check), wrong(4.0)];
         assert!(mistakes(&[], &bisected).is_empty(), "a bisection puts nothing right");
         let other = Attempted { kernel: "other".into(), ..wrong(4.0) };

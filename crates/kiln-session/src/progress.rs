@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::refuted::{broken_since, is_refuted};
 use crate::{Attempted, Session};
 
 /// The best speedup so far.
@@ -21,13 +22,13 @@ pub struct Best {
 }
 
 /// The best speedup of the session's kernel on its goal's workload. What was measured on others, or on all together, says nothing of a
-/// goal on one of them.
+/// goal on one of them; what was found wrong since does not count.
 pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
-    let meant = |attempt: &&Attempted| {
+    let meant = |(at, attempt): &(usize, &Attempted)| {
         let there = session.goal.is_about(attempt.workload.as_deref());
-        there && session.is_about(attempt) && attempt.speedup.is_some()
+        there && session.is_about(attempt) && attempt.speedup.is_some() && !is_refuted(attempts, *at)
     };
-    let first = attempts.iter().filter(meant).max_by(|one, other| {
+    let (_, first) = attempts.iter().enumerate().filter(meant).max_by(|(_, one), (_, other)| {
         one.speedup.unwrap_or(0.0).total_cmp(&other.speedup.unwrap_or(0.0)).then(other.at_ms.cmp(&one.at_ms))
     })?;
     Some(Best {
@@ -37,6 +38,13 @@ pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
         config: first.config.clone(),
         attempt: first.id.clone(),
     })
+}
+
+/// The attempt that leaves the kernel broken since its best speedup: with a wrong result, or without a build.
+pub fn broken<'a>(session: &Session, attempts: &'a [Attempted]) -> Option<&'a Attempted> {
+    let best = best(session, attempts)?;
+    let at = attempts.iter().position(|one| one.id == best.attempt)?;
+    broken_since(attempts, at)
 }
 
 /// Seconds from the beginning to the first attempt that ran the session's kernel: it compiled and started.

@@ -14,7 +14,7 @@ pub struct Promise {
     pub kernel: String,
     /// The speedup that its removal promised.
     pub promised: f64,
-    /// The gain that was measured: the speedup after over the one before; none where nothing was measured after.
+    /// The gain that was measured: the speedup after over the one before, on the same workload; none where nothing was measured after.
     pub measured: Option<f64>,
 }
 
@@ -37,10 +37,12 @@ pub fn promises(attempts: &[Attempted]) -> Vec<Promise> {
         let same = |one: &&Attempted| one.speedup.is_some() && one.same_kernel(attempt);
         // A study measures and profiles in one.
         let before = attempts[..=index].iter().rfind(same);
-        let changed = |one: &&Attempted| same(one) && (one.sources != attempt.sources || one.config != attempt.config);
-        let after = attempts[index + 1..].iter().find(changed);
-        let ratio = |before: &Attempted, after: &Attempted| Some(after.speedup? / before.speedup?);
-        let measured = before.zip(after).and_then(|(before, after)| ratio(before, after));
+        let changed = |one: &&Attempted| one.sources != attempt.sources || one.config != attempt.config;
+        let measured = before.and_then(|before| {
+            // Another workload says nothing of what the change gave.
+            let beside = |one: &&Attempted| same(one) && changed(one) && one.workload == before.workload;
+            Some(attempts[index + 1..].iter().find(beside)?.speedup? / before.speedup?)
+        });
         found.push(Promise { cause: cause.clone(), kernel: attempt.kernel.clone(), promised, measured });
     }
     found
@@ -64,6 +66,10 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert!((found[0].measured.unwrap() - 1.5).abs() < 1e-9 && (found[0].kept().unwrap() - 0.5).abs() < 1e-9);
         assert_eq!(promises(&[profile(2.0, "x", 2.0)])[0].measured, None);
+        let on = |name: &str, one: Attempted| Attempted { workload: Some(name.into()), ..one };
+        let other = Attempted { sources: Some("two".into()), ..on("large", bench(3.0, 5.0)) };
+        let mixed = [on("small", bench(1.0, 0.5)), profile(2.0, "x", 2.0), other];
+        assert_eq!(promises(&mixed)[0].measured, None, "another workload");
         assert_eq!(likelihood(&[]), 0.5);
         assert_eq!(likelihood(&found), 0.5);
     }

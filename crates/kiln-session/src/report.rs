@@ -3,14 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::refuted::is_refuted;
 use crate::{
     Attempted, Best, BlindChange, Cost, Crowded, Decision, Grade, Mistake, PhaseTime, Promise, Session, StopWarning,
-    best, blind, cost, counters, crowded, grade, mistakes, phases, promises, stop, time_to_bottleneck, time_to_build,
-    warnings,
+    best, blind, broken, cost, counters, crowded, grade, mistakes, phases, promises, stop, time_to_bottleneck,
+    time_to_build, warnings,
 };
-
-/// How a choice is recorded.
-const DECIDE: &str = "kiln session decide --choose \"go on\" (or \"use the baseline\") --because REASON";
 
 /// A hypothesis and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -167,8 +165,9 @@ pub fn report(material: &Material<'_>) -> SessionReport {
     let best = best(session, attempts);
     let (blind, crowded, repeated) = (blind(attempts), crowded(attempts), mistakes(before, attempts));
     let (build_s, bottleneck_s) = (time_to_build(session, attempts), time_to_bottleneck(session, attempts));
-    let reaches = |one: &Attempted| session.is_reached_by(one);
-    let reached = attempts.iter().any(reaches);
+    let stands = |(at, one): (usize, &Attempted)| session.is_reached_by(one) && !is_refuted(attempts, at);
+    let first = attempts.iter().enumerate().position(stands);
+    let reached = first.is_some();
     let decided = decisions.iter().rfind(|made| made.is_of(session)).is_some_and(Decision::stops);
     let grade = grade(&Facts {
         goal: &session.goal.text,
@@ -187,7 +186,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         cost: spent.total,
     });
     let to_best = match reached {
-        true => attempts.iter().position(reaches),
+        true => first,
         false => best.as_ref().and_then(|best| attempts.iter().position(|one| one.id == best.attempt)),
     };
     let row = SessionRow {
@@ -268,11 +267,17 @@ fn expected(earlier: &[SessionReport]) -> Vec<PhaseTime> {
 fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec<String> {
     let Material { session, attempts, decisions, now_ms, .. } = *material;
     let own = attempts.iter().rev().filter(|one| session.is_about(one)).map(|one| one.path.as_str());
-    let path = own.into_iter().find(|path| !path.is_empty()).or(session.kernel.as_deref()).unwrap_or("PATH");
+    let own = own.into_iter().find(|path| !path.is_empty()).or(session.path.as_deref());
+    let path = own.or(session.kernel.as_deref()).unwrap_or("PATH");
     let stop = stop(session, attempts, decisions, session.ended_ms.unwrap_or(now_ms));
     let mut steps = Vec::new();
     if stop.as_ref().is_some_and(|stop| stop.settled) && session.is_open() {
         steps.push("end the session: kiln session end".to_string());
+    }
+    if let Some(wrong) = broken(session, attempts).filter(|_| reached) {
+        let cause = wrong.cause.as_deref().unwrap_or("a refusal");
+        steps.push(format!("fix what broke since ({cause}): kiln next {path}"));
+        return steps;
     }
     if reached {
         steps.push(format!("guard it: kiln ci {path} --update"));
@@ -286,7 +291,10 @@ fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec
         }
     }
     if stop.is_some_and(|stop| !stop.settled) && session.is_open() {
-        steps.push(format!("decide: {DECIDE}"));
+        // To use the baseline is no end for a kernel that beats it.
+        let wins = best(session, attempts).is_some_and(|best| best.speedup >= 1.0);
+        let end = if wins { "stop here" } else { "use the baseline" };
+        steps.push(format!("decide: kiln session decide --choose \"go on\" (or \"{end}\") --because REASON"));
     }
     // Those that end a session are spoken of above; where the time went stands in the report.
     let first = |rule: crate::StopRule| !rule.ends() && rule != crate::StopRule::PhaseBudget;

@@ -85,7 +85,7 @@ fn a_shorter_second_session_shows_beside_the_first_and_a_known_mistake_counts() 
 fn a_session_without_commands_is_judged_by_nothing_it_did_not_do() {
     let report = made(&[], &[], &[], 1.0);
     assert!(report.grade.targets.iter().filter(|t| t.met == Some(false)).all(|t| t.target.starts_with("goal")));
-    assert!(report.best.is_none() && report.next[0].contains("kiln bench k"));
+    assert!(report.best.is_none() && report.next[0].contains("kiln bench kernels/k"));
     assert_eq!((report.grade.letter.as_str(), report.row.grade.as_str()), ("-", "-"));
     assert_eq!(report.grade.ungraded.as_deref(), Some("no command was recorded in it"));
 }
@@ -127,6 +127,14 @@ fn what_is_next_leads_on_and_never_back() {
     let end = ["end the session: kiln session end", "as decided: stop"];
     assert_eq!(next(&session, &near, &[decided(2.5, "stop")]), end);
     assert_eq!(next(&session, &[bench(1.0, 1.3)], &[])[0], end[0]);
+    let edited = Attempted { sources: Some("two".into()), ..refused(2.0, "fuzz", Check, "numerics") };
+    assert_eq!(
+        next(&session, &[bench(1.0, 1.3), edited], &[]),
+        ["fix what broke since (numerics): kiln next kernels/k"]
+    );
+    let wrong = refused(2.0, "fuzz", Check, "numerics");
+    let refuted = judged(&session, &[bench(1.0, 1.3), wrong], &[], (&[], &[]), 3.0);
+    assert!(refuted.best.is_none() && refuted.row.attempts_to_best.is_none(), "a wrong result is no speedup");
     // Of a session that is over nothing can be decided.
     let over = Session { ended_ms: Some(180_000), state: crate::SessionState::Ended, ..session };
     assert_eq!(next(&over, &near, &[decided(2.5, "stop")]), end[1..]);

@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::promises::likelihood;
-use crate::{Attempted, Session, SessionPhase, best, budgeted, cost, phases, promises};
+use crate::words::{lasting, times};
+use crate::{AttemptOutcome, Attempted, Session, SessionPhase, best, budgeted, cost, difference, phases, promises};
 
 /// Failures of one cause that are enough.
 const SAME_CAUSE: usize = 3;
@@ -87,17 +88,17 @@ pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<S
     let reached =
         best(session, attempts).filter(|best| session.goal.is_reached(best.speedup, best.workload.as_deref()));
     if let Some(best) = &reached {
-        let what = format!("the goal is reached: {:.3}x (goal {})", best.speedup, session.goal.text);
+        let what = format!("the goal is reached: {} (goal {})", times(best.speedup), session.goal.text);
         found.push(warn(StopRule::GoalReached, "", what, "kiln session end".into()));
     }
     let elapsed = session.elapsed_s(now_ms);
     if elapsed >= session.budget_s {
-        let what = format!("the session's time is spent: {} of {}", minutes(elapsed), minutes(session.budget_s));
+        let what = format!("the session's time is spent: {} of {}", lasting(elapsed), lasting(session.budget_s));
         let hint = "decide what to do with `kiln session decide`, or end it with `kiln session end`";
         found.push(warn(StopRule::BudgetSpent, "", what, hint.into()));
     }
     for budget in budgeted(session, &phases(session, attempts)).into_iter().filter(|budget| budget.is_over()) {
-        let what = format!("{} took {} of {}", budget.name, minutes(budget.spent_s), minutes(budget.budget_s));
+        let what = format!("{} took {} of {}", budget.name, lasting(budget.spent_s), lasting(budget.budget_s));
         let hint = "`kiln session status` shows where the time went";
         found.push(warn(StopRule::PhaseBudget, budget.name, what, hint.into()));
     }
@@ -110,10 +111,6 @@ pub fn warnings(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<S
     found.extend(getting_worse(session, attempts));
     found.extend(slow(session, attempts));
     found
-}
-
-fn minutes(seconds: f64) -> String {
-    if seconds < 60.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
 }
 
 /// Failures at the end, of one kernel.
@@ -135,9 +132,24 @@ fn stuck(attempts: &[Attempted]) -> Option<StopWarning> {
     (builds.len() >= 2 && took >= 1800.0).then(|| StopWarning {
         rule: StopRule::BuildStuck,
         about: last.kernel.clone(),
-        what: format!("builds of {} have failed for {}", last.kernel, minutes(took)),
+        what: format!("builds of {} have failed for {}", last.kernel, lasting(took)),
         hint: format!("find the commit that broke it: kiln bisect {} --until build", last.path),
     })
+}
+
+/// The configuration of an attempt, as a command takes it.
+fn chosen(one: &Attempted) -> String {
+    one.config
+        .as_ref()
+        .filter(|config| !config.is_empty())
+        .map(|config| format!(" --config {config}"))
+        .unwrap_or_default()
+}
+
+/// What an attempt measured, as a command takes it: a profile of something else would say nothing of it.
+pub fn measured(one: &Attempted) -> String {
+    let on = one.workload.as_ref().map(|name| format!(" --workload {name}")).unwrap_or_default();
+    on + &chosen(one)
 }
 
 fn same_cause(attempts: &[Attempted]) -> Option<StopWarning> {
@@ -151,10 +163,17 @@ fn same_cause(attempts: &[Attempted]) -> Option<StopWarning> {
         what: format!("{} failed {alike} times in a row by {cause}", last.kernel),
         hint: match (&last.lesson, last.phase) {
             (Some(lesson), _) => format!("read what worked before: kiln lessons show {lesson}"),
-            (None, SessionPhase::Build) => {
-                "write the hypothesis down and test one thing: kiln try \"...\" -- kiln gate ...".into()
+            // No tool looks into what keeps kiln from judging.
+            (None, _) if last.outcome == AttemptOutcome::Fault => {
+                format!(
+                    "the kernel is not at fault: fix what the message names, then run kiln {} {}",
+                    last.verb, last.path
+                )
             }
-            (None, _) => format!("find the cause instead of guessing: kiln sanitize {}", last.path),
+            (None, SessionPhase::Build) => {
+                format!("write the hypothesis down and test one thing: kiln try \"...\" -- kiln gate {}", last.path)
+            }
+            (None, _) => format!("find the cause instead of guessing: kiln sanitize {}{}", last.path, chosen(last)),
         },
     })
 }
@@ -175,24 +194,32 @@ fn no_progress(session: &Session, attempts: &[Attempted]) -> Option<StopWarning>
     (recent < before * (1.0 + PROGRESS)).then(|| StopWarning {
         rule: StopRule::NoProgress,
         about: last.kernel.clone(),
-        what: format!("{} is no faster than {NO_PROGRESS} measurements ago: {before:.3}x at best", last.kernel),
-        hint: format!("see what limits it: kiln profile {}", last.path),
+        what: format!("{} is no faster than {NO_PROGRESS} measurements ago: {} at best", last.kernel, times(before)),
+        hint: format!("see what limits it: kiln profile {}{}", last.path, measured(last)),
     })
 }
 
 fn getting_worse(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
     let all = series(session, attempts);
     let row = &all[all.len().checked_sub(WORSE)?..];
-    let falls = row.windows(2).all(|pair| pair[1].1 < pair[0].1);
+    // The same code measured again is noise, not a change for the worse.
+    let changed = |pair: &[(&Attempted, f64)]| {
+        let found = difference(pair[0].0, pair[1].0);
+        found.sources || !found.config.is_empty()
+    };
+    let falls = row.windows(2).all(|pair| pair[1].1 < pair[0].1 && changed(pair));
     let (first, last) = (row.first()?, row.last()?);
     let best = all.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
     (falls && last.1 < first.1 * 0.95).then(|| StopWarning {
         rule: StopRule::GettingWorse,
         about: last.0.kernel.clone(),
-        what: format!("{} gets slower: {:.3}x, {:.3}x, {:.3}x", last.0.kernel, row[0].1, row[1].1, row[2].1),
+        what: {
+            let row: Vec<String> = row.iter().map(|(_, speedup)| times(*speedup)).collect();
+            format!("{} gets slower: {}", last.0.kernel, row.join(", "))
+        },
         hint: match &best.0.config {
-            Some(config) => format!("go back to the best, {:.3}x with {config}, and change one thing", best.1),
-            None => format!("go back to the best, {:.3}x, and change one thing", best.1),
+            Some(config) => format!("go back to the best, {} with {config}, and change one thing", times(best.1)),
+            None => format!("go back to the best, {}, and change one thing", times(best.1)),
         },
     })
 }
@@ -206,8 +233,8 @@ fn slow(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
     (speedup < FAR_BEHIND && !known).then(|| StopWarning {
         rule: StopRule::SlowWithoutProfile,
         about: attempt.kernel.clone(),
-        what: format!("{} runs at {speedup:.3}x of the baseline and was not profiled", attempt.kernel),
-        hint: format!("profile before changing anything: kiln profile {}", attempt.path),
+        what: format!("{} runs at {} of the baseline and was not profiled", attempt.kernel, times(speedup)),
+        hint: format!("profile before changing anything: kiln profile {}{}", attempt.path, measured(attempt)),
     })
 }
 
@@ -230,8 +257,10 @@ fn negative_return(session: &Session, attempts: &[Attempted], now_ms: i64) -> Op
         |what| Some(StopWarning { rule: StopRule::NegativeReturn, about: about.clone(), what, hint: hint.clone() });
     if possible < goal {
         return warn(format!(
-            "the goal {goal:.2}x is out of reach by the last profile: {:.3}x now, {possible:.3}x at best",
-            best.speedup
+            "the goal {} is out of reach by the last profile: {} now, {} at best",
+            times(goal),
+            times(best.speedup),
+            times(possible)
         ));
     }
     // What is left of the time costs this much; the goal is worth that much, if it is reached.

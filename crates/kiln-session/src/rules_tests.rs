@@ -26,6 +26,22 @@ fn three_failures_of_one_cause_are_enough() {
 }
 
 #[test]
+fn a_hint_names_what_was_measured_and_no_sanitizer_for_a_fault() {
+    let hint = |attempts: &[Attempted]| warnings(&crate::session::sample(), attempts, 0).remove(0).hint;
+    let slow = Attempted { workload: Some("s512".into()), ..bench(1.0, 0.09) };
+    assert!(hint(&[slow]).ends_with("kiln profile kernels/k --workload s512 --config A=1,B=2"));
+    let fails = |minute| Attempted {
+        outcome: AttemptOutcome::Fault,
+        ..refused(minute, "bench", SessionPhase::Baseline, "asking the reference")
+    };
+    let said = hint(&[fails(1.0), fails(2.0), fails(3.0)]);
+    assert!(!said.contains("sanitize") && said.ends_with("kiln bench kernels/k"), "{said}");
+    let wrong = |minute| refused(minute, "check", SessionPhase::Check, "numerics");
+    let said = hint(&[wrong(1.0), wrong(2.0), wrong(3.0)]);
+    assert!(said.ends_with("kiln sanitize kernels/k --config A=1,B=2"), "{said}");
+}
+
+#[test]
 fn half_an_hour_of_failing_builds_offers_the_bisect() {
     let fails = |minute: f64| refused(minute, "gate", SessionPhase::Build, &format!("build_failed {minute}"));
     let found = warnings(&crate::session::sample(), &[fails(1.0), fails(31.0)], 0);
@@ -41,8 +57,10 @@ fn no_progress_and_getting_worse_are_told() {
     assert_eq!(rules(&flat, 4.0), [StopRule::NoProgress]);
     flat.push(bench(3.5, 1.1));
     assert_eq!(rules(&flat, 4.0), []);
-    assert_eq!(rules(&[bench(1.0, 1.1), bench(2.0, 1.0), bench(3.0, 0.9)], 4.0), [StopRule::GettingWorse]);
-    assert_eq!(rules(&[bench(1.0, 1.1), bench(2.0, 1.099), bench(3.0, 1.098)], 4.0), [], "noise is no fall");
+    let edited = |minute: f64, speedup| Attempted { sources: Some(minute.to_string()), ..bench(minute, speedup) };
+    assert_eq!(rules(&[edited(1.0, 1.1), edited(2.0, 1.0), edited(3.0, 0.9)], 4.0), [StopRule::GettingWorse]);
+    assert_eq!(rules(&[edited(1.0, 1.1), edited(2.0, 1.099), edited(3.0, 1.098)], 4.0), [], "noise is no fall");
+    assert_eq!(rules(&[bench(1.0, 1.1), bench(2.0, 1.0), bench(3.0, 0.9)], 4.0), [], "nothing was changed");
 }
 
 #[test]

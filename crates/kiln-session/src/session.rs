@@ -64,6 +64,9 @@ pub struct Session {
     pub user: String,
     /// The kernel's name, where it is about one.
     pub kernel: Option<String>,
+    /// The kernel's folder as the project sees it; none where it is about none, and where that is not known.
+    #[serde(default)]
+    pub path: Option<String>,
     /// What is to be reached.
     pub goal: Goal,
     /// Seconds it may take.
@@ -105,7 +108,13 @@ impl Session {
 
     /// Whether an attempt is about what the session is about: its kernel, where it has one.
     pub fn is_about(&self, attempt: &Attempted) -> bool {
-        self.kernel.as_ref().is_none_or(|kernel| *kernel == attempt.kernel)
+        self.is_about_kernel(&attempt.kernel, &attempt.path)
+    }
+
+    /// Whether a kernel is the session's, where it has one. A copy of it in another folder is another kernel.
+    pub fn is_about_kernel(&self, name: &str, path: &str) -> bool {
+        let elsewhere = self.path.as_ref().is_some_and(|own| !path.is_empty() && own != path);
+        self.kernel.as_ref().is_none_or(|kernel| kernel == name && !elsewhere)
     }
 
     /// Whether an attempt reaches the goal.
@@ -239,6 +248,7 @@ pub(crate) fn sample() -> Session {
         folder: "/p".into(),
         user: "u".into(),
         kernel: Some("k".into()),
+        path: Some("kernels/k".into()),
         goal: Goal { text: "1.2x".into(), speedup: Some(1.2), workload: None },
         budget_s: BUDGET,
         phase_minutes: BTreeMap::new(),
@@ -267,5 +277,14 @@ mod tests {
         assert!(of(DecisionKind::Retired).stops() && !of(DecisionKind::Restored).stops());
         let other = Decision { kernel: "other".into(), ..decided(1.0, "stop") };
         assert!(decided(1.0, "stop").is_of(&sample()) && !other.is_of(&sample()));
+    }
+
+    #[test]
+    fn a_copy_of_the_kernel_in_another_folder_is_another_kernel() {
+        let session = sample();
+        assert!(session.is_about_kernel("k", "kernels/k") && session.is_about_kernel("k", ""));
+        assert!(!session.is_about_kernel("k", "kernels/copy") && !session.is_about_kernel("other", "kernels/k"));
+        let unknown = Session { path: None, ..sample() };
+        assert!(unknown.is_about_kernel("k", "kernels/copy"), "one that was begun before paths were kept");
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a session should end, in one place: `kiln next` and the session's report say the same. In: a session, its attempts, what was
 //! decided, the moment now. Out: why it should end, and whether anything is left to decide first.
 
-use crate::{Attempted, Decision, Session, StopRule, StopWarning, warnings};
+use crate::{Attempted, Decision, Session, StopRule, StopWarning, broken, warnings};
 
 /// Why a session should end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +20,16 @@ pub fn stop(session: &Session, attempts: &[Attempted], decisions: &[Decision], n
         ending(session, &then, made.at_ms)
     });
     let rules = ending(session, attempts, now_ms);
-    if let Some(reached) = rules.iter().find(|rule| rule.rule == StopRule::GoalReached) {
+    // What broke since is put right first: the goal is not reached with it.
+    let reached = rules.iter().find(|rule| rule.rule == StopRule::GoalReached);
+    if let Some(reached) = reached.filter(|_| broken(session, attempts).is_none()) {
         return Some(Stop { what: reached.what.clone(), settled: true });
     }
     if let Some(made) = last.filter(|made| made.stops()) {
         return Some(Stop { what: format!("it was decided: {} ({})", made.choice, made.because), settled: true });
     }
-    let open = |rule: &&StopWarning| !answered.iter().any(|old| old.rule == rule.rule);
+    let open =
+        |rule: &&StopWarning| rule.rule != StopRule::GoalReached && !answered.iter().any(|old| old.rule == rule.rule);
     rules.iter().find(open).map(|rule| Stop { what: rule.what.clone(), settled: false })
 }
 
@@ -37,7 +40,8 @@ fn ending(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<StopWar
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempt::sample::{bench, profile};
+    use crate::SessionPhase::Check;
+    use crate::attempt::sample::{at, bench, profile, refused};
     use crate::session::decided;
 
     fn found(attempts: &[Attempted], decisions: &[Decision], minute: f64) -> Option<(String, bool)> {
@@ -57,5 +61,15 @@ mod tests {
         let (what, settled) = found(&near, &[decided(3.0, "go on"), decided(4.0, "use the baseline")], 5.0).unwrap();
         assert!(settled && what == "it was decided: use the baseline (so)");
         assert!(found(&[bench(1.0, 1.3)], &[decided(2.0, "go on")], 3.0).unwrap().1, "the goal is reached");
+    }
+
+    #[test]
+    fn nothing_ends_with_a_kernel_that_was_broken_since() {
+        let wrong = refused(2.0, "fuzz", Check, "numerics");
+        assert_eq!(found(&[bench(1.0, 1.3), wrong.clone()], &[], 3.0), None, "the fast result was wrong");
+        let edited = Attempted { sources: Some("two".into()), ..wrong };
+        assert_eq!(found(&[bench(1.0, 1.3), edited.clone()], &[], 3.0), None, "an edit broke it");
+        assert!(found(&[bench(1.0, 1.3), edited.clone()], &[decided(2.5, "stop")], 3.0).unwrap().1);
+        assert!(found(&[bench(1.0, 1.3), edited, at(3.0, "check", Check)], &[], 4.0).unwrap().1, "taken back");
     }
 }

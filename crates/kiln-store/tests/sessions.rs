@@ -98,6 +98,7 @@ fn session(folder: &str, user: &str, started_ms: i64) -> Session {
         folder: folder.into(),
         user: user.into(),
         kernel: Some("k".into()),
+        path: Some("kernels/k".into()),
         goal: Goal::parse("1.2x s512").unwrap(),
         budget_s: 3600.1,
         phase_minutes: BTreeMap::from([("build".to_string(), 45.0)]),

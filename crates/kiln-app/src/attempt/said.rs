@@ -4,7 +4,8 @@
 use kiln_core::Report;
 use kiln_diagnose::lessons::{Habit, Symptoms};
 use kiln_session::{
-    AttemptOutcome, Attempted, Session, StopRule, StopWarning, blind_last, crowded_last, mistakes, warnings,
+    AttemptOutcome, Attempted, Session, StopRule, StopWarning, blind_last, crowded_last, measured, mistakes, times,
+    warnings,
 };
 
 use crate::lessons::{Shelf, lesson_for};
@@ -28,12 +29,13 @@ pub(crate) fn newly(
     let Some(made) = own.last() else { return Vec::new() };
     if let Some(change) = blind_last(own) {
         let words = format!(
-            "a blind change: {:.3}x, then {:.3}x, with {} changed and no profile in between",
-            change.before,
-            change.after,
+            "a blind change: {}, then {}, with {} changed and no profile in between",
+            times(change.before),
+            times(change.after),
             change.changed.words()
         );
-        let report = Report::warning(words).hint(format!("see what limits it first: kiln profile {}", made.path));
+        let hint = format!("see what limits it first: kiln profile {}{}", made.path, measured(made));
+        let report = Report::warning(words).hint(hint);
         said.push((report, Some(Habit::BlindChange)));
     }
     let Some(session) = session else { return with_lessons(project, said) };

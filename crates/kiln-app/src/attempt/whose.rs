@@ -55,7 +55,9 @@ fn settle(project: &Project, store: &Store) -> Result<(), Fault> {
 
 /// The open session, if there is one that somebody still works in.
 pub(crate) fn open(project: &Project, store: &Store, now_ms: i64) -> Result<Option<Session>, Fault> {
-    let Some(session) = store.open_session(&home(project, store)?, &user())? else { return Ok(None) };
+    let Some(mut session) = store.open_session(&home(project, store)?, &user())? else { return Ok(None) };
+    // A kernel whose folder was moved is still the session's.
+    session.path = session.path.filter(|path| Utf8Path::new(path).is_dir());
     if now_ms - session.started_ms <= ABANDONED {
         return Ok(Some(session));
     }
@@ -110,6 +112,7 @@ mod tests {
             folder: folder.canonicalize_utf8().unwrap().into_string(),
             user: user(),
             kernel: None,
+            path: None,
             goal: Goal::default(),
             budget_s: 60.0,
             phase_minutes: BTreeMap::new(),

@@ -105,6 +105,11 @@ impl Ends for Gated<'_> {
     }
 }
 
+/// What its attempt is called: where only rules are judged nothing is built, and no build works by it.
+pub(crate) fn verb(request: &GateRequest) -> &'static str {
+    if request.only_rules { "gate --static" } else { "gate" }
+}
+
 /// Takes a configuration up the ladder.
 pub fn gate<'a>(
     project: &Project,
@@ -113,7 +118,7 @@ pub fn gate<'a>(
     listener: Listener<'_>,
 ) -> Result<Gated<'a>, Failure> {
     let teller = Teller::new(listener);
-    let trying = Trying::new(project, "gate", SessionPhase::Build, About::of(file, &request.selecting.path));
+    let trying = Trying::new(project, verb(request), SessionPhase::Build, About::of(file, &request.selecting.path));
     let gated = run(project, file, request, &teller);
     let remarks = gated.as_ref().map(|gated| gated.selection.remarks()).unwrap_or_default();
     remarks.into_iter().for_each(|remark| teller.note(remark));

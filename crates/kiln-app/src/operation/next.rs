@@ -120,6 +120,8 @@ fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
         edited,
         unchecked: logged.unchecked(),
         several_changed: logged.several_changed(),
+        blind_changes: logged.blind_changes(),
+        fault: logged.fault(),
         profile,
         fix,
         search: search::state(&records, found.as_ref(), &now),

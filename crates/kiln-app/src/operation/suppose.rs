@@ -14,24 +14,26 @@ use crate::failure::Failure;
 use crate::operation::session::one_line;
 use crate::project::Project;
 
-/// Runs a command that is not kiln's and records it. Whether it succeeded is what `run` says.
+/// Runs a command that is not kiln's and records it. `run` says how it failed, in words; none where it succeeded.
 pub fn suppose(
     project: &Project,
     hypothesis: &str,
     command: &[String],
-    run: impl FnOnce() -> Result<bool, Fault>,
+    run: impl FnOnce() -> Result<Option<String>, Fault>,
 ) -> Result<Ending, Failure> {
     if hypothesis.trim().is_empty() {
         return Err(Report::error("the hypothesis is empty").label("expected what you think is so").into());
     }
     let (began, at_ms) = (Instant::now(), crate::operation::session::now());
-    let outcome = match run()? {
+    let words = run()?;
+    let outcome = match words {
         _ if project.is_stopped() => AttemptOutcome::Interrupted,
-        true => AttemptOutcome::Passed,
-        false => AttemptOutcome::Refused,
+        None => AttemptOutcome::Passed,
+        Some(_) => AttemptOutcome::Refused,
     };
     let made = Attempted {
         seconds: began.elapsed().as_secs_f64(),
+        words,
         ..bare(at_ms, one_line(&command.join(" ")), outcome, one_line(hypothesis))
     };
     // The command ran: its outcome is not lost with the record.

@@ -33,7 +33,7 @@ pub(crate) enum SessionVerb {
     /// Record a choice: the options with time, cost and best case, the chosen one and why
     Decide {
         /// An option as "WHAT; TIME; BEST CASE", such as "keep tuning; 2h; 1.15x"; may be repeated
-        /// [default: go on, and use the baseline]
+        /// [default: go on, use the baseline, or stop here]
         #[arg(long = "option", value_name = "OPTION")]
         options: Vec<String>,
         /// The chosen option: its number, or its words; one that begins with "stop" or "use the baseline" ends the work
@@ -131,9 +131,14 @@ pub(crate) struct RetireArgs {
 )]
 pub(crate) struct TryArgs {
     /// What you think is so
-    #[arg(value_name = "HYPOTHESIS")]
+    #[arg(value_name = "HYPOTHESIS", value_parser = thought)]
     pub(crate) hypothesis: String,
     /// The command that shows it
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// A hypothesis that says something.
+fn thought(words: &str) -> Result<String, String> {
+    if words.trim().is_empty() { Err("it is empty: expected what you think is so".into()) } else { Ok(words.into()) }
 }

@@ -55,6 +55,7 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
         kiln: &place::kiln(project),
         retired: found.retired.as_ref(),
         kernel: found.kernel.as_deref(),
+        typed: args.kernel.as_ref().map(|typed| typed.as_str()),
         tag: args.tag.as_deref(),
         others: &found.others,
         emptied: found.emptied.as_deref(),

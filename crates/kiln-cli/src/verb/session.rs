@@ -2,7 +2,7 @@
 
 use kiln_app::{
     DecideRequest, Ending, Failure, Fault, Project, RetireRequest, SessionReport, Utf8Path, decide, end_session,
-    past_session, past_sessions, retire, session_status, start_session, writable, write_whole,
+    past_session, past_sessions, retire, retired_kernel, session_status, start_session, writable, write_whole,
 };
 use kiln_show::{BegunSessionView, DecisionView, SessionView, SessionsView};
 use serde_json::Value;
@@ -16,6 +16,11 @@ pub(crate) fn run(project: &Project, args: &SessionArgs) -> Result<Ending, Failu
     match &args.verb {
         SessionVerb::Start(own) => {
             let begun = start_session(project, &asking::request(project, own, args.json)?)?;
+            let retired = begun.kernel.as_deref().map(|name| retired_kernel(project, name, own.path.as_deref()));
+            if let Some(made) = retired.transpose()?.flatten() {
+                let path = own.path.as_ref().map_or("KERNEL", |path| path.as_str());
+                output::note(&format!("{} is retired ({}): kiln retire {path} --undo", made.kernel, made.because));
+            }
             let view = BegunSessionView(&begun);
             tell(view.json(), view.to_string())?;
         }

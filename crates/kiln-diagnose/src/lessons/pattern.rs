@@ -27,7 +27,12 @@ impl Words {
 
     /// What is wrong with them, if anything.
     pub(super) fn mistake(&self) -> Option<String> {
-        let error = compile(&self.source).err()?.to_string();
+        let error = match compile(&self.source) {
+            // Whatever was said, it would be this lesson's.
+            Ok(regex) if regex.is_match("") => return Some("it matches everything".into()),
+            Ok(_) => return None,
+            Err(error) => error.to_string(),
+        };
         // The last line says what is wrong, the others draw it.
         let last = error.lines().last().unwrap_or_default();
         Some(last.strip_prefix("error: ").unwrap_or(last).to_string())

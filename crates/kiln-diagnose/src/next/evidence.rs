@@ -118,6 +118,15 @@ pub struct OpenRefusal {
     pub case: Option<String>,
 }
 
+/// A command that failed before it could judge the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastFault {
+    /// What was typed: `bench`.
+    pub verb: String,
+    /// What kept it from judging.
+    pub words: String,
+}
+
 /// The newest result against a baseline.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LastResult {
@@ -193,6 +202,8 @@ pub struct GitState {
     pub unpushed: Look<String>,
     /// The newest commit that is recorded as good.
     pub last_good: Option<String>,
+    /// Whether only what is not committed differs from that commit.
+    pub broken_here: Option<bool>,
 }
 
 /// The session that is open.
@@ -223,6 +234,8 @@ pub struct Evidence {
     pub examined: Option<bool>,
     /// Whether anything is recorded of the kernel.
     pub recorded: bool,
+    /// The command that failed last, where the newest did.
+    pub fault: Option<LastFault>,
     /// The refusal that is open.
     pub refusal: Option<OpenRefusal>,
     /// Whether the kernel as it is now was found correct.
@@ -237,6 +250,8 @@ pub struct Evidence {
     pub unchecked: Option<bool>,
     /// Several variables that were changed at once, in words.
     pub several_changed: Look<String>,
+    /// Changes that were made blind, in words.
+    pub blind_changes: Look<String>,
     /// The profile of what was measured, as it is now.
     pub profile: Option<ProfileNow>,
     /// The fix that was measured last.

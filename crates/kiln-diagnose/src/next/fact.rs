@@ -6,24 +6,28 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 /// Every name that the tree may use besides thresholds.
-pub const FACTS: [&str; 70] = [
+pub const FACTS: [&str; 75] = [
     "at",
     "baseline",
     "baseline_measured",
     "before",
     "bench_seconds",
     "blind",
+    "blind_changes",
+    "broken_here",
     "cause",
     "chosen",
     "confirmed",
     "correct",
     "decided",
     "edited",
+    "ending",
     "environment_fault",
     "environment_fix",
     "examined",
     "failing_case",
     "fault_cause",
+    "fault_command",
     "fix",
     "fix_enough",
     "fix_gain",
@@ -39,6 +43,7 @@ pub const FACTS: [&str; 70] = [
     "has_reference",
     "kernel",
     "larger_workload",
+    "last_fault",
     "last_good",
     "limit",
     "logged",

@@ -35,7 +35,7 @@ fn measured(speedup: f64) -> Evidence {
         larger_workload: Look::Nothing,
         ..LastResult::default()
     };
-    let git = GitState { uncommitted: Look::Nothing, unpushed: Look::Nothing, last_good: None };
+    let git = GitState { uncommitted: Look::Nothing, unpushed: Look::Nothing, last_good: None, broken_here: None };
     Evidence { recorded: true, edited: Some(false), result: Some(result), git, ..fresh() }
 }
 
@@ -118,6 +118,19 @@ fn cases() -> Vec<(&'static str, Evidence)> {
         ("assess", fresh()),
         ("first_check", with(fresh(), |e| e.examined = Some(true))),
         ("bisect", with(alike(Build, "build_failed"), |e| e.git.last_good = Some("abc".into()))),
+        (
+            "look_at_changes",
+            with(alike(Build, "build_failed"), |e| {
+                (e.git.last_good, e.git.broken_here) = (Some("abc".into()), Some(true));
+                e.git.uncommitted = Look::Found("1 file".into());
+            }),
+        ),
+        (
+            "put_right",
+            with(refused(Build, "build_failed"), |e| {
+                e.fault = Some(LastFault { verb: "check".into(), words: "asking the reference: no module".into() });
+            }),
+        ),
         ("smallest_case", alike(Wrong, "numerics")),
         ("loosen", refused(Rule, "smem_overflow")),
         ("build", refused(Build, "build_failed")),
@@ -247,9 +260,9 @@ fn advice_is_whole() {
         let whole = [&found.command, &found.because, &found.action, found.then.as_ref().unwrap_or(&found.action)];
         for words in whole {
             assert!(!words.contains(['{', '}']), "{words}");
-            let left = words
-                .split([' ', '\''])
-                .any(|word| word.len() > 3 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_'));
+            let left = words.split([' ', '\'']).any(|word| {
+                word.len() > 3 && word != "HEAD" && word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+            });
             assert!(!left, "{}: {words}", found.node);
         }
         assert!(found.command.starts_with("kiln ") || found.command.starts_with("git -C "), "{}", found.command);
@@ -309,6 +322,13 @@ fn advice_has_its_numbers() {
         "the change for shared_bank_conflict promised 4.00x and gave 1.50x, under 20 % of the promise"
     );
     assert_eq!(other.gain.as_deref(), Some("at most 1.60x"));
+    let stopped = |speedup| {
+        let rule = Some("the time is spent".into());
+        let session = SessionNow { stop_rule: rule, settled: Some(false), ..SessionNow::default() };
+        advice(&with(measured(speedup), |e| e.session = Look::Found(session))).command
+    };
+    assert!(stopped(0.9).contains("--choose 'use the baseline' --because 'the time is spent'"));
+    assert!(stopped(1.9).contains("--choose 'stop here'"), "nobody gives up a kernel that beats its baseline");
     assert_eq!(advice(&fix(0.9)).command, "git -C k restore --source=abc -- .");
     assert_eq!(advice(&fix(0.9)).gain.as_deref(), Some("back to 1.00 ms a call"));
 }
@@ -341,6 +361,11 @@ fn checklists_say_what_is_done_open_and_not_known() {
     assert_eq!(item("Commits are pushed").state, ItemState::Done);
     assert_eq!(item("The GPU is stopped").state, ItemState::Unknown);
     assert_eq!(files.command.as_deref(), Some("git -C 'k/soft max' status"));
+    // What is ticked is what was measured, and not the default.
+    let winner = item("The winner is validated").command.unwrap();
+    assert_eq!(winner, "kiln fuzz 'k/soft max' --target cpu --variant T=f32 --config A=1 --runs 100");
+    let shown = item("A profile shows what limits it as it is now").command.unwrap();
+    assert!(shown.ends_with("--workload short --config A=1"), "{shown}");
     let lists: BTreeSet<&str> = all.iter().map(|item| item.list.as_str()).collect();
     assert_eq!(lists.into_iter().collect::<Vec<_>>(), ["closing", "during", "pre-flight"]);
 }

@@ -31,6 +31,8 @@ pub struct HistoryView<'a> {
     pub retired: Option<&'a Decision>,
     /// The kernel they were asked for by.
     pub kernel: Option<&'a str>,
+    /// That kernel as it was typed, for commands that take its folder.
+    pub typed: Option<&'a str>,
     /// The tag they were asked for by.
     pub tag: Option<&'a str>,
     /// Kernels that have studies, for when the one asked for has none.
@@ -70,7 +72,7 @@ impl HistoryView<'_> {
             }
             Some(kernel) => {
                 writeln!(f, "no studies and no runs of {kernel} in {}", self.place)?;
-                writeln!(f, "next\n  kiln tune {kernel}")
+                writeln!(f, "next\n  kiln tune {}", self.typed.unwrap_or(kernel))
             }
             None => {
                 writeln!(f, "no studies yet: {} is made by the first", self.place)?;
@@ -190,6 +192,7 @@ mod tests {
             kiln: "kiln",
             retired: None,
             kernel: None,
+            typed: None,
             tag: None,
             others: &[],
             emptied: None,
@@ -224,6 +227,7 @@ mod tests {
             kiln: "kiln",
             retired: None,
             kernel: None,
+            typed: None,
             tag: None,
             others: &[],
             emptied: None,
@@ -237,6 +241,9 @@ mod tests {
         assert_eq!(filtered.to_string(), "nothing to show: --target cuda leaves none of 3 records\n");
         let nothing = HistoryView { emptied: None, ..filtered };
         let others = ["softmax".to_string()];
+        let elsewhere = HistoryView { kernel: Some("softmax"), typed: Some("kernels/softmax"), ..nothing };
+        assert!(elsewhere.to_string().ends_with("kiln tune kernels/softmax\n"), "the folder, where one was typed");
+        let nothing = HistoryView { kernel: None, typed: None, ..elsewhere };
         let none = HistoryView { kernel: Some("sofmax"), others: &others, ..nothing };
         assert_eq!(none.to_string(), "no studies of sofmax in x.db\nkernels that have some: softmax\n");
     }

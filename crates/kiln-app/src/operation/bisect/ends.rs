@@ -5,11 +5,13 @@
 
 use camino::Utf8PathBuf;
 use kiln_core::Report;
+use kiln_diagnose::next::quoted;
 
 use super::BisectUntil;
 use super::course::{Course, Halt};
 use super::search::Standing;
-use crate::repository::{UNSHALLOW, short};
+use crate::kernel::folder;
+use crate::repository::{UNSHALLOW, git, short};
 
 const SWAP: &str = "the good commit comes first: swap --good and --bad";
 /// Commits looked through at most.
@@ -108,7 +110,11 @@ fn named_good(course: &mut Course<'_>, asked: &str, named: String) -> Result<Str
     let file = file(course);
     if course.repository.held(&named, &file)?.is_none() {
         let report = Report::error(format!("--good {asked} does not have {file}"));
-        return Err(report.maybe_hint(beginning(course, &bad)?).into());
+        let moved = course.repository.added(&bad, &file)?;
+        let moved = moved.filter(|first| matches!(course.repository.moved_from(first, &file), Ok(Some(_))));
+        let after = moved.map(|first| format!("; --good {} looks at what came after", short(&first)));
+        let hint = beginning(course, &bad)?.map(|words| words + &after.unwrap_or_default());
+        return Err(report.maybe_hint(hint).into());
     }
     if is_good(course, &named)? {
         return Ok(named);
@@ -137,6 +143,14 @@ fn is_good(course: &mut Course<'_>, commit: &str) -> Result<bool, Halt> {
     Ok(course.judge(commit)? == Standing::Good)
 }
 
+/// The kernel's folder, where the bad commit is the one that is checked out and files are changed: what is wrong may be in them.
+fn uncommitted(course: &Course<'_>) -> Option<Utf8PathBuf> {
+    let folder = folder(&course.request.selecting.path).to_owned();
+    let here = course.repository.commit("HEAD").is_ok_and(|head| head == course.bad);
+    let changed = git(&folder, &["status", "--porcelain", "--", "."]).ok()?.ok()?;
+    (here && !changed.trim().is_empty()).then_some(folder)
+}
+
 /// Refuses a bad commit that is not.
 fn is_bad(course: &mut Course<'_>) -> Result<(), Halt> {
     let asked = &course.request.bad;
@@ -154,8 +168,14 @@ fn is_bad(course: &mut Course<'_>) -> Result<(), Halt> {
         _ => {
             let report = Report::error(format!("--bad {asked} is not bad: {words}"));
             let report = report.label(format!("--until {}", course.request.until));
-            let hint = if swapped(course)? { SWAP } else { "choose another --bad, or another --until" };
-            Err(report.hint(hint).into())
+            Err(match (swapped(course)?, uncommitted(course)) {
+                (true, _) => report.hint(SWAP).into(),
+                (false, Some(folder)) => report.hint(format!(
+                    "the kernel has uncommitted changes, and a bisection judges commits only: git -C {} diff HEAD -- .",
+                    quoted(folder.as_str())
+                )).into(),
+                (false, None) => report.hint("choose another --bad, or another --until").into(),
+            })
         }
     }
 }

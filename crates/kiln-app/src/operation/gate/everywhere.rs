@@ -35,7 +35,8 @@ pub fn gate_everywhere<'a>(
     listener: Listener<'_>,
 ) -> Result<GatedEverywhere<'a>, Failure> {
     let teller = Teller::new(listener);
-    let trying = Trying::new(project, "gate", SessionPhase::Build, About::of(file, &request.selecting.path));
+    let trying =
+        Trying::new(project, super::verb(request), SessionPhase::Build, About::of(file, &request.selecting.path));
     // The target that has architectures, where none was asked for.
     let cuda = file.spec.targets.iter().any(|target| target.kind == TargetKind::Cuda);
     let target = request.selecting.target.clone().or_else(|| cuda.then(|| TargetKind::Cuda.name().into()));

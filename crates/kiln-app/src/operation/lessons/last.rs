@@ -2,7 +2,7 @@
 //! a success followed, the remedy from what was changed, and the evidence from both. Refuses where nothing failed.
 
 use kiln_core::{Gate, Report};
-use kiln_session::{Attempted, PutRight, SessionPhase, last_put_right};
+use kiln_session::{Attempted, PutRight, SessionPhase, last_put_right, lasting};
 use kiln_store::AttemptsOf;
 
 use super::add::AddLessonRequest;
@@ -70,10 +70,12 @@ fn unanswered(failure: &Attempted) -> String {
 
 fn evidence(project: &Project, found: &PutRight) -> String {
     let PutRight { failure, changed, .. } = found;
-    let (minutes, words) = (found.took_s() / 60.0, changed.words());
     let mut text = format!(
-        "{} failed in `kiln {}` and passed {minutes:.0} min later; changed: {words}.",
-        failure.kernel, failure.verb
+        "{} failed in `kiln {}` and passed {} later; changed: {}.",
+        failure.kernel,
+        failure.verb,
+        lasting(found.took_s()),
+        changed.words()
     );
     let lines = match (&failure.sources, changed.sources) {
         (Some(digest), true) => differences(project, digest, &sources_at(&failure.path)),

@@ -2,8 +2,9 @@
 //! doctor passed this machine, what was refused and found correct, what was changed at once, and how often one cause refused in a row.
 //! Unknown where nothing is recorded of it.
 
-use kiln_diagnose::next::{Look, OpenRefusal, ProfileNow, SessionNow};
-use kiln_session::{AttemptOutcome, Attempted, Session, crowded, stop};
+use kiln_core::counted;
+use kiln_diagnose::next::{LastFault, Look, OpenRefusal, ProfileNow, SessionNow};
+use kiln_session::{AttemptOutcome, Attempted, BlindChange, Session, blind, crowded, stop};
 use kiln_store::{AttemptsOf, Store};
 
 use super::asked::Asked;
@@ -16,12 +17,16 @@ use crate::project::Project;
 /// So many of a kernel's attempts are looked at, the newest.
 const NEWEST: u32 = 100;
 const DOCTOR: &str = "doctor";
+/// Commands that are repeated as they were where something kept them from judging.
+const JUDGES: [&str; 6] = ["gate", "check", "fuzz", "sanitize", "bench", "profile"];
 
 /// What is logged of a kernel, and the session that is open.
 #[derive(Default)]
 pub(super) struct Logged {
     retired: Option<String>,
     session: Option<SessionNow>,
+    /// Changes of the session that were made blind.
+    blind: Vec<BlindChange>,
     /// The smallest case, as the session names it.
     smallest: Option<String>,
     examined: Option<bool>,
@@ -36,13 +41,14 @@ impl Logged {
         let Some(store) = project.recorded()? else { return Ok(Logged::default()) };
         let retired = retired_kernel(project, &asked.name, Some(&asked.path))?.map(|made| made.because);
         // One about another kernel says nothing of this one.
-        let about = |session: &Session| session.kernel.as_ref().is_none_or(|kernel| *kernel == asked.name);
-        let session = current(project)?.filter(about);
+        let path = inside(&asked.path);
+        let session = current(project)?.filter(|session| session.is_about_kernel(&asked.name, &path));
         let smallest = session.as_ref().and_then(|session| session.smallest.clone());
-        let session = session.map(|session| stands(&store, session)).transpose()?;
+        let stood = session.map(|session| stands(&store, session)).transpose()?;
+        let (session, mut guessed) = stood.map_or((None, Vec::new()), |(now, guessed)| (Some(now), guessed));
+        guessed.retain(|change| change.kernel == asked.name);
         let here = environment();
         let machines = store.attempts(AttemptsOf::Kernel("", NEWEST))?;
-        let path = inside(&asked.path);
         let mut attempts = store.attempts(AttemptsOf::Kernel(&asked.name, NEWEST))?;
         attempts.retain(|one| one.path == path);
         // The doctor may have been asked about this kernel too.
@@ -50,7 +56,7 @@ impl Logged {
         let examined = doctors.max_by_key(|one| one.at_ms).map(|one| one.outcome == AttemptOutcome::Passed);
         attempts.retain(|one| one.verb != DOCTOR);
         let sources = asked.file.as_ref().and_then(|file| About::of(file, &asked.path).sources);
-        Ok(Logged { retired, session, smallest, examined, attempts, sources })
+        Ok(Logged { retired, session, blind: guessed, smallest, examined, attempts, sources })
     }
 
     /// Whether anything was tried with the kernel.
@@ -122,6 +128,26 @@ impl Logged {
         Look::of(found.map(|one| one.changed.words()))
     }
 
+    /// Changes that were made blind: those of the open session, else the one that the newest measurement measured.
+    pub(super) fn blind_changes(&self) -> Look<String> {
+        let Some(newest) = self.attempts.iter().rfind(|one| one.speedup.is_some()) else { return Look::Unknown };
+        let mut found = self.blind.clone();
+        if self.session.is_none() {
+            found = blind(&self.attempts).into_iter().filter(|one| one.attempt == newest.id).collect();
+        }
+        let count = counted(found.len() as u128, "change");
+        Look::of(found.last().map(|last| format!("{count}, the last of {}", last.changed.words())))
+    }
+
+    /// What kept the newest command from judging the kernel as it is now. A study that failed is resumed; the doctor was asked here.
+    pub(super) fn fault(&self) -> Option<LastFault> {
+        let newest = self.attempts.last().filter(|one| one.outcome == AttemptOutcome::Fault)?;
+        let now = newest.sources.is_some() && newest.sources == self.sources && newest.environment == environment();
+        let again = JUDGES.contains(&newest.verb.as_str());
+        let words = newest.words.clone().or(newest.cause.clone())?;
+        (now && again).then(|| LastFault { verb: newest.verb.clone(), words })
+    }
+
     /// How many failures in a row were of one cause; none where the newest attempt did not fail.
     pub(super) fn refusals_alike(&self) -> Option<u64> {
         let cause = self.attempts.last()?.mistake()?;
@@ -129,16 +155,17 @@ impl Logged {
     }
 }
 
-/// How a session stands.
-fn stands(store: &Store, session: Session) -> Result<SessionNow, Failure> {
+/// How a session stands, and the changes in it that were made blind.
+fn stands(store: &Store, session: Session) -> Result<(SessionNow, Vec<BlindChange>), Failure> {
     let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
     let mut decisions = store.decisions(None)?;
     decisions.retain(|made| made.is_of(&session));
     let found = stop(&session, &attempts, &decisions, now());
-    Ok(SessionNow {
+    let now = SessionNow {
         goal: Some(session.goal.text),
         settled: found.as_ref().map(|stop| stop.settled),
         stop_rule: found.map(|stop| stop.what),
         decided: decisions.last().map(|made| format!("{}: {}", made.choice, made.because)),
-    })
+    };
+    Ok((now, blind(&attempts)))
 }

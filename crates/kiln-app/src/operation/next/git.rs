@@ -23,9 +23,16 @@ pub(super) fn state(project: &Project, asked: &Asked, refusal: Option<&OpenRefus
     };
     let judged = |kind: RefusalKind| if kind.is_of_the_build() { "build" } else { "check" };
     let good = refusal.and_then(|refusal| last_good(project, &asked.path, judged(refusal.kind)).ok());
+    let good = good.and_then(|good| good.commit);
+    // A bisection judges commits: where none lies between the good one and the files as they are, it has nothing to find.
+    let broken_here = good.as_ref().map(|good| {
+        let unchanged = told(&["diff", "--quiet", &good.commit, "HEAD", "--", "."]).is_some();
+        unchanged && changed.is_some_and(|count| count > 0)
+    });
     GitState {
         uncommitted: look(changed, "file"),
         unpushed: look(ahead, "commit"),
-        last_good: good.and_then(|good| good.commit).map(|commit| commit.short().to_string()),
+        last_good: good.map(|commit| commit.short().to_string()),
+        broken_here,
     }
 }

@@ -14,7 +14,7 @@ const UNLINKED: &str = "undefined symbol";
 
 /// The open refusal, and when it was met. `default` is the configuration that commands take by themselves.
 pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>) -> Option<(i64, OpenRefusal)> {
-    let (mut cause, mut builds) = (None, false);
+    let (mut cause, mut builds, mut keeps_rules) = (None, false, false);
     let of_now = |one: &&Attempted| one.sources.as_deref() == Some(sources);
     for one in attempts.iter().rev().filter(of_now) {
         let gate = Gate::ALL.iter().find(|gate| one.cause.as_deref() == Some(gate.name()));
@@ -26,7 +26,8 @@ pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>)
                 let kind = kind(one, *gate);
                 // A cause that is known is worth more than the way in which it showed.
                 let kind = if cause.is_some() { RefusalKind::Fault } else { kind };
-                if !(builds && kind.is_of_the_build()) {
+                let answered = builds && kind.is_of_the_build() || keeps_rules && kind == RefusalKind::Rule;
+                if !answered {
                     return Some((one.ended_ms(), told(one, gate.name(), kind, cause, default)));
                 }
             }
@@ -36,7 +37,10 @@ pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>)
             }
             // That it is too slow says that it is correct.
             _ if one.says_correct() => break,
-            (AttemptOutcome::Passed, _) => builds |= one.verb == "gate",
+            (AttemptOutcome::Passed, _) => {
+                builds |= one.verb == "gate";
+                keeps_rules |= one.verb == "gate --static";
+            }
             (AttemptOutcome::Refused, None) => {}
         }
     }
@@ -115,6 +119,9 @@ mod tests {
         assert_eq!(gate(&[made("check", Some("numerics"), "then")]), None, "other sources");
         assert_eq!(gate(&[wrong, made("bench", Some("regressed"), "now")]), None, "what was timed was correct");
         assert_eq!(gate(&[made("gate", Some("build_failed"), "now"), made("gate", None, "now")]), None);
+        let rules = made("gate --static", None, "now");
+        assert_eq!(gate(&[made("gate", Some("constraint"), "now"), rules.clone()]), None);
+        assert!(gate(&[made("gate", Some("build_failed"), "now"), rules]).is_some(), "rules build nothing");
     }
 
     #[test]

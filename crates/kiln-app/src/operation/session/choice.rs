@@ -1,6 +1,6 @@
 //! A choice, with what could have been done instead. In: options as they are typed, `keep tuning; 2h; 1.15x`, and the chosen one. Out: the
-//! decision, recorded. Without options the two that are always there: go on, or use the baseline. Refuses a choice that is none of
-//! them.
+//! decision, recorded. Without options those that are always there: go on, use the baseline, or stop with what was reached. Refuses a
+//! choice that is none of them.
 
 use kiln_core::Report;
 use kiln_session::{Decision, DecisionKind, DecisionOption, Session, best, cost, span};
@@ -75,16 +75,23 @@ fn option(text: &str) -> Result<DecisionOption, Failure> {
     Ok(DecisionOption { what, time_s, cost: None, best_case })
 }
 
-/// Go on for the time that is left, with what the last profile promises; or use the baseline.
+/// Go on for the time that is left, with what the last profile promises; use the baseline; or keep the best so far.
 fn usual(store: &Store, session: &Session) -> Result<Vec<DecisionOption>, Failure> {
     let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
     let promise = attempts.iter().rev().find_map(|one| one.promise);
     let best = best(session, &attempts).map(|best| best.speedup);
     let left = (session.budget_s - session.elapsed_s(now())).max(0.0);
     let best_case = best.map(|best| best * promise.unwrap_or(1.0).max(1.0));
+    let option = |what: &str, time_s, best_case| DecisionOption {
+        what: what.into(),
+        time_s: Some(time_s),
+        cost: None,
+        best_case,
+    };
     Ok(vec![
-        DecisionOption { what: "go on".into(), time_s: Some(left), cost: None, best_case },
-        DecisionOption { what: "use the baseline".into(), time_s: Some(0.0), cost: None, best_case: Some(1.0) },
+        option("go on", left, best_case),
+        option("use the baseline", 0.0, Some(1.0)),
+        option("stop here", 0.0, best),
     ])
 }
 

@@ -11,7 +11,7 @@ use kiln_store::Study;
 use kiln_study::Machine;
 
 use super::{amount, current, now, one_line};
-use crate::attempt::{home, open, user};
+use crate::attempt::{home, inside, open, user};
 use crate::doctor;
 use crate::failure::Failure;
 use crate::kernel::{KernelFile, kernels_below};
@@ -134,6 +134,11 @@ fn meant(text: &str) -> Option<String> {
     let (first, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
     let end = first.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(first.len());
     let (number, unit) = first.split_at(end);
+    // A decimal comma.
+    if let Some(part) = unit.strip_prefix(',').and_then(|rest| rest.strip_suffix(['x', 'X', '\u{d7}'])) {
+        let digits = !part.is_empty() && part.chars().all(|letter| letter.is_ascii_digit());
+        return (digits && !number.contains('.')).then(|| format!("did you mean {number}.{part}x?"));
+    }
     let value: f64 = number.parse().ok().filter(|value| *value > 0.0)?;
     match unit {
         "" if rest.starts_with('%') => Some(format!("did you mean {}x?", (100.0 + value) / 100.0)),
@@ -166,6 +171,12 @@ pub fn start_session(project: &Project, request: &StartSessionRequest) -> Result
         assistant: price("--assistant-price", &request.assistant_price)?,
     };
     request.worth.map(|worth| amount("--worth", worth)).transpose()?;
+    if request.worth.is_some() && [prices.gpu, prices.engineer, prices.assistant] == [None; 3] {
+        let report = Report::error("--worth without a price").label("expected the price of an hour beside it");
+        return Err(report
+            .hint("--price 3.5/h: kiln warns when the time left costs more than the goal is worth")
+            .into());
+    }
     let file = request.path.as_deref().map(KernelFile::read).transpose()?;
     let goal = goal(&one_line(&request.goal), file.as_ref())?;
     let said = |words: &Option<String>| words.as_deref().map(one_line).filter(|words| !words.is_empty());
@@ -177,6 +188,7 @@ pub fn start_session(project: &Project, request: &StartSessionRequest) -> Result
     let minutes = own_thresholds(project)?;
     let usual = usual(file.as_ref());
     let kernel = file.map(|file| file.spec.name);
+    let path = request.path.as_deref().map(inside);
     let store = project.store()?;
     if let Some(session) = open(project, &store, now())? {
         return Err(is_open(Some(&session)).into());
@@ -189,6 +201,7 @@ pub fn start_session(project: &Project, request: &StartSessionRequest) -> Result
         folder: home(project, &store)?,
         user: user(),
         kernel,
+        path,
         goal,
         budget_s: budget_s.unwrap_or(60.0 * minutes.value(IN_ALL).unwrap_or(Session::BUDGET_S / 60.0)),
         phase_minutes: phase_minutes(&minutes),
@@ -259,6 +272,7 @@ mod tests {
             ("1.2x s51", "did you mean s512?"),
             ("1.2", "did you mean 1.2x?"),
             ("2\u{d7}", "did you mean 2x?"),
+            ("1,2x", "did you mean 1.2x?"),
             ("20% faster", "did you mean 1.2x?"),
             ("1.2x s512 or so", "goes into --criteria"),
         ] {
@@ -269,6 +283,8 @@ mod tests {
         assert!(odd.contains("expected one of naive, numpy") && odd.contains("did you mean numpy?"), "{odd}");
         let odd = said(StartSessionRequest { smallest: Some("s64".into()), ..usual.clone() });
         assert!(odd.contains("--smallest: there is no workload `s64`"), "{odd}");
+        let odd = said(StartSessionRequest { worth: Some(100.0), ..usual.clone() });
+        assert!(odd.contains("--worth without a price"), "{odd}");
         assert!(!folder.join(".kiln").exists(), "a mistake makes no store");
         let begun = StartSessionRequest { baseline: Some("numpy".into()), ..goal("1.2x s512") };
         let begun = start_session(&project, &begun).unwrap();

@@ -50,6 +50,8 @@ fn mistakes_say_what_where_and_what_was_expected() {
     assert!(said.contains(":9:11") && said.contains("did you mean misaligned_shared?"), "{said}");
     let said = mistake(&WHOLE.replace("'misaligned address'", "'(misaligned'"));
     assert!(said.contains("is no regular expression: unclosed group") && said.contains(":6:9"), "{said}");
+    let said = mistake(&WHOLE.replace("'misaligned address'", "'(mis.*)*'"));
+    assert!(said.contains("it matches everything"), "{said}");
     let said = mistake(&WHOLE.replace("action =", "acton ="));
     assert!(said.contains("unknown key lesson.acton") && said.contains("did you mean action?"), "{said}");
     let said = mistake(&WHOLE.replace("{ above = 1 }", "1"));

@@ -4,6 +4,9 @@ use super::{Evidence, FixTried, KernelAt, LastResult, LastSearch, Look, OpenRefu
 use crate::next::fact::{Datum, Facts, quoted};
 use crate::next::thresholds::Thresholds;
 
+/// Choices that end a session, as `kiln session decide` offers them: behind the baseline, and ahead of it.
+const ENDINGS: [&str; 2] = ["use the baseline", "stop here"];
+
 impl Evidence {
     /// The facts under their names.
     pub fn facts(&self, thresholds: &Thresholds) -> Facts {
@@ -30,12 +33,19 @@ impl Evidence {
         }
         all.is("examined", self.examined);
         all.is("recorded", Some(self.recorded));
+        all.words("last_fault", self.fault.as_ref().map(|fault| &fault.words));
+        all.words("fault_command", self.fault.as_ref().map(|fault| &fault.verb));
         all.refusal(self.refusal.as_ref(), self.recorded);
         all.is("correct", self.correct);
         all.is("baseline_measured", self.baseline_measured);
         all.is("edited", self.edited);
         all.is("unchecked", self.unchecked);
         all.look("several_changed", &self.several_changed);
+        all.look("blind_changes", &self.blind_changes);
+        // To use the baseline is no end for a kernel that beats it.
+        let wins = self.result.as_ref().is_some_and(|result| result.speedup >= 1.0);
+        let ending = if wins { ENDINGS[1] } else { ENDINGS[0] };
+        all.words("ending", Some(&ending.to_string()));
         if let Some(result) = &self.result {
             all.result(result, self.kernel.as_ref());
             all.is("profiled", Some(self.profile.is_some()));
@@ -52,6 +62,7 @@ impl Evidence {
         all.words("repository", kernel.map(|own| &own.folder));
         all.look("unpushed", &self.git.unpushed);
         all.words("last_good", self.git.last_good.as_ref());
+        all.is("broken_here", self.git.broken_here);
         all.look("logged", &self.logged);
         all.is("gpu_stopped", self.gpu.0);
         all.words("gpu_state", self.gpu.1.as_ref());

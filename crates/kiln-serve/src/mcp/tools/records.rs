@@ -73,6 +73,7 @@ pub(in crate::mcp) fn history_object(
         kiln,
         retired: found.retired.as_ref(),
         kernel: found.kernel.as_deref(),
+        typed: None,
         tag: request.tag.as_deref(),
         others: &found.others,
         emptied: found.emptied.as_deref(),

@@ -24,12 +24,14 @@ fn list<'l>(lines: impl Iterator<Item = String> + 'l) -> String {
 
 /// A decision with its options below it.
 fn decision(one: &Decision) -> String {
+    let because = if one.because.is_empty() { String::new() } else { format!(": {}", one.because) };
+    let words = format!("{}{because}", one.choice);
     let options = one.options.iter().map(|option| {
         let time = maybe_stretch(option.time_s);
         let (cost, best) = (option.cost.map_or("-".into(), amount), option.best_case.map_or("-".into(), factor));
         format!("  - option: {}; time {time}, cost {cost}, best case {best}\n", escaped(&option.what))
     });
-    format!("- {}\n{}", escaped(&format!("{}: {}", one.choice, one.because)), options.collect::<String>())
+    format!("- {}\n{}", escaped(&words), options.collect::<String>())
 }
 
 /// The report.

@@ -144,7 +144,9 @@ pub(super) fn decisions(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> f
     writeln!(f, "\ndecisions")?;
     for made in &report.decisions {
         let about = if made.kernel.is_empty() { String::new() } else { format!("{}: ", made.kernel) };
-        writeln!(f, "  {about}{} ({})", made.choice, made.because)?;
+        // To work on a kernel again needs no reason.
+        let because = if made.because.is_empty() { String::new() } else { format!(" ({})", made.because) };
+        writeln!(f, "  {about}{}{because}", made.choice)?;
     }
     Ok(())
 }
