@@ -308,9 +308,46 @@ fn what_cannot_be_exported_is_refused_and_nothing_is_written() {
     std::fs::create_dir(folder.join("own")).unwrap();
     std::fs::write(folder.join("own/kernel.toml"), launcher).unwrap();
     refused(&["own", "--arch", "sm_80"], "its entry is a host function that launches by itself");
+    let open = "[kernel]\nname = \"open\"\n[target.cpu]\nsource = \"open.c\"\n[tunables]\nA = [1, 2]\n[[arguments]]\nname = \"y\"\n\
+        type = \"f32[N]\"\nrole = \"out\"\n[[workloads]]\nname = \"w\"\ndims = { N = 8 }\n";
+    std::fs::write(folder.join("own/kernel.toml"), open).unwrap();
+    refused(&["own"], "open has no configuration to export");
+    std::fs::write(folder.join("own/kernel.toml"), format!("{open}[default]\nA = 1\n[export]\nname = \"class\"\n"))
+        .unwrap();
+    refused(&["own"], "Python reserves the word");
     let left: Vec<String> =
         std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
     assert!(left.iter().all(|name| ["mine", "own", ".kiln"].contains(&name.as_str())), "{left:?}");
+}
+
+#[test]
+fn words_of_python_and_packed_records_do_no_harm() {
+    let folder = empty_folder("export-words");
+    let kernel = folder.join("own");
+    std::fs::create_dir(&kernel).unwrap();
+    let text = "[kernel]\nname = \"class\"\nentry = \"twice\"\n[target.cpu]\nsource = \"twice.c\"\n[tunables]\nA = [1, 2]\n\
+        [[arguments]]\nname = \"in\"\ntype = \"f32[N, M]\"\nrole = \"in\"\n[[arguments]]\nname = \"out\"\ntype = \"f32[N, M]\"\nrole = \"out\"\n\
+        [[arguments]]\nname = \"count\"\ntype = \"i64\"\nrole = \"scalar\"\nvalue = \"N * M\"\n\
+        [[arguments]]\nname = \"lambda\"\ntype = \"f32\"\nrole = \"scalar\"\nvalue = 2.0\n\
+        [[workloads]]\nname = \"w\"\ndims = { N = 8, M = 4 }\n[reference]\npython = \"right.py:right\"\n";
+    std::fs::write(kernel.join("kernel.toml"), text).unwrap();
+    let source = "#include <stdint.h>\nvoid twice(const float *in, float *out, int64_t n, float by) {\n\
+        for (int64_t i = 0; i < n; i++) out[i] = by * in[i];\n}\n";
+    std::fs::write(kernel.join("twice.c"), source).unwrap();
+    let right = "def right(inputs, scalars, outputs):\n    return {'out': scalars['lambda'] * inputs['in']}\n";
+    std::fs::write(kernel.join("right.py"), right).unwrap();
+    let object = exported(&folder, &["own", "--config", "A=2"]);
+    assert_eq!(object["signature"], "class_(in_, lambda_=None)");
+    let note = object["notes"][0].as_str().unwrap();
+    assert!(note.contains("compiled, not run: `kiln check own --target cpu --config 'A=2' --full`"), "{note}");
+    let package = folder.join("class_-export");
+    assert!(std::fs::read_to_string(package.join("README.md")).unwrap().contains(note));
+    let tested = shell(&package, "$PYTHON -m unittest discover tests");
+    assert!(tested.contains("OK"), "{tested}");
+    // A field of a packed record: one row of it looks as if its elements lay side by side.
+    let call = "import numpy; from class_ import class_; a = numpy.zeros((1, 4), [(\"a\", \"f4\"), (\"b\", \"u1\")]); a[\"a\"] = [[1, 2, 3, 4]]; \
+        print(class_(a[\"a\"], lambda_=3).tolist())";
+    assert_eq!(shell(&package, &format!("$PYTHON -c '{call}'")).trim(), "[[3.0, 6.0, 9.0, 12.0]]");
 }
 
 #[test]

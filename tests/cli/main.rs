@@ -26,6 +26,7 @@ mod filled;
 mod from;
 mod fuzz;
 mod fuzz_ends;
+mod fuzz_scalars;
 mod fuzz_shapes;
 mod gate;
 mod history;

@@ -9,5 +9,6 @@ pub(crate) mod interval;
 pub(crate) mod magnitude;
 pub(crate) mod narrow;
 pub(crate) mod normal;
+pub(crate) mod scalar;
 pub(crate) mod special;
 pub(crate) mod whole;

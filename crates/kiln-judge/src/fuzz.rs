@@ -10,6 +10,7 @@ pub(crate) mod fit;
 pub(crate) mod generate;
 pub(crate) mod line;
 pub(crate) mod room;
+pub(crate) mod scalars;
 pub(crate) mod shrink;
 pub(crate) mod suite;
 pub(crate) mod tiles;

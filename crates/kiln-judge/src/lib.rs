@@ -25,6 +25,7 @@ pub use fuzz::case::{FuzzCase, Shape, shape_text, workload_of};
 pub use fuzz::fit::{Fit, Work, fit};
 pub use fuzz::generate::{DrawnCase, Generator, Source as CaseSource};
 pub use fuzz::room::{Extent, Room};
+pub use fuzz::scalars::CaseScalars;
 pub use fuzz::shrink::{Shrinker, Shrunk, shrink};
 pub use fuzz::suite::{suite, suite_names};
 pub use fuzz::tiles::tiles;

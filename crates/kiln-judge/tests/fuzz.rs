@@ -14,13 +14,13 @@ const HIGH: i64 = 5000;
 fn room(sides: usize) -> Room {
     let mut dims: Vec<_> = (0..sides).map(|i| (format!("D{i}").into(), Extent::Whole(1, HIGH))).collect();
     dims.push(("FLAG".into(), Extent::Listed(vec![Value::Int(0), Value::Int(1)])));
-    Room { dims, bases: vec![] }
+    Room { dims, bases: vec![], scalars: vec![] }
 }
 
 fn start(sizes: &[i64], inputs: Distribution, config: &str) -> FuzzCase {
     let mut shape: Shape = (0..sizes.len()).map(|i| (format!("D{i}").into(), Value::Int(sizes[i]))).collect();
     shape.push(("FLAG".into(), Value::Int(1)));
-    FuzzCase { shape, inputs, seed: 77, config: Config::parse(config).unwrap() }
+    FuzzCase { shape, scalars: Vec::new(), inputs, seed: 77, config: Config::parse(config).unwrap() }
 }
 
 fn sizes(case: &FuzzCase) -> Vec<i64> {
@@ -50,7 +50,7 @@ fn shrunk_under(
     };
     let default = Config::parse("BLOCK=64,WAY=1").unwrap();
     let mut asked = 0;
-    let how = Shrinker { room: &room, default: Some(&default), tiles: &tiles, admits, tries };
+    let how = Shrinker { room: &room, default: Some(&default), signature: &|_, _| None, tiles: &tiles, admits, tries };
     let (found, error) = shrink(start.clone(), &how, |case| {
         asked += 1;
         assert!(admits(&case.shape, &case.config), "{case} is excluded");
@@ -136,7 +136,14 @@ fn tied_sides_shrink_together_or_one_after_the_other() {
 #[test]
 fn an_error_on_the_way_keeps_what_was_found() {
     let (room, tiles) = (room(1), |_: &Config, _: &Shape| vec![]);
-    let how = Shrinker { room: &room, default: None, tiles: &tiles, admits: &|_, _| true, tries: 1000 };
+    let how = Shrinker {
+        room: &room,
+        default: None,
+        signature: &|_, _| None,
+        tiles: &tiles,
+        admits: &|_, _| true,
+        tries: 1000,
+    };
     let mut left = 4;
     let (found, error) = shrink(start(&[1000], Distribution::Declared, ""), &how, |_| {
         left -= 1;

@@ -88,6 +88,7 @@ fn a_stated_range_is_kept_and_scalars_vary() {
     let text = file("N = 200", &arguments, "builtin = \"elementwise\"\nexpressions = { y = \"s * x + k + i\" }");
     let desk = Desk::new(&text);
     let mut seen = Vec::new();
+    let mut usual = 0;
     for seed in 0..20 {
         let exam = desk.question(Distribution::Declared, seed).unwrap();
         assert!(integers(&exam, 0).iter().all(|v| (0..200).contains(v)));
@@ -97,6 +98,7 @@ fn a_stated_range_is_kept_and_scalars_vary() {
         let scalars: Vec<f64> = inputs.scalars().map(|(_, v)| v).collect();
         assert!((1.0..=2.0).contains(&scalars[0]) && [2.0, 3.0, 4.0, 5.0].contains(&scalars[1]));
         seen.push(scalars[1]);
+        usual += usize::from(scalars[0] == 1.5);
         let data: Vec<f64> =
             x.data.iter().zip(integers(&exam, 0)).map(|(x, i)| scalars[0] * x + scalars[1] + i as f64).collect();
         assert!(gate(exam.judge(&desk.hand_in(&exam, &data))).is_none());
@@ -105,6 +107,8 @@ fn a_stated_range_is_kept_and_scalars_vary() {
         assert_eq!(other.inputs(), inputs);
     }
     assert!([2.0, 3.0, 4.0, 5.0].iter().all(|v| seen.contains(v)));
+    // What the file gives is asked about too, and not alone.
+    assert!((1..15).contains(&usual), "{usual}");
     // Nothing here is plain data, so there is nothing else to ask.
     assert!(desk.question(Distribution::Scaled(4), 1).is_none());
 }

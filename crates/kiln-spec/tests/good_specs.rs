@@ -202,7 +202,7 @@ fn every_key_is_read() {
     assert!(spec.gates.spills);
     let asked = spec.gates.occupancy.as_ref().unwrap();
     assert_eq!((asked.least.expression.text(), asked.refuses), ("0.25", true));
-    let Fuzz { dims, valid, suites } = &spec.fuzz;
+    let Fuzz { dims, scalars, valid, suites } = &spec.fuzz;
     assert_eq!(dims[0], ("N".into(), DimRoom::Range(1, 4096)));
     assert_eq!(dims[1].1, DimRoom::Values(vec![Value::Bool(true), Value::Bool(false)]));
     assert_eq!(texts(valid.as_slice()), ["N % 2 == 0"]);

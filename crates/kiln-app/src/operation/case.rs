@@ -1,9 +1,10 @@
-//! A case instead of a workload, as `kiln fuzz` prints it: `S=65,D=64; inputs=spike; seed=3`. In: what was typed, and the workload that
-//! dimensions are taken from which were left out. Out: the case and its shape as a workload. Refuses dimensions that are not the
+//! A case instead of a workload, as `kiln fuzz` prints it: `S=65,D=64; inputs=spike; seed=3`. In: what was typed, the workload that
+//! dimensions are taken from which were left out, and the selection. Out: the case and its shape as a workload. Refuses dimensions that are not the
 //! kernel's and inputs that do not exist.
 
 use kiln_core::{Config, Report, Workload};
-use kiln_judge::{FuzzCase, workload_of};
+use kiln_judge::{FuzzCase, Room, workload_of};
+use kiln_spec::Selection;
 
 /// What stands for the name of a workload that has none.
 pub(crate) const CASE: &str = "case";
@@ -17,11 +18,15 @@ pub(crate) struct Given {
 }
 
 /// Reads a case; none where nothing was typed.
-pub(crate) fn given(typed: &str, usual: Option<&Workload>, config: &Config) -> Result<Option<Given>, Report> {
+pub(crate) fn given(
+    typed: &str,
+    usual: Option<&Workload>,
+    (selection, config): (&Selection<'_>, &Config),
+) -> Result<Option<Given>, Report> {
     if typed.trim().is_empty() {
         return Ok(None);
     }
     let usual = usual.map(|workload| workload.dims.clone()).unwrap_or_default();
-    let case = FuzzCase::parse(typed.trim(), &usual, config.clone())?;
+    let case = FuzzCase::parse(typed.trim(), (&usual, &Room::of(selection).scalars), config.clone())?;
     Ok(Some(Given { workload: workload_of(&case.shape), case }))
 }

@@ -136,7 +136,7 @@ fn looked(
     let which = (request.config.as_str(), request.study.as_deref());
     let Chosen { opened, config, selecting } = Chosen::new(project, file, &request.selecting, which, teller)?;
     let (workloads, mut because) = candidates(&opened, &config, &selecting);
-    let given = given(&request.case, workloads.first().copied().flatten(), &config)?;
+    let given = given(&request.case, workloads.first().copied().flatten(), (&opened.kernel.selection, &config))?;
     if given.is_some() {
         because = DebuggedBecause::Asked;
     }

@@ -10,6 +10,7 @@ mod folder;
 mod header;
 mod interface;
 mod launcher;
+mod names;
 mod package;
 mod parts;
 mod python;
@@ -31,7 +32,7 @@ use crate::kernel::{KernelFile, Selecting, folder as kernel_folder, this_arch};
 use crate::operation::export::builds::{Binary, Built, build_all};
 use crate::operation::export::interface::Interface;
 use crate::operation::export::parts::implementation_of;
-use crate::operation::export::rows::{Row, rows};
+use crate::operation::export::rows::{Row, refuse_none, rows};
 use crate::operation::export::rules::{Rule, rules};
 use crate::project::Project;
 use crate::teller::{Listener, Teller};
@@ -123,6 +124,8 @@ struct Plan<'a> {
     rules: Vec<Rule>,
     /// What was refused, and why.
     left_out: Vec<String>,
+    /// What to know of a configuration that was typed.
+    unchecked: Option<String>,
     /// Whether a kernel keeps something from launch to launch.
     stateful: bool,
 }
@@ -137,6 +140,7 @@ fn run(
     let (rows, selecting) = rows(project, file, request)?;
     let target = file.select(&selecting)?.target;
     refuse_unlaunchable(file, target, &rows)?;
+    refuse_none(file, &rows)?;
     let interface = Interface::of(&file.spec, target)?;
     let rules = rules(&file.spec, target, &interface)?;
     let destination = request.folder.clone().unwrap_or_else(|| format!("{}-export", interface.name).into());
@@ -144,7 +148,9 @@ fn run(
     let built = build_all(project, file, &selecting, &rows, teller)?;
     let sources = kernel_folder(&request.path).canonicalize_utf8()?;
     let Built { binaries, notes: left_out } = built;
-    let mut plan = Plan { file, target, sources, interface, rows, binaries, rules, left_out, stateful: false };
+    let unchecked = request.config.as_ref().map(|config| unchecked(request, target, config));
+    let stateful = false;
+    let mut plan = Plan { file, target, sources, interface, rows, binaries, rules, left_out, unchecked, stateful };
     plan.stateful = target.kind == TargetKind::Cuda && sources::keeps_state(&sources::sources(&plan)?.files);
     let package = package::package(&plan)?;
     let files = folder::write(&destination, &package)?;
@@ -156,8 +162,17 @@ fn run(
         signature: plan.interface.signature(),
         binaries: plan.binaries.iter().enumerate().map(|(at, binary)| binary.told(&plan, at)).collect(),
         files,
-        notes: plan.left_out.clone(),
+        notes: plan.unchecked.iter().chain(&plan.left_out).cloned().collect(),
     })
+}
+
+/// What `--config` exports: nothing says that it is right.
+fn unchecked(request: &ExportRequest, target: &Target, config: &str) -> String {
+    format!(
+        "this configuration was compiled, not run: `kiln check {} --target {} --config '{config}' --full` checks it",
+        request.path,
+        target.kind.name()
+    )
 }
 
 /// The architectures meant: those asked for, else the GPU's that is here, else those the file lists.

@@ -104,8 +104,12 @@ pub(crate) fn run(
     let ready = Ready::new(project, file, request, teller)?;
     let first = &ready.opened[0].kernel;
     // A slip is told before anything is built.
-    let usual = || Room::of(&first.selection).bases.into_iter().next().unwrap_or_default();
-    let given = request.case.as_ref().map(|case| FuzzCase::parse(case, &usual(), Config::default())).transpose()?;
+    let read = |case: &String| {
+        let room = Room::of(&first.selection);
+        let usual = room.bases.first().cloned().unwrap_or_default();
+        FuzzCase::parse(case, (&usual, &room.scalars), Config::default())
+    };
+    let given = request.case.as_ref().map(read).transpose()?;
     let mut memory = Memory::read(project, first)?;
     let seed = seed(request.seed)?;
     let mut fuzzed = Fuzzed {

@@ -118,7 +118,7 @@ pub(crate) fn run(
     let Chosen { opened, config, selecting } = Chosen::new(project, file, &request.selecting, which, teller)?;
     let tools = Tools::of(&opened.kernel.selection, &request.tools)?;
     let workloads = workloads(&opened.kernel, &config, &selecting);
-    let given = given(&request.case, workloads.first().copied().flatten(), &config)?;
+    let given = given(&request.case, workloads.first().copied().flatten(), (&opened.kernel.selection, &config))?;
     let seed = match &given {
         Some(given) => given.case.seed,
         None => seed(request.seed)?,
@@ -142,8 +142,9 @@ pub(crate) fn run(
     }
     // A case that is known to fail says more than workloads, which may all be right.
     let known = selecting.workload.is_none().then(|| kept_cases::failing(project, &opened.kernel, &config)).flatten();
-    let known =
-        known.and_then(|typed| case::given(&typed, workloads.first().copied().flatten(), &config).ok().flatten());
+    let known = known.and_then(|typed| {
+        case::given(&typed, workloads.first().copied().flatten(), (&opened.kernel.selection, &config)).ok().flatten()
+    });
     let grounds: Vec<Ground<'_>> = match (&given, &known) {
         (Some(given), _) => vec![Ground::Case(given)],
         (None, known) => known.iter().map(Ground::Case).chain(workloads.into_iter().map(Ground::Workload)).collect(),

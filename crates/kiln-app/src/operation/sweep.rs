@@ -148,10 +148,12 @@ fn all(
         if !taken.is_empty() && !clock.has(mean(&taken)) {
             break if in_grid { SweepEnd::OutOfTime } else { SweepEnd::Complete };
         }
+        if let (false, Some(most)) = (taken.is_empty(), clock.rest(mean(&taken))) {
+            halt.allow(most);
+        }
         match course.cell(&recorder.record.sweep, &dims, !in_grid) {
             Ok((cell, figures)) => {
                 taken.push(cell.seconds);
-                halt.first_is_done();
                 teller.note(said(&cell));
                 recorder.add(project, cell, figures, teller);
             }
@@ -264,6 +266,12 @@ impl Clock {
         self.most.map(|most| most.saturating_sub(self.began.elapsed()).max(FIRST))
     }
 
+    /// How long a shape may take for which there seemed to be time: what is left, and once more what others took.
+    fn rest(&self, mean: f64) -> Option<Duration> {
+        let more = Duration::try_from_secs_f64(mean).unwrap_or_default();
+        self.most.map(|most| most.saturating_sub(self.began.elapsed()).saturating_add(more))
+    }
+
     /// Whether there is time for something that takes so many seconds.
     fn has(&self, seconds: f64) -> bool {
         self.most.is_none_or(|most| self.began.elapsed().as_secs_f64() + seconds <= most.as_secs_f64())
@@ -277,6 +285,14 @@ fn mean(seconds: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shape_that_turns_out_larger_has_the_rest_and_the_mean() {
+        assert_eq!(Clock::new(None).rest(3.0), None);
+        assert_eq!(Clock::new(Some(0.0)).rest(3.0), Some(Duration::from_secs(3)));
+        let minute = Clock::new(Some(1.0)).rest(2.0).unwrap();
+        assert!(minute > Duration::from_secs(50) && minute <= Duration::from_secs(62), "{minute:?}");
+    }
 
     #[test]
     fn a_first_shape_has_the_time_there_is_and_never_less_than_a_minute() {

@@ -116,7 +116,7 @@ pub(crate) fn stage<'s>(
     (workload, case): (&'s Workload, &FuzzCase),
     device: Option<&DeviceReference>,
 ) -> Result<Stage<'s>, Trouble> {
-    let rules = bench.rules.covering(Coverage::Every);
+    let rules = bench.rules.covering(Coverage::Every).with_scalars(&case.scalars);
     let inputs = [case.inputs; QUESTIONS];
     bench.helped_stage(Some(workload), &rules, &inputs, case.seed, device)
 }

@@ -8,6 +8,7 @@ use kiln_spec::{Argument, Origin, Role, Selection};
 
 use crate::described::signature::Signature;
 use crate::drawn::inputs::Inputs;
+use crate::fuzz::scalars::CaseScalars;
 use crate::level::Coverage;
 use crate::right::allowed::Allowed;
 use crate::right::answer::jobs;
@@ -29,6 +30,8 @@ pub struct Rules {
     pub(crate) coverage: Coverage,
     /// Of `elementwise`: each output's expression.
     pub(crate) expressions: Vec<(String, Expression)>,
+    /// Numbers that scalars have in place of their own, or of those that would be drawn.
+    pub(crate) scalars: CaseScalars,
 }
 
 impl Rules {
@@ -51,12 +54,18 @@ impl Rules {
             deterministic: reference.deterministic,
             coverage: Coverage::Sampled,
             expressions: reference.expressions.iter().map(|(n, f)| (n.clone(), f.expression.clone())).collect(),
+            scalars: CaseScalars::new(),
         })
     }
 
     /// The same rules for questions that look at so much of each output.
     pub fn covering(&self, coverage: Coverage) -> Rules {
         Rules { coverage, ..self.clone() }
+    }
+
+    /// The same rules for questions in which scalars have these values.
+    pub fn with_scalars(self, scalars: &CaseScalars) -> Rules {
+        Rules { scalars: scalars.clone(), ..self }
     }
 
     /// The sizes of attention on these inputs; none where something else is computed.

@@ -40,6 +40,8 @@ pub struct Slot {
     pub function: Option<Callable>,
     /// What its numbers are drawn from, where the kernel file says so.
     pub range: Option<Interval>,
+    /// What fuzzing may make of a scalar that questions do not vary.
+    pub stated: Option<Interval>,
     /// The value of a scalar, as its type holds it.
     pub scalar: Option<f64>,
     /// Bytes its start is aligned to.
@@ -69,14 +71,34 @@ impl Slot {
     /// A tensor in one piece, of kiln's own making.
     pub fn packed(name: &str, role: Role, dtype: Dtype, shape: &[usize]) -> Slot {
         let (name, shape, strides) = (name.to_string(), shape.to_vec(), row_major(shape));
-        let (init, function, range, scalar, layout) = (Init::Zeros, None, None, None, None);
+        let (init, function, range, stated, scalar, layout) = (Init::Zeros, None, None, None, None, None);
         let (alignment, whole, summed) = (64, None, false);
-        Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment, layout, whole, summed }
+        Slot {
+            name,
+            role,
+            dtype,
+            shape,
+            strides,
+            init,
+            function,
+            range,
+            stated,
+            scalar,
+            alignment,
+            layout,
+            whole,
+            summed,
+        }
     }
 
     /// A scalar of kiln's own making.
     pub fn number(name: &str, dtype: Dtype, value: f64) -> Slot {
         Slot { scalar: Some(value), ..Slot::packed(name, Role::Scalar, dtype, &[]) }
+    }
+
+    /// What fuzzing may make of it, where it is a scalar that may vary.
+    pub(crate) fn fuzzed(&self) -> Option<Interval> {
+        self.range.or(self.stated).filter(|_| self.role == Role::Scalar)
     }
 
     /// How many elements it has; padding between rows is not counted.
@@ -308,11 +330,27 @@ fn slot(quantities: &Quantities<'_>, argument: &Argument) -> Result<Slot, Report
     let alignment = argument.alignment.unwrap_or(dtype.bytes()) as usize;
     let (role, init, layout) = (argument.role, argument.init, argument.layout.clone());
     let range = argument.range.as_ref().map(|range| quantities.interval(range, dtype, name)).transpose()?;
+    let fuzzed = selection.spec.fuzz.scalars.iter().find(|(scalar, _)| **scalar == *name);
+    let stated = fuzzed.map(|(_, range)| quantities.interval(range, dtype, name)).transpose()?;
     let (shape, whole) = part(quantities, argument, shape, &strides)?;
     let (name, function) = (name.to_owned(), argument.function.clone());
     let summed = argument.compare == Compare::Sum;
-    let slot =
-        Slot { name, role, dtype, shape, strides, init, function, range, scalar, alignment, layout, whole, summed };
+    let slot = Slot {
+        name,
+        role,
+        dtype,
+        shape,
+        strides,
+        init,
+        function,
+        range,
+        stated,
+        scalar,
+        alignment,
+        layout,
+        whole,
+        summed,
+    };
     match slot.is_output() && crate::marked::strides::overlap(&slot) {
         true => {
             let report = Report::error(format!("two elements of the output {} lie in the same place", slot.name));

@@ -258,6 +258,7 @@ mod tests {
             init,
             function: None,
             range: None,
+            stated: None,
             scalar: None,
             alignment: 4,
             layout: None,

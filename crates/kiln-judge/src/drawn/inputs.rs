@@ -12,10 +12,11 @@ use crate::described::rules::Rules;
 use crate::described::signature::{Signature, Slot};
 use crate::drawn::distribution::{Distribution, uniform};
 use crate::drawn::element::{is_float, round_all, round_to};
-use crate::drawn::integers::{evenly, integers};
+use crate::drawn::integers::integers;
 use crate::drawn::interval::Interval;
 use crate::drawn::magnitude::reach;
 use crate::drawn::narrow::intervals;
+use crate::drawn::scalar::varied;
 use crate::drawn::special::Special;
 use crate::drawn::whole::is_wide;
 use crate::marked::strides::settle;
@@ -92,13 +93,13 @@ impl Inputs {
         let from = intervals(signature, rules);
         let power = match distribution.needs_reach() {
             true => {
-                let base = Inputs::drawn(signature, &from, (Distribution::Declared, 0), seed, &[]);
+                let base = Inputs::drawn(signature, &from, (Distribution::Declared, 0), seed, &[]).given(rules);
                 reach(signature, rules, &base).and_then(|reach| distribution.power(reach))
             }
             false => Some(0),
         };
         let Some(power) = power else { return Ok(None) };
-        let mut inputs = Inputs::drawn(signature, &from, (distribution, power), seed, specials);
+        let mut inputs = Inputs::drawn(signature, &from, (distribution, power), seed, specials).given(rules);
         for slot in signature.slots.iter().filter(|slot| slot.is_input() && slot.function.is_some()) {
             let filler = filler.ok_or_else(|| {
                 Fault::new(format!("filling {}", slot.name), "its init is a Python function, and there is no Python")
@@ -175,14 +176,8 @@ impl Inputs {
         });
         let mut inputs = Inputs::known(distribution, seed, tensors, signature.slots.iter());
         for (i, slot) in signature.slots.iter().enumerate().filter(|(_, s)| s.role == Role::Scalar) {
-            let value = match slot.range {
-                Some(Interval::Real(low, high)) => low + (high - low) * uniform(&mut stream(i)),
-                Some(interval) => {
-                    let (low, high) = interval.whole();
-                    evenly(low, high, &mut stream(i)) as f64
-                }
-                None => continue,
-            };
+            let Some(range) = &slot.range else { continue };
+            let value = varied(slot, range, &mut stream(i));
             let special = specials.iter().find(|special| special.slot == i);
             let value = special.and_then(|special| special.scalar(slot)).unwrap_or(value);
             if let Some((_, scalar)) = inputs.scalars.iter_mut().find(|(name, _)| *name == slot.name) {
@@ -190,6 +185,16 @@ impl Inputs {
             }
         }
         inputs
+    }
+
+    /// The same with the scalars that a case states.
+    fn given(mut self, rules: &Rules) -> Inputs {
+        for (name, value) in &rules.scalars {
+            if let Some((_, scalar)) = self.scalars.iter_mut().find(|(own, _)| own.as_str() == &**name) {
+                *scalar = *value;
+            }
+        }
+        self
     }
 
     /// Inputs that are known, and the scalars among the slots.

@@ -116,7 +116,7 @@ mod tests {
 
     fn room() -> Room {
         let dims = ["M", "N", "K"].map(|name| (name.into(), Extent::Whole(1, 1000)));
-        Room { dims: dims.to_vec(), bases: vec![] }
+        Room { dims: dims.to_vec(), bases: vec![], scalars: vec![] }
     }
 
     fn shape(sizes: [i64; 3]) -> Shape {

@@ -1,5 +1,5 @@
-//! One case: a shape, what inputs are drawn from and with which seed, a configuration. It is printed as
-//! `S=65,D=64; inputs=spike; seed=7`, which can be typed, with the configuration in a flag of its own.
+//! One case: a shape, scalars that do not have their usual value, what inputs are drawn from and with which seed, a configuration.
+//! It is printed as `S=65,D=64; scale=0.5; inputs=spike; seed=7`, which can be typed, with the configuration in a flag of its own.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kiln_core::{Config, Use, Value, Workload};
 
 use crate::drawn::distribution::Distribution;
+use crate::fuzz::scalars::CaseScalars;
 
 /// The value of every dimension, in the order of the kernel file.
 pub type Shape = Vec<(Arc<str>, Value)>;
@@ -16,6 +17,8 @@ pub type Shape = Vec<(Arc<str>, Value)>;
 pub struct FuzzCase {
     /// The shape.
     pub shape: Shape,
+    /// Scalars that have another value than usual.
+    pub scalars: CaseScalars,
     /// What inputs are drawn from.
     pub inputs: Distribution,
     /// The seed they are drawn with.
@@ -51,6 +54,11 @@ pub fn workload_of(shape: &Shape) -> Workload {
 /// Prints what [`FuzzCase::parse`] reads; the configuration is not part of it.
 impl fmt::Display for FuzzCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; inputs={}; seed={}", shape_text(&self.shape), self.inputs, self.seed)
+        write!(f, "{}; ", shape_text(&self.shape))?;
+        if !self.scalars.is_empty() {
+            let pairs: Vec<String> = self.scalars.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            write!(f, "{}; ", pairs.join(","))?;
+        }
+        write!(f, "inputs={}; seed={}", self.inputs, self.seed)
     }
 }

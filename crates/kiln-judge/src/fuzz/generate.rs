@@ -10,6 +10,7 @@ use kiln_core::{Config, Value};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::described::signature::Signature;
 use crate::drawn::distribution::Distribution;
 use crate::fuzz::aim::{Aim, aim, below};
 use crate::fuzz::axis::{Admits, Axis};
@@ -19,6 +20,8 @@ use crate::fuzz::room::{Extent, Room};
 
 /// Shapes that are drawn before a workload's own is taken.
 const TRIES: usize = 40;
+/// The streams that scalars are drawn from begin here.
+const SCALARS: u64 = 1 << 48;
 
 /// What cases are drawn from.
 pub struct Source<'s> {
@@ -28,6 +31,8 @@ pub struct Source<'s> {
     pub configs: &'s [Config],
     /// What inputs are drawn from, the usual first.
     pub inputs: &'s [Distribution],
+    /// What a call of a shape takes; none where nobody can say.
+    pub signature: &'s (dyn Fn(&Shape, &Config) -> Option<Signature> + Sync),
     /// The tiles of a configuration.
     pub tiles: &'s (dyn Fn(&Config, &Shape) -> Vec<i64> + Sync),
     /// Whether a shape makes sense for a configuration.
@@ -71,8 +76,13 @@ impl<'s> Generator<'s> {
         let inputs = inputs.get(of_inputs).copied().unwrap_or(Distribution::Declared);
         let seed = u64::from(rng.next_u32());
         let mut excluded = 0;
-        let drawn = |shape: Shape, config: Config, excluded: usize| {
-            Some(DrawnCase { case: FuzzCase { shape, inputs, seed, config }, excluded })
+        // A stream of its own: what shapes are drawn does not depend on it.
+        let mut beside = ChaCha8Rng::seed_from_u64(self.seed);
+        beside.set_stream(number | SCALARS);
+        let mut drawn = |shape: Shape, config: Config, excluded: usize| {
+            let signature = (self.source.signature)(&shape, &config);
+            let scalars = signature.map(|s| s.case_scalars(number == 0, &mut beside)).unwrap_or_default();
+            Some(DrawnCase { case: FuzzCase { shape, scalars, inputs, seed, config }, excluded })
         };
         for _ in 0..TRIES {
             let base = room.bases.get(below(&mut rng, room.bases.len()))?;

@@ -1,4 +1,4 @@
-//! What shapes may be. In: a selection. Out: for each dimension a range, or a list of values. `[fuzz]` in the kernel file
+//! What shapes may be. In: a selection. Out: for each dimension a range, or a list of values, and the scalars that may vary. `[fuzz]` in the kernel file
 //! says so; where it does not, a dimension that arguments have as a side may be any size up to a little more than twice that
 //! of the largest workload, and any other one (a flag, a layout, a value that a kernel is built for) what workloads have.
 
@@ -16,6 +16,8 @@ pub struct Room {
     pub dims: Vec<(Arc<str>, Extent)>,
     /// The shapes of the workloads for this target, in the order of the file.
     pub bases: Vec<Shape>,
+    /// The scalars that may vary, in the order of the file.
+    pub scalars: Vec<Arc<str>>,
 }
 
 /// What a dimension may be.
@@ -45,7 +47,13 @@ impl Room {
             let extent = extent(selection, &workloads, &name);
             (name, extent)
         });
-        Room { dims: dims.collect(), bases: workloads.iter().map(|w| w.dims.clone()).collect() }
+        let varies = |argument: &&Argument| {
+            let stated = || selection.spec.fuzz.scalars.iter().any(|(name, _)| **name == *argument.name);
+            argument.role == Role::Scalar && (argument.range.is_some() || stated())
+        };
+        let scalars = selection.spec.arguments.iter().filter(varies).map(|argument| Arc::from(&*argument.name));
+        let (dims, scalars) = (dims.collect(), scalars.collect());
+        Room { dims, bases: workloads.iter().map(|w| w.dims.clone()).collect(), scalars }
     }
 
     /// What a dimension may be.

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use kiln_core::{Config, Value};
 
+use crate::described::signature::Signature;
 use crate::drawn::distribution::Distribution;
 use crate::fuzz::axis::Admits;
 use crate::fuzz::case::{FuzzCase, Shape};
@@ -19,6 +20,8 @@ pub struct Shrinker<'s> {
     pub room: &'s Room,
     /// The configuration that is simplest; none where the case's own is to stay.
     pub default: Option<&'s Config>,
+    /// What a call of a shape takes; none where nobody can say.
+    pub signature: &'s (dyn Fn(&Shape, &Config) -> Option<Signature> + Sync),
     /// The tiles of a configuration.
     pub tiles: &'s (dyn Fn(&Config, &Shape) -> Vec<i64> + Sync),
     /// Whether a shape makes sense for a configuration: others are not tried.
@@ -127,8 +130,29 @@ impl<E, F: FnMut(&FuzzCase) -> Result<bool, E>> Search<'_, '_, F> {
         Ok(())
     }
 
+    /// Scalars that have their usual value, or one that is simpler to look at.
+    fn scalars(&mut self) -> Result<(), E> {
+        for (name, value) in self.best.scalars.clone() {
+            let Some(signature) = (self.how.signature)(&self.best.shape, &self.best.config) else { return Ok(()) };
+            for simpler in signature.simpler(&name, value) {
+                let mut case = self.best.clone();
+                match simpler {
+                    Some(simpler) => {
+                        case.scalars.iter_mut().filter(|(n, _)| *n == name).for_each(|own| own.1 = simpler)
+                    }
+                    None => case.scalars.retain(|(own, _)| *own != name),
+                }
+                if self.take(case)? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Inputs that are simpler to look at, and the seed 0.
     fn values(&mut self) -> Result<(), E> {
+        self.scalars()?;
         for inputs in [Distribution::Constant, Distribution::Declared] {
             if rank(inputs) < rank(self.best.inputs) && self.take(FuzzCase { inputs, ..self.best.clone() })? {
                 break;

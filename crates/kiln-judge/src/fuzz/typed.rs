@@ -1,6 +1,8 @@
-//! A case as it is typed: `S=65,D=64; inputs=spike; seed=7`, the parts in any order, each once. In: the text and the shape that
-//! stands for dimensions left out. Out: the case. Refuses, with the place in the text, dimensions that are not the kernel's,
+//! A case as it is typed: `S=65,D=64; scale=0.5; inputs=spike; seed=7`, the parts in any order, each once. In: the text, the shape
+//! that stands for dimensions left out, and the scalars that may vary. Out: the case. Refuses, with the place in the text, dimensions that are not the kernel's,
 //! inputs that do not exist, numbers that do not fit, and what is given twice.
+
+use std::sync::Arc;
 
 use kiln_core::{Config, Place, Report, Span, Value, nearest};
 
@@ -13,9 +15,10 @@ const SEED: &str = "seed";
 
 impl FuzzCase {
     /// The case that was typed. Dimensions that were left out are those of `usual`, inputs are as declared, the seed is 0.
-    pub fn parse(text: &str, usual: &Shape, config: Config) -> Result<FuzzCase, Report> {
-        let case = FuzzCase { shape: usual.clone(), inputs: Distribution::Declared, seed: 0, config };
-        let mut reading = Reading { text, case, given: Vec::new() };
+    pub fn parse(text: &str, (usual, scalars): (&Shape, &[Arc<str>]), config: Config) -> Result<FuzzCase, Report> {
+        let (inputs, shape) = (Distribution::Declared, usual.clone());
+        let case = FuzzCase { shape, scalars: Vec::new(), inputs, seed: 0, config };
+        let mut reading = Reading { text, case, scalars, given: Vec::new() };
         if let Some((at, odd)) = text.char_indices().find(|(_, c)| c.is_control() && !c.is_whitespace()) {
             let report = Report::error(format!("there is a control character, {}", odd.escape_unicode()));
             return Err(reading.at(at..at + odd.len_utf8(), report.label("expected printable text")));
@@ -30,6 +33,7 @@ impl FuzzCase {
 struct Reading<'t> {
     text: &'t str,
     case: FuzzCase,
+    scalars: &'t [Arc<str>],
     given: Vec<String>,
 }
 
@@ -85,7 +89,18 @@ impl Reading<'_> {
             let span = part.start + span.start..part.start + span.end;
             self.once(name, span.clone())?;
             let Some(place) = self.case.shape.iter().position(|(dim, _)| dim == name) else {
-                return Err(self.at(span, unknown(name, &self.case.shape)));
+                match (self.scalars.iter().find(|scalar| ***scalar == **name), value) {
+                    (None, _) => return Err(self.at(span, unknown(name, &self.case.shape, self.scalars))),
+                    (Some(scalar), Value::Int(number)) => self.case.scalars.push((scalar.clone(), *number as f64)),
+                    (Some(scalar), Value::Float(number)) if number.is_finite() => {
+                        self.case.scalars.push((scalar.clone(), *number));
+                    }
+                    _ => {
+                        let report = Report::error(format!("{name} is {typed}")).label("expected a number");
+                        return Err(self.at(span, report));
+                    }
+                }
+                continue;
             };
             let dim = &self.case.shape[place].1;
             if dim.kind() != value.kind() {
@@ -152,8 +167,9 @@ fn named(name: &str) -> Result<Distribution, Report> {
     })
 }
 
-fn unknown(name: &str, shape: &Shape) -> Report {
-    let known: Vec<&str> = shape.iter().map(|(name, _)| &**name).chain([INPUTS, SEED]).collect();
+fn unknown(name: &str, shape: &Shape, scalars: &[Arc<str>]) -> Report {
+    let known = shape.iter().map(|(name, _)| &**name).chain(scalars.iter().map(|name| &**name));
+    let known: Vec<&str> = known.chain([INPUTS, SEED]).collect();
     let near = nearest(name, known.iter().copied()).map(|near| format!("did you mean {near}?"));
     let report = Report::error(format!("there is no dimension `{name}`"));
     report.label(format!("expected one of {}", known.join(", "))).maybe_hint(near)
@@ -161,8 +177,6 @@ fn unknown(name: &str, shape: &Shape) -> Report {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use proptest::prelude::*;
 
@@ -172,7 +186,7 @@ mod tests {
     }
 
     fn parsed(text: &str) -> Result<FuzzCase, Report> {
-        FuzzCase::parse(text, &usual(), Config::default())
+        FuzzCase::parse(text, (&usual(), &["scale".into()]), Config::default())
     }
 
     fn said(text: &str) -> String {
@@ -188,6 +202,10 @@ mod tests {
         assert_eq!(parsed(" seed = 7 ;\n inputs=scaled_4;; S = 65 "), Ok(case));
         let plain = parsed("").unwrap();
         assert_eq!((plain.shape, plain.inputs, plain.seed), (usual(), Distribution::Declared, 0));
+        let scaled = parsed("scale=-0.015625; S=1").unwrap();
+        assert_eq!(scaled.scalars, [("scale".into(), -0.015625)]);
+        assert_eq!(scaled.to_string(), "S=1,D=64,LAYOUT=bhsd; scale=-0.015625; inputs=declared; seed=0");
+        assert_eq!(parsed(&scaled.to_string()), Ok(scaled));
         let quoted = parsed("LAYOUT=\"b; s, d\"; S=2").unwrap();
         assert_eq!((&quoted.shape[2].1, &quoted.shape[0].1), (&Value::from("b; s, d"), &Value::Int(2)));
         assert_eq!(parsed(&quoted.to_string()), Ok(quoted));
@@ -197,10 +215,11 @@ mod tests {
     fn mistakes_are_named() {
         let unknown = said("T=65");
         assert!(unknown.contains("--case: there is no dimension `T`"), "{unknown}");
-        assert!(unknown.contains("expected one of S, D, LAYOUT, inputs, seed"), "{unknown}");
+        assert!(unknown.contains("expected one of S, D, LAYOUT, scale, inputs, seed"), "{unknown}");
         assert!(said("input=spike").contains("did you mean inputs?"), "{}", said("input=spike"));
         assert!(said("inputs=spik").contains("did you mean spik"), "{}", said("inputs=spik"));
         assert!(said("S=large").contains("expected an integer, as in S=128"), "{}", said("S=large"));
+        assert!(said("scale=big").contains("expected a number"), "{}", said("scale=big"));
         assert!(said("S=1.5").contains("--case: S is 1.5"), "{}", said("S=1.5"));
         assert!(said("S").contains("`S` has no `=`"), "{}", said("S"));
     }

@@ -14,6 +14,9 @@ use crate::words::number::{counted, stretch};
 use crate::words::table::{Align, lines};
 pub(crate) use map::{Map, Mark, Shown, figure, maps};
 
+/// The column of shapes that were not tried, which is there while some are left.
+const NOT_TRIED: usize = 6;
+
 /// Everything `kiln sweep` says.
 pub struct SweepView<'a> {
     /// The run as it is recorded.
@@ -95,11 +98,16 @@ impl SweepView<'_> {
 
     fn summary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Align::{Left, Right};
-        let titles = ["against", "faster", "slower", "same", "too_noisy", "not measured", "mean", "best", "worst"]
-            .map(String::from);
-        let mut rows = vec![titles.to_vec()];
+        let left = !self.story.left.is_empty();
+        let titles =
+            ["against", "faster", "slower", "same", "too_noisy", "not measured", "not tried", "mean", "best", "worst"];
+        let mut rows = vec![titles.map(String::from).to_vec()];
         rows.extend(self.story.summary.iter().map(row));
-        let aligns = [Left, Right, Right, Right, Right, Right, Right, Left, Left];
+        let mut aligns = vec![Left, Right, Right, Right, Right, Right, Right, Right, Left, Left];
+        if !left {
+            rows.iter_mut().for_each(|row| drop(row.remove(NOT_TRIED)));
+            aligns.remove(NOT_TRIED);
+        }
         write!(f, "\nshapes of the grid\n{}", lines(&rows, &aligns))
     }
 
@@ -137,6 +145,10 @@ impl SweepView<'_> {
         let why = self.ended.unwrap_or("unfinished");
         let tried = self.story.record.cells.iter().filter(|cell| !cell.refined).count();
         writeln!(f, "\n{why}: {tried} of {} shapes were tried", tried + left)?;
+        // A run is recorded with its first shape: before that there is nothing to go on with.
+        if self.story.record.cells.is_empty() {
+            return Ok(());
+        }
         let resume = format!("{} sweep {} --resume {}", self.kiln, crate::quoted(&self.run.path), self.run.short_id());
         writeln!(f, "next\n  {resume}")
     }
@@ -203,6 +215,7 @@ fn row(one: &SweepCount) -> Vec<String> {
         one.same.to_string(),
         one.too_noisy.to_string(),
         (one.unmeasured + one.refused).to_string(),
+        one.untried.to_string(),
         one.geomean.map_or("-".into(), figure),
         extreme(&one.best),
         extreme(&one.worst),

@@ -80,6 +80,10 @@ pub(crate) fn of_problem(draft: &Draft) -> Vec<Site<'_>> {
             sites.push(site(when, format!("{}.when", argument.path), Reach::Problem, Wants::Condition));
         }
     }
+    for (name, range) in &draft.fuzz.scalars {
+        let of = |formula| site(formula, format!("fuzz.scalars.{name}"), Reach::Problem, Wants::Scalar(None));
+        sites.extend([of(&range.low), of(&range.high)]);
+    }
     sites.extend(draft.fuzz.valid.iter().map(|f| site(f, "fuzz.valid".into(), Reach::Problem, Wants::Condition)));
     sites.extend(draft.export.valid.iter().map(|f| site(f, "export.valid".into(), Reach::Call, Wants::Condition)));
     let cost = [("cost.flops", &draft.cost.flops), ("cost.bytes", &draft.cost.bytes)];

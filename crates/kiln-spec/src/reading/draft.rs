@@ -84,7 +84,7 @@ pub(crate) fn read_draft(log: &Log, document: &DeTable) -> Draft {
     let workloads = root.get("workloads").map(read_workloads).unwrap_or_default();
     let dims: Vec<&str> = workloads.iter().flat_map(|w| &w.workload.dims).map(|(name, _)| &**name).collect();
     check_ranges(log, &arguments, &dims);
-    let fuzz = root.get("fuzz").map(|item| read_fuzz(item, &dims)).unwrap_or_default();
+    let fuzz = root.get("fuzz").map(|item| read_fuzz(item, &arguments, &dims)).unwrap_or_default();
     let export = root.get("export").map(|item| read_export(item, &arguments, &dims)).unwrap_or_default();
     let sweep = root.get("sweep").map(|item| read_sweep(item, &dims)).unwrap_or_default();
     if workloads.is_empty() && !arguments.is_empty() {

@@ -221,6 +221,13 @@ pub(crate) fn fuzz() -> Value {
                 "What dimensions may be: a range [lowest, highest] or { values = [...] }.",
             )
         }
+        "scalars" => {
+            let range = json!({ "type": "array", "items": expression(), "minItems": 2, "maxItems": 2 });
+            described(
+                json!({ "type": "object", "additionalProperties": range }),
+                "What scalars with a value may be in fuzzing: the lowest and the highest number, such as [0, \"4 / sqrt(D)\"].",
+            )
+        }
         "valid" => described(expression(), "A condition on dimensions that every shape meets."),
         "suites" => {
             let dims = json!({ "type": "object", "additionalProperties": { "anyOf": [scalar(), some()] } });

@@ -40,7 +40,7 @@ fn parent<'a>(item: &'a Item) -> &'a str {
     item.path.rsplit_once('.').map_or(&item.path, |(parent, _)| parent)
 }
 
-fn read_range(item: &Item) -> Option<ValueRange> {
+pub(crate) fn read_range(item: &Item) -> Option<ValueRange> {
     let Some(items) = item.raw().as_array().and_then(|_| item.list()) else {
         item.wrong("a list of two numbers, [lowest, highest]");
         return None;
@@ -86,6 +86,6 @@ pub(crate) fn check_ranges(log: &Log, arguments: &[ArgumentDraft], dimensions: &
     }
 }
 
-fn is_whole(dtype: Dtype) -> bool {
+pub(crate) fn is_whole(dtype: Dtype) -> bool {
     !dtype.name().contains('f') && dtype != Dtype::Bool
 }

@@ -1,20 +1,22 @@
-//! `[fuzz]`: the shapes a kernel is made for, beyond its workloads, and suites of shapes by name. In: the table and the
-//! dimensions of the workloads. Out: a [`Fuzz`]. Refuses dimensions that no workload has, ranges without a value in them,
-//! and suites without a shape.
+//! `[fuzz]`: the shapes and numbers a kernel is made for, beyond its workloads, and suites of shapes by name. In: the table, the
+//! arguments and the dimensions of the workloads. Out: a [`Fuzz`]. Refuses dimensions that no workload has, scalars that are no
+//! argument or vary anyway, ranges without a value in them, and suites without a shape.
 
 use std::sync::Arc;
 
 use kiln_core::{Report, Value};
 use toml::de::DeValue;
 
-use crate::model::Formula;
+use crate::model::{ElementType, Formula, Role, ValueRange};
 use crate::reading::item::Item;
 use crate::reading::log::expected_one_of;
 use crate::reading::naming::check_label;
 use crate::reading::section::{Entry, Section};
+use crate::tables::argument::ArgumentDraft;
+use crate::tables::filling::{is_whole, read_range};
 
 /// What the table may hold, a dimension's values, and a suite.
-pub(crate) const KEYS: [&str; 3] = ["dims", "valid", "suites"];
+pub(crate) const KEYS: [&str; 4] = ["dims", "scalars", "valid", "suites"];
 pub(crate) const ROOM_KEYS: [&str; 1] = ["values"];
 pub(crate) const SUITE_KEYS: [&str; 1] = ["shapes"];
 
@@ -23,6 +25,8 @@ pub(crate) const SUITE_KEYS: [&str; 1] = ["shapes"];
 pub struct Fuzz {
     /// What dimensions may be, by name; of others the workloads show it.
     pub dims: Vec<(Arc<str>, DimRoom)>,
+    /// What scalars may be, by name; others have the value that the file gives them.
+    pub scalars: Vec<(Arc<str>, ValueRange)>,
     /// What must be true of every shape.
     pub valid: Option<Formula>,
     /// Shapes by name.
@@ -56,12 +60,17 @@ pub enum SuiteDim {
     Like(Arc<str>),
 }
 
-pub(crate) fn read_fuzz(item: &Item, dims: &[&str]) -> Fuzz {
+pub(crate) fn read_fuzz(item: &Item, arguments: &[ArgumentDraft], dims: &[&str]) -> Fuzz {
     let Some(section) = Section::open(item, &KEYS) else { return Fuzz::default() };
     let rooms = section.get("dims").and_then(Section::free);
+    let scalars = section.get("scalars").and_then(Section::free);
     let suites = section.get("suites").and_then(Section::free);
     Fuzz {
         dims: entries(&rooms).filter(|e| known(e, dims)).filter_map(|e| Some((e.key.into(), room(&e.item)?))).collect(),
+        scalars: entries(&scalars)
+            .filter(|e| varies(e, arguments))
+            .filter_map(|e| Some((e.key.into(), read_range(&e.item)?)))
+            .collect(),
         valid: section.get("valid").and_then(Item::formula),
         suites: entries(&suites).filter_map(|e| suite(e, dims)).collect(),
     }
@@ -87,6 +96,38 @@ pub(crate) fn known(entry: &Entry, dims: &[&str]) -> bool {
     };
     log.add(entry.key_span.clone(), report.maybe_hint(log.did_you_mean(entry.key, all.iter().copied())));
     false
+}
+
+/// Whether it is a scalar that the table can let vary: one with fractions, and with a value instead of a range of its own.
+fn varies(entry: &Entry, arguments: &[ArgumentDraft]) -> bool {
+    let log = entry.item.log;
+    let refuse = |report: Report| {
+        log.add(entry.key_span.clone(), report);
+        false
+    };
+    let scalars = || arguments.iter().filter(|argument| argument.role == Some(Role::Scalar));
+    let Some(argument) = scalars().find(|argument| argument.name == entry.key) else {
+        let report = Report::error(format!("no scalar argument is called {}", entry.key));
+        let report = match scalars().next() {
+            None => report.label("the file has no [[arguments]] with role = \"scalar\""),
+            Some(_) => report.label(expected_one_of(scalars().map(|argument| argument.name.as_str()))),
+        };
+        return refuse(
+            report.maybe_hint(log.did_you_mean(entry.key, scalars().map(|argument| argument.name.as_str()))),
+        );
+    };
+    let Some(body) = &argument.body else { return false };
+    if matches!(&body.kind.element, ElementType::Dtype(dtype) if is_whole(*dtype)) {
+        let report = Report::error(format!("{} is an integer", entry.key)).label("expected a scalar with fractions");
+        return refuse(
+            report.hint("an integer that may vary has a range of its own: range = [0, 8] in its [[arguments]]"),
+        );
+    }
+    if body.range.is_some() {
+        let report = Report::error(format!("{} has a range of its own", entry.key)).label("expected only one of them");
+        return refuse(report.hint("with a range it varies in every question; omit it here, or there"));
+    }
+    true
 }
 
 /// `[lowest, highest]`, or `{ values = [...] }`.

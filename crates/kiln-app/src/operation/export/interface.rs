@@ -9,6 +9,7 @@ use kiln_expr::Kind;
 use kiln_spec::{Argument, Dtype, ElementType, Formula, KernelSpec, Role, Target};
 
 use crate::failure::Failure;
+use crate::operation::export::names::{objection, package_name, variable};
 
 /// What a parameter is.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +96,12 @@ impl Interface {
         let parameters = ordered(spec, parameters)?;
         let outputs = spec.arguments.iter().filter(|a| a.role == Role::Out).map(|a| a.name.to_string());
         let returns = if spec.export.returns.is_empty() { outputs.collect() } else { spec.export.returns.clone() };
-        let name = spec.export.name.clone().unwrap_or_else(|| identifier(&spec.name));
+        if let Some((name, why)) = spec.export.name.as_deref().and_then(|name| Some((name, objection(name)?))) {
+            let report =
+                Report::error(format!("[export] name is `{name}`")).label(format!("expected another one: {why}"));
+            return Err(report.hint(format!("such as `{name}_kernel`")).into());
+        }
+        let name = spec.export.name.clone().unwrap_or_else(|| package_name(&spec.name));
         Ok(Interface { name, parameters, returns, layouts, fixed })
     }
 
@@ -107,9 +113,9 @@ impl Interface {
     /// Parameters with their defaults.
     pub(super) fn python_parameters(&self) -> String {
         let one = |p: &Parameter| match &p.default {
-            None => p.name.clone(),
-            Some(None) => format!("{}=None", p.name),
-            Some(Some(value)) => format!("{}={}", p.name, python(value)),
+            None => variable(&p.name),
+            Some(None) => format!("{}=None", variable(&p.name)),
+            Some(Some(value)) => format!("{}={}", variable(&p.name), python(value)),
         };
         self.parameters.iter().map(one).collect::<Vec<_>>().join(", ")
     }

@@ -8,6 +8,7 @@ use kiln_spec::{Argument, Dtype, ElementType, Implementation, Role, TargetKind};
 use crate::operation::export::Plan;
 use crate::operation::export::header::{c_kind, given_dims};
 use crate::operation::export::interface::{Given, Parameter, one_line, python};
+use crate::operation::export::names::variable;
 use crate::operation::export::parts::suffix;
 use crate::operation::export::rules::limits;
 
@@ -39,8 +40,8 @@ pub(super) fn module(plan: &Plan<'_>) -> String {
             let (name, interface) = (&plan.interface.name, &plan.interface);
             let runtime = if kind == TargetKind::Cpu { "cpu" } else { "python" };
             let dict = |pairs: Vec<String>| format!("{{{}}}", pairs.join(", "));
-            let tensors = dict(interface.tensors().iter().map(|n| format!("\"{n}\": {n}")).collect());
-            let numbers = dict(interface.numbers().iter().map(|n| format!("\"{n}\": {n}")).collect());
+            let tensors = dict(interface.tensors().iter().map(|n| pair(n)).collect());
+            let numbers = dict(interface.numbers().iter().map(|n| pair(n)).collect());
             format!(
                 "{}\n{}from .{runtime} import Kernel\n\n__all__ = [\"{name}\"]\n_kernel = Kernel(__file__)\n\n\n\
                  def {}:\n{}    return _kernel.call({tensors}, {}, {numbers})\n",
@@ -65,6 +66,11 @@ fn docstring(plan: &Plan<'_>) -> String {
     )
 }
 
+/// An entry of a dict: the kernel file's name, and the parameter.
+fn pair(name: &str) -> String {
+    format!("\"{name}\": {}", variable(name))
+}
+
 /// The function's own description.
 fn about(plan: &Plan<'_>) -> String {
     let mut text = String::from("    \"\"\"");
@@ -81,7 +87,7 @@ fn about(plan: &Plan<'_>) -> String {
     let returned = if returned.is_empty() { "nothing".into() } else { returned.join(" and ") };
     text += &format!("Returns {returned}.\n\n");
     for parameter in &plan.interface.parameters {
-        text += &format!("    {}: {}\n", parameter.name, parameter.about.replace('"', "'"));
+        text += &format!("    {}: {}\n", variable(&parameter.name), parameter.about.replace('"', "'"));
     }
     let description = plan.file.spec.description.iter().flat_map(|words| words.trim().lines()).map(str::to_string);
     let lines: Vec<String> = description.chain(limits(plan)).collect();
@@ -101,12 +107,13 @@ fn stated(plan: &Plan<'_>) -> String {
         let kind = kinds.iter().find(|(known, _)| **known == *dim).map_or("", |(_, kind)| kind);
         let default = plan.interface.parameters.iter().find(|p| p.name == name).and_then(|p| p.default.as_ref());
         let is_flag = matches!(default, Some(Some(Value::Bool(_))));
+        let own = variable(name);
         let value = match kind {
-            "int64_t" if is_flag => format!("_table.flag(\"{name}\", {name})"),
-            "int64_t" => format!("_table.whole(\"{name}\", {name})"),
-            "bool" => format!("bool(_table.flag(\"{name}\", {name}))"),
-            "double" => format!("float({name})"),
-            _ => format!("str({name})"),
+            "int64_t" if is_flag => format!("_table.flag(\"{name}\", {own})"),
+            "int64_t" => format!("_table.whole(\"{name}\", {own})"),
+            "bool" => format!("bool(_table.flag(\"{name}\", {own}))"),
+            "double" => format!("float({own})"),
+            _ => format!("str({own})"),
         };
         format!("\"{dim}\": {value}")
     });
@@ -115,18 +122,19 @@ fn stated(plan: &Plan<'_>) -> String {
 
 fn cuda(plan: &Plan<'_>) -> String {
     let (name, interface) = (&plan.interface.name, &plan.interface);
-    let tensors = interface.tensors();
-    let names: Vec<&str> = interface.parameters.iter().map(|p| p.name.as_str()).collect();
+    let dict: Vec<String> = interface.tensors().iter().map(|t| pair(t)).collect();
+    let tensors: Vec<String> = interface.tensors().into_iter().map(variable).collect();
+    let numbers: Vec<String> = interface.numbers().into_iter().map(variable).collect();
+    let names: Vec<String> = interface.parameters.iter().map(|p| variable(&p.name)).collect();
     let mut key: Vec<String> = tensors
         .iter()
         .map(|t| format!("{t}.shape, {t}.stride(), {t}.dtype, {t}.get_device(), {t}.requires_grad"))
         .collect();
     let given = interface.stated();
-    key.extend(given.iter().map(|(name, _)| (*name).to_string()));
+    key.extend(given.iter().map(|(name, _)| variable(name)));
     // Launches on two streams or of two graphs must not share what a kernel keeps: each stream and each capture has its own copy.
     key.extend(plan.stateful.then(|| "_on, _graph".to_string()));
-    let passed: Vec<&str> = tensors.iter().copied().chain(interface.numbers()).chain(["_on"]).collect();
-    let dict: Vec<String> = tensors.iter().map(|t| format!("\"{t}\": {t}")).collect();
+    let passed: Vec<&str> = tensors.iter().chain(&numbers).map(String::as_str).chain(["_on"]).collect();
     let first = tensors.first().map_or("0".into(), |t| format!("{t}.get_device()"));
     let graph = if plan.stateful { "        _graph = _capturing() and _kernel.capture(_on)\n" } else { "" };
     // What has no shape or cannot be looked up gets the message that says so.
@@ -142,7 +150,7 @@ fn cuda(plan: &Plan<'_>) -> String {
     let mut last: Vec<String> = vec!["_check".into(), "_index".into(), "_call".into()];
     last.extend(given.iter().map(|(name, _)| format!("{name}_was")));
     let mut same = vec![format!("_check({})", tensors.join(", "))];
-    same.extend(given.iter().map(|(name, _)| format!("{name} == {name}_was")));
+    same.extend(given.iter().map(|(name, _)| format!("{} == {name}_was", variable(name))));
     let stream = if plan.stateful {
         last.push("_on_was".into());
         same.push("(_on := _stream(_index)) == _on_was and not _capturing()".into());
@@ -152,7 +160,7 @@ fn cuda(plan: &Plan<'_>) -> String {
     };
     let mut kept =
         vec![format!("_cuda.guard(_call, _prepared.last, ({},))", tensors.join(", ")), first, "_call".into()];
-    kept.extend(given.iter().map(|(name, _)| (*name).to_string()));
+    kept.extend(given.iter().map(|(name, _)| variable(name)));
     // What a capture launches is not what an eager call of its stream launches.
     kept.extend(plan.stateful.then(|| "None if _graph else _on".to_string()));
     let launch = format!("_call({})", passed.join(", "));
@@ -183,7 +191,7 @@ fn cuda(plan: &Plan<'_>) -> String {
         bind = binds(plan),
         dict = dict.join(", "),
         stated = stated(plan),
-        numbers = interface.numbers().iter().map(|n| format!("\"{n}\": {n}")).collect::<Vec<_>>().join(", "),
+        numbers = interface.numbers().iter().map(|n| pair(n)).collect::<Vec<_>>().join(", "),
         table = if given.is_empty() { "" } else { "from . import table as _table\n" },
         capturing = if plan.stateful { ", _capturing" } else { "" },
         capturing_is = if plan.stateful { ", _cuda.capturing" } else { "" },
@@ -259,10 +267,12 @@ fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
         kept.push("_held".into());
         text += "    _held = None\n";
     }
-    let passed: Vec<&str> = tensors.iter().copied().chain(parameters.iter().copied()).chain(["_on"]).collect();
+    let passed = tensors.iter().chain(&parameters).map(|name| variable(name)).chain(["_on".into()]);
+    let passed: Vec<String> = passed.collect();
     text += &format!("\n    def call({}):\n        nonlocal {}\n", passed.join(", "), kept.join(", "));
     if !ruled.is_empty() {
-        let pairs: Vec<String> = ruled.iter().map(|number| format!("\"{number}\": {number}")).collect();
+        let pairs: Vec<String> = ruled.iter().map(|number| pair(number)).collect();
+        let ruled: Vec<String> = ruled.into_iter().map(variable).collect();
         text += &format!(
             "        if _held != ({0},):\n            plan.hold({{{1}}})\n            _held = ({0},)\n",
             ruled.join(", "),
@@ -270,14 +280,15 @@ fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
         );
     }
     for tensor in &tensors {
-        text += &format!("        {tensor}_ptr = {tensor}.data_ptr()\n");
+        text += &format!("        {tensor}_ptr = {}.data_ptr()\n", variable(tensor));
     }
     // Other pointers than before: checked, set and described.
     let other: Vec<String> = tensors.iter().map(|tensor| format!(" or {tensor}_ptr != {tensor}_at")).collect();
     text += &format!("        if _moved{}:\n            if _moved{}:\n", other.concat(), misaligned(plan, &tensors));
     for tensor in &tensors {
         text += &format!(
-            "                {tensor} = plan.place(\"{tensor}\", {tensor})\n                {tensor}_ptr = {tensor}.data_ptr()\n"
+            "                {0} = plan.place(\"{tensor}\", {0})\n                {tensor}_ptr = {0}.data_ptr()\n",
+            variable(tensor)
         );
     }
     let encode = |text: &mut String, tensor: &str, indent: &str| {
@@ -296,16 +307,16 @@ fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
         text += &format!("                {tensor}_at = {tensor}_ptr\n");
     }
     for argument in &made {
-        let own = &argument.name;
+        let (own, it) = (&argument.name, variable(&argument.name));
         text += &format!(
-            "        {own} = _fresh({own}_shape, {own}_strides, {own}_dtype)\n        if _several and {own}.get_device() != _index:\n            \
-             {own} = plan.empty({own}_shape, {own}_strides, {own}_dtype)\n"
+            "        {it} = _fresh({own}_shape, {own}_strides, {own}_dtype)\n        if _several and {it}.get_device() != _index:\n            \
+             {it} = plan.empty({own}_shape, {own}_strides, {own}_dtype)\n"
         );
         if described(own) {
-            text += &format!("        {own}_word.value = {own}_ptr = {own}.data_ptr()\n");
+            text += &format!("        {own}_word.value = {own}_ptr = {it}.data_ptr()\n");
             encode(&mut text, own, "        ");
         } else {
-            text += &format!("        {own}_word.value = {own}.data_ptr()\n");
+            text += &format!("        {own}_word.value = {it}.data_ptr()\n");
         }
     }
     for number in &numbers {
@@ -313,10 +324,11 @@ fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
         let plain = argument.is_some_and(
             |a| matches!(&a.kind.element, ElementType::Dtype(d) if !matches!(d, Dtype::F16 | Dtype::BF16)),
         );
-        let value = if plain { (*number).to_string() } else { format!("plan.number(\"{number}\", {number})") };
+        let it = variable(number);
+        let value = if plain { it.clone() } else { format!("plan.number(\"{number}\", {it})") };
         text += &format!(
-            "        if {number} is not None or {number}_set:\n            \
-             {number}_slot.value, {number}_set = ({number}_own, False) if {number} is None else ({value}, True)\n"
+            "        if {it} is not None or {number}_set:\n            \
+             {number}_slot.value, {number}_set = ({number}_own, False) if {it} is None else ({value}, True)\n"
         );
     }
     text += "        if _on != _on_at:\n";
@@ -337,7 +349,10 @@ fn bind(plan: &Plan<'_>, part: &Implementation, name: &str) -> String {
     }
     match plan.interface.returns.as_slice() {
         [] => {}
-        names => text += &format!("        return {}\n", names.join(", ")),
+        names => {
+            let names: Vec<String> = names.iter().map(|name| variable(name)).collect();
+            text += &format!("        return {}\n", names.join(", "));
+        }
     }
     text + "\n    return call\n"
 }
@@ -388,7 +403,11 @@ fn schema(plan: &Plan<'_>) -> String {
             },
         };
         let default = p.default.as_ref().map(|value| value.as_ref().map_or("None".into(), python));
-        format!("{kind} {}{}", p.name, default.map_or(String::new(), |value| format!("={}", value.replace('"', "'"))))
+        format!(
+            "{kind} {}{}",
+            variable(&p.name),
+            default.map_or(String::new(), |value| format!("={}", value.replace('"', "'")))
+        )
     };
     let parameters: Vec<String> = plan.interface.parameters.iter().map(&mut parameter).collect();
     let returns = match plan.interface.returns.len() {

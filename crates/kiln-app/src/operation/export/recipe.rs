@@ -3,6 +3,7 @@
 use kiln_spec::TargetKind;
 
 use crate::operation::export::builds::Binary;
+use crate::operation::export::names::variable;
 use crate::operation::export::rules::limits;
 use crate::operation::export::sources::{Sources, flags};
 use crate::operation::export::{Plan, slashed};
@@ -137,11 +138,15 @@ pub(super) fn readme(plan: &Plan<'_>) -> String {
         env!("CARGO_PKG_VERSION"),
         spec.name,
         kind.name(),
-        if plan.interface.returns.is_empty() { "_".into() } else { plan.interface.returns.join(", ") },
+        if plan.interface.returns.is_empty() {
+            "_".into()
+        } else {
+            plan.interface.returns.iter().map(|name| variable(name)).collect::<Vec<_>>().join(", ")
+        },
         plan.interface.signature(),
     );
     for parameter in &plan.interface.parameters {
-        text += &format!("- `{}`: {}\n", parameter.name, parameter.about);
+        text += &format!("- `{}`: {}\n", variable(&parameter.name), parameter.about);
     }
     let limits = limits(plan);
     if !limits.is_empty() {
@@ -186,6 +191,7 @@ pub(super) fn readme(plan: &Plan<'_>) -> String {
             row.config,
         );
     }
+    plan.unchecked.iter().for_each(|note| text += &format!("\nNote: {note}.\n"));
     if !plan.left_out.is_empty() {
         text += "\nNot in the package, for a gate of the kernel file refused it:\n\n";
         plan.left_out.iter().for_each(|note| text += &format!("- {note}\n"));

@@ -1,5 +1,6 @@
 //! Which configurations are exported, and for which shapes. In: what was asked for. Out: rows in the order of the tuned table, those
-//! that serve every shape last, and what was selected. Refuses a study of another kernel or without a winner.
+//! that serve every shape last, and what was selected. Refuses a study of another kernel or without a winner, and
+//! a kernel of which no configuration is known.
 
 use std::sync::Arc;
 
@@ -63,6 +64,17 @@ pub(super) fn rows(
         }
     }
     Ok((rows, selecting))
+}
+
+/// Refuses to export a kernel of which no configuration is known: nothing could be called.
+pub(super) fn refuse_none(file: &KernelFile, rows: &[Row]) -> Result<(), Failure> {
+    if !rows.is_empty() {
+        return Ok(());
+    }
+    let report = Report::error(format!("{} has no configuration to export", file.spec.name));
+    let report = report.label("nothing is tuned, and [default] does not name every tunable");
+    let hint = "tune it first: `kiln tune --adopt`; or choose one with --config, or state a [default]";
+    Err(report.hint(hint).into())
 }
 
 /// Entries of the tuned table for an architecture, of the implementations that are selected there.

@@ -98,6 +98,9 @@ impl<'b, 'a> Lane<'b, 'a> {
             Fit::Fits(work) => work,
             Fit::Excluded(why) => return Ok(Tried::Excluded(why)),
         };
+        if let Some(why) = self.beyond(case) {
+            return Ok(Tried::Excluded(why));
+        }
         if !case.config.is_empty() && !self.bench.kernel.allows(&case.config) && !self.configs.contains(&case.config) {
             return Ok(Tried::Excluded("the configuration breaks a rule".into()));
         }
@@ -136,9 +139,26 @@ impl<'b, 'a> Lane<'b, 'a> {
             let hint = refusal.hint.unwrap_or_else(|| "choose another shape, or another --config".into());
             return Some(report.label(label).hint(hint));
         }
+        if let Some(why) = self.beyond(case) {
+            let report = Report::error(format!("--case: {why}")).label("expected a number that it may be");
+            return Some(report.hint("[fuzz] scalars in kernel.toml, or the argument's range, states it"));
+        }
         let Fit::Excluded(why) = self.fit(&case.shape, &case.config) else { return None };
         let report = Report::error(format!("--case: {shape} is no shape of this kernel"));
         Some(report.label(why).hint("choose another shape; [fuzz] in kernel.toml states which there are"))
+    }
+
+    /// What a call of a shape takes; none where the file gives no answer.
+    pub(super) fn signature(&self, shape: &Shape, config: &Config) -> Option<Signature> {
+        let kernel = self.bench.kernel;
+        let config = if config.is_empty() { kernel.default_config().unwrap_or_default() } else { config.clone() };
+        Signature::under(&kernel.selection, Some(&workload_of(shape)), &config).ok()
+    }
+
+    /// Why the scalars of a case make no sense, where they do not.
+    fn beyond(&self, case: &FuzzCase) -> Option<String> {
+        let told = !case.scalars.is_empty();
+        told.then(|| self.signature(&case.shape, &case.config)?.objection(&case.scalars)).flatten()
     }
 
     /// The tiles of a configuration.
@@ -161,6 +181,7 @@ impl<'b, 'a> Lane<'b, 'a> {
             room: &self.room,
             configs: &self.configs,
             inputs,
+            signature: &|shape: &Shape, config: &Config| self.signature(shape, config),
             tiles: &|config: &Config, shape: &Shape| self.tiles(config, shape),
             admits: &|shape: &Shape, config: &Config| self.admits(shape, config),
             is_small: &|shape: &Shape, config: &Config| self.is_small(shape, config),
@@ -175,11 +196,8 @@ impl<'b, 'a> Lane<'b, 'a> {
 
     /// The distributions that say something about this kernel's inputs, the declared one first.
     pub(super) fn inputs(&self) -> Vec<Distribution> {
-        let workload = workload_of(&self.usual());
-        let kernel = self.bench.kernel;
-        let config = kernel.default_config().unwrap_or_default();
-        let signature = Signature::under(&kernel.selection, Some(&workload), &config);
-        let suits = |inputs: &Distribution| signature.as_ref().is_ok_and(|signature| signature.suits(*inputs));
+        let signature = self.signature(&self.usual(), &Config::default());
+        let suits = |inputs: &Distribution| signature.as_ref().is_some_and(|signature| signature.suits(*inputs));
         Distribution::FUZZED.into_iter().filter(suits).collect()
     }
 }

@@ -122,7 +122,7 @@ fn one(lanes: &[Lane<'_, '_>], case: &KeptCase, is_about_one: bool) -> Result<Op
     if is_about_one && lane.configs.first() != Some(&config) {
         return Ok(None);
     }
-    let asked = match FuzzCase::parse(&case.case, &lane.usual(), config) {
+    let asked = match FuzzCase::parse(&case.case, (&lane.usual(), &lane.room.scalars), config) {
         Ok(asked) => asked,
         Err(report) => return skipped(report.message.trim_start_matches("--case: ")),
     };

@@ -39,7 +39,9 @@ pub(super) fn smallest(
     let default = kernel.default_config().filter(|_| is_free);
     let tiles = |config: &Config, shape: &Shape| lane.tiles(config, shape);
     let admits = |shape: &Shape, config: &Config| lane.admits(shape, config);
-    let how = Shrinker { room: &lane.room, default: default.as_ref(), tiles: &tiles, admits: &admits, tries: TRIES };
+    let signature = |shape: &Shape, config: &Config| lane.signature(shape, config);
+    let (room, default) = (&lane.room, default.as_ref());
+    let how = Shrinker { room, default, signature: &signature, tiles: &tiles, admits: &admits, tries: TRIES };
     teller.tell(What::Phase { phase: "shrink".into(), planned: TRIES });
     let mut why = refusal;
     let mut done = 0;

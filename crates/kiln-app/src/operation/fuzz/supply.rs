@@ -38,7 +38,7 @@ impl Supply {
     pub(super) fn typed(lanes: &[Lane<'_, '_>], text: &str, times: usize) -> Result<Supply, Failure> {
         let case = |(place, lane): (usize, &Lane<'_, '_>)| {
             let config = lane.configs.first().cloned().unwrap_or_default();
-            Ok((place, FuzzCase::parse(text, &lane.usual(), config)?))
+            Ok((place, FuzzCase::parse(text, (&lane.usual(), &lane.room.scalars), config)?))
         };
         let cases: VecDeque<(usize, FuzzCase)> = lanes.iter().enumerate().map(case).collect::<Result<_, Failure>>()?;
         let objections: Option<Vec<Report>> = cases.iter().map(|(place, case)| lanes[*place].objection(case)).collect();
@@ -65,7 +65,7 @@ impl Supply {
                     let (shape, config) = (shape.clone(), config.clone());
                     // A seed of its own for each, by its place in the suite alone.
                     let seed = seed.wrapping_add(number as u64);
-                    all.push((size, place, FuzzCase { shape, inputs: *inputs, seed, config }));
+                    all.push((size, place, FuzzCase { shape, scalars: Vec::new(), inputs: *inputs, seed, config }));
                 }
             }
         }

@@ -1,7 +1,8 @@
-//! The end of a first shape that takes longer than there is time for: nothing is known of it that would say so before. In: the flag
-//! that says to stop, and how long the first shape may take. Out: a flag for what measures, set by either.
+//! The end of a shape that takes longer than there is time for: nothing is known of a first one that would say so before, and a
+//! large one takes longer than those before it. In: the flag that says to stop, and how long each shape may take. Out: a flag
+//! for what measures, set by either.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,11 @@ pub(super) struct Halt<'s> {
     asked: &'s AtomicBool,
     /// To stop, for whatever reason; looked at where there is a limit.
     flag: Option<AtomicBool>,
-    /// The time is up, and the first shape is not done.
+    /// The time is up, and the shape is not done.
     up: AtomicBool,
-    /// The first shape is done: what comes after it begins only where there is time for it.
-    first: AtomicBool,
+    began: Instant,
+    /// When the current shape must be done, in milliseconds from the beginning.
+    until: AtomicU64,
     over: AtomicBool,
 }
 
@@ -27,29 +29,32 @@ impl Halt<'_> {
         self.flag.as_ref().unwrap_or(self.asked)
     }
 
-    /// From now on there is no limit.
-    pub(super) fn first_is_done(&self) {
-        self.first.store(true, Ordering::Relaxed);
+    /// The next shape may take so long from now on.
+    pub(super) fn allow(&self, most: Duration) {
+        self.until.store(milliseconds(self.began.elapsed().saturating_add(most)), Ordering::Relaxed);
     }
 
-    /// Whether the time was up before the first shape was done.
+    /// Whether the time was up before a shape was done.
     pub(super) fn is_up(&self) -> bool {
         self.up.load(Ordering::Relaxed)
     }
 
-    fn watch(&self, flag: &AtomicBool, most: Duration) {
-        let began = Instant::now();
+    fn watch(&self, flag: &AtomicBool) {
         while !self.over.load(Ordering::Relaxed) {
             if self.asked.load(Ordering::Relaxed) {
                 flag.store(true, Ordering::Relaxed);
             }
-            if began.elapsed() > most && !self.first.load(Ordering::Relaxed) {
+            if milliseconds(self.began.elapsed()) > self.until.load(Ordering::Relaxed) {
                 self.up.store(true, Ordering::Relaxed);
                 flag.store(true, Ordering::Relaxed);
             }
             thread::sleep(LOOK);
         }
     }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Says that it is over, also where it ends by a panic.
@@ -65,12 +70,13 @@ impl Drop for Over<'_> {
 pub(super) fn halting<T>(asked: &AtomicBool, most: Option<Duration>, measure: impl FnOnce(&Halt<'_>) -> T) -> T {
     let flag = most.map(|_| AtomicBool::new(false));
     let none = || AtomicBool::new(false);
-    let halt = Halt { asked, flag, up: none(), first: none(), over: none() };
+    let until = AtomicU64::new(most.map_or(u64::MAX, milliseconds));
+    let halt = Halt { asked, flag, up: none(), began: Instant::now(), until, over: none() };
     thread::scope(|scope| {
         let _over = Over(&halt.over);
-        if let (Some(flag), Some(most)) = (&halt.flag, most) {
+        if let Some(flag) = &halt.flag {
             let halt = &halt;
-            scope.spawn(move || halt.watch(flag, most));
+            scope.spawn(move || halt.watch(flag));
         }
         measure(&halt)
     })
@@ -89,16 +95,19 @@ mod tests {
     }
 
     #[test]
-    fn the_time_ends_the_first_shape_and_nothing_after_it() {
+    fn the_time_ends_the_first_shape_and_any_after_it_that_takes_too_long() {
         let asked = AtomicBool::new(false);
         assert!(halting(&asked, Some(Duration::ZERO), wait));
-        let done = |halt: &Halt<'_>| {
-            halt.first_is_done();
-            thread::sleep(3 * LOOK);
-            halt.is_up() || halt.flag().load(Ordering::Relaxed)
+        let second = |most: Duration| {
+            move |halt: &Halt<'_>| {
+                halt.allow(most);
+                thread::sleep(5 * LOOK);
+                halt.is_up() && halt.flag().load(Ordering::Relaxed)
+            }
         };
-        assert!(!halting(&asked, Some(LOOK), done));
-        assert!(!halting(&asked, None, done));
+        assert!(halting(&asked, Some(Duration::from_secs(600)), second(LOOK)));
+        assert!(!halting(&asked, Some(Duration::from_secs(5)), second(Duration::from_secs(600))));
+        assert!(!halting(&asked, None, second(Duration::ZERO)));
     }
 
     #[test]

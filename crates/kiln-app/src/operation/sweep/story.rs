@@ -39,6 +39,8 @@ pub struct SweepCount {
     pub unmeasured: usize,
     /// Shapes on which the configuration was refused, or nothing could be measured.
     pub refused: usize,
+    /// Shapes of the grid that were not tried.
+    pub untried: usize,
     /// The geometric mean of the speedups; none without any.
     pub geomean: Option<f64>,
     /// The shape with the largest speedup.
@@ -64,8 +66,8 @@ impl SweepStory {
     /// What a record says.
     pub fn of(record: SweepRecord) -> SweepStory {
         let tried = |dims: &Config| record.cells.iter().any(|cell| cell.dims == *dims);
-        let left = cells(&record.sweep.axes).into_iter().filter(|dims| !tried(dims)).collect();
-        let summary = record.sweep.baselines.iter().map(|baseline| count(&record, baseline)).collect();
+        let left: Vec<Config> = cells(&record.sweep.axes).into_iter().filter(|dims| !tried(dims)).collect();
+        let summary = record.sweep.baselines.iter().map(|baseline| count(&record, baseline, left.len())).collect();
         SweepStory { crossovers: crossovers(&record), summary, left, record }
     }
 
@@ -76,7 +78,7 @@ impl SweepStory {
 }
 
 /// Over the cells of the grid: those that were put between them lie where the verdict turns, and would count twice.
-fn count(record: &SweepRecord, baseline: &str) -> SweepCount {
+fn count(record: &SweepRecord, baseline: &str, untried: usize) -> SweepCount {
     let grid = || record.cells.iter().filter(|cell| !cell.refined);
     let known: Vec<(&SweepCell, SweepExtreme)> = grid()
         .filter_map(|cell| {
@@ -98,6 +100,7 @@ fn count(record: &SweepRecord, baseline: &str) -> SweepCount {
         too_noisy: of(Verdict::TooNoisy),
         unmeasured: grid().count() - refused - known.len(),
         refused,
+        untried,
         geomean: (!known.is_empty()).then(|| (logs / known.len() as f64).exp()),
         best: known.iter().map(|(_, one)| one).max_by(by_speedup).cloned(),
         worst: known.iter().map(|(_, one)| one).min_by(by_speedup).cloned(),
@@ -124,7 +127,7 @@ mod tests {
         assert_eq!(one.best.as_ref().map(|best| best.speedup), Some(2.0));
         assert_eq!(one.worst.as_ref().map(|worst| &worst.dims), Some(&dims(&[("S", 1)])));
         assert!(one.geomean.is_some_and(|mean| (mean - 1.0).abs() < 1e-9));
-        assert_eq!(story.left, [dims(&[("S", 16)])]);
+        assert_eq!((story.left.as_slice(), one.untried), (&[dims(&[("S", 16)])][..], 1));
         // The finer shape counts where the verdict turns.
         assert_eq!(story.crossovers[0].between, (1.0, 3.0));
     }

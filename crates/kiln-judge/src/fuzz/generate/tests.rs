@@ -9,7 +9,7 @@ fn room() -> Room {
     let dims = [("S", Extent::Whole(1, 300)), ("T", Extent::Whole(1, 300))];
     let mut dims: Vec<_> = dims.into_iter().map(|(name, extent)| (name.into(), extent)).collect();
     dims.push(("D".into(), Extent::Listed(vec![Value::Int(32), Value::Int(64)])));
-    Room { dims, bases: vec![shape(128, 64), shape(100, 32)] }
+    Room { dims, bases: vec![shape(128, 64), shape(100, 32)], scalars: vec![] }
 }
 
 fn int(shape: &Shape, place: usize) -> i64 {
@@ -26,7 +26,15 @@ fn cases(seed: u64, most: i64) -> Vec<FuzzCase> {
     let is_small = |shape: &Shape, _: &Config| int(shape, 0) * int(shape, 1) <= most;
     let inputs = &Distribution::FUZZED;
     let admits = |_: &Shape, _: &Config| true;
-    let source = Source { room: &room, configs: &configs, inputs, tiles: &tiles, admits: &admits, is_small: &is_small };
+    let source = Source {
+        room: &room,
+        configs: &configs,
+        inputs,
+        signature: &|_, _| None,
+        tiles: &tiles,
+        admits: &admits,
+        is_small: &is_small,
+    };
     let generator = Generator::new(source, seed);
     let drawn = (0..400).map(|number| generator.case(number).unwrap());
     drawn.inspect(|drawn| assert_eq!(drawn.excluded, 0)).map(|drawn| drawn.case).collect()
@@ -36,7 +44,7 @@ fn cases(seed: u64, most: i64) -> Vec<FuzzCase> {
 fn under(rule: impl Fn(&[i64], i64) -> bool + Sync, base: [i64; 3]) -> (Vec<Vec<i64>>, usize, bool) {
     let shape: Shape = ["H", "G", "D"].into_iter().zip(base).map(|(n, v)| (n.into(), Value::Int(v))).collect();
     let dims = shape.iter().zip(base).map(|((name, _), size)| (name.clone(), Extent::Whole(1, 2 * size + 1)));
-    let room = Room { dims: dims.collect(), bases: vec![shape] };
+    let room = Room { dims: dims.collect(), bases: vec![shape], scalars: vec![] };
     let configs = ["BLOCK=64", "BLOCK=16"].map(|text| Config::parse(text).unwrap());
     let block = |config: &Config| config.get("BLOCK").and_then(whole).unwrap();
     let tiles = |config: &Config, _: &Shape| vec![block(config)];
@@ -47,6 +55,7 @@ fn under(rule: impl Fn(&[i64], i64) -> bool + Sync, base: [i64; 3]) -> (Vec<Vec<
         room: &room,
         configs: &configs,
         inputs: &Distribution::FUZZED,
+        signature: &|_, _| None,
         tiles: &tiles,
         admits: &admits,
         is_small: &is_small,

@@ -65,6 +65,7 @@ fn case(case: &FuzzCase) -> Value {
     json!({
         "case": case.to_string(),
         "dims": Config::new(case.shape.clone()),
+        "scalars": case.scalars.iter().map(|(name, value)| (name.to_string(), json!(value))).collect::<serde_json::Map<_, _>>(),
         "inputs": case.inputs.to_string(),
         "seed": json_count(u128::from(case.seed)),
         "config": case.config,

@@ -19,7 +19,8 @@ fn refusal() -> Refusal {
 }
 
 fn case(rows: i64, inputs: Distribution, seed: u64) -> FuzzCase {
-    FuzzCase { shape: vec![("S".into(), Value::Int(rows))], inputs, seed, config: Config::parse("BLOCK=64").unwrap() }
+    let (shape, config) = (vec![("S".into(), Value::Int(rows))], Config::parse("BLOCK=64").unwrap());
+    FuzzCase { shape, scalars: Vec::new(), inputs, seed, config }
 }
 
 fn fuzzed() -> Fuzzed {

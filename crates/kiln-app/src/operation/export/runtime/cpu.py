@@ -20,7 +20,7 @@ class Kernel:
     def call(self, arrays, stated, numbers):
         """One call. `arrays`: the inputs by name; `stated`: parameters that are dimensions; `numbers`: other numbers, None for
         the kernel file's own value."""
-        arrays = {name: array if role == "inout" else numpy.asarray(array) for name, array, role in self.roles(arrays)}
+        arrays = {name: even(name, array, role) for name, array, role in self.roles(arrays)}
         key = tuple((a.shape, a.strides, a.dtype) for a in arrays.values()) + tuple(stated.items())
         chosen = self.chosen.get(key)
         if chosen is None:
@@ -106,6 +106,17 @@ class Kernel:
         begin = -memory.ctypes.data % alignment
         flat = memory[begin:begin + count * dtype.itemsize].view(dtype)
         return numpy.lib.stride_tricks.as_strided(flat, shape, [step * dtype.itemsize for step in steps])
+
+
+def even(name, array, role):
+    """An array whose elements lie a whole number of elements apart; a field of a packed record does not."""
+    array = array if role == "inout" else numpy.asarray(array)
+    if not any(step % array.itemsize for step in array.strides):
+        return array
+    if role == "inout":
+        raise ValueError("%s is written in place, and its strides %s are no multiples of %d bytes" % (
+            name, array.strides, array.itemsize))
+    return numpy.ascontiguousarray(array)
 
 
 def unaligned(array, alignment):

@@ -4,6 +4,7 @@ folder. Skipped where there is no GPU that the package was exported for."""
 import importlib
 import importlib.util
 import json
+import keyword
 import os
 import sys
 import unittest
@@ -32,6 +33,11 @@ if TOLD["arrays"] == "torch":
 def setUpModule():
     if TOLD["arrays"] == "torch" and not torch.cuda.is_available():
         raise unittest.SkipTest("there is no GPU")
+
+
+def called(arrays, stated):
+    """A call by the parameters' names: a Python keyword has an underscore behind it."""
+    return call(**{name + "_" * keyword.iskeyword(name): value for name, value in dict(arrays, **stated).items()})
 
 
 def double(array):
@@ -170,7 +176,7 @@ class Package(unittest.TestCase):
         for name, variant, arrays, stated, scalars, names in self.cases():
             with self.subTest(name, **variant):
                 right = expected({n: double(a) for n, a in arrays.items()}, scalars, names)
-                made = call(**arrays, **stated)
+                made = called(arrays, stated)
                 made = made if isinstance(made, tuple) else (made,)
                 found = dict(zip(kernel.table.returns, made))
                 found.update({a["name"]: arrays[a["name"]] for a in kernel.table.inputs if a["role"] == "inout"})
@@ -198,7 +204,7 @@ class Package(unittest.TestCase):
             if causal and q.shape[-2] != k.shape[-2]:
                 continue
             with self.subTest(name, **variant):
-                made = call(**arrays, **stated)
+                made = called(arrays, stated)
                 made = made[0] if isinstance(made, tuple) else made
                 right = torch.nn.functional.scaled_dot_product_attention(
                     q, k, v, is_causal=causal, scale=scalars.get("scale"), enable_gqa=q.shape[-3] != k.shape[-3])
