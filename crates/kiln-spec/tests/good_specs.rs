@@ -205,6 +205,10 @@ fn every_key_is_read() {
     let Fuzz { dims, scalars, valid, suites } = &spec.fuzz;
     assert_eq!(dims[0], ("N".into(), DimRoom::Range(1, 4096)));
     assert_eq!(dims[1].1, DimRoom::Values(vec![Value::Bool(true), Value::Bool(false)]));
+    assert_eq!(
+        (&*scalars[0].0, scalars[0].1.low.expression.text(), scalars[0].1.high.expression.text()),
+        ("alpha", "-2", "1 / N")
+    );
     assert_eq!(texts(valid.as_slice()), ["N % 2 == 0"]);
     assert_eq!((suites[0].name.as_str(), suites[0].shapes.len()), ("edges", 2));
     assert_eq!(suites[0].shapes[0][0], ("N".into(), SuiteDim::Each(vec![Value::Int(64), Value::Int(66)])));

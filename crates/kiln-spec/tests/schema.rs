@@ -167,12 +167,15 @@ fn mutated(value: &Value, wrap: &dyn Fn(Value) -> Value, path: &str, found: &mut
 }
 
 /// What a schema cannot see, in kiln's own messages: names, and what one key says about another.
-const CROSS: [&str; 14] = [
+const CROSS: [&str; 16] = [
     " is not defined",
     " is not an argument",
     " is not a tunable",
     " is not a value of ",
     "no workload has the dimension ",
+    "no scalar argument is called ",
+    // One end of a range is compared with the other.
+    "scalars.alpha ends before it begins",
     "unknown dtype ",
     "workload small lacks N",
     "workload large lacks N",
