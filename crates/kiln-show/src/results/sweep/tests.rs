@@ -97,6 +97,15 @@ fn run(story: &SweepStory) -> Run {
 }
 
 #[test]
+fn a_sweep_that_measured_nothing_names_no_run_to_go_on_with() {
+    let whole = story();
+    let run = run(&whole);
+    let story = SweepStory::of(SweepRecord { cells: Vec::new(), ..whole.record });
+    let said = SweepView { run: &run, story: &story, ended: Some("interrupted"), kiln: "kiln" }.to_string();
+    assert!(said.contains("interrupted: 0 of 8 shapes were tried") && !said.contains("--resume"), "{said}");
+}
+
+#[test]
 fn a_map_with_every_kind_of_cell() {
     let story = story();
     let run = run(&story);
@@ -118,8 +127,8 @@ fn a_map_with_every_kind_of_cell() {
       ROWS=64: faster than naive above COLS = 256, slower at 8, faster at 8192
 
     shapes of the grid
-      against  faster  slower  same  too_noisy  not measured   mean  best                        worst
-      naive         1       1     1          1             3  1.00x  4.00x at ROWS=64,COLS=8192  0.25x at ROWS=64,COLS=8
+      against  faster  slower  same  too_noisy  not measured  not tried   mean  best                        worst
+      naive         1       1     1          1             3          1  1.00x  4.00x at ROWS=64,COLS=8192  0.25x at ROWS=64,COLS=8
 
     not measured
       ROWS=4096,COLS=8192: naive: launch_failed: only up to 1024
