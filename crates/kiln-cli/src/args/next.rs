@@ -42,6 +42,7 @@ mod tests {
                     "refusal_stage" => "build",
                     "validated_runs" => "100",
                     "message" => "'k: 1.50x of naive'",
+                    "fault_command" => "check",
                     "failing_case" => "'S=65; inputs=spike; seed=3'",
                     _ => "word",
                 });
@@ -84,7 +85,10 @@ mod tests {
             for words in forms(template) {
                 let line = words.join(" ");
                 if words[0] == "git" {
-                    assert!(words[1] == "-C" && ["add", "push", "status"].contains(&words[3].as_str()), "{line}");
+                    assert!(
+                        words[1] == "-C" && ["add", "diff", "push", "status"].contains(&words[3].as_str()),
+                        "{line}"
+                    );
                     continue;
                 }
                 let parsed = Cli::try_parse_from(&words);

@@ -95,7 +95,7 @@ fn words(range: &Interval) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use kiln_core::Config;
     use kiln_spec::Choice;
     use rand_chacha::rand_core::SeedableRng;
@@ -111,7 +111,7 @@ mod tests {
         [[workloads]]\nname = \"w\"\ndims = { N = 8, D = 16 }\n\
         [fuzz]\nscalars = { scale = [0, \"4 / sqrt(D)\"] }\n";
 
-    fn signature() -> Signature {
+    pub(crate) fn signature() -> Signature {
         let (spec, _) = kiln_spec::parse("k.toml", FILE.as_bytes()).unwrap();
         let selection = spec.select(Choice::default()).unwrap();
         Signature::under(&selection, selection.workloads.first().copied(), &Config::default()).unwrap()

@@ -16,6 +16,26 @@ fn int(shape: &Shape, place: usize) -> i64 {
     if let Value::Int(v) = shape[place].1 { v } else { panic!("an integer") }
 }
 
+#[test]
+fn scalars_are_the_usual_ones_beside_numbers_of_extreme_size() {
+    let (room, configs) = (room(), [Config::default()]);
+    let source = Source {
+        room: &room,
+        configs: &configs,
+        inputs: &Distribution::FUZZED,
+        signature: &|_, _| Some(crate::fuzz::scalars::tests::signature()),
+        tiles: &|_, _| vec![],
+        admits: &|_, _| true,
+        is_small: &|_, _| true,
+    };
+    let generator = Generator::new(source, 3);
+    let drawn: Vec<FuzzCase> = (0..400).map(|number| generator.case(number).unwrap().case).collect();
+    let scale = |case: &FuzzCase| case.scalars.iter().any(|(name, _)| **name == *"scale");
+    let (extreme, others): (Vec<&FuzzCase>, Vec<&FuzzCase>) = drawn.iter().partition(|case| case.inputs.needs_reach());
+    assert!(extreme.len() > 20 && !extreme.into_iter().any(scale));
+    assert!(others.into_iter().filter(|case| scale(case)).count() > 100);
+}
+
 /// The first cases of a seed.
 fn cases(seed: u64, most: i64) -> Vec<FuzzCase> {
     let (room, configs) = (room(), ["BLOCK=48", "BLOCK=16"].map(|text| Config::parse(text).unwrap()));
