@@ -181,7 +181,7 @@ fn cuda(plan: &Plan<'_>) -> String {
          def {signature}:\n{about}    if _compiling():\n        return _op({all})\n{direct}\n\n{bind}\n\n\
          def _implementation({defaulted}):\n{find}    return {launch}\n\n\n\
          def _fake({defaulted}):\n    return _kernel.fake({{{dict}}}, {stated}, {{{numbers}}})\n\n\n\
-         _op = _cuda.register(\"kiln_{name}\", \"{schema}\", _implementation, _fake)\n",
+         _op = _cuda.register(\"kiln_{name}\", \"{schema}\", {name}, _implementation, _fake)\n",
         docstring(plan),
         others = last.len() - 1,
         signature = interface.signature(),

@@ -313,8 +313,9 @@ def span(shape, steps):
 OPERATIONS = sys.modules.setdefault("kiln_exported_operations", type(sys)("kiln_exported_operations")).__dict__
 
 
-def register(namespace, schema, call, fake):
-    """The function as a torch operation, `torch.ops.NAMESPACE.NAME`, for torch.compile and torch.export."""
+def register(namespace, schema, function, call, fake):
+    """The function as a torch operation, `torch.ops.NAMESPACE.NAME`, for torch.compile and torch.export. `call` makes a call
+    wherever torch makes one; on plain tensors `function` does the same and knows the call before."""
     own, signature = schema.partition("(")[0], schema[schema.index("("):]
     name = "%s::%s" % (namespace, own)
     known = OPERATIONS.get(name)
@@ -323,15 +324,54 @@ def register(namespace, schema, call, fake):
         torch.library.define(name, signature)
         torch.library.impl(name, "default")(lambda *given, **named: known["call"](*given, **named))
         torch.library.register_fake(name)(lambda *given, **named: known["fake"](*given, **named))
+        operation = getattr(getattr(torch.ops, namespace), own).default
         # What is written in place has no backward that could be registered: `fake` refuses it.
-        if "!" not in signature:
+        if "!" not in signature and not direct(namespace, own, operation, known):
             torch.library.register_autograd(name, lambda *_: no_backward(own))
         OPERATIONS[name] = known
     elif known["signature"] != signature:
         raise RuntimeError("%s%s is registered already, with %s: two packages of one name in a process" % (
             name, signature, known["signature"]))
-    known["call"], known["fake"] = call, fake
+    known["function"], known["call"], known["fake"] = function, call, fake
     return getattr(getattr(torch.ops, namespace), own).default
+
+
+def direct(namespace, own, operation, known):
+    """The operation refuses a backward as torch.library.register_autograd would have it do, which takes half of the time of a
+    short call: on plain tensors that want no gradient the dispatcher is left at once. False where this torch has other parts."""
+    try:
+        from torch._library.autograd import Info, make_autograd_impl
+
+        backward = make_autograd_impl(operation, Info(lambda *_: no_backward(own), None))
+        below, key = torch._C._after_ADInplaceOrView_keyset, torch._C.DispatchKey
+        bare = torch._C.DispatchKeySet(getattr(key, DEVICE.upper())).raw_repr()
+        library = torch.library.Library(namespace, "FRAGMENT")
+    except (ImportError, AttributeError, TypeError):
+        return False
+    tensors = [at for at, argument in enumerate(operation._schema.arguments) if "Tensor" in str(argument.type)]
+    wanted, compiling, plain = torch.is_grad_enabled, torch.compiler.is_compiling, set()
+
+    def run(keys, *given, **named):
+        kind = keys.raw_repr()
+        if kind in plain and not compiling():
+            if not wanted():
+                return known["function"](*given, **named)
+            for at in tensors:
+                if given[at].requires_grad:
+                    break
+            else:
+                return known["function"](*given, **named)
+        # No mode, no wrapper, nothing that a view stands for: the keys below those of gradients are the device's alone.
+        elif (keys & below).raw_repr() == bare:
+            plain.add(kind)
+        return backward(keys, *given, **named)
+
+    try:
+        library.impl(own, run, "Autograd", with_keyset=True)
+    except TypeError:
+        return False
+    known["library"] = library
+    return True
 
 
 def no_backward(name):
