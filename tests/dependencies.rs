@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kiln-device", &["kiln-core"]),
     ("kiln-stats", &[]),
     ("kiln-diagnose", &["kiln-core", "kiln-stats"]),
-    ("kiln-session", &["kiln-stats"]),
+    ("kiln-session", &["kiln-core", "kiln-stats"]),
     ("kiln-spec", &["kiln-core", "kiln-device", "kiln-expr"]),
     ("kiln-formats", &["kiln-core", "kiln-expr", "kiln-spec"]),
     ("kiln-build", &["kiln-core"]),

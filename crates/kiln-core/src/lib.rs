@@ -10,6 +10,7 @@ mod number;
 mod outcome;
 mod report;
 mod samples;
+mod shell;
 mod value;
 mod workload;
 
@@ -22,5 +23,6 @@ pub use number::{counted, grouped, size};
 pub use outcome::{Outcome, Refusal};
 pub use report::{Place, Report, Severity, Span};
 pub use samples::{CANDIDATE, DeviceState, MeasuredSide, MeasuredWorkload};
+pub use shell::quoted;
 pub use value::Value;
 pub use workload::{Use, Workload};

@@ -17,7 +17,8 @@ pub use evidence::{
     Evidence, FixTried, GitState, KernelAt, LastFault, LastResult, LastSearch, Look, OpenRefusal, ProfileNow,
     RefusalKind, SessionNow,
 };
-pub use fact::{Datum, FACTS, Facts, quoted};
+pub use fact::{Datum, FACTS, Facts};
+pub use kiln_core::quoted;
 pub use thresholds::{Threshold, Thresholds};
 pub use tree::{ItemNode, Leaf, Question, Tree, tree};
 pub use walk::{Answer, advise, answer};

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use kiln_core::Gate;
 use serde::{Deserialize, Serialize};
+
+use crate::changed::is_same_code;
 
 /// What an attempt was for. A command may go through several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -190,6 +193,21 @@ impl Attempted {
     /// What it failed by, so that two failures can be compared: the lesson, else the cause.
     pub fn mistake(&self) -> Option<&str> {
         self.failed().then(|| self.lesson.as_deref().or(self.cause.as_deref())).flatten()
+    }
+
+    /// Whether two failed by the same: the compiler's words are another mistake each, wherever in the file they point.
+    pub fn fails_like(&self, other: &Attempted) -> bool {
+        let words = |one: &Attempted| {
+            let kept = one.words.iter().flat_map(|words| words.chars()).filter(|letter| !letter.is_ascii_digit());
+            kept.collect::<String>()
+        };
+        let built = self.cause.as_deref() != Some(Gate::BuildFailed.name()) || words(self) == words(other);
+        self.mistake().is_some() && self.mistake() == other.mistake() && built
+    }
+
+    /// Whether this success only went around a failure that shows again: the same sources with another configuration.
+    pub(crate) fn evades(&self, failure: &Attempted, again: &Attempted) -> bool {
+        is_same_code(failure, again) && self.sources == failure.sources && self.config != failure.config
     }
 
     /// Whether two are about the same kernel.

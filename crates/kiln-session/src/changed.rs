@@ -130,7 +130,7 @@ pub fn blind_last(attempts: &[Attempted]) -> Option<BlindChange> {
 }
 
 /// Whether two attempts are of the same kernel, sources and configuration.
-fn is_same_code(one: &Attempted, other: &Attempted) -> bool {
+pub(crate) fn is_same_code(one: &Attempted, other: &Attempted) -> bool {
     one.sources.is_some() && one.same_kernel(other) && (&one.sources, &one.config) == (&other.sources, &other.config)
 }
 

@@ -27,13 +27,17 @@ pub fn counters(attempts: &[Attempted]) -> BTreeMap<String, LessonCount> {
         let alike = |one: &Attempted| one.same_kernel(attempt) && one.lesson.as_ref() == Some(lesson);
         // What goes on failing alike is one failure, put right once.
         let last = attempts[..index].iter().rposition(alike);
-        if last.is_some_and(|last| !attempts[last + 1..index].iter().any(|one| one.answers(&attempts[last]))) {
+        let right =
+            |last: usize, one: &Attempted| one.answers(&attempts[last]) && !one.evades(&attempts[last], attempt);
+        if last.is_some_and(|last| !attempts[last + 1..index].iter().any(|one| right(last, one))) {
             continue;
         }
         let (met, took) = times.entry(lesson.clone()).or_default();
         *met += 1;
-        let right = |one: &&Attempted| one.lesson.is_none() && one.answers(attempt);
-        if let Some(success) = attempts[index + 1..].iter().find(right) {
+        let later = &attempts[index + 1..];
+        let shown_again = |one: &Attempted| later.iter().any(|again| alike(again) && one.evades(attempt, again));
+        let right = |one: &&Attempted| one.lesson.is_none() && one.answers(attempt) && !shown_again(one);
+        if let Some(success) = later.iter().find(right) {
             took.push((success.ended_ms() - attempt.ended_ms()).max(0) as f64 / 1e3);
         }
     }
@@ -59,6 +63,9 @@ mod tests {
         assert!(counters(&story[3..4]).is_empty());
         let builds = [wrong(1.0), at(2.0, "gate", Build), wrong(3.0), at(4.0, "check", Check)];
         assert_eq!(counters(&builds)["tail_guard"].met, 1, "a build in between puts nothing right");
+        let other = Attempted { config: Some("A=9".into()), ..at(2.0, "check", Check) };
+        let around = counters(&[wrong(1.0), other, wrong(3.0)])["tail_guard"];
+        assert_eq!((around.met, around.worked), (1, 0), "another configuration went around it");
         let bisected = [wrong(1.0), at(2.0, "bisect", Check), at(3.0, "true", Check)];
         assert_eq!(counters(&bisected)["tail_guard"].worked, 0, "other commits, and a command that is not kiln's");
     }

@@ -28,15 +28,15 @@ pub fn mistakes(before: &[Attempted], own: &[Attempted]) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     for (index, again) in all.iter().enumerate().skip(before.len()) {
         let Some(what) = again.mistake() else { continue };
+        let right =
+            |at: usize| all[at + 1..index].iter().any(|later| later.answers(all[at]) && !later.evades(all[at], again));
         // What was not put right since goes on failing: the first time counts.
         let last = all[..index].iter().rposition(|one| one.same_kernel(again) && one.mistake() == Some(what));
-        if last.is_some_and(|last| !all[last + 1..index].iter().any(|later| later.answers(all[last]))) {
+        if last.is_some_and(|last| !right(last)) {
             continue;
         }
         let put_right =
-            all[..index].iter().enumerate().rev().find(|(at, one)| {
-                one.mistake() == Some(what) && all[at + 1..index].iter().any(|later| later.answers(one))
-            });
+            all[..index].iter().enumerate().rev().find(|(at, one)| one.mistake() == Some(what) && right(*at));
         if let Some((at, _)) = put_right {
             found.push(Mistake {
                 what: what.into(),
@@ -71,6 +71,8 @@ mod tests {
         assert_eq!(mistakes(&[], &builds).len(), 1, "a build in between puts nothing right: it is one mistake");
         let bisected = [wrong(1.0), at(2.0, "bisect", Check), at(3.0, "true", Check), wrong(4.0)];
         assert!(mistakes(&[], &bisected).is_empty(), "a bisection puts nothing right");
+        let around = Attempted { config: Some("A=9".into()), ..right(2.0) };
+        assert!(mistakes(&[], &[wrong(1.0), around, wrong(3.0)]).is_empty(), "another configuration put nothing right");
         let other = Attempted { kernel: "other".into(), ..wrong(4.0) };
         assert_eq!(mistakes(&[], &[wrong(1.0), right(3.0), other]).len(), 1, "the same mistake in another kernel");
     }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::changed::is_same_code;
 use crate::refuted::{broken_since, is_refuted};
 use crate::{Attempted, Session};
 
@@ -21,18 +22,40 @@ pub struct Best {
     pub attempt: String,
 }
 
-/// The best speedup of the session's kernel on its goal's workload. What was measured on others, or on all together, says nothing of a
-/// goal on one of them; what was found wrong since does not count.
-pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
-    let meant = |(at, attempt): &(usize, &Attempted)| {
-        let there = session.goal.is_about(attempt.workload.as_deref());
-        there && session.is_about(attempt) && attempt.speedup.is_some() && !is_refuted(attempts, *at)
+/// Whether a speedup counts for the session: it is of its kernel, on its goal's workload, and was not found wrong since. What was
+/// measured on others, or on all together, says nothing of a goal on one of them. Where the goal names none, all of them count: the
+/// one that was left out, or on which the same code is slower, speaks for the others.
+pub(crate) fn counts(session: &Session, attempts: &[Attempted], at: usize) -> bool {
+    let Some((one, speedup)) = attempts.get(at).and_then(|one| Some((one, one.speedup?))) else { return false };
+    let slower = |other: &Attempted| {
+        let elsewhere = is_same_code(one, other) && other.workload != one.workload;
+        // Measured again there since, that one speaks for it.
+        elsewhere && other.speedup.is_some_and(|there| other.workload.is_none() || there < speedup)
     };
-    let (_, first) = attempts.iter().enumerate().filter(meant).max_by(|(_, one), (_, other)| {
-        one.speedup.unwrap_or(0.0).total_cmp(&other.speedup.unwrap_or(0.0)).then(other.at_ms.cmp(&one.at_ms))
-    })?;
+    let newest = |(at, other): &(usize, &Attempted)| {
+        let again = |later: &Attempted| {
+            is_same_code(later, other) && later.workload == other.workload && later.speedup.is_some()
+        };
+        !attempts[at + 1..].iter().any(again)
+    };
+    let left_out = session.goal.workload.is_none()
+        && one.workload.is_some()
+        && attempts.iter().enumerate().filter(|(_, other)| slower(other)).any(|other| newest(&other));
+    session.goal.is_about(one.workload.as_deref()) && session.is_about(one) && !is_refuted(attempts, at) && !left_out
+}
+
+/// The best speedup of those that count.
+pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
+    let mut all: Vec<(usize, f64)> =
+        attempts.iter().enumerate().filter_map(|(at, one)| Some((at, one.speedup?))).collect();
+    // The fastest first: of a long session only a few are looked at closely.
+    all.sort_by(|(at, one), (then, other)| {
+        other.total_cmp(one).then(attempts[*at].at_ms.cmp(&attempts[*then].at_ms)).then(at.cmp(then))
+    });
+    let (at, speedup) = all.into_iter().find(|(at, _)| counts(session, attempts, *at))?;
+    let first = &attempts[at];
     Some(Best {
-        speedup: first.speedup?,
+        speedup,
         kernel: first.kernel.clone(),
         workload: first.workload.clone(),
         config: first.config.clone(),
@@ -112,5 +135,23 @@ mod tests {
             |speedup, workload: Option<&str>| Attempted { workload: workload.map(String::from), ..bench(1.0, speedup) };
         assert_eq!(best(&session, &[on(3.0, Some("s128")), on(2.0, None)]), None);
         assert_eq!(best(&session, &[on(3.0, Some("s128")), on(1.1, Some("s512"))]).unwrap().speedup, 1.1);
+    }
+
+    #[test]
+    fn a_goal_without_a_workload_is_not_reached_by_leaving_one_out() {
+        let session = crate::session::sample();
+        let on =
+            |speedup, workload: Option<&str>| Attempted { workload: workload.map(String::from), ..bench(1.0, speedup) };
+        let found = |all: &[Attempted]| best(&session, all).map(|best| (best.speedup, best.workload));
+        let whole = Some((0.9, None));
+        assert_eq!(found(&[on(0.9, None), on(5.2, Some("short"))]), whole, "all together, then the best of them alone");
+        assert_eq!(found(&[on(5.2, Some("short")), on(0.9, None)]), whole);
+        let slower = Some((0.2, Some("long".to_string())));
+        assert_eq!(found(&[on(0.2, Some("long")), on(5.2, Some("short"))]), slower);
+        let again = [on(0.2, Some("long")), on(5.2, Some("short")), on(6.0, Some("long"))];
+        assert_eq!(found(&again), Some((5.2, Some("short".into()))), "it was measured again");
+        let other = Attempted { config: Some("A=9".into()), ..on(5.2, Some("short")) };
+        assert_eq!(found(&[on(0.9, None), other]), Some((5.2, Some("short".into()))), "another configuration");
+        assert_eq!(found(&[on(5.2, Some("short"))]), Some((5.2, Some("short".into()))), "nothing else is known");
     }
 }

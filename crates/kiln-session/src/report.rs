@@ -1,13 +1,17 @@
 //! The end of a session, in numbers. In: the session, its attempts, older ones, what was decided, reports of earlier sessions. Out: one
 //! record that is stored, printed and compared with the next.
 
+use std::collections::BTreeSet;
+
+use kiln_core::quoted;
 use serde::{Deserialize, Serialize};
 
-use crate::refuted::is_refuted;
+use crate::progress::counts;
+use crate::stop::answered;
 use crate::{
     Attempted, Best, BlindChange, Cost, Crowded, Decision, Grade, Mistake, PhaseTime, Promise, Session, StopWarning,
-    best, blind, broken, cost, counters, crowded, grade, mistakes, phases, promises, stop, time_to_bottleneck,
-    time_to_build, warnings,
+    best, blind, broken, cost, counters, crowded, grade, measured, mistakes, phases, promises, stop,
+    time_to_bottleneck, time_to_build, warnings,
 };
 
 /// A hypothesis and what came of it.
@@ -163,9 +167,16 @@ pub fn report(material: &Material<'_>) -> SessionReport {
     let elapsed_s = session.elapsed_s(now_ms);
     let spent = cost(&session.prices, elapsed_s, material.assistant_bill);
     let best = best(session, attempts);
-    let (blind, crowded, repeated) = (blind(attempts), crowded(attempts), mistakes(before, attempts));
+    let (mut blind, mut crowded, mut repeated) = (blind(attempts), crowded(attempts), mistakes(before, attempts));
+    // What was done with other kernels takes the session's time, and says nothing of its work.
+    let others: BTreeSet<&str> =
+        attempts.iter().filter(|one| !is_own(session, one)).map(|one| one.id.as_str()).collect();
+    blind.retain(|one| !others.contains(one.attempt.as_str()));
+    crowded.retain(|one| !others.contains(one.attempt.as_str()));
+    repeated.retain(|one| !others.contains(one.attempt.as_str()));
+    let own = attempts.len() - others.len();
     let (build_s, bottleneck_s) = (time_to_build(session, attempts), time_to_bottleneck(session, attempts));
-    let stands = |(at, one): (usize, &Attempted)| session.is_reached_by(one) && !is_refuted(attempts, at);
+    let stands = |(at, one): (usize, &Attempted)| session.is_reached_by(one) && counts(session, attempts, at);
     let first = attempts.iter().enumerate().position(stands);
     let reached = first.is_some();
     let decided = decisions.iter().rfind(|made| made.is_of(session)).is_some_and(Decision::stops);
@@ -174,7 +185,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         has_goal: session.goal.speedup.is_some(),
         reached,
         decided,
-        attempts: attempts.len(),
+        attempts: own,
         speedup: best.as_ref().map(|best| best.speedup),
         slow: attempts.iter().any(|one| session.is_about(one) && one.speedup.is_some_and(|speedup| speedup < 1.0)),
         build_s,
@@ -194,8 +205,8 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         started_ms: session.started_ms,
         kernel: session.kernel.clone(),
         goal: session.goal.text.clone(),
-        attempts: attempts.len(),
-        attempts_to_best: to_best.map(|at| at + 1),
+        attempts: own,
+        attempts_to_best: to_best.map(|at| attempts[..=at].iter().filter(|one| is_own(session, one)).count()),
         elapsed_s,
         time_to_build_s: build_s,
         time_to_bottleneck_s: bottleneck_s,
@@ -205,7 +216,9 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         repeated: repeated.len(),
         grade: grade.letter.clone(),
     };
-    let warnings = warnings(session, attempts, session.ended_ms.unwrap_or(now_ms));
+    let mut warnings = warnings(session, attempts, session.ended_ms.unwrap_or(now_ms));
+    let answered = answered(session, attempts, decisions);
+    warnings.retain(|warning| !answered.contains(&warning.rule));
     let next = next(material, &warnings, reached);
     SessionReport {
         session: session.clone(),
@@ -229,6 +242,11 @@ pub fn report(material: &Material<'_>) -> SessionReport {
     }
 }
 
+/// Whether an attempt is part of the session's work: about its kernel, or about none.
+fn is_own(session: &Session, attempt: &Attempted) -> bool {
+    attempt.kernel.is_empty() || session.is_about(attempt)
+}
+
 fn used(attempts: &[Attempted]) -> Vec<(String, bool)> {
     counters(attempts).into_iter().map(|(lesson, count)| (lesson, count.worked == count.met)).collect()
 }
@@ -238,7 +256,7 @@ fn hypotheses(attempts: &[Attempted]) -> Vec<Hypothesis> {
         Some(Hypothesis {
             at_ms: one.at_ms,
             hypothesis: one.hypothesis.clone()?,
-            command: format!("{} {}", one.verb, one.path).trim().to_string(),
+            command: typed(one),
             outcome: one.outcome.name().into(),
             words: one.words.clone().or(one.cause.clone()),
             speedup: one.speedup,
@@ -246,6 +264,12 @@ fn hypotheses(attempts: &[Attempted]) -> Vec<Hypothesis> {
         })
     };
     attempts.iter().filter_map(row).collect()
+}
+
+/// The command of an attempt, with what it chose.
+fn typed(one: &Attempted) -> String {
+    let path = if one.path.is_empty() { String::new() } else { quoted(&one.path) };
+    format!("{} {path}{}", one.verb, measured(one)).trim().to_string()
 }
 
 /// The median of each phase in earlier sessions that had it.
@@ -268,7 +292,7 @@ fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec
     let Material { session, attempts, decisions, now_ms, .. } = *material;
     let own = attempts.iter().rev().filter(|one| session.is_about(one)).map(|one| one.path.as_str());
     let own = own.into_iter().find(|path| !path.is_empty()).or(session.path.as_deref());
-    let path = own.or(session.kernel.as_deref()).unwrap_or("PATH");
+    let path = own.or(session.kernel.as_deref()).map_or("PATH".into(), quoted);
     let stop = stop(session, attempts, decisions, session.ended_ms.unwrap_or(now_ms));
     let mut steps = Vec::new();
     if stop.as_ref().is_some_and(|stop| stop.settled) && session.is_open() {
@@ -279,12 +303,20 @@ fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec
         steps.push(format!("fix what broke since ({cause}): kiln next {path}"));
         return steps;
     }
-    if reached {
-        steps.push(format!("guard it: kiln ci {path} --update"));
-        steps.push(format!("hand it on: kiln export {path}"));
+    let decided = decisions.iter().rfind(|made| made.is_of(session));
+    if reached && decided.is_none_or(Decision::stops) {
+        // What was measured, and not the default of the file.
+        let best = best(session, attempts);
+        let config = best.as_ref().and_then(|best| best.config.as_deref()).filter(|config| !config.is_empty());
+        let chosen = config.map(|config| format!(" --config {}", quoted(config))).unwrap_or_default();
+        let searched = best.and_then(|best| attempts.iter().find(|one| one.id == best.attempt));
+        let is_study = searched.is_some_and(|one| one.verb == "tune");
+        steps.push(format!("guard it: kiln ci {path} --update{chosen}"));
+        let exported = if is_study { " --study last" } else { &chosen };
+        steps.push(format!("hand it on: kiln export {path}{exported}"));
         return steps;
     }
-    if let Some(made) = decisions.iter().rfind(|made| made.is_of(session)) {
+    if let Some(made) = decided {
         steps.push(format!("as decided: {}", made.choice));
         if made.stops() {
             return steps;
@@ -301,9 +333,19 @@ fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec
     steps.extend(warnings.iter().filter(|warning| first(warning.rule)).map(|warning| warning.hint.clone()));
     steps.dedup();
     if steps.is_empty() {
-        steps.push(match attempts.iter().any(|one| session.is_about(one) && one.speedup.is_some()) {
-            false => format!("measure where it stands: kiln bench {path}"),
-            true => format!("see what limits it: kiln profile {path}"),
+        let newest = attempts.iter().rposition(|one| session.is_about(one) && one.speedup.is_some());
+        let limit = |at: usize| {
+            let same = |one: &&Attempted| one.same_kernel(&attempts[at]) && one.sources == attempts[at].sources;
+            attempts.iter().rfind(|one| same(one) && one.diagnosed())
+        };
+        steps.push(match newest.map(|at| (at, limit(at))) {
+            None => format!("measure where it stands: kiln bench {path}"),
+            Some((_, Some(Attempted { limit: Some(limit), .. }))) => {
+                format!("remove what limits it, {limit}: kiln explain {limit}")
+            }
+            Some((at, None)) => format!("see what limits it: kiln profile {path}{}", measured(&attempts[at])),
+            // A profile that named nothing.
+            Some((_, Some(_))) => format!("ask for the next step: kiln next {path}"),
         });
     }
     steps

@@ -101,7 +101,7 @@ fn another_kernels_result_reaches_no_goal_and_a_choice_to_go_on_ends_nothing() {
         found.and_then(|target| target.met)
     };
     let found = of(&[]);
-    assert_eq!((goal(&found), found.row.speedup, found.row.attempts_to_best), (Some(false), Some(1.1), Some(4)));
+    assert_eq!((goal(&found), found.row.speedup, found.row.attempts_to_best), (Some(false), Some(1.1), Some(2)));
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
     let bottleneck = found.grade.targets.iter().find(|target| target.target.starts_with("bottleneck")).unwrap();
     assert_eq!(bottleneck.met, None, "this kernel was never slow");

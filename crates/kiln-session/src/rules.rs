@@ -1,6 +1,7 @@
 //! When to stop, or to do something else. In: a session, its attempts, the moment now. Out: the rules that apply, each with what it
 //! is about and the next command. Which of them are worth saying again is for the caller to decide.
 
+use kiln_core::quoted;
 use serde::{Deserialize, Serialize};
 
 use crate::promises::likelihood;
@@ -133,7 +134,7 @@ fn stuck(attempts: &[Attempted]) -> Option<StopWarning> {
         rule: StopRule::BuildStuck,
         about: last.kernel.clone(),
         what: format!("builds of {} have failed for {}", last.kernel, lasting(took)),
-        hint: format!("find the commit that broke it: kiln bisect {} --until build", last.path),
+        hint: format!("find the commit that broke it: kiln bisect {} --until build", quoted(&last.path)),
     })
 }
 
@@ -142,13 +143,13 @@ fn chosen(one: &Attempted) -> String {
     one.config
         .as_ref()
         .filter(|config| !config.is_empty())
-        .map(|config| format!(" --config {config}"))
+        .map(|config| format!(" --config {}", quoted(config)))
         .unwrap_or_default()
 }
 
 /// What an attempt measured, as a command takes it: a profile of something else would say nothing of it.
 pub fn measured(one: &Attempted) -> String {
-    let on = one.workload.as_ref().map(|name| format!(" --workload {name}")).unwrap_or_default();
+    let on = one.workload.as_ref().map(|name| format!(" --workload {}", quoted(name))).unwrap_or_default();
     on + &chosen(one)
 }
 
@@ -156,7 +157,7 @@ fn same_cause(attempts: &[Attempted]) -> Option<StopWarning> {
     let row = failing(attempts);
     let last = row.last()?;
     let cause = last.mistake()?;
-    let alike = row.iter().rev().take_while(|one| one.mistake() == Some(cause)).count();
+    let alike = row.iter().rev().take_while(|one| one.fails_like(last)).count();
     (alike >= SAME_CAUSE).then(|| StopWarning {
         rule: StopRule::SameCause,
         about: format!("{}/{cause}", last.kernel),
@@ -167,13 +168,19 @@ fn same_cause(attempts: &[Attempted]) -> Option<StopWarning> {
             (None, _) if last.outcome == AttemptOutcome::Fault => {
                 format!(
                     "the kernel is not at fault: fix what the message names, then run kiln {} {}",
-                    last.verb, last.path
+                    last.verb,
+                    quoted(&last.path)
                 )
             }
             (None, SessionPhase::Build) => {
-                format!("write the hypothesis down and test one thing: kiln try \"...\" -- kiln gate {}", last.path)
+                format!(
+                    "write the hypothesis down and test one thing: kiln try \"...\" -- kiln gate {}",
+                    quoted(&last.path)
+                )
             }
-            (None, _) => format!("find the cause instead of guessing: kiln sanitize {}{}", last.path, chosen(last)),
+            (None, _) => {
+                format!("find the cause instead of guessing: kiln sanitize {}{}", quoted(&last.path), chosen(last))
+            }
         },
     })
 }
@@ -195,7 +202,7 @@ fn no_progress(session: &Session, attempts: &[Attempted]) -> Option<StopWarning>
         rule: StopRule::NoProgress,
         about: last.kernel.clone(),
         what: format!("{} is no faster than {NO_PROGRESS} measurements ago: {} at best", last.kernel, times(before)),
-        hint: format!("see what limits it: kiln profile {}{}", last.path, measured(last)),
+        hint: format!("see what limits it: kiln profile {}{}", quoted(&last.path), measured(last)),
     })
 }
 
@@ -234,7 +241,7 @@ fn slow(session: &Session, attempts: &[Attempted]) -> Option<StopWarning> {
         rule: StopRule::SlowWithoutProfile,
         about: attempt.kernel.clone(),
         what: format!("{} runs at {} of the baseline and was not profiled", attempt.kernel, times(speedup)),
-        hint: format!("profile before changing anything: kiln profile {}{}", attempt.path, measured(attempt)),
+        hint: format!("profile before changing anything: kiln profile {}{}", quoted(&attempt.path), measured(attempt)),
     })
 }
 
@@ -251,8 +258,10 @@ fn negative_return(session: &Session, attempts: &[Attempted], now_ms: i64) -> Op
     let likely = likelihood(&promises(&attempts[attempts.len().saturating_sub(LATELY)..]));
     let possible = best.speedup * promised.max(1.0);
     let about = best.kernel.clone();
-    let hint =
-        format!("record the choice: kiln session decide; or use the baseline: kiln retire {about} --because ...");
+    let hint = format!(
+        "record the choice: kiln session decide; or use the baseline: kiln retire {} --because ...",
+        quoted(&about)
+    );
     let warn =
         |what| Some(StopWarning { rule: StopRule::NegativeReturn, about: about.clone(), what, hint: hint.clone() });
     if possible < goal {

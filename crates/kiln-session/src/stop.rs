@@ -12,14 +12,12 @@ pub struct Stop {
     pub settled: bool,
 }
 
-/// Why a session should end; none while it should go on. To go on answers the rules that applied when it was decided.
+/// Why a session should end; none while it should go on.
 pub fn stop(session: &Session, attempts: &[Attempted], decisions: &[Decision], now_ms: i64) -> Option<Stop> {
     let last = decisions.iter().rfind(|made| made.is_of(session));
-    let answered = last.filter(|made| !made.stops()).map_or_else(Vec::new, |made| {
-        let then = attempts.iter().filter(|one| one.ended_ms() <= made.at_ms).cloned().collect::<Vec<_>>();
-        ending(session, &then, made.at_ms)
-    });
-    let rules = ending(session, attempts, now_ms);
+    let mut rules = ending(session, attempts, now_ms);
+    let answered = answered(session, attempts, decisions);
+    rules.retain(|rule| !answered.contains(&rule.rule));
     // What broke since is put right first: the goal is not reached with it.
     let reached = rules.iter().find(|rule| rule.rule == StopRule::GoalReached);
     if let Some(reached) = reached.filter(|_| broken(session, attempts).is_none()) {
@@ -28,9 +26,16 @@ pub fn stop(session: &Session, attempts: &[Attempted], decisions: &[Decision], n
     if let Some(made) = last.filter(|made| made.stops()) {
         return Some(Stop { what: format!("it was decided: {} ({})", made.choice, made.because), settled: true });
     }
-    let open =
-        |rule: &&StopWarning| rule.rule != StopRule::GoalReached && !answered.iter().any(|old| old.rule == rule.rule);
-    rules.iter().find(open).map(|rule| Stop { what: rule.what.clone(), settled: false })
+    let open = rules.iter().find(|rule| rule.rule != StopRule::GoalReached);
+    open.map(|rule| Stop { what: rule.what.clone(), settled: false })
+}
+
+/// The rules that a choice to go on answers: those that asked for an end when it was made.
+pub(crate) fn answered(session: &Session, attempts: &[Attempted], decisions: &[Decision]) -> Vec<StopRule> {
+    let last = decisions.iter().rfind(|made| made.is_of(session)).filter(|made| !made.stops());
+    let Some(made) = last else { return Vec::new() };
+    let then = attempts.iter().filter(|one| one.ended_ms() <= made.at_ms).cloned().collect::<Vec<_>>();
+    ending(session, &then, made.at_ms).into_iter().map(|warning| warning.rule).collect()
 }
 
 fn ending(session: &Session, attempts: &[Attempted], now_ms: i64) -> Vec<StopWarning> {
@@ -60,7 +65,9 @@ mod tests {
         assert!(!found(&near, &[decided(0.5, "go on")], 4.0).unwrap().1, "nothing was known then");
         let (what, settled) = found(&near, &[decided(3.0, "go on"), decided(4.0, "use the baseline")], 5.0).unwrap();
         assert!(settled && what == "it was decided: use the baseline (so)");
-        assert!(found(&[bench(1.0, 1.3)], &[decided(2.0, "go on")], 3.0).unwrap().1, "the goal is reached");
+        let reached = [bench(1.0, 1.3)];
+        assert!(found(&reached, &[decided(0.5, "go on")], 3.0).unwrap().1, "the goal is reached");
+        assert_eq!(found(&reached, &[decided(2.0, "go on")], 3.0), None, "and more is wanted");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What an attempt leads to, said once. In: the session, its attempts, the newest of them. Out: warnings: stop rules that apply now and
 //! did not before, a change made blind, several changes at once, a mistake made again. Outside a session only the blind change.
 
-use kiln_core::Report;
+use kiln_core::{Report, quoted};
 use kiln_diagnose::lessons::{Habit, Symptoms};
 use kiln_session::{
     AttemptOutcome, Attempted, Session, StopRule, StopWarning, blind_last, crowded_last, measured, mistakes, times,
@@ -34,7 +34,7 @@ pub(crate) fn newly(
             times(change.after),
             change.changed.words()
         );
-        let hint = format!("see what limits it first: kiln profile {}{}", made.path, measured(made));
+        let hint = format!("see what limits it first: kiln profile {}{}", quoted(&made.path), measured(made));
         let report = Report::warning(words).hint(hint);
         said.push((report, Some(Habit::BlindChange)));
     }
@@ -45,7 +45,7 @@ pub(crate) fn newly(
     }
     if without_baseline(own, made) {
         let words = format!("{} was measured without a baseline: nobody knows whether that is fast", made.kernel);
-        let hint = format!("kiln bench {} --baselines, or name one in kernel.toml", made.path);
+        let hint = format!("kiln bench {} --baselines, or name one in kernel.toml", quoted(&made.path));
         said.push((Report::warning(words).hint(hint), Some(Habit::NoBaseline)));
     }
     if let Some(again) = mistakes(before, own).iter().find(|again| again.attempt == made.id) {

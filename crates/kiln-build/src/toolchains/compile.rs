@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use kiln_core::{Fault, Gate, Outcome, Refusal};
+use kiln_core::{Fault, Gate, Outcome, Refusal, quoted};
 
 use crate::artifact::{LOG, Symbols};
 use crate::requests::request::Request;
@@ -83,12 +83,6 @@ pub(crate) fn typed(command: &Command, folder: &Utf8Path) -> String {
 
 /// The generated caller.
 const SHIM: &str = "shim.c";
-
-/// A word as a shell takes it whole.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=,+:".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
 
 /// What a compiler's end means: none when it did what it was asked, else the refusal, which holds the command.
 pub(crate) fn ended(

@@ -17,12 +17,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_core::{Fault, Outcome};
+use kiln_core::{Fault, Outcome, quoted};
 use serde_json::{Value, json};
 
 use crate::artifact::{LOG, Symbols};
 use crate::requests::request::Request;
-use crate::toolchains::compile::{BuildLimits, ended, quoted, refused, words};
+use crate::toolchains::compile::{BuildLimits, ended, refused, words};
 use crate::toolchains::process::Watch;
 use crate::toolchains::toolkit::Toolkit;
 use builder::{Builder, Heard};

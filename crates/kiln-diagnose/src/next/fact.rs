@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use kiln_core::quoted;
 use serde::{Serialize, Serializer};
 
 /// Every name that the tree may use besides thresholds.
@@ -166,12 +167,6 @@ fn seconds(value: f64) -> String {
         s if s < 3600.0 => format!("{:.0} min {:02.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
         s => format!("{:.0} h {:02.0} min", (s / 3600.0).floor(), (s % 3600.0 / 60.0).floor()),
     }
-}
-
-/// A word as a shell takes it whole.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=,+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

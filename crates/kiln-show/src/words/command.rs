@@ -2,6 +2,7 @@
 //! of it: with the same target, variant, workload and threads, and words quoted as a shell needs it.
 
 use kiln_app::{Measuring, Selecting, TuneRequest};
+pub use kiln_core::quoted;
 use kiln_store::Study;
 
 /// Threads unless asked for others.
@@ -118,12 +119,6 @@ impl std::fmt::Display for Command {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.words.join(" "))
     }
-}
-
-/// A word as a shell takes it whole.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=,+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

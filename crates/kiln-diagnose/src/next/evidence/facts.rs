@@ -1,7 +1,9 @@
 //! Evidence under the names of the tree. In: typed evidence. Out: facts; what is not known has none.
 
 use super::{Evidence, FixTried, KernelAt, LastResult, LastSearch, Look, OpenRefusal, ProfileNow};
-use crate::next::fact::{Datum, Facts, quoted};
+use kiln_core::quoted;
+
+use crate::next::fact::{Datum, Facts};
 use crate::next::thresholds::Thresholds;
 
 /// Choices that end a session, as `kiln session decide` offers them: behind the baseline, and ahead of it.
