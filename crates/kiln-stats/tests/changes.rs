@@ -62,7 +62,7 @@ fn planted_steps_are_found_where_they_are() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn units_and_direction_do_not_matter(seed: u64, at in 10usize..50, size in 0.7..1.4f64, power in -30i32..30) {

@@ -81,7 +81,9 @@ pub fn changes(history: &[Point], rule: &ChangeRule, seed: u64) -> Result<Vec<Ch
     open_unit("alpha", rule.alpha)?;
     some("min_runs", rule.min_runs)?;
     some("shuffles", rule.shuffles)?;
-    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    // In units of its own: where two divisions are as good, rounding of the unit would choose.
+    let unit = order::median(&values);
+    let logs: Vec<f64> = values.iter().map(|value| (value / unit).ln()).collect();
     let scatter = scatter(&logs, history);
     if scatter <= 0.0 {
         return Ok(Vec::new());
