@@ -132,12 +132,13 @@ impl Tried for Checked<'_> {
 impl Tried for Fuzzed {
     fn found(&self) -> Found {
         let again = self.kept.iter().find_map(|kept| match &kept.now {
-            KeptNow::Fails(refusal) => Some(refusal),
+            KeptNow::Fails(refusal) => Some((refusal, &kept.case.config)),
             _ => None,
         });
-        let refusal = self.failure.as_ref().map(|failure| &failure.refusal).or(again);
+        let refusal = self.failure.as_ref().map(|failure| &failure.refusal).or(again.map(|(refusal, _)| refusal));
         let found = refusal.or(self.unusable.as_ref().map(|(_, refusal)| refusal)).map(Found::refused);
         let config = self.failure.as_ref().map(|failure| failure.smallest.config.to_string());
+        let config = config.or(again.map(|(_, config)| config.to_string()));
         Found { config, ..found.unwrap_or_default() }
     }
 }

@@ -60,7 +60,7 @@ pub fn next(project: &Project, request: &NextRequest) -> Result<NextStep, Failur
     let thresholds = thresholds(project, tree)?;
     let asked = Asked::find(project, request)?;
     let evidence = match &asked {
-        Some(asked) => gather(project, asked)?,
+        Some(asked) => gather(project, asked, &thresholds)?,
         None => Evidence { environment_fault: environment::fault(project, None), ..Evidence::default() },
     };
     let facts = evidence.facts(&thresholds);
@@ -86,22 +86,25 @@ fn thresholds(project: &Project, tree: &Tree) -> Result<Thresholds, Failure> {
 }
 
 /// Everything that is known of a kernel, one function for each field.
-fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
+fn gather(project: &Project, asked: &Asked, thresholds: &Thresholds) -> Result<Evidence, Failure> {
+    let no_gain = thresholds.value("no_gain").unwrap_or(1.0);
     let records = Records::of(project, asked)?;
     let kernel = asked.opened(&records);
     let now = records::Now::of(asked, kernel.as_ref());
     let logged = Logged::of(project, asked)?;
-    let found = result::newest(&records, asked).map(|found| result::with_sources(found, &records, &now));
+    let found = result::newest(&records, &logged, asked, &now);
     let selected = kernel.iter().flat_map(|kernel| &kernel.selection.workloads);
     let workloads: Vec<String> = selected.map(|workload| workload.name.to_string()).collect();
     let refusal = correctness::refusal(project, &records, &logged, kernel.as_ref(), found.as_ref(), &now);
     let refusal = refusal.map(|own| OpenRefusal { alike: logged.refusals_alike(), ..own });
     let edited = found.as_ref().and_then(|found| result::edited(found, &now));
-    let profile = found.as_ref().and_then(|found| profile::describing(&records, found, edited, &now));
+    let profile = found.as_ref().and_then(|found| profile::describing(&records, &logged, found, edited, &now, no_gain));
     let profile =
         profile.or_else(|| logged.diagnosed(found.as_ref().filter(|_| edited == Some(true)).map(|found| found.at_ms)));
     let fix = match (&found, &profile, edited) {
-        (Some(found), None, Some(false)) => profile::tried(&records, found, &now, &asked.at(&records)),
+        (Some(found), None, Some(false)) => {
+            profile::tried(&records, &logged, found, &now, &asked.at(&records), no_gain)
+        }
         _ => None,
     };
     let mut described = asked.described(&records, kernel.as_ref());
@@ -112,6 +115,7 @@ fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
         kernel: Some(described),
         retired: logged.retired(),
         session: logged.session(),
+        decided: logged.decided(),
         environment_fault: environment::fault(project, Some(asked)),
         examined: logged.examined(),
         recorded: records.any() || logged.any(),
@@ -130,7 +134,7 @@ fn gather(project: &Project, asked: &Asked) -> Result<Evidence, Failure> {
         logged: records.logged(logged.count()),
         gpu: environment::gpu(&records),
         bench_seconds: records.runs.first().map(|run| run.seconds),
-        result: found.map(|found| result::told(found, &records, asked, &workloads, &now)),
+        result: found.map(|found| result::told(found, &workloads)),
         refusal,
     })
 }

@@ -187,6 +187,19 @@ pub(crate) fn current(project: &Project) -> Result<Option<Session>, Failure> {
     Ok(open(project, &store, now())?)
 }
 
+/// The newest session that fits: the open one, else the last that is over.
+pub(crate) fn latest(project: &Project, fits: impl Fn(&Session) -> bool) -> Result<Option<Session>, Failure> {
+    let Some(store) = project.recorded()? else { return Ok(None) };
+    if let Some(session) = open(project, &store, now())?.filter(&fits) {
+        return Ok(Some(session));
+    }
+    let mut all = Vec::new();
+    for home in homes(project, &store)? {
+        all.extend(store.sessions(&home)?.into_iter().map(|record| record.session));
+    }
+    Ok(all.into_iter().filter(|session| !session.is_open() && fits(session)).max_by_key(|session| session.started_ms))
+}
+
 /// Milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()

@@ -144,8 +144,8 @@ pub struct LastResult {
     pub study: Option<String>,
     /// Whether it is too noisy for a verdict.
     pub noisy: bool,
-    /// A larger workload that was not measured.
-    pub larger_workload: Look<String>,
+    /// Another workload, which was not measured.
+    pub other_workload: Look<String>,
 }
 
 /// The newest profile of what was measured.
@@ -207,16 +207,16 @@ pub struct GitState {
 }
 
 /// The session that is open.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SessionNow {
     /// Goal and budget, in words.
     pub goal: Option<String>,
+    /// The best speedup in it and what it is over, in words.
+    pub best: Option<(f64, String)>,
     /// Why it should end, in words: a stop rule, or a choice.
     pub stop_rule: Option<String>,
     /// Whether nothing is left to decide before it ends.
     pub settled: Option<bool>,
-    /// The decision that was written.
-    pub decided: Option<String>,
 }
 
 /// Everything that is known.
@@ -228,6 +228,8 @@ pub struct Evidence {
     pub retired: Look<String>,
     /// The open session.
     pub session: Look<SessionNow>,
+    /// The decision that was written last, in the open session or in the last one.
+    pub decided: Look<String>,
     /// What is broken on this machine, and what helps.
     pub environment_fault: Look<(String, Option<String>)>,
     /// Whether the doctor passed this machine.

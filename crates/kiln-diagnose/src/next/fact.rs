@@ -7,12 +7,14 @@ use kiln_core::quoted;
 use serde::{Serialize, Serializer};
 
 /// Every name that the tree may use besides thresholds.
-pub const FACTS: [&str; 75] = [
+pub const FACTS: [&str; 78] = [
     "at",
     "baseline",
     "baseline_measured",
+    "baselines",
     "before",
     "bench_seconds",
+    "best",
     "blind",
     "blind_changes",
     "broken_here",
@@ -39,11 +41,11 @@ pub const FACTS: [&str; 75] = [
     "goal",
     "gpu_state",
     "gpu_stopped",
+    "guard",
     "guarded",
     "has_baseline",
     "has_reference",
     "kernel",
-    "larger_workload",
     "last_fault",
     "last_good",
     "limit",
@@ -52,6 +54,7 @@ pub const FACTS: [&str; 75] = [
     "noisy",
     "other_cause",
     "other_promise",
+    "other_workload",
     "path",
     "profiled",
     "promise",

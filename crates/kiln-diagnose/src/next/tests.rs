@@ -32,7 +32,7 @@ fn measured(speedup: f64) -> Evidence {
         workload: Some("short".into()),
         baseline: "naive".into(),
         config: Some("A=1".into()),
-        larger_workload: Look::Nothing,
+        other_workload: Look::Nothing,
         ..LastResult::default()
     };
     let git = GitState { uncommitted: Look::Nothing, unpushed: Look::Nothing, last_good: None, broken_here: None };
@@ -133,6 +133,8 @@ fn cases() -> Vec<(&'static str, Evidence)> {
         ),
         ("smallest_case", alike(Wrong, "numerics")),
         ("loosen", refused(Rule, "smem_overflow")),
+        // Of what never built there is no case to look at.
+        ("build", alike(Build, "build_failed")),
         ("build", refused(Build, "build_failed")),
         (
             "fix_fault",
@@ -191,9 +193,9 @@ fn cases() -> Vec<(&'static str, Evidence)> {
         ("use_baseline", with(tuned(0.8, false), |e| e.profile = profiled(Some(("narrow_loads", 1.1))))),
         ("use_baseline", with(tuned(0.8, false), |e| e.profile = profiled(None))),
         (
-            "measure_larger",
+            "measure_others",
             with(measured(1.0), |e| {
-                e.result.as_mut().unwrap().larger_workload = Look::Found("long".into());
+                e.result.as_mut().unwrap().other_workload = Look::Found("long".into());
             }),
         ),
         ("tune", measured(1.5)),
@@ -329,6 +331,17 @@ fn advice_has_its_numbers() {
     };
     assert!(stopped(0.9).contains("--choose 'use the baseline' --because 'the time is spent'"));
     assert!(stopped(1.9).contains("--choose 'stop here'"), "nobody gives up a kernel that beats its baseline");
+    // The session's best, and not what was tried last.
+    let best = Some((1.3, "1.30x on short".to_string()));
+    let rule = Some("the time is spent".to_string());
+    let session = SessionNow { best, stop_rule: rule, settled: Some(false), ..SessionNow::default() };
+    let late = advice(&with(measured(0.9), |e| e.session = Look::Found(session)));
+    assert!(late.command.contains("'stop here'") && late.because.contains("best so far 1.30x on short"), "{late:?}");
+    let guard = advice(&with(measured(2.5), |e| {
+        (e.validated, e.profile) = (Some(true), profiled(None));
+        e.search.tuned = true;
+    }));
+    assert!(guard.command.ends_with(" --update --config A=1"), "what was measured: {}", guard.command);
     assert_eq!(advice(&fix(0.9)).command, "git -C k restore --source=abc -- .");
     assert_eq!(advice(&fix(0.9)).gain.as_deref(), Some("back to 1.00 ms a call"));
 }
@@ -381,6 +394,9 @@ fn a_checklist_has_no_command_that_cannot_be_typed() {
     // Without a kernel only what needs none is left.
     let alone = BTreeSet::from_iter(commands(&none));
     assert_eq!(alone.iter().map(String::as_str).collect::<Vec<_>>(), ["kiln doctor", "kiln history"]);
+    // A baseline that is not named is not measured.
+    let bare = commands(&with(fresh(), |e| e.kernel.as_mut().unwrap().has_baseline = Some(false)));
+    assert!(!bare.iter().any(|own| own.ends_with("--baselines")), "{bare:?}");
     // Outside of a repository nothing is pushed.
     let outside = commands(&fresh());
     assert!(outside.iter().any(|own| own.starts_with("kiln bench ")), "{outside:?}");

@@ -65,7 +65,14 @@ impl Asked {
         Ok(Asked { name: file.spec.name.clone(), path: path.into(), file: Some(file) })
     }
 
+    /// A kernel where it was last, or where it is now if nothing is there any more.
     fn recorded(name: String, path: String) -> Asked {
+        let gone = !Utf8Path::new(&path).exists();
+        let read = |path: Utf8PathBuf| KernelFile::read(&path).ok().map(|file| (path, file));
+        let mut below = kernels_below(Utf8Path::new(".")).into_iter().filter(|_| gone).filter_map(read);
+        if let Some((path, file)) = below.find(|(_, file)| file.spec.name == name) {
+            return Asked { name, path, file: Some(file) };
+        }
         let path = Utf8PathBuf::from(path);
         let file = KernelFile::read(&path).ok().filter(|file| file.spec.name == name);
         Asked { name, path, file }

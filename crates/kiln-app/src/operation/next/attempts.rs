@@ -2,16 +2,18 @@
 //! doctor passed this machine, what was refused and found correct, what was changed at once, and how often one cause refused in a row.
 //! Unknown where nothing is recorded of it.
 
+use std::collections::BTreeSet;
+
 use kiln_core::counted;
 use kiln_diagnose::next::{LastFault, Look, OpenRefusal, ProfileNow, SessionNow};
-use kiln_session::{AttemptOutcome, Attempted, BlindChange, Session, blind, crowded, stop};
+use kiln_session::{AttemptOutcome, Attempted, BlindChange, Decision, Session, best, blind, crowded, stop, times};
 use kiln_store::{AttemptsOf, Store};
 
 use super::asked::Asked;
 use super::refused;
 use crate::attempt::{About, environment, inside};
 use crate::failure::Failure;
-use crate::operation::session::{current, now, retired_kernel};
+use crate::operation::session::{latest, now, retired_kernel};
 use crate::project::Project;
 
 /// So many of a kernel's attempts are looked at, the newest.
@@ -25,6 +27,8 @@ const JUDGES: [&str; 6] = ["gate", "check", "fuzz", "sanitize", "bench", "profil
 pub(super) struct Logged {
     retired: Option<String>,
     session: Option<SessionNow>,
+    /// The decision that was written last.
+    decided: Option<String>,
     /// Changes of the session that were made blind.
     blind: Vec<BlindChange>,
     /// The smallest case, as the session names it.
@@ -42,9 +46,13 @@ impl Logged {
         let retired = retired_kernel(project, &asked.name, Some(&asked.path))?.map(|made| made.because);
         // One about another kernel says nothing of this one.
         let path = inside(&asked.path);
-        let session = current(project)?.filter(|session| session.is_about_kernel(&asked.name, &path));
+        let session = latest(project, |session| session.is_about_kernel(&asked.name, &path))?;
+        let mut decisions = store.decisions(None)?;
+        decisions.retain(|made| session.as_ref().is_some_and(|session| made.is_of(session)));
+        let decided = decisions.last().map(|made| format!("{}: {}", made.choice, made.because));
+        let session = session.filter(Session::is_open);
         let smallest = session.as_ref().and_then(|session| session.smallest.clone());
-        let stood = session.map(|session| stands(&store, session)).transpose()?;
+        let stood = session.map(|session| stands(&store, session, &decisions)).transpose()?;
         let (session, mut guessed) = stood.map_or((None, Vec::new()), |(now, guessed)| (Some(now), guessed));
         guessed.retain(|change| change.kernel == asked.name);
         let here = environment();
@@ -56,7 +64,7 @@ impl Logged {
         let examined = doctors.max_by_key(|one| one.at_ms).map(|one| one.outcome == AttemptOutcome::Passed);
         attempts.retain(|one| one.verb != DOCTOR);
         let sources = asked.file.as_ref().and_then(|file| About::of(file, &asked.path).sources);
-        Ok(Logged { retired, session, blind: guessed, smallest, examined, attempts, sources })
+        Ok(Logged { retired, session, decided, blind: guessed, smallest, examined, attempts, sources })
     }
 
     /// Whether anything was tried with the kernel.
@@ -102,6 +110,43 @@ impl Logged {
     /// The open session.
     pub(super) fn session(&self) -> Look<SessionNow> {
         Look::of(self.session.clone())
+    }
+
+    /// The decision that was written last.
+    pub(super) fn decided(&self) -> Look<String> {
+        Look::of(self.decided.clone())
+    }
+
+    /// Whether what was recorded at a moment is of the sources as they are now; none where no attempt tells.
+    pub(super) fn current_at(&self, at_ms: i64) -> Option<bool> {
+        Some(self.sources_at(at_ms)? == self.sources.as_deref()?)
+    }
+
+    /// The digest of the sources that the attempt had which was under way at a moment.
+    pub(super) fn sources_at(&self, at_ms: i64) -> Option<&str> {
+        // Both clocks are the machine's; lengths are rounded.
+        let there = |one: &&Attempted| (one.at_ms - 1..=one.ended_ms() + 1).contains(&at_ms);
+        self.attempts.iter().rfind(there)?.sources.as_deref()
+    }
+
+    /// How many changes after a profile, until a moment, gained less than `no_gain`: each was for the next of its causes.
+    pub(super) fn in_vain(&self, profiled_ms: i64, config: &str, until_ms: i64, no_gain: f64) -> usize {
+        let Some(sources) = self.sources_at(profiled_ms) else { return 0 };
+        let profiled =
+            |one: &Attempted| (one.sources.as_deref(), one.config.as_deref()) == (Some(sources), Some(config));
+        let gained = |one: &Attempted| {
+            let beside = |own: &&Attempted| profiled(own) && own.at_ms < one.at_ms && own.workload == one.workload;
+            Some(one.speedup? / self.attempts.iter().rfind(|own| beside(own) && own.speedup.is_some())?.speedup?)
+        };
+        let since = |one: &&Attempted| one.at_ms > profiled_ms && one.ended_ms() < until_ms && !profiled(one);
+        let tried = self.attempts.iter().filter(since).filter(|one| gained(one).is_some_and(|gain| gain < no_gain));
+        tried.map(|one| (&one.sources, &one.config)).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The configuration of the newest attempt with the sources as they are now.
+    pub(super) fn tried_last(&self) -> Option<&str> {
+        let newest = self.attempts.iter().rfind(|one| one.sources.is_some() && one.sources == self.sources)?;
+        newest.config.as_deref()
     }
 
     /// The smallest case, as the session names it.
@@ -150,22 +195,25 @@ impl Logged {
 
     /// How many failures in a row were of one cause; none where the newest attempt did not fail.
     pub(super) fn refusals_alike(&self) -> Option<u64> {
-        let cause = self.attempts.last()?.mistake()?;
-        Some(self.attempts.iter().rev().take_while(|one| one.mistake() == Some(cause)).count() as u64)
+        let newest = self.attempts.last().filter(|one| one.mistake().is_some())?;
+        Some(self.attempts.iter().rev().take_while(|one| one.fails_like(newest)).count() as u64)
     }
 }
 
 /// How a session stands, and the changes in it that were made blind.
-fn stands(store: &Store, session: Session) -> Result<(SessionNow, Vec<BlindChange>), Failure> {
+fn stands(store: &Store, session: Session, decisions: &[Decision]) -> Result<(SessionNow, Vec<BlindChange>), Failure> {
     let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
-    let mut decisions = store.decisions(None)?;
-    decisions.retain(|made| made.is_of(&session));
-    let found = stop(&session, &attempts, &decisions, now());
+    let found = stop(&session, &attempts, decisions, now());
+    let best = best(&session, &attempts).map(|best| {
+        let over = session.baseline.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
+        let on = best.workload.map(|name| format!(" on {name}")).unwrap_or_default();
+        (best.speedup, format!("{}{over}{on}", times(best.speedup)))
+    });
     let now = SessionNow {
+        best,
         goal: Some(session.goal.text),
         settled: found.as_ref().map(|stop| stop.settled),
         stop_rule: found.map(|stop| stop.what),
-        decided: decisions.last().map(|made| format!("{}: {}", made.choice, made.because)),
     };
     Ok((now, blind(&attempts)))
 }

@@ -23,7 +23,7 @@ pub(super) fn refusal(
     found: Option<&Found>,
     now: &Now,
 ) -> Option<OpenRefusal> {
-    if let Some(kept) = kernel.and_then(|kernel| kept(project, kernel, found, now)) {
+    if let Some(kept) = kernel.and_then(|kernel| kept(project, logged, kernel, found, now)) {
         return Some(kept);
     }
     let since = found.map_or(i64::MIN, |found| found.at_ms);
@@ -76,13 +76,18 @@ fn of_study(records: &Records, study: &Study) -> Option<OpenRefusal> {
 }
 
 /// A case of `kiln fuzz` that failed with the sources as they are now.
-fn kept(project: &Project, kernel: &Kernel<'_>, found: Option<&Found>, now: &Now) -> Option<OpenRefusal> {
+fn kept(
+    project: &Project,
+    logged: &Logged,
+    kernel: &Kernel<'_>,
+    found: Option<&Found>,
+    now: &Now,
+) -> Option<OpenRefusal> {
     let file = kept_cases::place(project, kernel);
     let text = String::from_utf8_lossy(&read_bounded(&file, kept_cases::LARGEST).ok()?).into_owned();
     let default = kernel.default_config().as_ref().map(Config::to_string);
-    let meant = |config: &str| {
-        default.as_deref() == Some(config) || found.is_some_and(|found| found.config.as_deref() == Some(config))
-    };
+    let measured = found.and_then(|found| found.config.as_deref());
+    let meant = |config: &str| [default.as_deref(), measured, logged.tried_last()].contains(&Some(config));
     let case = read_cases(file.as_str(), &text).ok()?.into_iter().find(|case| {
         let here = (case.target.as_str(), case.variant.as_str()) == (kernel.target(), kernel.variant().as_str());
         let fails = case.state == KeptState::Failing && case.baseline.is_empty();

@@ -1,11 +1,13 @@
-//! The newest result against a baseline. In: runs and studies. Out: the slower of its workloads, with everything later evidence is held
-//! against. A study that stopped has its result in what it measured before it did.
+//! The newest result against a baseline. In: runs and studies. Out: the slowest of the workloads that the same code was measured on, with
+//! everything later evidence is held against. A study that stopped has its result in what it measured before it did. Sources that
+//! were brought back have the result they had.
 
 use kiln_diagnose::next::{LastResult, Look};
 use kiln_stats::median;
 use kiln_store::{Measurement, PhaseId, Run, State, Study, TuneVerdict};
 
 use super::asked::Asked;
+use super::attempts::Logged;
 use super::records::{Now, Records};
 use super::search::is_current;
 
@@ -18,6 +20,8 @@ const NOISY: &str = "too_noisy";
 pub(super) struct Found {
     /// When it was known, in milliseconds since 1970.
     pub(super) at_ms: i64,
+    /// When its measurement began.
+    pub(super) began_ms: i64,
     pub(super) target: String,
     pub(super) variant: String,
     pub(super) device: String,
@@ -26,22 +30,63 @@ pub(super) struct Found {
     pub(super) study: Option<String>,
     /// Whether the sources are known to be as they were; none where nobody recorded them.
     pub(super) current: Option<bool>,
-    pub(super) commit: Option<String>,
-    pub(super) speedup: f64,
-    pub(super) interval: Option<[f64; 2]>,
-    pub(super) workload: String,
-    pub(super) baseline: String,
-    /// Seconds of a call.
-    pub(super) median_s: Option<f64>,
-    pub(super) noisy: bool,
+    /// The workload that was slowest.
+    pub(super) slowest: Row,
+    /// Every workload that the same code was measured on.
     pub(super) workloads: Vec<String>,
 }
 
-/// The newest result of all.
-pub(super) fn newest(records: &Records, asked: &Asked) -> Option<Found> {
-    let run = records.runs.iter().find_map(|run| of_run(run, asked));
-    let study = records.studies.iter().find_map(|study| of_study(records, study));
-    [run, study].into_iter().flatten().max_by_key(|found| found.at_ms)
+/// What was found on a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    pub(super) workload: String,
+    pub(super) baseline: String,
+    pub(super) speedup: f64,
+    pub(super) interval: Option<[f64; 2]>,
+    /// Seconds of a call.
+    pub(super) median_s: Option<f64>,
+    pub(super) noisy: bool,
+}
+
+/// What one run or study measured.
+struct Measured {
+    found: Found,
+    rows: Vec<Row>,
+}
+
+/// The newest result of all; that of the sources as they are now, where an older one is known to be of them and the newest is not.
+pub(super) fn newest(records: &Records, logged: &Logged, asked: &Asked, now: &Now) -> Option<Found> {
+    let runs = records.runs.iter().filter_map(|run| of_run(run, logged, asked));
+    let mut all: Vec<Measured> =
+        runs.chain(records.studies.iter().filter_map(|study| of_study(records, study, now))).collect();
+    all.sort_by_key(|own| std::cmp::Reverse(own.found.at_ms));
+    let newest = all.first()?;
+    let back = || all.iter().find(|own| own.found.current == Some(true));
+    let chosen = if edited(&newest.found, now) == Some(true) { back().unwrap_or(newest) } else { newest };
+    let mut rows: Vec<&Row> = Vec::new();
+    for row in all.iter().filter(|own| is_same(own, chosen, logged, now)).flat_map(|own| &own.rows) {
+        if !rows.iter().any(|known| known.workload == row.workload) {
+            rows.push(row);
+        }
+    }
+    let slowest = rows.iter().min_by(|one, other| one.speedup.total_cmp(&other.speedup)).copied()?.clone();
+    let mut workloads = chosen.found.workloads.clone();
+    workloads.extend(rows.iter().map(|row| row.workload.clone()));
+    Some(Found { slowest, workloads, ..chosen.found.clone() })
+}
+
+/// Whether two measured the same code on the same device: the same configuration and sources. Where no attempt tells of those, none was
+/// written between the two.
+fn is_same(one: &Measured, other: &Measured, logged: &Logged, now: &Now) -> bool {
+    let since = now.modified_ms.unwrap_or(i64::MIN);
+    let (own, theirs) = (&one.found, &other.found);
+    let same = match (logged.sources_at(own.began_ms), logged.sources_at(theirs.began_ms)) {
+        (Some(own), Some(theirs)) => own == theirs,
+        _ => own.began_ms >= since && theirs.began_ms >= since,
+    };
+    let work = (&own.target, &own.variant, &own.device, &own.config)
+        == (&theirs.target, &theirs.variant, &theirs.device, &theirs.config);
+    (own.at_ms, &own.study) == (theirs.at_ms, &theirs.study) || work && own.config.is_some() && same
 }
 
 /// When a run was over.
@@ -55,37 +100,39 @@ pub(super) fn ended_ms(study: &Study) -> i64 {
 }
 
 /// What a run found against the first baseline of each workload.
-pub(super) fn of_run(run: &Run, asked: &Asked) -> Option<Found> {
+fn of_run(run: &Run, logged: &Logged, asked: &Asked) -> Option<Measured> {
     let config = run.config.clone()?;
     let targets = asked.file.as_ref().map(|file| &file.spec.targets);
     let target = targets.and_then(|all| all.iter().find(|target| target.kind.name() == run.target));
     let is_baseline = |name: &str| target.is_none_or(|target| target.baselines.iter().any(|own| own.name == name));
-    type OfWorkload<'r> = (&'r str, &'r str, (f64, [f64; 2]), bool);
-    let mut sides: Vec<OfWorkload<'_>> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for side in run.sides.iter().filter(|side| is_baseline(&side.side)) {
-        if let Some(speedup) = side.speedup.filter(|_| !sides.iter().any(|own| own.0 == side.workload)) {
-            sides.push((&side.workload, &side.side, speedup, side.verdict.as_deref() == Some(NOISY)));
+        let known = rows.iter().any(|own| own.workload == side.workload);
+        if let Some((speedup, interval)) = side.speedup.filter(|_| !known) {
+            rows.push(Row {
+                workload: side.workload.clone(),
+                baseline: side.side.clone(),
+                speedup,
+                interval: Some(interval),
+                median_s: median_of(run, &side.workload),
+                noisy: side.verdict.as_deref() == Some(NOISY),
+            });
         }
     }
-    let (workload, baseline, (speedup, interval), noisy) =
-        *sides.iter().min_by(|(_, _, one, _), (_, _, other, _)| one.0.total_cmp(&other.0))?;
-    Some(Found {
+    let slowest = rows.first()?.clone();
+    let found = Found {
         at_ms: run_ended_ms(run),
+        began_ms: run.started_ms,
         target: run.target.clone(),
         variant: run.variant.clone(),
         device: run.device.clone(),
         config: Some(config),
         study: None,
-        current: None,
-        commit: run.git_commit.clone(),
-        speedup,
-        interval: Some(interval),
-        workload: workload.into(),
-        baseline: baseline.into(),
-        median_s: median_of(run, workload),
-        noisy,
-        workloads: sides.iter().map(|side| side.0.to_string()).collect(),
-    })
+        current: logged.current_at(run.started_ms),
+        slowest,
+        workloads: Vec::new(),
+    };
+    Some(Measured { found, rows })
 }
 
 /// Seconds of a call of the configuration.
@@ -93,36 +140,37 @@ pub(super) fn median_of(run: &Run, workload: &str) -> Option<f64> {
     run.sides.iter().find(|side| side.side.is_empty() && side.workload == workload)?.median_s
 }
 
-fn of_study(records: &Records, study: &Study) -> Option<Found> {
+fn of_study(records: &Records, study: &Study, now: &Now) -> Option<Measured> {
     let summary = study.summary.as_ref().filter(|_| study.state == State::Finished)?.read().ok()?;
-    let tuned = summary.workloads.iter().filter(|own| !own.holdout);
-    let slowest = tuned.min_by(|one, other| one.speedup.total_cmp(&other.speedup));
     let baseline = summary.baseline.clone().unwrap_or_else(|| "the default configuration".into());
-    let rule = || stopped(records, study).filter(|_| summary.verdict == TuneVerdict::Stopped);
-    let (speedup, interval, workload, median_s, noisy) = match slowest {
-        Some(own) => {
-            let interval = Some([own.speedup_ci95.low, own.speedup_ci95.high]);
-            (own.speedup, interval, own.name.clone(), Some(1e-3 * own.best_ms), own.verdict.name() == NOISY)
-        }
-        None => rule().map(|(speedup, workload, median_s)| (speedup, None, workload, Some(median_s), false))?,
-    };
-    Some(Found {
+    let tuned = summary.workloads.iter().filter(|own| !own.holdout).map(|own| Row {
+        workload: own.name.clone(),
+        baseline: baseline.clone(),
+        speedup: own.speedup,
+        interval: Some([own.speedup_ci95.low, own.speedup_ci95.high]),
+        median_s: Some(1e-3 * own.best_ms),
+        noisy: own.verdict.name() == NOISY,
+    });
+    let mut rows: Vec<Row> = tuned.collect();
+    if rows.is_empty() && summary.verdict == TuneVerdict::Stopped {
+        let (speedup, workload, median_s) = stopped(records, study)?;
+        let (interval, noisy) = (None, false);
+        rows.push(Row { workload, baseline, speedup, interval, median_s: Some(median_s), noisy });
+    }
+    let found = Found {
         at_ms: ended_ms(study),
+        began_ms: study.started_ms,
         target: study.target.clone(),
         variant: study.variant.clone(),
         device: study.device().unwrap_or_default().into(),
         config: summary.config.as_ref().map(ToString::to_string),
         study: Some(study.id.clone()),
-        current: None,
-        commit: study.git_commit.clone(),
-        speedup,
-        interval,
-        workload,
-        baseline,
-        median_s,
-        noisy,
+        current: now.sources.as_ref().map(|_| is_current(records, study, now)),
+        slowest: rows.first()?.clone(),
+        // Holdouts were measured too.
         workloads: summary.workloads.iter().map(|own| own.name.clone()).collect(),
-    })
+    };
+    Some(Measured { found, rows })
 }
 
 /// What a study that stopped measured: baseline over candidate, the workload, seconds of a call.
@@ -149,13 +197,6 @@ pub(super) fn edited(found: &Found, now: &Now) -> Option<bool> {
     }
 }
 
-/// Whether a result of a study is of the sources as they are now.
-pub(super) fn with_sources(found: Found, records: &Records, now: &Now) -> Found {
-    let study = records.studies.iter().find(|study| Some(&study.id) == found.study.as_ref());
-    let current = study.filter(|_| now.sources.is_some()).map(|study| is_current(records, study, now));
-    Found { current, ..found }
-}
-
 /// Whether any baseline was measured.
 pub(super) fn baseline_measured(records: &Records) -> bool {
     let in_run = |run: &Run| run.sides.iter().any(|side| !side.side.is_empty() && side.median_s.is_some());
@@ -166,38 +207,21 @@ pub(super) fn baseline_measured(records: &Records) -> bool {
     records.runs.iter().any(in_run) || records.studies.iter().any(in_study)
 }
 
-/// The result as the tree takes it.
-pub(super) fn told(found: Found, records: &Records, asked: &Asked, workloads: &[String], now: &Now) -> LastResult {
-    let larger = larger(&found, records, asked, workloads, now);
+/// The result as the tree takes it, of all workloads of the kernel.
+pub(super) fn told(found: Found, all: &[String]) -> LastResult {
     let study = found.study.as_ref().and_then(|id| id.get(id.len().saturating_sub(8)..)).map(String::from);
+    let row = found.slowest;
     // A study that stopped has no winner to name.
-    let won = study.as_ref().is_some_and(|_| found.interval.is_some());
+    let won = row.interval.is_some();
+    let other = all.iter().find(|name| !found.workloads.contains(name)).cloned();
     LastResult {
-        speedup: found.speedup,
-        interval: found.interval,
-        workload: Some(found.workload).filter(|name| !name.is_empty()),
-        baseline: found.baseline,
+        speedup: row.speedup,
+        interval: row.interval,
+        workload: Some(row.workload).filter(|name| !name.is_empty()),
+        baseline: row.baseline,
         config: found.config,
         study: study.filter(|_| won),
-        noisy: found.noisy,
-        larger_workload: larger,
+        noisy: row.noisy,
+        other_workload: if all.is_empty() { Look::Unknown } else { Look::of(other) },
     }
-}
-
-/// The next larger workload that nobody measured with this configuration since the sources changed.
-fn larger(found: &Found, records: &Records, asked: &Asked, all: &[String], now: &Now) -> Look<String> {
-    if all.is_empty() {
-        return Look::Unknown;
-    }
-    let since = now.modified_ms.unwrap_or(i64::MIN);
-    let alike = |run: &&Run| {
-        run.config == found.config
-            && run.target == found.target
-            && run.variant == found.variant
-            && run_ended_ms(run) >= since
-    };
-    let runs: Vec<Found> = records.runs.iter().filter(alike).filter_map(|run| of_run(run, asked)).collect();
-    let measured =
-        |name: &String| found.workloads.contains(name) || runs.iter().any(|run| run.workloads.contains(name));
-    Look::of(all.iter().find(|name| !measured(name)).cloned())
 }

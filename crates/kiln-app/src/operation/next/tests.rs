@@ -166,6 +166,37 @@ impl Scene {
         self.store.record_profile(&made).unwrap();
     }
 
+    /// An attempt with the files as they are, for what was recorded at the same time.
+    fn attempted(&self, at: i64, verb: &str, config: &str, figure: Option<(&str, f64)>) {
+        let request = NextRequest { kernel: Some(self.folder.clone()), ..NextRequest::default() };
+        let asked = Asked::find(&self.project, &request).unwrap().unwrap();
+        let about = crate::attempt::About::of(asked.file.as_ref().unwrap(), &asked.path);
+        let made = kiln_session::Attempted {
+            id: Study::new_id(),
+            at_ms: 1000 * (BEGINNING + at) - 100,
+            seconds: 4.0,
+            session: None,
+            kernel: "twice".into(),
+            path: about.path,
+            verb: verb.into(),
+            phase: kiln_session::SessionPhase::Baseline,
+            parts: Default::default(),
+            outcome: kiln_session::AttemptOutcome::Passed,
+            cause: None,
+            words: None,
+            config: Some(config.into()),
+            sources: about.sources,
+            environment: String::new(),
+            speedup: figure.map(|(_, speedup)| speedup),
+            workload: figure.map(|(workload, _)| workload.into()),
+            limit: None,
+            promise: None,
+            lesson: None,
+            hypothesis: None,
+        };
+        self.store.record_attempt(&made).unwrap();
+    }
+
     /// The hashes that the kernel has now.
     fn hashes(&self) -> (String, String) {
         let request = NextRequest { kernel: Some(self.folder.clone()), ..NextRequest::default() };
@@ -271,7 +302,7 @@ fn from_nothing_to_a_committed_win() {
     // As fast as the baseline: the larger workload, then the search.
     scene.run(40, "A=1", &format!("{commit}+"), &[("short", 1e-4, 1.2)]);
     let larger = scene.next().advice;
-    assert_eq!(larger.node, "measure_larger", "{larger:#?}");
+    assert_eq!(larger.node, "measure_others", "{larger:#?}");
     assert!(larger.command.ends_with("--workload long --config A=1"), "{}", larger.command);
     scene.run(41, "A=1", &format!("{commit}+"), &[("long", 1e-4, 1.1)]);
     assert_eq!(scene.node(), "tune");
@@ -281,7 +312,7 @@ fn from_nothing_to_a_committed_win() {
     // A confirmed win is committed, validated and guarded.
     let study = scene.study(60, &summary(TuneVerdict::Reached, Some(1.5)), State::Finished);
     let win = scene.next().advice;
-    assert_eq!(win.node, "measure_larger");
+    assert_eq!(win.node, "measure_others");
     scene.run(200, "A=4", &commit, &[("short", 1e-4, 1.5), ("long", 1e-4, 1.5)]);
     let win = scene.next().advice;
     assert_eq!(win.node, "commit", "{win:#?}");
@@ -319,6 +350,68 @@ fn from_nothing_to_a_committed_win() {
     assert_eq!(item("The decision is written").state, Open);
     assert_eq!(item("The GPU is stopped").evidence.as_deref(), Some("no GPU was used"));
     assert_eq!(item("Attempts are logged").evidence.as_deref(), Some("2 studies, 7 runs, 1 profile"));
+}
+
+#[test]
+fn sources_that_were_brought_back_have_what_was_known_of_them() {
+    let scene = Scene::new();
+    let bench = |at: i64, speedup: f64| {
+        scene.run(at, "A=1", "c", &[("short", 1e-3 / speedup, speedup)]);
+        scene.attempted(at, "bench", "A=1", Some(("short", speedup)));
+    };
+    bench(10, 0.3);
+    scene.attempted(15, "profile", "A=1", None);
+    scene.profile(15, "A=1", &[("call_in_loop", 4.0), ("narrow_vectors", 1.6)]);
+    scene.write("twice.c", "void twice(void) { }", 20);
+    bench(30, 0.29);
+    assert_eq!(scene.node(), "revert_by_hand");
+    // As it was: no guess, and what was tried in vain is not tried again.
+    scene.write("twice.c", "void twice(void) {}", 40);
+    let back = scene.next().advice;
+    assert_eq!((back.node.as_str(), back.command.as_str()), ("fix", "kiln explain narrow_vectors"), "{back:#?}");
+    assert!(back.because.starts_with("0.300x of plain on short"), "{}", back.because);
+    // A file that was only touched has not changed.
+    scene.write("plain.c", "", 50);
+    assert_eq!(scene.node(), "fix");
+    scene.write("twice.c", "void twice(void) { ; }", 60);
+    bench(70, 0.28);
+    scene.write("twice.c", "void twice(void) {}", 80);
+    assert_eq!(scene.node(), "compare_baseline", "both causes were tried");
+}
+
+#[test]
+fn a_result_is_that_of_the_slowest_workload_of_the_same_code() {
+    let scene = Scene::new();
+    scene.run(10, "A=1", "c", &[("long", 1e-3, 0.3)]);
+    scene.run(20, "A=1", "c", &[("short", 1e-4, 1.3)]);
+    let slow = scene.next().advice;
+    assert!(slow.node == "profile" && slow.because.starts_with("0.300x of plain on long"), "{slow:#?}");
+    // Another configuration is another result, and the newest on a workload counts.
+    scene.run(30, "A=2", "c", &[("short", 1e-4, 1.3)]);
+    assert_eq!(scene.node(), "measure_others");
+    scene.run(40, "A=1", "c", &[("long", 1e-4, 1.2)]);
+    assert!(scene.next().advice.because.starts_with("1.20x of plain on long"));
+    // What a study measured of its winner counts with it.
+    scene.study(50, &summary(TuneVerdict::Reached, Some(1.1)), State::Finished);
+    scene.run(200, "A=4", "c", &[("long", 1e-4, 1.5)]);
+    let own = scene.next();
+    let said = kiln_diagnose::next::Datum::Times(1.1);
+    assert_eq!((own.facts.get("speedup"), own.facts.get("other_workload")), (Some(&said), None), "{:#?}", own.facts);
+}
+
+#[test]
+fn a_kernel_that_was_moved_is_where_it_is_now() {
+    let keep = tempfile::tempdir_in(".").unwrap();
+    let root = Utf8Path::from_path(keep.path()).unwrap();
+    let (then, now) = (root.join("then"), root.join("now"));
+    std::fs::create_dir_all(&now).unwrap();
+    std::fs::write(now.join("kernel.toml"), KERNEL.replace("twice", "moved_away")).unwrap();
+    std::fs::write(now.join("moved_away.c"), "").unwrap();
+    std::fs::write(now.join("plain.c"), "").unwrap();
+    let found = Asked::recorded("moved_away".into(), then.to_string());
+    assert!(found.path.ends_with("now") && found.file.is_some(), "{}", found.path);
+    let gone = Asked::recorded("nowhere".into(), then.to_string());
+    assert!(gone.path == then && gone.file.is_none());
 }
 
 #[test]

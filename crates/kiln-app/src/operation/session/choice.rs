@@ -11,6 +11,9 @@ use crate::attempt::user;
 use crate::failure::Failure;
 use crate::project::Project;
 
+/// The best case that anybody can mean.
+const MOST: f64 = 1000.0;
+
 /// What is decided.
 #[derive(Debug, Clone, Default)]
 pub struct DecideRequest {
@@ -28,6 +31,11 @@ pub fn decide(project: &Project, request: &DecideRequest) -> Result<Decision, Fa
         return Err(Report::error("--because is empty").label("expected the reason").into());
     }
     let typed = request.options.iter().map(|text| option(text)).collect::<Result<Vec<_>, Failure>>()?;
+    if let Some(twice) = twice(&typed) {
+        return Err(Report::error(format!("--option {twice} is given twice"))
+            .label("expected each option once")
+            .into());
+    }
     let (store, session) = opened(project)?;
     let options = if typed.is_empty() { usual(&store, &session)? } else { typed };
     let priced = |one: DecisionOption| {
@@ -52,6 +60,13 @@ pub fn decide(project: &Project, request: &DecideRequest) -> Result<Decision, Fa
     Ok(made)
 }
 
+/// An option that another one is called like.
+fn twice(options: &[DecisionOption]) -> Option<&str> {
+    let again =
+        |(at, one): (usize, &DecisionOption)| options[..at].iter().any(|own| own.what.eq_ignore_ascii_case(&one.what));
+    options.iter().enumerate().find(|own| again(*own)).map(|(_, one)| one.what.as_str())
+}
+
 /// `keep tuning; 2h; 1.15x`.
 fn option(text: &str) -> Result<DecisionOption, Failure> {
     let mut parts = text.split(';').map(str::trim);
@@ -63,12 +78,13 @@ fn option(text: &str) -> Result<DecisionOption, Failure> {
     let (mut time_s, mut best_case) = (None, None);
     for part in parts.filter(|part| !part.is_empty()) {
         match (part.strip_suffix('x').and_then(|number| number.parse::<f64>().ok()), span(part)) {
-            (Some(factor), _) if factor.is_finite() && factor > 0.0 => best_case = Some(factor),
+            (Some(factor), _) if factor > 0.0 && factor <= MOST => best_case = Some(factor),
             (_, Ok(seconds)) => time_s = Some(seconds),
             _ => {
-                return Err(
-                    wrong("expected a time such as 2h, or a best case such as 1.15x, behind a semicolon").into()
-                );
+                return Err(wrong(
+                    "expected a time such as 2h, or a best case such as 1.15x up to 1000x, behind a semicolon",
+                )
+                .into());
             }
         }
     }
@@ -119,5 +135,8 @@ mod tests {
         );
         assert!(chosen(&both, "3").unwrap_err().to_string().contains("1 (keep tuning), 2 (use the baseline)"));
         assert!(chosen(&both, "0").is_err() && option("; 2h").is_err() && option("a; soon").is_err());
+        assert!(option("a; 1e9x").is_err() && option("a; infx").is_err());
+        assert_eq!(twice(&[both.as_slice(), &[option("KEEP tuning").unwrap()]].concat()), Some("KEEP tuning"));
+        assert_eq!(twice(&both), None);
     }
 }

@@ -18,15 +18,16 @@ impl Evidence {
         match &self.session {
             Look::Unknown => {}
             Look::Nothing => {
-                ["goal", "stop_rule", "decided"].into_iter().for_each(|name| all.is(name, Some(false)));
+                ["goal", "stop_rule"].into_iter().for_each(|name| all.is(name, Some(false)));
             }
             Look::Found(session) => {
                 all.look("goal", &Look::of(session.goal.clone()));
                 all.look("stop_rule", &Look::of(session.stop_rule.clone()));
                 all.is("settled", session.settled);
-                all.look("decided", &Look::of(session.decided.clone()));
+                all.words("best", session.best.as_ref().map(|(_, words)| words));
             }
         }
+        all.look("decided", &self.decided);
         if let Look::Found((fault, fix)) = &self.environment_fault {
             all.words("environment_fault", Some(fault));
             all.words("environment_fix", fix.as_ref());
@@ -45,7 +46,12 @@ impl Evidence {
         all.look("several_changed", &self.several_changed);
         all.look("blind_changes", &self.blind_changes);
         // To use the baseline is no end for a kernel that beats it.
-        let wins = self.result.as_ref().is_some_and(|result| result.speedup >= 1.0);
+        let best = match &self.session {
+            Look::Found(session) => session.best.as_ref().map(|(speedup, _)| *speedup),
+            _ => None,
+        };
+        let reached = best.or(self.result.as_ref().map(|result| result.speedup));
+        let wins = reached.is_some_and(|speedup| speedup >= 1.0);
         let ending = if wins { ENDINGS[1] } else { ENDINGS[0] };
         all.words("ending", Some(&ending.to_string()));
         if let Some(result) = &self.result {
@@ -108,6 +114,8 @@ impl Gathering {
             value.as_ref().map(|value| format!(" {name} {}", quoted(value))).unwrap_or_default()
         };
         let at = format!("{}{}{}", quoted(&own.path), flag("--target", &own.target), flag("--variant", &own.variant));
+        let baselines = own.has_baseline != Some(false);
+        self.put("baselines", baselines.then(|| Datum::Typed(at.clone())));
         self.put("at", Some(Datum::Typed(at)));
         self.is("has_baseline", own.has_baseline);
         self.is("has_reference", own.has_reference);
@@ -141,8 +149,11 @@ impl Gathering {
             _ => None,
         };
         self.put("chosen", chosen.map(Datum::Typed));
+        // A ratchet guards what was measured, and knows no studies.
+        let config = own.config.as_ref().filter(|config| !config.is_empty());
+        self.put("guard", config.map(|config| Datum::Typed(format!("--config {}", quoted(config)))));
         self.is("noisy", Some(own.noisy));
-        self.look("larger_workload", &own.larger_workload);
+        self.look("other_workload", &own.other_workload);
         let name = kernel.map_or("kernel", |kernel| kernel.name.as_str());
         let on = own.workload.as_ref().map(|workload| format!(" on {workload}")).unwrap_or_default();
         let times = Datum::Times(own.speedup).shown().unwrap_or_default();
