@@ -66,7 +66,7 @@ impl Asked {
     }
 
     /// A kernel where it was last, or where it is now if nothing is there any more.
-    fn recorded(name: String, path: String) -> Asked {
+    pub(super) fn recorded(name: String, path: String) -> Asked {
         let gone = !Utf8Path::new(&path).exists();
         let read = |path: Utf8PathBuf| KernelFile::read(&path).ok().map(|file| (path, file));
         let mut below = kernels_below(Utf8Path::new(".")).into_iter().filter(|_| gone).filter_map(read);
