@@ -76,7 +76,7 @@ for folder in "${folders[@]}"; do
     case "$name $arch" in kernels/*_hopper\ sm_8*) continue ;; esac
     # Attention's largest tiles spill, and the compiler's figure decides which: of those only the default is built here, and
     # what is committed below. Where two implementations compete, the default of each.
-    case "$name $arch" in tests/*sm_90a) trials=1000 ;; "kernels/attention sm_90a") trials=2 ;; kernels/attention*) trials=1 ;; *sm_90a) trials=6 ;; *) trials=3 ;; esac
+    case "$name $arch" in tests/*sm_90a) trials=1000 ;; "kernels/attention sm_90a") trials=2 ;; kernels/attention*) trials=1 ;; *sm_90a) trials=6 ;; *sm_89) trials=1 ;; *) trials=3 ;; esac
     build "$folder" "$arch" "$trials" NVRTC
     # What nvcc takes for the oldest and the newest, it takes for the one between.
     case "$name $arch" in *sm_89) continue ;; "kernels/attention sm_90a") trials=2 ;; *) trials=1 ;; esac

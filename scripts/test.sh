@@ -107,8 +107,8 @@ beside fetch fetch
 deny() { cargo deny --version >/dev/null 2>&1 || CARGO_PROFILE_DEV_DEBUG=0 cargo install cargo-deny --locked --quiet --debug; }
 beside deny deny
 
-# What is built once for a landing is not built again: traces for the next build cost time and space.
-[ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0
+# What is built once for a landing is not built again: traces for the next build, and lines in backtraces, cost time and space.
+[ -z "${CI:-}" ] || export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 
 step "format"
 cargo fmt --all --check
