@@ -8,7 +8,7 @@ use super::axis::{LogAxis, PlainAxis};
 use super::canvas::{Anchor, Canvas};
 use crate::html::kept::Drawn;
 use crate::studies::columns::Columns;
-use crate::words::number::{duration, mean_of};
+use crate::words::number::{counted, duration, mean_of};
 
 /// One search.
 pub(crate) struct SearchPicture<'a> {
@@ -22,12 +22,23 @@ pub(crate) struct SearchPicture<'a> {
     pub(crate) columns: &'a Columns,
     /// The configuration that won.
     pub(crate) winner: Option<&'a str>,
+    /// The winner, where it was found after the search.
+    pub(crate) later: Option<FoundLater<'a>>,
     /// Those that were the best when they came.
     pub(crate) improvements: &'a [Improvement],
     /// Over how many workloads its times are means.
     pub(crate) over: usize,
     /// Whether what was refused is drawn.
     pub(crate) shows_refused: bool,
+}
+
+/// A winner that the search did not try: the ablation found it.
+#[derive(Clone, Copy)]
+pub(crate) struct FoundLater<'a> {
+    /// The trial that confirmed it.
+    pub(crate) trial: &'a Trial,
+    /// Its confirmed time in seconds.
+    pub(crate) time: f64,
 }
 
 pub(super) const WIDTH: f64 = 760.0;
@@ -80,6 +91,7 @@ impl SearchPicture<'_> {
         let improvements: Vec<&Improvement> = self.improvements.iter().filter(own).collect();
         let ends = improvements.iter().filter_map(|one| one.ci95).flat_map(|interval| [interval.low, interval.high]);
         let times = passed.iter().filter_map(|place| self.time(*place)).chain(ends);
+        let times = times.chain(self.later.map(|later| later.time));
         let y = LogAxis::over(times, (HEIGHT - BOTTOM, TOP))?;
         // By what came before among those shown, so that a filter leaves no gaps.
         let order = |place: usize| self.places.binary_search(&place).unwrap_or(0) as f64;
@@ -92,7 +104,11 @@ impl SearchPicture<'_> {
         let drawn = Drawn::of(self.trials, &shown, MOST);
         let title = format!("{}: every configuration measured, and the best so far", self.name);
         let mean = mean_of(self.over).map_or(String::new(), |words| format!(", a {words}"));
-        let words = format!("{} configurations measured; best {}{mean}", passed.len(), duration(best));
+        let measured = counted(passed.len() as u128, "configuration");
+        let later = self.later.map_or(String::new(), |later| {
+            format!("; winner, found by the ablation: {} when confirmed", duration(later.time))
+        });
+        let words = format!("{measured} measured; best {}{mean}{later}", duration(best));
         let told_in_all = format!("{words}. Drawn: {} trials. Bars through the line are 95 % intervals.", drawn.said());
         let mut canvas = Canvas::new(WIDTH, HEIGHT, &title).described(&told_in_all);
         for time in y.lines(LINES) {
@@ -119,6 +135,16 @@ impl SearchPicture<'_> {
         }
         path.push((WIDTH - RIGHT, y.place(best)));
         canvas.path("roof", &path);
+        if let Some(FoundLater { trial, time }) = self.later {
+            let told = format!(
+                "{} {}: the winner, {} when confirmed; {}",
+                trial.phase,
+                trial.number,
+                duration(time),
+                trial.config
+            );
+            canvas.mark(&named(trial), &told, |canvas| canvas.dot("best", (WIDTH - RIGHT, y.place(time)), 5.0));
+        }
         for (place, interval) in improvements.iter().filter_map(|one| Some((one.place, one.ci95?))) {
             let at = x.place(order(place));
             canvas.line("whisker", (at, y.place(interval.low)), (at, y.place(interval.high)));
@@ -164,6 +190,7 @@ pub(super) mod tests {
             places: &places,
             columns: &columns,
             winner: Some("LANES=1,MODE=b,X=1"),
+            later: None,
             improvements: &improvements,
             over: 1,
             shows_refused: true,
