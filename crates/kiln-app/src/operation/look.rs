@@ -23,7 +23,7 @@ use crate::project::Project;
 pub use duels::{Duel, Grain, interval_of};
 pub use faster::{FasterCandidate, WhyNot};
 pub use since::{KernelSince, kernel_since};
-pub use succession::Succession;
+pub use succession::{CHALLENGER, Succession};
 pub use winner::{Against, PairedWorkload, RivalKind};
 
 /// Improvements whose samples are read; of more, the last.

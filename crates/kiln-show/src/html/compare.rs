@@ -139,7 +139,8 @@ fn apart(looks: [&StudyLook; 2]) -> Vec<String> {
     });
     let [one, other] = parts;
     // What a record does not say cannot differ.
-    let differs = |((what, one), (_, other)): ((&str, Option<String>), (&str, Option<String>))| {
+    type Part = (&'static str, Option<String>);
+    let differs = |((what, one), (_, other)): (Part, Part)| {
         let (one, other) = (one.filter(|one| !one.is_empty())?, other.filter(|other| !other.is_empty())?);
         (one != other).then(|| format!("{what}: {one} and {other}"))
     };

@@ -1,7 +1,7 @@
 //! Why this configuration: the winner against baseline, runner-up and default, what each of its choices is worth, and every candidate that looked faster with the
 //! reason why it did not win. In: a look at a study. Out: its sections.
 
-use kiln_app::{Against, FasterCandidate, PairedWorkload, StudyLook, Succession, WhyNot};
+use kiln_app::{Against, CHALLENGER, FasterCandidate, PairedWorkload, StudyLook, Succession, WhyNot};
 use kiln_stats::{Estimate, Interval};
 
 use super::study::outcome::{summary, worth};
@@ -61,8 +61,18 @@ pub fn why_sections(look: &StudyLook, view: &View) -> Vec<Section> {
         None => Block::words("Not measured: the study had no ablation phase, or the winner is the default."),
     };
     sections.push(Section::new("worth", "What each choice is worth", vec![choices]));
-    sections.push(faster(look, view));
+    let mut last = faster(look, view);
+    last.blocks.extend(challengers(look));
+    sections.push(last);
     sections
+}
+
+/// What became of those that ablation found faster, and that did not take the winner's place.
+fn challengers(look: &StudyLook) -> Option<Block> {
+    let replaced = |text: &String| look.successions.iter().any(|one| one.notes.contains(text));
+    let told = look.story.notes.iter().filter(|note| note.kind == CHALLENGER && !replaced(&note.text));
+    let lines: Vec<Cell> = told.map(|note| Cell::text(note.text.clone())).collect();
+    (!lines.is_empty()).then_some(Block::List(lines))
 }
 
 /// Whom the search had found, and how the winner took its place.

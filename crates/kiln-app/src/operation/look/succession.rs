@@ -11,7 +11,7 @@ use super::duels::Duel;
 use super::{searched, winners};
 
 /// The kind of the notes that say what became of a challenger.
-const CHALLENGER: &str = "challenger";
+pub const CHALLENGER: &str = "challenger";
 
 /// A winner that took another's place.
 #[derive(Debug, Clone, PartialEq)]

@@ -100,7 +100,8 @@ pub(in crate::mcp) fn recorded(project: &Project, kiln: &str, name: &str) -> Res
             let (past, repeat) = (Past::of(&story.now), repeat(kiln, &story.now.study));
             let view = StudyView { past: &past, trials: &story.now.trials, notes: &story.notes, repeat: &repeat, kiln };
             let object = view.json();
-            let since = kernel_since(&story.now.study, &story.notes);
+            let study = &story.now.study;
+            let since = study.summary.as_ref().and_then(|_| kernel_since(study, &story.notes));
             let evidence = of_study(&object["study"], list(&object, "trials"), since);
             Ok((object, evidence))
         }

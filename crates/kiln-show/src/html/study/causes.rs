@@ -31,7 +31,7 @@ pub(in crate::html) fn causes(sanitized: &[SanitizedRefusal]) -> Vec<Block> {
             ]);
         }
     }
-    let mut blocks: Vec<Block> = (!table.rows.is_empty()).then(|| Block::Table(table)).into_iter().collect();
+    let mut blocks: Vec<Block> = (!table.rows.is_empty()).then_some(Block::Table(table)).into_iter().collect();
     if !unknown.is_empty() {
         let gates: Vec<&str> = unknown.iter().map(|refusal| refusal.gate.name()).collect();
         let words =

@@ -215,7 +215,10 @@ fn a_winner_that_the_ablation_found_is_named_beside_the_one_it_replaced() {
     let none = why(&seen);
     assert!(none.contains("None was faster while searching than the winner, or than the one it replaced"), "{none}");
     seen.faster = vec![faster];
+    let text = "ablation measured LANES=4,FUSED=true as faster than the winner: it was refused by numerics".to_string();
+    seen.story.notes.push(Note { at_ms: BEGAN, kind: "challenger".into(), text });
     let html = why(&seen);
+    assert!(html.contains("<li>ablation measured LANES=4,FUSED=true as faster"), "{html}");
     assert!(html.contains("The search and its finals found LANES=8,FUSED=false."), "{html}");
     assert!(html.contains("Ablation measured LANES=8,FUSED=true as faster than the winner: confirmed 1.50x"), "{html}");
     assert!(html.contains("The search had not tried it."), "{html}");
