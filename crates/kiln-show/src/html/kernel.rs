@@ -309,3 +309,60 @@ fn remarks(look: &KernelLook, view: &View) -> Option<Section> {
     };
     Some(Section::new("remarks", "Review notes", vec![block]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::document;
+    use crate::html::study::tests::look;
+    use crate::sample::{study, trials};
+    use kiln_app::History;
+
+    #[test]
+    fn causes_of_refusals_and_what_a_speedup_is_stand_on_the_page() {
+        let mut own = study();
+        let mut summary = serde_json::to_value(own.summary.as_ref().unwrap().read().unwrap()).unwrap();
+        let mut second = summary["workloads"][0].clone();
+        second["name"] = "large".into();
+        summary["workloads"].as_array_mut().unwrap().push(second);
+        summary["sanitized"] = serde_json::json!([{
+            "gate": "runtime_failed", "phase": "search", "number": 1, "config": { "LANES": 16 }, "verdict": "bugs_found",
+            "findings": [{
+                "cause": "misaligned_shared", "tool": "memcheck", "kernel": "k", "file": "softmax.cu", "line": 7, "count": 3,
+                "facts": {}, "explanation": "an access is misaligned", "fix": "pad rows by 16 bytes",
+            }],
+        }]);
+        own.summary = Some(kiln_store::Kept::found(summary));
+        let look = KernelLook {
+            kernel: "softmax".into(),
+            path: "kernels/softmax".into(),
+            history: History {
+                studies: vec![look(own, trials()).story.now],
+                runs: Vec::new(),
+                validations: Vec::new(),
+                retired: None,
+                kernel: None,
+                others: Vec::new(),
+                emptied: None,
+                more: false,
+                damaged: 0,
+            },
+            changes: None,
+            profiles: Vec::new(),
+            diagnoses: Vec::new(),
+            fixes: Vec::new(),
+            sweeps: Vec::new(),
+            tuned: Ok(Vec::new()),
+            lessons: Vec::new(),
+            attempts: Vec::new(),
+            sessions: Vec::new(),
+            remarks: Vec::new(),
+            next: Err(Vec::new()),
+            at_ms: 0,
+        };
+        let html = document("t", &kernel_sections(&look, &View::page("kiln")));
+        assert!(html.contains("As study abcd0123 found them.") && html.contains("softmax.cu:7"), "{html}");
+        assert!(html.contains("1.50x (geometric mean over 2 workloads)"), "{html}");
+        assert!(html.contains("1.50x [1.45, 1.55], geometric mean over 2 workloads, in study abcd0123"), "{html}");
+    }
+}

@@ -37,4 +37,4 @@ pub fn study_sections(look: &StudyLook, filter: &TrialFilter, view: &View) -> Ve
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::html) mod tests;
