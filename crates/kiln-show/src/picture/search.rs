@@ -47,6 +47,8 @@ const LEFT: f64 = 90.0;
 const RIGHT: f64 = 30.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 96.0;
+/// From a line of text to the next.
+const LINE: f64 = 22.0;
 /// Lines across.
 const LINES: u32 = 4;
 /// Trials drawn at most.
@@ -105,12 +107,18 @@ impl SearchPicture<'_> {
         let title = format!("{}: every configuration measured, and the best so far", self.name);
         let mean = mean_of(self.over).map_or(String::new(), |words| format!(", a {words}"));
         let measured = counted(passed.len() as u128, "configuration");
-        let later = self.later.map_or(String::new(), |later| {
-            format!("; winner, found by the ablation: {} when confirmed", duration(later.time))
+        let words = format!("{measured} measured; best {}{mean}", duration(best));
+        let later = self.later.map(|later| {
+            format!(
+                "winner: found by the ablation, not tried here; {} when confirmed, at the right end",
+                duration(later.time)
+            )
         });
-        let words = format!("{measured} measured; best {}{mean}{later}", duration(best));
-        let told_in_all = format!("{words}. Drawn: {} trials. Bars through the line are 95 % intervals.", drawn.said());
-        let mut canvas = Canvas::new(WIDTH, HEIGHT, &title).described(&told_in_all);
+        let mut told_in_all =
+            format!("{words}. Drawn: {} trials. Bars through the line are 95 % intervals.", drawn.said());
+        told_in_all.extend(later.iter().flat_map(|later| [" The ", later, "."]));
+        let height = if later.is_some() { HEIGHT + LINE } else { HEIGHT };
+        let mut canvas = Canvas::new(WIDTH, height, &title).described(&told_in_all);
         for time in y.lines(LINES) {
             canvas.line("grid", (LEFT, y.place(time)), (WIDTH - RIGHT, y.place(time)));
             canvas.text("small", (LEFT - 8.0, y.place(time) + 4.0), Anchor::End, &duration(time));
@@ -157,6 +165,7 @@ impl SearchPicture<'_> {
         );
         canvas.text("small", (LEFT, HEIGHT - 38.0), Anchor::Start, &words);
         canvas.text("small", (LEFT, HEIGHT - 16.0), Anchor::Start, &format!("drawn: {}", drawn.said()));
+        later.iter().for_each(|later| canvas.text("small", (LEFT, HEIGHT - 16.0 + LINE), Anchor::Start, later));
         canvas.line("axis", (LEFT, TOP), (LEFT, HEIGHT - BOTTOM));
         canvas.line("axis", (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM));
         Some(canvas)
@@ -217,6 +226,22 @@ pub(super) mod tests {
         assert!(mean.contains("best 2.00 ms, a geometric mean over 2 workloads"), "{mean}");
         let same = [trial("search", 0, "A=1", 1.0), trial("search", 1, "A=1", 1.0)];
         is_clean(&with(&same, |picture| picture.convergence()).unwrap().standalone());
+    }
+
+    #[test]
+    fn a_winner_that_was_not_tried_stands_at_the_end() {
+        let trials = tried();
+        let confirmed = trial("confirm", 1, "LANES=4,MODE=b,X=1", 0.0);
+        let later = Some(FoundLater { trial: &confirmed, time: 1.5e-3 });
+        let winner = Some("LANES=4,MODE=b,X=1");
+        let draw = |picture: &SearchPicture<'_>| SearchPicture { later, winner, ..*picture }.convergence();
+        let svg = with(&trials, draw).unwrap().standalone();
+        is_clean(&svg);
+        assert!(svg.contains("data-trial=\"confirm/1\"") && svg.matches("class=\"best\"").count() == 1, "{svg}");
+        assert!(svg.contains(">winner: found by the ablation, not tried here; 1.50 ms when confirmed"), "{svg}");
+        assert!(svg.contains("height=\"442\""), "{svg}");
+        let one = with(&trials, |picture| SearchPicture { places: &[0, 6], ..*picture }.convergence());
+        assert!(one.unwrap().standalone().contains(">1 configuration measured;"));
     }
 
     #[test]

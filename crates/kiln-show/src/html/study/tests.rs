@@ -247,7 +247,7 @@ fn figures_keep_the_run_off_and_mark_a_winner_that_the_ablation_found() {
     assert_eq!(titles, expected);
     assert!(drawn[1].standalone().contains(">replaced, FUSED=false<"), "{}", drawn[1].standalone());
     let html = shown(&seen, &TrialFilter::default(), &View::page("kiln"));
-    assert!(html.contains("winner, found by the ablation: 2.00 ms when confirmed"), "{html}");
+    assert!(html.contains("winner: found by the ablation, not tried here; 2.00 ms when confirmed"), "{html}");
     assert!(html.contains("data-trial=\"confirm/1\""), "{html}");
 }
 
