@@ -59,6 +59,18 @@ fn every_view_opens_light_and_dark_wide_and_narrow_without_a_fault() {
 }
 
 #[test]
+fn a_long_name_in_a_title_does_not_widen_the_page() {
+    let Some(browser) = Browser::new("title") else { return };
+    let server = Server::of(studied());
+    browser.as_seen(400, "light");
+    browser.open(&server.at, &format!("/study/{}", study(studied())));
+    browser.until("document.getElementById('live')?.dataset.state === 'on'");
+    browser.run("document.querySelector('#study h2').textContent = 'warp_specialised_'.repeat(8)");
+    let wide = browser.number("document.documentElement.scrollWidth");
+    assert!(wide <= 400.0, "{wide} wide");
+}
+
+#[test]
 fn plots_have_points_and_a_point_opens_its_trial() {
     let Some(browser) = Browser::new("points") else { return };
     let server = Server::of(studied());

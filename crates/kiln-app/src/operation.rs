@@ -79,8 +79,8 @@ pub use lessons::{
 };
 pub use look::filter::{TRIALS_A_PAGE, TrialFilter, TrialOrder};
 pub use look::{
-    Against, Duel, FasterCandidate, Grain, Improvement, LookDepth, PairedWorkload, RivalKind, StudyLook, WhyNot,
-    interval_of, look, workloads_together,
+    Against, CHALLENGER, Duel, FasterCandidate, Grain, Improvement, KernelSince, LookDepth, PairedWorkload, RivalKind,
+    StudyLook, Succession, WhyNot, interval_of, kernel_since, look, workloads_together,
 };
 pub use look_kernel::{KernelLook, MetLesson, TunedEntry, look_kernel, look_named_kernel};
 pub use look_studies::{STUDIES_A_PAGE, StudiesFilter, StudiesLook, StudiesOrder, StudyRow, look_studies};

@@ -25,7 +25,7 @@ pub(crate) use levels::levels_picture;
 use roofline::Roofs;
 pub(crate) use roofline::versions_picture;
 pub(crate) use samples::samples_picture;
-pub(crate) use search::SearchPicture;
+pub(crate) use search::{FoundLater, SearchPicture};
 pub(crate) use timeline::timeline_picture;
 
 /// How many bars a short text has.

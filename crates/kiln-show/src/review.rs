@@ -58,6 +58,7 @@ impl ReviewView<'_> {
                 places: &own.places,
                 columns: &columns,
                 winner: None,
+                later: None,
                 improvements: &[],
                 over: if own.workload.is_some() { 1 } else { workloads_together(&past.study) },
                 shows_refused: true,

@@ -7,6 +7,8 @@
 pub(crate) mod duels;
 mod faster;
 pub(crate) mod filter;
+mod since;
+mod succession;
 mod winner;
 
 use kiln_core::{Config, Report, Use, Workload};
@@ -20,6 +22,8 @@ use crate::project::Project;
 
 pub use duels::{Duel, Grain, interval_of};
 pub use faster::{FasterCandidate, WhyNot};
+pub use since::{KernelSince, kernel_since};
+pub use succession::{CHALLENGER, Succession};
 pub use winner::{Against, PairedWorkload, RivalKind};
 
 /// Improvements whose samples are read; of more, the last.
@@ -39,6 +43,8 @@ pub struct StudyLook {
     pub against: Vec<Against>,
     /// Candidates that were faster while searching than the winner, and why they did not win.
     pub faster: Vec<FasterCandidate>,
+    /// Winners that took the place of another, which the search had found.
+    pub successions: Vec<Succession>,
     /// Over how many workloads times are geometric means, where those are searched together.
     pub together: usize,
     /// Profiles that the study took, oldest first.
@@ -84,11 +90,12 @@ pub fn look(project: &Project, name: &str, depth: LookDepth) -> Result<StudyLook
     let whole = depth == LookDepth::Whole;
     // A kernel file that this kiln cannot read costs this view, not the others.
     let important = if whole { mattering(study, trials).unwrap_or_default() } else { Vec::new() };
-    let against = if whole { winner::against(&store, study, trials, &duels)? } else { Vec::new() };
-    let faster = faster::of(study, trials, &duels);
+    let successions = succession::of(study, trials, &story.notes);
+    let against = if whole { winner::against(&store, study, trials, (&duels, &successions))? } else { Vec::new() };
+    let faster = faster::of(study, trials, (&duels, &successions));
     let at_ms = jiff::Timestamp::now().as_millisecond();
     let together = workloads_together(study);
-    Ok(StudyLook { together, duels, improvements, important, against, faster, profiles, at_ms, story })
+    Ok(StudyLook { together, duels, improvements, important, against, faster, successions, profiles, at_ms, story })
 }
 
 impl StudyLook {
@@ -97,6 +104,11 @@ impl StudyLook {
         let (phase, number) = words.rsplit_once('/')?;
         let number: u64 = number.parse().ok()?;
         self.story.now.trials.iter().find(|trial| trial.phase == phase && trial.number == number)
+    }
+
+    /// Whose place the winner of a search took, where the ablation found it.
+    pub fn succession(&self, workload: Option<&str>) -> Option<&Succession> {
+        succession::find(&self.successions, workload)
     }
 
     /// The winners: one with no workload, or one for each.

@@ -31,7 +31,7 @@ use crate::operation::studies::fit;
 use crate::project::Project;
 use crate::record::{Whose, prior, resume};
 use crate::teller::{Listener, Teller};
-pub(crate) use begin::{environment_of, git_commit, spec_hash};
+pub(crate) use begin::{environment_of, git_commit, spec_hash, text_hash};
 use begin::{new_study, owner};
 use kiln_session::SessionPhase;
 pub use request::{TuneRequest, Tuned};

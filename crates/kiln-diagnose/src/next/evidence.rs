@@ -187,6 +187,8 @@ pub struct LastSearch {
     pub tuned: bool,
     /// Whether it reached its target.
     pub confirmed: bool,
+    /// What it confirmed, in words.
+    pub confirmation: Option<String>,
     /// Its target.
     pub target: Option<f64>,
     /// Seconds that the last study took.

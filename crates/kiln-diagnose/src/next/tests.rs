@@ -383,6 +383,28 @@ fn checklists_say_what_is_done_open_and_not_known() {
     assert_eq!(lists.into_iter().collect::<Vec<_>>(), ["closing", "during", "pre-flight"]);
 }
 
+/// A later benchmark of 0.99x is no evidence of what a study confirmed.
+#[test]
+fn what_a_study_confirmed_is_ticked_with_its_own_figures() {
+    let (tree, own) = (tree().unwrap(), Thresholds::usual(tree().unwrap()));
+    let of = |confirmed: bool, confirmation: Option<&str>| {
+        let confirmation = confirmation.map(String::from);
+        let evidence = with(measured(0.992), |e| {
+            e.search = LastSearch { tuned: true, confirmed, confirmation, ..LastSearch::default() };
+        });
+        let all = checklists(tree, &evidence.facts(&own), &own);
+        all.into_iter().find(|item| item.says == "The target speedup is confirmed").unwrap()
+    };
+    let ticked = of(true, Some("1.50x of numpy, by study abcd0123"));
+    assert_eq!(
+        (ticked.state, ticked.evidence.as_deref()),
+        (ItemState::Done, Some("1.50x of numpy, by study abcd0123"))
+    );
+    let open = of(false, Some("1.01x of numpy, by study abcd0123"));
+    assert_eq!((open.state, open.evidence), (ItemState::Open, None));
+    assert_eq!(of(true, None).evidence, None);
+}
+
 #[test]
 fn a_checklist_has_no_command_that_cannot_be_typed() {
     let (tree, none) = (tree().unwrap(), Evidence::default());

@@ -2,11 +2,13 @@
 //! or cases, refusals, the environment, what was not checked, and the most that may be claimed, in one sentence.
 
 mod correct;
+mod study;
 
 use kiln_app::environment;
 use serde_json::{Map, Value, json};
 
 pub(super) use correct::{of_check, of_fuzz, of_gate, of_sanitizer};
+pub(super) use study::of_study;
 
 /// The parts of it.
 #[derive(Debug, Default)]
@@ -83,26 +85,6 @@ fn speedup(figures: &Value) -> String {
     )
 }
 
-fn speedup_over(summary: &Value) -> String {
-    format!("{} over {}", speedup(summary), summary["baseline"].as_str().unwrap_or("the default configuration"))
-}
-
-/// What a study's speedup is of: device, caches, workloads, and whether those have one configuration.
-fn scope(study: &Value) -> String {
-    let summary = &study["summary"];
-    let tuned: Vec<&Value> = list(summary, "workloads").iter().filter(|one| one["holdout"] != true).collect();
-    let names: Vec<&str> = tuned.iter().map(|one| name(one, "name")).collect();
-    let cache = study["options"]["cache"].as_str().map_or(String::new(), |cache| format!(", {cache} cache"));
-    let on = match names[..] {
-        [] => String::new(),
-        [one] => format!(", {one}"),
-        _ => format!(", geometric mean over {}", names.join(", ")),
-    };
-    let apart = names.len() > 1 && tuned.iter().all(|one| one["config"].is_object());
-    let apart = if apart { ", each with a configuration of its own" } else { "" };
-    format!("On {}{cache}{on}{apart}", name(study, "device"))
-}
-
 fn fewest(intervals: &[Value]) -> Option<u64> {
     intervals.iter().filter_map(|one| one["n"].as_u64()).min()
 }
@@ -134,12 +116,16 @@ pub(super) fn refused(refusal: &Value, on: &Value) -> Evidence {
         refusals: vec![refusal.clone()],
         on: only(on, &["name", "target", "arch", "device", "config", "seed"]),
         not_checked: vec!["everything after the gate that refused it".into()],
-        may_claim: format!(
-            "The gate {} refuses this configuration: {}.",
-            name(refusal, "gate"),
-            name(refusal, "measured")
-        ),
+        may_claim: format!("The gate {} refuses this configuration: {}.", name(refusal, "gate"), measured(refusal)),
         ..Evidence::default()
+    }
+}
+
+/// What was measured beside what was allowed: of a wrong number that is the right one.
+fn measured(refusal: &Value) -> String {
+    match name(refusal, "limit") {
+        "" => name(refusal, "measured").into(),
+        limit => format!("{} (limit: {limit})", name(refusal, "measured")),
     }
 }
 
@@ -384,93 +370,9 @@ pub(super) fn of_doctor(result: &Value) -> Evidence {
     }
 }
 
-/// A study: its summary, or that there is none yet.
-pub(super) fn of_study(study: &Value) -> Evidence {
-    let summary = &study["summary"];
-    let state = name(study, "state");
-    let mut on = only(study, &["device", "arch", "target", "seed", "git_commit", "kiln_version", "environment"]);
-    on.extend(only(&study["options"], &["cache", "threads"]));
-    if !summary.is_object() {
-        return Evidence {
-            verdict: if state.is_empty() { "unknown" } else { state }.into(),
-            on,
-            not_checked: words(&["everything: the study has no confirmed result yet"]),
-            may_claim: "Nothing: best times of a running or interrupted search are not results.".into(),
-            ..Evidence::default()
-        };
-    }
-    let mut intervals = Vec::new();
-    let mut not_checked = Vec::new();
-    for one in list(summary, "workloads") {
-        intervals.push(json!({
-            "workload": one["name"], "what": "speedup", "against": summary["baseline"], "value": one["speedup"],
-            "ci95": one["speedup_ci95"], "n": one["samples"], "verdict": one["verdict"], "cliffs_delta": one["cliffs_delta"],
-            "holdout": one["holdout"],
-        }));
-        let (timed, reference) = (&one["checked"]["timed"], &one["checked"]["reference"]);
-        if let (Some(timed), Some(reference)) = (timed.as_u64(), reference.as_u64()) {
-            not_checked.push(format!(
-                "{}: {} of {timed} timed calls against the reference",
-                name(one, "name"),
-                timed.saturating_sub(reference)
-            ));
-        }
-    }
-    if list(study, "validated").is_empty() {
-        not_checked.push("100 good runs: the winner is not validated (fuzz with runs: 100)".into());
-    }
-    not_checked.extend(words(&SPEED_ALONE));
-    let refused = summary["refused"].as_object().into_iter().flatten();
-    let refusals = refused.map(|(gate, count)| json!({ "gate": gate, "count": count }));
-    let late = list(summary, "late").iter().map(|late| late["refusal"].clone());
-    let verdict = name(summary, "verdict");
-    let may_claim = match (summary["speedup"].is_number(), verdict) {
-        (true, "reached") => format!("{}: confirmed {} (reached).", scope(study), speedup_over(summary)),
-        (true, _) => format!(
-            "No speedup is confirmed ({verdict}): {}. {}: measured {}.",
-            name(summary, "reason"),
-            scope(study),
-            speedup_over(summary)
-        ),
-        (false, _) => format!("No speedup is confirmed ({verdict}): {}", name(summary, "reason")),
-    };
-    Evidence {
-        verdict: verdict.into(),
-        n: fewest(&intervals),
-        intervals,
-        refusals: refusals.chain(late).collect(),
-        on,
-        not_checked,
-        may_claim,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_study_claims_no_more_than_its_verdict_and_its_workloads() {
-        let row = |name: &str, holdout: bool| json!({ "name": name, "holdout": holdout, "samples": 30 });
-        let study = |verdict: &str, workloads: Value| {
-            let summary = json!({
-                "verdict": verdict, "reason": "on b the winner is too_noisy against the baseline", "baseline": "naive",
-                "speedup": 1.25, "speedup_ci95": [1.2, 1.3], "workloads": workloads,
-            });
-            json!({ "device": "GPU", "options": { "cache": "cold" }, "summary": summary })
-        };
-        let claim = |study: Value| of_study(&study).may_claim;
-        let rows = json!([row("a", false), row("b", false), row("c", true)]);
-        assert_eq!(
-            claim(study("reached", rows.clone())),
-            "On GPU, cold cache, geometric mean over a, b: confirmed 1.250x (95 % interval 1.200 to 1.300) over naive (reached)."
-        );
-        let short = claim(study("not_reached", rows));
-        assert!(short.starts_with("No speedup is confirmed (not_reached): on b the winner is too_noisy"), "{short}");
-        let own = |name: &str| json!({ "name": name, "config": { "A": 1 } });
-        let apart = claim(study("reached", json!([own("a"), own("b")])));
-        assert!(apart.contains("over a, b, each with a configuration of its own: confirmed"), "{apart}");
-    }
 
     #[test]
     fn a_benchmark_says_how_sure_it_is_and_what_it_did_not_look_at() {
@@ -492,13 +394,6 @@ mod tests {
             missing.contains(&"s: 480 of 500 timed calls against the reference")
                 && missing.iter().any(|one| one.starts_with("holdout"))
         );
-    }
-
-    #[test]
-    fn a_study_without_an_end_supports_no_claim() {
-        let evidence = of_study(&json!({ "state": "running", "summary": null })).json();
-        assert_eq!(evidence["verdict"], "running");
-        assert!(evidence["may_claim"].as_str().unwrap().starts_with("Nothing"));
     }
 
     fn environment_of(evidence: Evidence) -> Value {
@@ -553,7 +448,7 @@ mod tests {
         let gpu = json!({ "gpu": { "name": "A GPU" }, "processor": "A Processor" });
         assert_eq!(environment_of(of_gate(&json!({ "passed": true }), "run").ran_on(&gpu))["device"], "A GPU");
         let study = json!({ "state": "running", "summary": null, "options": { "cache": "warm", "threads": 1 } });
-        assert_eq!(environment_of(of_study(&study))["cache"], "warm");
+        assert_eq!(environment_of(of_study(&study, &[], None))["cache"], "warm");
     }
 
     #[test]

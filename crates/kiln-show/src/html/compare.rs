@@ -9,7 +9,8 @@ use kiln_store::Environment;
 use super::study::outcome::summary;
 use super::study::searches::Searched;
 use super::{Address, Block, Cell, Section, Table, View};
-use crate::studies::past::Past;
+use crate::results::compare::{CompareView, p_value};
+use crate::studies::past::{Past, speedup_is};
 use crate::words::number::{duration, grouped, stretch};
 
 /// Settings that the facts have.
@@ -42,7 +43,8 @@ pub fn compare_sections(a: &StudyLook, b: &StudyLook, view: &View) -> Vec<Sectio
     row("baseline", &|at| baseline(looks[at]).unwrap_or("-").into());
     row("speedup", &|at| {
         let over = baseline(looks[at]).map_or(String::new(), |name| format!(" over {name}"));
-        pasts[at].speedup().map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x{over}")))
+        let of = speedup_is(&pasts[at].study).map_or(String::new(), |words| format!(", {words}"));
+        pasts[at].speedup().map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x{over}{of}")))
     });
     row("95 % interval", &|at| {
         pasts[at].speedup().map_or("-".into(), |(_, [low, high])| format!("[{low:.2}, {high:.2}]").into())
@@ -50,7 +52,7 @@ pub fn compare_sections(a: &StudyLook, b: &StudyLook, view: &View) -> Vec<Sectio
     row("kiln", &|at| pasts[at].study.kiln_version.clone().into());
     let mut sections =
         vec![Section::new("compared", format!("{} beside {}", names[0], names[1]), vec![Block::Table(facts)])];
-    sections.push(Section::new("workloads", "Workloads", vec![workloads(looks, &titles)]));
+    sections.push(Section::new("workloads", "Workloads", workloads(looks, &titles)));
     sections.push(Section::new("winners", "Winning configurations", vec![winners(looks, &titles)]));
     sections.push(Section::new("environment", "What else differs", vec![differences(looks, &titles)]));
     let figures = looks.iter().flat_map(|look| Searched::of(look, &kiln_app::TrialFilter::default()).convergence());
@@ -68,7 +70,7 @@ fn baseline(look: &StudyLook) -> Option<&str> {
 }
 
 /// Times of the winners. They were measured at different times: what differs may be the machine.
-fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
+fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Vec<Block> {
     let found = looks.map(|look| summary(look).map(|summary| summary.workloads.clone()).unwrap_or_default());
     let mut names: Vec<&String> = Vec::new();
     for one in found.iter().flatten() {
@@ -77,7 +79,7 @@ fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
         }
     }
     if names.is_empty() {
-        return Block::words("Neither has confirmed figures.");
+        return vec![Block::words("Neither has confirmed figures.")];
     }
     let caption = match looks.map(baseline) {
         [Some(one), Some(other)] if one == other => {
@@ -92,6 +94,8 @@ fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
         }
     };
     let mut table = Table::new(caption, &["workload", titles[1], titles[2], "second over first #"]);
+    let (apart, shapes) = (apart(looks), looks.map(shapes));
+    let mut unlike = Vec::new();
     for name in names {
         let of = |at: usize| found[at].iter().find(|one| one.name == *name);
         let cell = |at: usize| {
@@ -99,11 +103,55 @@ fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
                 Cell::figure(one.best_ms, format!("{} ({:.2}x)", duration(one.best_ms / 1e3), one.speedup))
             })
         };
-        let ratio = of(0).zip(of(1)).map(|(a, b)| b.best_ms / a.best_ms);
+        let both = of(0).zip(of(1));
+        let [first, second] = [0, 1].map(|at| shapes[at].get(name));
+        let differ = first.zip(second).filter(|(one, other)| both.is_some() && one != other);
+        unlike.extend(differ.map(|(one, other)| format!("{name}: {one} in the first study, {other} in the second")));
+        let ratio = both.filter(|_| apart.is_empty() && differ.is_none()).map(|(a, b)| b.best_ms / a.best_ms);
         let ratio = ratio.map_or("-".into(), |ratio| Cell::figure(ratio, format!("{ratio:.3}")));
         table.row(vec![Cell::text(name.clone()), cell(0), cell(1), ratio]);
     }
-    Block::Table(table)
+    let mut blocks = vec![Block::Table(table)];
+    let mut why = |words: &str, differ: Vec<String>| {
+        if !differ.is_empty() {
+            blocks.push(Block::words(words));
+            blocks.push(Block::List(differ.into_iter().map(Cell::text).collect()));
+        }
+    };
+    why("No ratio of times is shown: it would say nothing about the kernel, because the studies differ in", apart);
+    why("No ratio of times is shown where a workload has other dimensions in the two studies:", unlike);
+    blocks
+}
+
+/// In what studies differ that makes their times no measure of each other, as `kiln compare` has it.
+fn apart(looks: [&StudyLook; 2]) -> Vec<String> {
+    let parts = looks.map(|look| {
+        let study = &look.story.now.study;
+        let options = study.options.read().ok();
+        [
+            ("kernel", Some(study.kernel.clone())),
+            ("device", study.device().map(String::from)),
+            ("target", Some(study.target.clone())),
+            ("variant", Some(study.variant.clone())),
+            ("cache", options.and_then(|options| options.cache.clone())),
+            ("threads", options.and_then(|options| options.threads).map(|threads| threads.to_string())),
+        ]
+    });
+    let [one, other] = parts;
+    // What a record does not say cannot differ.
+    type Part = (&'static str, Option<String>);
+    let differs = |((what, one), (_, other)): (Part, Part)| {
+        let (one, other) = (one.filter(|one| !one.is_empty())?, other.filter(|other| !other.is_empty())?);
+        (one != other).then(|| format!("{what}: {one} and {other}"))
+    };
+    one.into_iter().zip(other).filter_map(differs).collect()
+}
+
+/// Dimensions of each workload; nothing where the kernel file of a study cannot be read.
+fn shapes(look: &StudyLook) -> BTreeMap<String, String> {
+    let study = &look.story.now.study;
+    let Ok((spec, _)) = kiln_spec::parse(&study.path, study.spec_text.as_bytes()) else { return BTreeMap::new() };
+    spec.workloads.iter().map(|workload| (workload.name.to_string(), workload.shape())).collect()
 }
 
 fn winners(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Block {
@@ -179,7 +227,7 @@ fn parts(on: &Environment) -> BTreeMap<&'static str, String> {
 
 /// Two runs, as `kiln compare` judges them.
 pub fn compare_runs_sections(compared: &Compared) -> Vec<Section> {
-    let Compared { base, candidate, workloads, overall, verdict, notes, side, .. } = compared;
+    let Compared { base, candidate, workloads, overall, verdict, side, .. } = compared;
     let named = |run: &kiln_app::RunFile| run.id.clone().unwrap_or_else(|| run.source.clone());
     let mut facts = vec![
         ("verdict".to_string(), Cell::text(verdict.name())),
@@ -203,13 +251,15 @@ pub fn compare_runs_sections(compared: &Compared) -> Vec<Section> {
             Cell::figure(found.candidate.median, duration(found.candidate.median)),
             Cell::figure(found.speedup, format!("{:.3}x", found.speedup)),
             format!("[{:.3}, {:.3}]", found.speedup_ci95.low, found.speedup_ci95.high).into(),
-            Cell::figure(found.p_value, format!("{:.4}", found.p_value)),
+            Cell::figure(found.p_value, p_value(found.p_value)),
             one.verdict.name().into(),
         ]);
     }
     let mut blocks = vec![Block::Facts(facts), Block::Table(table)];
-    if !notes.is_empty() {
-        blocks.push(Block::List(notes.iter().map(|note| Cell::text(note.clone())).collect()));
+    let remarks = CompareView { compared, command: "" }.remarks();
+    if !remarks.is_empty() {
+        blocks.push(Block::words("What these figures rest on:"));
+        blocks.push(Block::List(remarks.into_iter().map(Cell::text).collect()));
     }
     vec![Section::new("compared", format!("{}: two runs", candidate.kernel), blocks)]
 }

@@ -5,8 +5,10 @@ use kiln_app::KernelLook;
 use kiln_store::{ProfileRecord, RemarkSubject, Study};
 
 use super::session::{next_sections, table as session_table};
+use super::study::causes::causes;
 use super::{Address, Block, Cell, Section, Table, View};
 use crate::picture::{ProfilePictures, SweepPictures, levels_picture, versions_picture};
+use crate::studies::past::speedup_is;
 use crate::words::number::{counted, duration};
 use crate::words::time::moment;
 
@@ -28,6 +30,7 @@ pub fn kernel_sections(look: &KernelLook, view: &View) -> Vec<Section> {
     });
     all.extend(studies(look, view));
     all.extend(tuned(look));
+    all.extend(refusals(look));
     all.extend(history(look, view));
     all.extend(limits(look, view));
     all.extend(sweeps(look));
@@ -53,7 +56,8 @@ fn overview(look: &KernelLook, view: &View) -> Section {
     ];
     let best = history.studies.iter().filter_map(|now| Some((&now.study, now.study.speedup()?)));
     if let Some((study, (value, [low, high]))) = best.max_by(|a, b| a.1.0.total_cmp(&b.1.0)) {
-        let shown = format!("{value:.2}x [{low:.2}, {high:.2}] in study {}", study.short_id());
+        let of = speedup_is(study).map_or(String::new(), |words| format!(", {words},"));
+        let shown = format!("{value:.2}x [{low:.2}, {high:.2}]{of} in study {}", study.short_id());
         let link = view.is_page.then(|| Address::Study(study.short_id().into(), String::new()).to_string());
         facts.push(("best confirmed speedup".into(), Cell::figure(value, shown).to(link)));
     }
@@ -76,7 +80,10 @@ fn studies(look: &KernelLook, view: &View) -> Option<Section> {
             Cell::text(now.labels.name.clone().unwrap_or(id.clone()))
                 .to(view.is_page.then(|| Address::Study(id, String::new()).to_string())),
             verdict.clone().unwrap_or(now.study.state.name().into()).into(),
-            speedup.map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x"))),
+            speedup.map_or("-".into(), |(value, _)| {
+                let of = speedup_is(&now.study).map_or(String::new(), |words| format!(" ({words})"));
+                Cell::figure(value, format!("{value:.2}x{of}"))
+            }),
             speedup.map_or("-".into(), |(_, [low, high])| format!("[{low:.2}, {high:.2}]").into()),
             format!("{target} {variant}").trim().into(),
             now.study.device().unwrap_or("-").into(),
@@ -84,6 +91,17 @@ fn studies(look: &KernelLook, view: &View) -> Option<Section> {
         ]);
     }
     (!table.rows.is_empty()).then(|| Section::new("studies", "Studies", vec![Block::Table(table)]))
+}
+
+/// Why configurations are wrong, as the newest study that sanitized some says.
+fn refusals(look: &KernelLook) -> Option<Section> {
+    let of = |now: &kiln_app::StudyNow| {
+        let found = causes(&now.study.summary.as_ref()?.read().ok()?.sanitized);
+        (!found.is_empty()).then(|| (now.study.short_id().to_string(), found))
+    };
+    let (id, mut blocks) = look.history.studies.iter().find_map(of)?;
+    blocks.insert(0, Block::words(format!("As study {id} found them.")));
+    Some(Section::new("refusals", "Causes of refusals", blocks))
 }
 
 fn tuned(look: &KernelLook) -> Option<Section> {
@@ -290,4 +308,61 @@ fn remarks(look: &KernelLook, view: &View) -> Option<Section> {
         true => return None,
     };
     Some(Section::new("remarks", "Review notes", vec![block]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::document;
+    use crate::html::study::tests::look;
+    use crate::sample::{study, trials};
+    use kiln_app::History;
+
+    #[test]
+    fn causes_of_refusals_and_what_a_speedup_is_stand_on_the_page() {
+        let mut own = study();
+        let mut summary = serde_json::to_value(own.summary.as_ref().unwrap().read().unwrap()).unwrap();
+        let mut second = summary["workloads"][0].clone();
+        second["name"] = "large".into();
+        summary["workloads"].as_array_mut().unwrap().push(second);
+        summary["sanitized"] = serde_json::json!([{
+            "gate": "runtime_failed", "phase": "search", "number": 1, "config": { "LANES": 16 }, "verdict": "bugs_found",
+            "findings": [{
+                "cause": "misaligned_shared", "tool": "memcheck", "kernel": "k", "file": "softmax.cu", "line": 7, "count": 3,
+                "facts": {}, "explanation": "an access is misaligned", "fix": "pad rows by 16 bytes",
+            }],
+        }]);
+        own.summary = Some(kiln_store::Kept::found(summary));
+        let look = KernelLook {
+            kernel: "softmax".into(),
+            path: "kernels/softmax".into(),
+            history: History {
+                studies: vec![look(own, trials()).story.now],
+                runs: Vec::new(),
+                validations: Vec::new(),
+                retired: None,
+                kernel: None,
+                others: Vec::new(),
+                emptied: None,
+                more: false,
+                damaged: 0,
+            },
+            changes: None,
+            profiles: Vec::new(),
+            diagnoses: Vec::new(),
+            fixes: Vec::new(),
+            sweeps: Vec::new(),
+            tuned: Ok(Vec::new()),
+            lessons: Vec::new(),
+            attempts: Vec::new(),
+            sessions: Vec::new(),
+            remarks: Vec::new(),
+            next: Err(Vec::new()),
+            at_ms: 0,
+        };
+        let html = document("t", &kernel_sections(&look, &View::page("kiln")));
+        assert!(html.contains("As study abcd0123 found them.") && html.contains("softmax.cu:7"), "{html}");
+        assert!(html.contains("1.50x (geometric mean over 2 workloads)"), "{html}");
+        assert!(html.contains("1.50x [1.45, 1.55], geometric mean over 2 workloads, in study abcd0123"), "{html}");
+    }
 }

@@ -6,6 +6,7 @@ use kiln_study::TuneVerdict;
 
 use super::filters::{Choice, form, pages};
 use super::{Address, Block, Cell, Row, Section, Table, View};
+use crate::studies::past::speedup_is;
 use crate::words::number::{duration, grouped, mean_of};
 use crate::words::time::moment;
 
@@ -87,7 +88,10 @@ fn cells(row: &StudyRow, view: &View) -> Row {
             let of = of.map_or(String::new(), |words| format!(" ({words})"));
             Cell::figure(best, format!("{}{}{of}", duration(best), if *is_confirmed { "" } else { " *" }))
         }),
-        speedup.map_or("-".into(), |(value, _)| Cell::figure(value, format!("{value:.2}x"))),
+        speedup.map_or("-".into(), |(value, _)| {
+            let of = speedup_is(study).map_or(String::new(), |words| format!(" ({words})"));
+            Cell::figure(value, format!("{value:.2}x{of}"))
+        }),
         speedup.map_or("-".into(), |(_, [low, high])| Cell::text(format!("[{low:.2}, {high:.2}]"))),
         Cell::figure(*trials as f64, grouped(*trials as u128)),
         study.device().unwrap_or("-").into(),

@@ -1,6 +1,7 @@
 //! A study: what was asked, how the search went, what was refused, what it came to. In: a look at it, the filter of its trials. Out: its sections,
 //! in the order of its story. Works for a study that runs, as far as its record goes.
 
+pub(in crate::html) mod causes;
 pub(crate) mod measured;
 pub(crate) mod outcome;
 mod phases;
@@ -36,4 +37,4 @@ pub fn study_sections(look: &StudyLook, filter: &TrialFilter, view: &View) -> Ve
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::html) mod tests;

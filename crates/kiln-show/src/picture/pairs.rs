@@ -5,7 +5,7 @@ use kiln_store::TrialState;
 
 use super::canvas::{Anchor, Canvas};
 use super::search::SearchPicture;
-use super::threads::clipped;
+use super::threads::{clipped, distinct};
 use crate::studies::columns::TunableColumn;
 use crate::words::number::duration;
 
@@ -56,13 +56,17 @@ impl SearchPicture<'_> {
         let mut canvas = Canvas::new(width, TOP + CELL.1 * high as f64 + 40.0, &title).described(&words);
         canvas.text("small", (left + CELL.0 * wide as f64 / 2.0, TOP - 28.0), Anchor::Middle, &across.name);
         canvas.text("small", (left - 8.0, TOP - 8.0), Anchor::End, &clipped(&down.name, left - 16.0));
-        for (column, value) in across.values.iter().take(wide).enumerate() {
+        let shown = |column: &TunableColumn, most: usize, room: f64| {
+            distinct(&column.values.iter().take(most).map(|value| value.shown()).collect::<Vec<_>>(), room)
+        };
+        for (column, value) in shown(across, wide, CELL.0 - 4.0).iter().enumerate() {
             let x = left + CELL.0 * (column as f64 + 0.5);
-            canvas.text("small", (x, TOP - 8.0), Anchor::Middle, &clipped(&value.shown(), CELL.0));
+            canvas.text("small", (x, TOP - 8.0), Anchor::Middle, value);
         }
-        for (row, (met, value)) in cells.iter().zip(&down.values).enumerate() {
+        let values = shown(down, high, left - 16.0);
+        for (row, (met, value)) in cells.iter().zip(&values).enumerate() {
             let y = TOP + CELL.1 * row as f64;
-            canvas.text("small", (left - 8.0, y + 22.0), Anchor::End, &clipped(&value.shown(), left - 16.0));
+            canvas.text("small", (left - 8.0, y + 22.0), Anchor::End, value);
             for (column, met) in met.iter().enumerate() {
                 let x = left + CELL.0 * column as f64;
                 let (fill, words) = match met {

@@ -4,15 +4,16 @@
 use kiln_app::interval_of;
 
 use super::axis::LogAxis;
-use super::canvas::{Anchor, Canvas};
-use super::threads::clipped;
+use super::canvas::{Anchor, Canvas, width_of};
+use super::threads::distinct;
 use crate::html::kept::evenly;
 use crate::words::number::duration;
 
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 62.0;
 const TOP: f64 = 52.0;
-const LEFT: f64 = 190.0;
+/// Room for names at least, and at most.
+const LEFT: (f64, f64) = (190.0, 330.0);
 const RIGHT: f64 = 90.0;
 /// Dots of a row at most.
 const MOST: usize = 300;
@@ -26,7 +27,11 @@ pub(crate) fn samples_picture(title: &str, sides: &[(String, Vec<f64>)]) -> Opti
         .map(|(name, samples)| (name.as_str(), known(samples)))
         .filter(|(_, samples)| samples.len() > 1)
         .collect();
-    let x = LogAxis::over(sides.iter().flat_map(|(_, samples)| samples.iter().copied()), (LEFT, WIDTH - RIGHT))?;
+    let widest = sides.iter().map(|(name, _)| width_of(name, 13.0) + 20.0).fold(0.0, f64::max);
+    let left = widest.clamp(LEFT.0, LEFT.1);
+    let names: Vec<String> = sides.iter().map(|(name, _)| name.to_string()).collect();
+    let names = distinct(&names, left - 16.0);
+    let x = LogAxis::over(sides.iter().flat_map(|(_, samples)| samples.iter().copied()), (left, WIDTH - RIGHT))?;
     let bottom = TOP + ROW * sides.len() as f64;
     let medians: Vec<String> = sides
         .iter()
@@ -39,9 +44,9 @@ pub(crate) fn samples_picture(title: &str, sides: &[(String, Vec<f64>)]) -> Opti
         canvas.line("grid", (x.place(time), TOP), (x.place(time), bottom));
         canvas.text("small", (x.place(time), bottom + 18.0), Anchor::Middle, &duration(time));
     }
-    for (row, (name, samples)) in sides.iter().enumerate() {
+    for (row, (_, samples)) in sides.iter().enumerate() {
         let (y, part) = (TOP + ROW * (row as f64 + 0.5), |p: f64| kiln_stats::percentile(samples, p).ok());
-        canvas.text("name", (LEFT - 10.0, y + 4.0), Anchor::End, &clipped(name, LEFT - 16.0));
+        canvas.text("name", (left - 10.0, y + 4.0), Anchor::End, &names[row]);
         if let (Some(low), Some(high)) = (part(25.0), part(75.0)) {
             canvas.area("band", (x.place(low), y - 18.0), (x.place(high) - x.place(low)).max(1.0), 36.0);
         }
@@ -70,6 +75,15 @@ pub(crate) fn samples_picture(title: &str, sides: &[(String, Vec<f64>)]) -> Opti
 mod tests {
     use super::super::search::tests::is_clean;
     use super::*;
+
+    #[test]
+    fn rivals_that_differ_at_the_end_alone_are_told_apart() {
+        let name =
+            |stages: u32| format!("BLOCK_M=128,BLOCK_N=256,BLOCK_K=64,SCHEDULE=warp_specialised,STAGES={stages}");
+        let sides = [2, 3].map(|stages| (name(stages), vec![1e-3, 1.1e-3, 1.2e-3]));
+        let svg = samples_picture("x", &sides).unwrap().standalone();
+        assert!(svg.contains("STAGES=2<") && svg.contains("STAGES=3<"), "{svg}");
+    }
 
     #[test]
     fn every_sample_is_a_dot_and_every_side_a_row() {

@@ -8,7 +8,7 @@ use super::axis::{LogAxis, PlainAxis};
 use super::canvas::{Anchor, Canvas};
 use crate::html::kept::Drawn;
 use crate::studies::columns::Columns;
-use crate::words::number::{duration, mean_of};
+use crate::words::number::{counted, duration, mean_of};
 
 /// One search.
 pub(crate) struct SearchPicture<'a> {
@@ -22,6 +22,8 @@ pub(crate) struct SearchPicture<'a> {
     pub(crate) columns: &'a Columns,
     /// The configuration that won.
     pub(crate) winner: Option<&'a str>,
+    /// The winner, where it was found after the search.
+    pub(crate) later: Option<FoundLater<'a>>,
     /// Those that were the best when they came.
     pub(crate) improvements: &'a [Improvement],
     /// Over how many workloads its times are means.
@@ -30,12 +32,23 @@ pub(crate) struct SearchPicture<'a> {
     pub(crate) shows_refused: bool,
 }
 
+/// A winner that the search did not try: the ablation found it.
+#[derive(Clone, Copy)]
+pub(crate) struct FoundLater<'a> {
+    /// The trial that confirmed it.
+    pub(crate) trial: &'a Trial,
+    /// Its confirmed time in seconds.
+    pub(crate) time: f64,
+}
+
 pub(super) const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 90.0;
 const RIGHT: f64 = 30.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 96.0;
+/// From a line of text to the next.
+const LINE: f64 = 22.0;
 /// Lines across.
 const LINES: u32 = 4;
 /// Trials drawn at most.
@@ -80,6 +93,7 @@ impl SearchPicture<'_> {
         let improvements: Vec<&Improvement> = self.improvements.iter().filter(own).collect();
         let ends = improvements.iter().filter_map(|one| one.ci95).flat_map(|interval| [interval.low, interval.high]);
         let times = passed.iter().filter_map(|place| self.time(*place)).chain(ends);
+        let times = times.chain(self.later.map(|later| later.time));
         let y = LogAxis::over(times, (HEIGHT - BOTTOM, TOP))?;
         // By what came before among those shown, so that a filter leaves no gaps.
         let order = |place: usize| self.places.binary_search(&place).unwrap_or(0) as f64;
@@ -92,9 +106,19 @@ impl SearchPicture<'_> {
         let drawn = Drawn::of(self.trials, &shown, MOST);
         let title = format!("{}: every configuration measured, and the best so far", self.name);
         let mean = mean_of(self.over).map_or(String::new(), |words| format!(", a {words}"));
-        let words = format!("{} configurations measured; best {}{mean}", passed.len(), duration(best));
-        let told_in_all = format!("{words}. Drawn: {} trials. Bars through the line are 95 % intervals.", drawn.said());
-        let mut canvas = Canvas::new(WIDTH, HEIGHT, &title).described(&told_in_all);
+        let measured = counted(passed.len() as u128, "configuration");
+        let words = format!("{measured} measured; best {}{mean}", duration(best));
+        let later = self.later.map(|later| {
+            format!(
+                "winner: found by the ablation, not tried here; {} when confirmed, at the right end",
+                duration(later.time)
+            )
+        });
+        let mut told_in_all =
+            format!("{words}. Drawn: {} trials. Bars through the line are 95 % intervals.", drawn.said());
+        told_in_all.extend(later.iter().flat_map(|later| [" The ", later, "."]));
+        let height = if later.is_some() { HEIGHT + LINE } else { HEIGHT };
+        let mut canvas = Canvas::new(WIDTH, height, &title).described(&told_in_all);
         for time in y.lines(LINES) {
             canvas.line("grid", (LEFT, y.place(time)), (WIDTH - RIGHT, y.place(time)));
             canvas.text("small", (LEFT - 8.0, y.place(time) + 4.0), Anchor::End, &duration(time));
@@ -119,6 +143,16 @@ impl SearchPicture<'_> {
         }
         path.push((WIDTH - RIGHT, y.place(best)));
         canvas.path("roof", &path);
+        if let Some(FoundLater { trial, time }) = self.later {
+            let told = format!(
+                "{} {}: the winner, {} when confirmed; {}",
+                trial.phase,
+                trial.number,
+                duration(time),
+                trial.config
+            );
+            canvas.mark(&named(trial), &told, |canvas| canvas.dot("best", (WIDTH - RIGHT, y.place(time)), 5.0));
+        }
         for (place, interval) in improvements.iter().filter_map(|one| Some((one.place, one.ci95?))) {
             let at = x.place(order(place));
             canvas.line("whisker", (at, y.place(interval.low)), (at, y.place(interval.high)));
@@ -131,6 +165,7 @@ impl SearchPicture<'_> {
         );
         canvas.text("small", (LEFT, HEIGHT - 38.0), Anchor::Start, &words);
         canvas.text("small", (LEFT, HEIGHT - 16.0), Anchor::Start, &format!("drawn: {}", drawn.said()));
+        later.iter().for_each(|later| canvas.text("small", (LEFT, HEIGHT - 16.0 + LINE), Anchor::Start, later));
         canvas.line("axis", (LEFT, TOP), (LEFT, HEIGHT - BOTTOM));
         canvas.line("axis", (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM));
         Some(canvas)
@@ -164,6 +199,7 @@ pub(super) mod tests {
             places: &places,
             columns: &columns,
             winner: Some("LANES=1,MODE=b,X=1"),
+            later: None,
             improvements: &improvements,
             over: 1,
             shows_refused: true,
@@ -190,6 +226,22 @@ pub(super) mod tests {
         assert!(mean.contains("best 2.00 ms, a geometric mean over 2 workloads"), "{mean}");
         let same = [trial("search", 0, "A=1", 1.0), trial("search", 1, "A=1", 1.0)];
         is_clean(&with(&same, |picture| picture.convergence()).unwrap().standalone());
+    }
+
+    #[test]
+    fn a_winner_that_was_not_tried_stands_at_the_end() {
+        let trials = tried();
+        let confirmed = trial("confirm", 1, "LANES=4,MODE=b,X=1", 0.0);
+        let later = Some(FoundLater { trial: &confirmed, time: 1.5e-3 });
+        let winner = Some("LANES=4,MODE=b,X=1");
+        let draw = |picture: &SearchPicture<'_>| SearchPicture { later, winner, ..*picture }.convergence();
+        let svg = with(&trials, draw).unwrap().standalone();
+        is_clean(&svg);
+        assert!(svg.contains("data-trial=\"confirm/1\"") && svg.matches("class=\"best\"").count() == 1, "{svg}");
+        assert!(svg.contains(">winner: found by the ablation, not tried here; 1.50 ms when confirmed"), "{svg}");
+        assert!(svg.contains("height=\"442\""), "{svg}");
+        let one = with(&trials, |picture| SearchPicture { places: &[0, 6], ..*picture }.convergence());
+        assert!(one.unwrap().standalone().contains(">1 configuration measured;"));
     }
 
     #[test]

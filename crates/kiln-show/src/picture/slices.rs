@@ -4,9 +4,9 @@
 use kiln_store::TrialState;
 
 use super::axis::LogAxis;
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Anchor, Canvas, width_of};
 use super::search::{SearchPicture, named, told};
-use super::threads::clipped;
+use super::threads::distinct;
 use crate::html::kept::{Drawn, evenly};
 use crate::studies::columns::TunableColumn;
 use crate::words::number::duration;
@@ -21,6 +21,8 @@ const MOST_PANELS: usize = 9;
 const MOST: usize = 240;
 /// Values written below a panel at most.
 const MOST_VALUES: usize = 6;
+/// Behind the name of one whose values lie on a logarithmic axis.
+const LOG: &str = " (log)";
 /// Room for one of them at most: the outer ones reach beyond the panel.
 const WIDEST: f64 = 78.0;
 
@@ -49,9 +51,14 @@ impl SearchPicture<'_> {
         let title = format!("{}: times by each tunable", self.name);
         let mut canvas =
             Canvas::new(COLUMNS as f64 * PANEL.0 + 16.0, TOP + rows as f64 * PANEL.1 + 28.0, &title).described(&words);
+        let scale = |column: &TunableColumn| if column.is_logarithmic() { LOG } else { "" };
+        let room = PANEL.0 - INNER.0 - INNER.1 - 16.0 - width_of(LOG, 13.0);
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        let names = distinct(&names, room);
         for (at, column) in columns.iter().enumerate() {
+            let name = format!("{}{}", names[at], scale(column));
             let corner = ((at % COLUMNS) as f64 * PANEL.0, TOP + (at / COLUMNS) as f64 * PANEL.1);
-            self.panel(&mut canvas, corner, column, &y, (&timed, &drawn.places, &refused));
+            self.panel(&mut canvas, corner, (column, &name), &y, (&timed, &drawn.places, &refused));
         }
         let foot = TOP + rows as f64 * PANEL.1 + 16.0;
         canvas.text("small", (16.0, foot), Anchor::Start, &format!("drawn: {}{more}", drawn.said()));
@@ -62,16 +69,14 @@ impl SearchPicture<'_> {
         &self,
         canvas: &mut Canvas,
         (left, top): (f64, f64),
-        column: &TunableColumn,
+        (column, name): (&TunableColumn, &str),
         y: &LogAxis,
         (timed, drawn, refused): (&[usize], &[usize], &[usize]),
     ) {
         let room = PANEL.0 - INNER.0 - INNER.1 - 16.0;
         let (places, bottom) = (column.places(), PANEL.1 - INNER.3);
         let x = |value: usize| left + INNER.0 + 8.0 + room * places[value];
-        let scale = if column.is_logarithmic() { " (log)" } else { "" };
-        let name = format!("{}{scale}", clipped(&column.name, room));
-        canvas.text("small", (left + INNER.0 + room / 2.0, top + 14.0), Anchor::Middle, &name);
+        canvas.text("small", (left + INNER.0 + room / 2.0, top + 14.0), Anchor::Middle, name);
         for time in y.lines(3) {
             canvas.line("grid", (left + INNER.0, top + y.place(time)), (left + PANEL.0 - INNER.1, top + y.place(time)));
             canvas.text("small", (left + INNER.0 - 5.0, top + y.place(time) + 4.0), Anchor::End, &duration(time));
@@ -103,9 +108,10 @@ impl SearchPicture<'_> {
         let step = column.values.len().div_ceil(MOST_VALUES).max(1);
         let written: Vec<usize> = (0..column.values.len()).step_by(step).collect();
         let apart = written.windows(2).map(|two| (x(two[1]) - x(two[0])).abs()).fold(WIDEST, f64::min);
+        let values: Vec<String> = column.values.iter().map(|value| value.shown()).collect();
+        let words = distinct(&values, apart.max(room / MOST_VALUES as f64));
         for value in written {
-            let words = clipped(&column.values[value].shown(), apart.max(room / MOST_VALUES as f64));
-            canvas.text("small", (x(value), top + bottom + 26.0), Anchor::Middle, &words);
+            canvas.text("small", (x(value), top + bottom + 26.0), Anchor::Middle, &words[value]);
         }
     }
 }

@@ -71,7 +71,7 @@ impl CompareView<'_> {
     }
 
     /// What both runs are measured in, and what differs besides.
-    fn remarks(&self) -> Vec<String> {
+    pub(crate) fn remarks(&self) -> Vec<String> {
         let Compared { yardstick, workloads, notes, .. } = self.compared;
         let mut remarks = Vec::new();
         match yardstick {

@@ -8,6 +8,7 @@ use kiln_study::{Contender, Late, SanitizedRefusal, StudyLimit, Summary, TuneVer
 
 use crate::words::kernels::by_workload;
 use crate::words::number::duration;
+use crate::words::refusal::measured;
 use crate::words::scrutiny::{least_checked, notes};
 use crate::words::table::{Align, lines};
 use crate::words::visible::visible;
@@ -28,7 +29,8 @@ impl fmt::Display for OutcomeView<'_> {
             writeln!(
                 f,
                 "refused in {phase}, faster than the rest: {config}\n  {}: {}",
-                refusal.gate, refusal.measured
+                refusal.gate,
+                measured(refusal)
             )?;
         }
         if let Some(config) = &s.config {

@@ -6,9 +6,15 @@ use kiln_store::{Labels, Remark, State, Study, Trial, Validation};
 use serde_json::{Value, json};
 
 use crate::results::fuzz::validation;
-use crate::words::number::json_count;
+use crate::words::number::{json_count, mean_of};
 use crate::words::remark::remarks_json;
 use crate::words::time::stamp;
+
+/// What a study's one speedup is, where it has several workloads: not that of any of them.
+pub(crate) fn speedup_is(study: &Study) -> Option<String> {
+    let summary = study.summary.as_ref()?.read().ok()?;
+    mean_of(summary.workloads.iter().filter(|one| !one.holdout).count())
+}
 
 /// A study with what the record alone does not say.
 #[derive(Debug, Clone, PartialEq)]

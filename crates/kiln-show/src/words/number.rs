@@ -52,10 +52,13 @@ pub(crate) fn mean_of(workloads: usize) -> Option<String> {
 /// How long something went on: seconds, minutes or hours, as one would say it.
 pub(crate) fn stretch(seconds: f64) -> String {
     // A clock may be set back while something runs; `max` may keep the sign of a zero.
-    match if seconds > 0.0 { seconds } else { 0.0 } {
-        s if s < 60.0 => format!("{s:.1} s"),
-        s if s < 3600.0 => format!("{:.0} min {:02.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
-        s => format!("{:.0} h {:02.0} min", (s / 3600.0).floor(), (s % 3600.0 / 60.0).floor()),
+    let seconds = if seconds > 0.0 { seconds } else { 0.0 };
+    // Rounded before it is split: 119.6 s are 2 minutes, not 1 minute and 60 s.
+    let (whole, minutes) = (seconds.round(), (seconds / 60.0).round());
+    match seconds {
+        s if s < 59.95 => format!("{s:.1} s"),
+        _ if whole < 3600.0 => format!("{:.0} min {:02.0} s", (whole / 60.0).floor(), whole % 60.0),
+        _ => format!("{:.0} h {:02.0} min", (minutes / 60.0).floor(), minutes % 60.0),
     }
 }
 
@@ -76,8 +79,9 @@ mod tests {
         assert_eq!(stretch(0.04), "0.0 s");
         assert_eq!([-0.0, -3.0].map(stretch), ["0.0 s", "0.0 s"]);
         assert_eq!(stretch(59.9), "59.9 s");
-        assert_eq!(stretch(83.7), "1 min 23 s");
-        assert_eq!(stretch(3599.9), "59 min 59 s");
+        assert_eq!([59.97, 60.6, 119.6].map(stretch), ["1 min 00 s", "1 min 01 s", "2 min 00 s"]);
+        assert_eq!(stretch(83.7), "1 min 24 s");
+        assert_eq!([3599.2, 3599.9].map(stretch), ["59 min 59 s", "1 h 00 min"]);
         assert_eq!(stretch(7380.0), "2 h 03 min");
     }
 

@@ -22,6 +22,14 @@ pub fn refusal(refusal: &Refusal, verbose: bool) -> String {
     text
 }
 
+/// What was measured and what was allowed, in one line. Of a wrong number the limit is the expected one.
+pub(crate) fn measured(refusal: &Refusal) -> String {
+    match refusal.limit.is_empty() {
+        true => refusal.measured.clone(),
+        false => format!("{} (limit: {})", refusal.measured, refusal.limit),
+    }
+}
+
 /// What happened, as exactly as the refusal says.
 pub(crate) fn meaning(refusal: &Refusal) -> &'static str {
     match refusal.gate {
@@ -35,6 +43,14 @@ pub(crate) fn meaning(refusal: &Refusal) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_number_stands_beside_the_right_one() {
+        let mut wrong = crate::sample::wrong("seed", 0, "A=1").refusal.unwrap();
+        assert_eq!(measured(&wrong), "error 0.5 at [0, 3] (limit: 0.001)");
+        wrong.limit.clear();
+        assert_eq!(measured(&wrong), "error 0.5 at [0, 3]");
+    }
 
     #[test]
     fn a_function_that_fails_is_no_driver_that_refuses() {

@@ -16,8 +16,8 @@
 
 use std::collections::BTreeSet;
 
-use kiln_core::{Config, Gate, Report, nearest};
-use kiln_store::{PhaseId, Study, Trial, TrialState};
+use kiln_core::{Config, Gate, Report, Value, nearest};
+use kiln_store::{PhaseId, State, Study, Trial, TrialState};
 
 /// Rows of a page of the table.
 pub const TRIALS_A_PAGE: usize = 50;
@@ -140,7 +140,10 @@ impl TrialFilter {
                     let report = Report::error(format!("there is no filter `{key}`"));
                     let near = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
                     let name = key.strip_prefix(TUNABLE).map_or(key, |_| "NAME");
-                    let hint = near.unwrap_or_else(|| format!("a tunable is written {TUNABLE}{name}"));
+                    let hint = near.unwrap_or_else(|| match name {
+                        "NAME" => format!("a tunable is written {TUNABLE}NAME"),
+                        name => format!("if `{name}` is a tunable, write {TUNABLE}{name}"),
+                    });
                     return Err(report
                         .label(format!("expected one of {}, or {TUNABLE}TUNABLE", KEYS.join(", ")))
                         .hint(hint));
@@ -176,12 +179,25 @@ impl TrialFilter {
             return Err(missing("workload", workload, workloads.iter().map(String::as_str)));
         }
         let configs = || trials.iter().filter_map(|trial| Config::parse(&trial.config).ok());
-        for (name, _) in &self.values {
+        for (name, wanted) in &self.values {
             if !trials.is_empty() && !configs().any(|config| config.get(name).is_some()) {
                 let tunables: BTreeSet<String> = configs()
                     .flat_map(|config| config.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>())
                     .collect();
                 return Err(missing("tunable", name, tunables.iter().map(String::as_str)));
+            }
+            // A study that runs may still try others.
+            let tried: BTreeSet<String> = match study.state == State::Running {
+                true => BTreeSet::new(),
+                false => configs().filter_map(|config| config.get(name).map(shown)).collect(),
+            };
+            let untried = wanted.iter().find(|value| !tried.is_empty() && !tried.contains(value.trim_matches('"')));
+            if let Some(value) = untried {
+                let near =
+                    nearest(value, tried.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
+                return Err(Report::error(format!("the study tried no {name}={value}"))
+                    .label(format!("expected {}", listed(tried.iter().map(String::as_str))))
+                    .maybe_hint(near));
             }
         }
         let Some(trial) = &self.trial else { return Ok(()) };
@@ -301,11 +317,24 @@ fn stated(study: &Study) -> Vec<String> {
 fn missing<'n>(what: &str, value: &str, names: impl Iterator<Item = &'n str>) -> Report {
     let names: Vec<&str> = names.collect();
     let near = nearest(value, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-    let more = if names.len() > SHOWN { ", ..." } else { "" };
     Report::error(format!("the study has no {what} `{value}`"))
-        .label(format!("expected {shown}{more}"))
+        .label(format!("expected {}", listed(names.into_iter())))
         .maybe_hint(near)
+}
+
+/// The first names of some.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.collect();
+    let more = if names.len() > SHOWN { ", ..." } else { "" };
+    format!("{}{more}", names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+}
+
+/// A value as it is typed, without quotes.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Str(text) => text.to_string(),
+        other => other.to_string(),
+    }
 }
 
 pub(crate) fn unknown(key: &str, value: &str, names: impl Iterator<Item = &'static str>) -> Report {
@@ -335,7 +364,7 @@ mod tests {
     use super::*;
     use crate::record::sample;
     use kiln_core::Refusal;
-    use kiln_store::{Kept, Options, State};
+    use kiln_store::{Kept, Options};
 
     fn trial(number: u64, phase: &str, config: &str, cost: Option<f64>) -> Trial {
         Trial { number, phase: phase.into(), config: config.into(), ..sample::trial(cost) }
@@ -369,7 +398,7 @@ mod tests {
         assert!(said("state", "pased").contains("did you mean `passed`?"));
         assert!(said("gate", "nope").contains("expected constraint"));
         assert!(said("stat", "passed").contains("did you mean `state`?"));
-        assert!(said("LANES", "8").contains("t.LANES"));
+        assert!(said("LANES", "8").contains("if `LANES` is a tunable, write t.LANES"));
         for (key, value) in [("page", "0"), ("page", "-1"), ("top", "1e9"), ("top", "99999999999999999999")] {
             assert!(said(key, value).contains("expected a whole number from 1"), "{key}={value}");
         }
@@ -427,6 +456,11 @@ mod tests {
             let words = fits(key, value).unwrap_err().to_string();
             assert!(words.contains(said), "{key}={value}: {words}");
         }
+        let ended = Study { state: State::Finished, ..study.clone() };
+        let fits = |value: &str| TrialFilter::parse([("t.LANES", value)]).unwrap().fits(&ended, &trials);
+        assert_eq!((fits("8"), fits("8,16")), (Ok(()), Ok(())));
+        let words = fits("8,99").unwrap_err().to_string();
+        assert!(words.contains("tried no LANES=99") && words.contains("expected 16, 8"), "{words}");
         // A study that has only begun has nothing to hold a name against.
         assert_eq!(TrialFilter::parse([("t.NOPE", "1")]).unwrap().fits(&study, &[]), Ok(()));
     }

@@ -6,6 +6,7 @@ use kiln_stats::{Apart, Block, Comparison, Estimate, Interval, Verdict, compare_
 use kiln_store::{Confirmed, Measurement, Store, Study, Trial};
 
 use super::duels::{Duel, Grain, coarsest};
+use super::succession::{self, Succession};
 use super::{searched, winners};
 use crate::failure::Failure;
 
@@ -16,6 +17,8 @@ pub enum RivalKind {
     Baseline,
     /// The next best in the run-off.
     RunnerUp,
+    /// Who won until the ablation found the winner.
+    Replaced,
     /// The configuration that the kernel file states.
     Default,
 }
@@ -26,6 +29,7 @@ impl RivalKind {
         match self {
             RivalKind::Baseline => "baseline",
             RivalKind::RunnerUp => "runner-up",
+            RivalKind::Replaced => "winner that it replaced",
             RivalKind::Default => "default",
         }
     }
@@ -72,7 +76,12 @@ pub struct PairedWorkload {
 }
 
 /// The winner of each search against whoever was measured.
-pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[Duel]) -> Result<Vec<Against>, Failure> {
+pub(super) fn against(
+    store: &Store,
+    study: &Study,
+    trials: &[Trial],
+    (duels, successions): (&[Duel], &[Succession]),
+) -> Result<Vec<Against>, Failure> {
     let mut found = Vec::new();
     for (workload, winner) in winners(study) {
         let words = winner.to_string();
@@ -105,7 +114,13 @@ pub(super) fn against(store: &Store, study: &Study, trials: &[Trial], duels: &[D
             }
         }
         let sides_with = |duel: &Duel| duel.workloads.iter().flat_map(|w| &w.sides).any(|side| side.name == words);
-        if let Some(duel) = named("run-off").find(|duel| sides_with(duel)) {
+        let succession = succession::find(successions, workload.as_deref());
+        if let Some((succession, duel)) = succession.and_then(|own| Some((own, own.proof(duels, &words)?))) {
+            let workloads = in_turns(duel, "winner", "candidate");
+            found.push(against(RivalKind::Replaced, succession.last().into(), &duel.phase, true, workloads));
+        }
+        // Who came in by the ablation did not win the run-off: nobody is second to it there.
+        if let (None, Some(duel)) = (succession, named("run-off").find(|duel| sides_with(duel))) {
             found.extend(
                 runner_up(duel, &words)
                     .map(|(what, workloads)| against(RivalKind::RunnerUp, what, &duel.phase, true, workloads)),

@@ -28,9 +28,17 @@ pub(super) fn state(records: &Records, found: Option<&Found>, now: &Now) -> Last
         unfinished: unfinished.map(|study| study.short_id().into()),
         tuned: tuned.is_some(),
         confirmed: tuned.is_some_and(|study| study.verdict.as_deref() == Some("reached")),
+        confirmation: tuned.and_then(confirmation),
         target: tuned.and_then(|study| Some(study.summary.as_ref()?.read().ok()?.target_speedup)),
         seconds: records.studies.iter().filter(ours).map(|study| study.seconds).next(),
     }
+}
+
+/// What a study confirmed, in words.
+fn confirmation(study: &Study) -> Option<String> {
+    let summary = study.summary.as_ref()?.read().ok()?;
+    let over = summary.baseline.as_deref().unwrap_or("the default configuration");
+    Some(format!("{:.2}x of {over}, by study {}", summary.speedup?, study.short_id()))
 }
 
 /// Whether a study was of the sources as they are now.

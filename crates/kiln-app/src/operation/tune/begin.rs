@@ -47,7 +47,12 @@ pub(crate) fn environment_of(kernel: &Kernel<'_>, bench: &Bench<'_>) -> Kept<Env
 
 /// A hash of the kernel file.
 pub(crate) fn spec_hash(kernel: &Kernel<'_>) -> String {
-    blake3::hash(kernel.selection.spec.source.text.as_bytes()).to_hex()[..16].to_string()
+    text_hash(&kernel.selection.spec.source.text)
+}
+
+/// The same of its text.
+pub(crate) fn text_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..16].to_string()
 }
 
 /// This process, as a study's record names it.

@@ -1,6 +1,6 @@
 //! `history` and `show`: what is recorded.
 
-use kiln_app::{Failure, HistoryRequest, Project, Shown, history, show};
+use kiln_app::{Failure, HistoryRequest, Project, Report, Shown, history, kernel_since, show};
 use kiln_show::{HistoryView, Past, RunView, StudyView, repeat};
 use serde_json::{Value, json};
 
@@ -95,12 +95,14 @@ fn shown(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// What `kiln show --json` prints, and what supports it.
 pub(in crate::mcp) fn recorded(project: &Project, kiln: &str, name: &str) -> Result<(Value, Evidence), Failure> {
-    match show(project, name)? {
+    match show(project, name).map_err(|failure| mistaken(project, failure))? {
         Shown::Study(story) => {
             let (past, repeat) = (Past::of(&story.now), repeat(kiln, &story.now.study));
             let view = StudyView { past: &past, trials: &story.now.trials, notes: &story.notes, repeat: &repeat, kiln };
             let object = view.json();
-            let evidence = of_study(&object["study"]);
+            let study = &story.now.study;
+            let since = study.summary.as_ref().and_then(|_| kernel_since(study, &story.notes));
+            let evidence = of_study(&object["study"], list(&object, "trials"), since);
             Ok((object, evidence))
         }
         Shown::Run(run) => {
@@ -108,6 +110,17 @@ pub(in crate::mcp) fn recorded(project: &Project, kiln: &str, name: &str) -> Res
             Ok((object.clone(), of_run(&object)))
         }
     }
+}
+
+/// A name that nothing recorded has is a mistake in the arguments, where the record can be read.
+fn mistaken(project: &Project, failure: Failure) -> Failure {
+    let Failure::Fault(fault) = failure else { return failure };
+    let is_damaged = fault.hint.as_ref().is_some_and(|hint| hint.contains("kiln doctor"));
+    let newest = HistoryRequest { limit: 1, ..HistoryRequest::default() };
+    if is_damaged || history(project, &newest).is_err() {
+        return fault.into();
+    }
+    Report::error(format!("{}: {}", fault.what, fault.why)).maybe_hint(fault.hint).into()
 }
 
 /// A recorded benchmark: its figures are those of `kiln bench`.
@@ -126,4 +139,20 @@ fn of_run(object: &Value) -> Evidence {
     evidence.on = only(run, &["device", "arch", "cache", "threads", "git_commit", "kiln_version", "environment"]);
     evidence.not_checked.push("the kernel as it is now: this was measured then".into());
     evidence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_app::{Ending, Ends as _, Stop};
+
+    #[test]
+    fn a_name_that_nothing_has_is_a_mistake_in_the_arguments() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("kiln.db").to_string_lossy().into_owned();
+        let project = Project::here(Some(place), Stop::never());
+        let failure = recorded(&project, "kiln", "nope").err().unwrap();
+        assert_eq!(failure.ending(), Ending::BadInput, "{failure}");
+        assert!(failure.to_string().contains("nope"), "{failure}");
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::records::recorded;
 use crate::mcp::answer::Answer;
 use crate::mcp::arguments::{Kind, may};
-use crate::mcp::evidence::{Evidence, of_study};
+use crate::mcp::evidence::of_study;
 use crate::mcp::measuring::Hold;
 use crate::mcp::tool::{Call, Effect, MEASURING, NAMED, SEED, SELECTING, Tool, never};
 
@@ -244,9 +244,12 @@ fn stop(call: &Call<'_>) -> Result<Answer, Failure> {
 
 /// How a study stands, by its record and by what its process says.
 fn answer(call: &Call<'_>, study: Option<&str>, launch: Option<(&str, LaunchNow)>) -> Result<Answer, Failure> {
-    let record = match study {
-        Some(study) => recorded(call.project, call.kiln, study)?.0["study"].take(),
-        None => Value::Null,
+    let (record, evidence) = match study {
+        Some(study) => {
+            let (mut object, evidence) = recorded(call.project, call.kiln, study)?;
+            (object["study"].take(), evidence)
+        }
+        None => (Value::Null, of_study(&Value::Null, &[], None)),
     };
     if study.is_some() && !record.is_object() {
         let report = Report::error(format!("{} is a benchmark", call.given.words("study")));
@@ -271,7 +274,6 @@ fn answer(call: &Call<'_>, study: Option<&str>, launch: Option<(&str, LaunchNow)
         "finished" => ended(&record["summary"]),
         _ => Ending::Done,
     };
-    let evidence: Evidence = of_study(&record);
     let result = json!({
         "state": state,
         "study": record["id"],

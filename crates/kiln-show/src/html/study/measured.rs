@@ -1,7 +1,7 @@
 //! What was measured against each other, and when. In: a look. Out: the samples of the winner beside those of the baseline and the runner-up, and a
 //! timeline.
 
-use kiln_app::{RivalKind, StudyLook};
+use kiln_app::{RivalKind, StudyLook, Succession};
 use kiln_core::MeasuredWorkload;
 use kiln_store::PhaseId;
 
@@ -17,6 +17,9 @@ pub(crate) fn distributions(look: &StudyLook) -> Vec<Canvas> {
     let mut found = Vec::new();
     for (workload, winner) in look.winners() {
         let winner = winner.to_string();
+        let succession = look.succession(workload.as_deref());
+        // Whoever came in by the ablation was not in the run-off, or lost it.
+        let of_finals = succession.map_or(winner.as_str(), Succession::first);
         let last = |phase: &str| {
             // Of workloads tuned apart, several may have one winner.
             let own = |duel: &&kiln_app::Duel| {
@@ -24,8 +27,8 @@ pub(crate) fn distributions(look: &StudyLook) -> Vec<Canvas> {
                 id.name == phase && id.workload == workload.as_deref()
             };
             let with = |duel: &&kiln_app::Duel| {
-                duel.config == winner
-                    || duel.workloads.iter().flat_map(|one| &one.sides).any(|side| side.name == winner)
+                let own = if phase == "run-off" { of_finals } else { &winner };
+                duel.config == own || duel.workloads.iter().flat_map(|one| &one.sides).any(|side| side.name == own)
             };
             look.duels.iter().rev().filter(own).find(with)
         };
@@ -34,6 +37,11 @@ pub(crate) fn distributions(look: &StudyLook) -> Vec<Canvas> {
             let called = |name: &str| match name {
                 "candidate" => "winner".to_string(),
                 name if name == winner => "winner".into(),
+                // In the ablation the sides are called by what they were then.
+                "winner" => called_before(succession.map_or("", Succession::last), &winner),
+                name if succession.is_some_and(|one| one.before.iter().any(|own| own == name)) => {
+                    called_before(name, &winner)
+                }
                 name if runner_up.is_some_and(|one| one.what == name) => {
                     format!("runner-up, {}", differing(name, &winner))
                 }
@@ -44,15 +52,28 @@ pub(crate) fn distributions(look: &StudyLook) -> Vec<Canvas> {
             };
             workload.sides.iter().map(|side| (called(&side.name), side.rounds.concat())).collect::<Vec<_>>()
         };
-        for (phase, against) in [("confirm", "the baseline"), ("run-off", "the other finalists")] {
-            let Some(duel) = last(phase) else { continue };
+        let finalists =
+            if succession.is_some() { "finalists of the search" } else { "the winner and the other finalists" };
+        let proof = succession.and_then(|one| one.proof(&look.duels, &winner));
+        let drawn = [
+            (last("confirm"), "the winner and the baseline"),
+            (proof, "the winner and the one it replaced"),
+            (last("run-off"), finalists),
+        ];
+        for (duel, what) in drawn {
+            let Some(duel) = duel else { continue };
             for workload in duel.workloads.iter().take(MOST) {
-                let title = format!("{kernel}, {}: the winner and {against}", workload.name);
+                let title = format!("{kernel}, {}: {what}", workload.name);
                 found.extend(samples_picture(&title, &sides(workload)));
             }
         }
     }
     found
+}
+
+/// Who won before the winner.
+fn called_before(config: &str, winner: &str) -> String {
+    format!("replaced, {}", differing(config, winner))
 }
 
 /// In what a configuration differs from the winner; all of it where both do not have the same tunables.

@@ -5,7 +5,7 @@ use kiln_store::{Ablated, State};
 use kiln_study::Summary;
 
 use crate::html::{Address, Block, Cell, Section, Table, View};
-use crate::studies::past::Past;
+use crate::studies::past::{Past, speedup_is};
 use crate::studies::study::repeat;
 use crate::words::command::Command;
 use crate::words::number::{counted, duration, grouped, stretch};
@@ -52,7 +52,15 @@ pub(super) fn overview(look: &StudyLook, view: &View) -> Section {
     let mut blocks = vec![Block::Facts(facts)];
     let tried = counted(past.trials as u128, "configuration");
     match (past.state, summary(look)) {
-        (_, Some(summary)) => blocks.push(Block::words(format!("{}: {}.", summary.verdict, summary.reason))),
+        (_, Some(summary)) => {
+            blocks.push(Block::words(format!("{}: {}.", summary.verdict, summary.reason)));
+            // Of workloads tuned apart the verdict is that of the worst: lists have another figure.
+            let together = summary.speedup.zip(summary.speedup_ci95).filter(|_| summary.config.is_none());
+            blocks.extend(together.zip(speedup_is(study)).map(|((speedup, interval), mean)| {
+                let (low, high) = (interval.low, interval.high);
+                Block::words(format!("Together: {speedup:.2}x [{low:.2}, {high:.2}], {mean}."))
+            }));
+        }
         (State::Running, _) => {
             blocks.push(Block::words(format!("Running, as process {}, {tried} so far.", study.owner)))
         }
@@ -125,7 +133,7 @@ pub(super) fn figures(look: &StudyLook) -> Option<Section> {
         let figure = Cell::figure(speedup, format!("{speedup:.2}x"));
         let interval = Cell::text(format!("[{:.2}, {:.2}]", interval.low, interval.high));
         table.row(vec![
-            "tuned, together".into(),
+            "tuned, together (geometric mean)".into(),
             blank(),
             blank(),
             blank(),

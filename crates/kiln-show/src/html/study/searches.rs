@@ -4,13 +4,19 @@
 use kiln_app::{StudyLook, TrialFilter};
 use kiln_store::Trial;
 
+use crate::html::study::causes::causes;
+use crate::html::study::outcome::summary;
 use crate::html::study::trials::row_id;
 use crate::html::{Block, Cell, Section, Table, View};
-use crate::picture::{Bars, Canvas, Funnel, SearchPicture};
+use crate::picture::{Bars, Canvas, FoundLater, Funnel, SearchPicture};
 use crate::studies::columns::Columns;
+use crate::words::refusal::measured;
 
 /// Searches whose tunables are drawn; of more workloads, those that the filter chooses.
 const MOST: usize = 3;
+
+/// Refusals after the search that are listed.
+const MOST_LATER: usize = 50;
 
 /// One search.
 pub(crate) struct Search<'t> {
@@ -54,6 +60,10 @@ pub(crate) struct Searched<'l> {
     columns: Columns,
     winners: Vec<(Option<String>, String)>,
     shows_refused: bool,
+    /// Trials that a later phase refused, by their places.
+    refused_later: Vec<usize>,
+    /// Whether all trials are shown.
+    is_open: bool,
 }
 
 impl<'l> Searched<'l> {
@@ -61,8 +71,12 @@ impl<'l> Searched<'l> {
     pub(crate) fn of(look: &'l StudyLook, filter: &TrialFilter) -> Searched<'l> {
         let trials = &look.story.now.trials;
         let winners = look.winners().into_iter().map(|(workload, config)| (workload, config.to_string())).collect();
-        let searches = of(trials, filter.select(trials));
-        Searched { look, searches, columns: Columns::of(trials), winners, shows_refused: !filter.hides_refused }
+        let kept = filter.select(trials);
+        let later = |place: &usize| !trials[*place].phase_id().is_searching() && trials[*place].refusal.is_some();
+        let refused_later = kept.iter().copied().filter(later).collect();
+        let (searches, columns) = (of(trials, kept), Columns::of(trials));
+        let (shows_refused, is_open) = (!filter.hides_refused, filter.is_open());
+        Searched { look, searches, columns, winners, shows_refused, refused_later, is_open }
     }
 
     /// Tunables of all trials.
@@ -79,10 +93,27 @@ impl<'l> Searched<'l> {
             places: &search.places,
             columns: &self.columns,
             winner: self.winners.iter().find(own).map(|(_, config)| config.as_str()),
+            later: self.found_later(search),
             improvements: &self.look.improvements,
             over: if search.workload.is_some() { 1 } else { self.look.together },
             shows_refused: self.shows_refused,
         })
+    }
+
+    /// The winner and its time, where the ablation found it and the search did not try it.
+    fn found_later(&self, search: &Search<'l>) -> Option<FoundLater<'l>> {
+        let look = self.look;
+        let succession = look.succession(search.workload).filter(|one| !one.searched)?;
+        let of_winner = |trial: &&Trial| {
+            let phase = trial.phase_id();
+            phase.name == "confirm" && phase.workload == search.workload && trial.config == succession.winner
+        };
+        let trial = look.story.now.trials.iter().rev().find(of_winner)?;
+        let rows = summary(look)?.workloads.iter().filter(|row| !row.holdout);
+        let own = rows.filter(|row| search.workload.is_none_or(|workload| row.name == workload));
+        let logs: Vec<f64> = own.map(|row| (row.best_ms / 1e3).ln()).collect();
+        let time = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        (time.is_finite() && time > 0.0).then_some(FoundLater { trial, time })
     }
 
     /// A picture of each search, the first few of many.
@@ -153,7 +184,7 @@ impl<'l> Searched<'l> {
         let mut table =
             Table::new("Refusals by gate, with the first of each", &["gate", "refused #", "meaning", "example", "why"]);
         for (gate, count, example) in &funnel.gates {
-            let why = example.refusal.as_ref().map(|refusal| refusal.measured.clone()).unwrap_or_default();
+            let why = example.refusal.as_ref().map(measured).unwrap_or_default();
             let link = view.is_page.then(|| {
                 let filter = TrialFilter { gates: vec![*gate], ..TrialFilter::default() };
                 let id = self.look.story.now.study.short_id().to_string();
@@ -168,11 +199,33 @@ impl<'l> Searched<'l> {
                 why.into(),
             ]);
         }
-        match table.rows.is_empty() {
-            true => blocks.push(Block::words("No gate refused anything.")),
-            false => blocks.push(Block::Table(table)),
+        let of = if self.is_open { "" } else { " that the filter keeps" };
+        match (table.rows.is_empty(), self.refused_later.is_empty()) {
+            (true, true) => blocks.push(Block::words(format!("No gate refused anything{of}."))),
+            (true, false) => blocks.push(Block::words(format!("No gate refused anything{of} while searching."))),
+            (false, _) => blocks.push(Block::Table(table)),
         }
+        blocks.extend(self.later_refusals(view).map(Block::Table));
+        blocks.extend(summary(self.look).map(|summary| causes(&summary.sanitized)).unwrap_or_default());
         Section::new("gates", "Gate funnel", blocks)
+    }
+
+    /// What finals, run-off, confirmation and ablation refused.
+    fn later_refusals(&self, view: &View) -> Option<Table> {
+        let trials = &self.look.story.now.trials;
+        let mut table = Table::new("Refused after the search", &["trial", "gate", "configuration", "why"]);
+        for place in self.refused_later.iter().take(MOST_LATER) {
+            let trial = &trials[*place];
+            let Some(refusal) = &trial.refusal else { continue };
+            let at = if view.is_page { None } else { Some(format!("#{}", row_id(trial))) };
+            table.row(vec![
+                Cell::text(format!("{} {}", trial.phase, trial.number)),
+                Cell::code(refusal.gate.name()),
+                Cell::code(trial.config.clone()).to(at),
+                measured(refusal).into(),
+            ]);
+        }
+        (!table.rows.is_empty()).then_some(table)
     }
 
     /// What the search found, in figures.

@@ -41,6 +41,7 @@ pub(in crate::html) fn look(study: Study, trials: Vec<Trial>) -> StudyLook {
         important: Vec::new(),
         against: Vec::new(),
         faster: Vec::new(),
+        successions: Vec::new(),
         together: 1,
         profiles: Vec::new(),
         at_ms: BEGAN,
@@ -155,7 +156,7 @@ fn two_studies_stand_beside_each_other_and_what_differs_is_marked() {
 fn why_names_every_faster_candidate_and_its_reason() {
     let mut seen = look(study(), trials());
     let refusal = trials()[2].refusal.clone().unwrap();
-    let why = |place, why| kiln_app::FasterCandidate { place, ratio: 0.9, why };
+    let why = |place, why| kiln_app::FasterCandidate { place, ratio: 0.9, over: None, why };
     let ratio = kiln_stats::Estimate { value: 1.25, interval: kiln_stats::Interval { low: 1.2, high: 1.3 } };
     seen.faster = vec![
         why(1, kiln_app::WhyNot::Refused { phase: "final".into(), refusal }),
@@ -163,11 +164,91 @@ fn why_names_every_faster_candidate_and_its_reason() {
         why(4, kiln_app::WhyNot::NotAFinalist),
     ];
     let html = document("t", &crate::html::why_sections(&seen, &View::file("kiln")));
-    assert!(html.contains("refused by numerics in final: error 0.5 at [0, 3]"), "{html}");
+    assert!(html.contains("refused by numerics in final: error 0.5 at [0, 3] (limit: 0.001)"), "{html}");
     assert!(html.contains("1.250x as long as the winner [1.200, 1.300], side by side in run-off"), "{html}");
     assert!(html.contains("not among the finalists") && html.contains("1.20x as long"), "{html}");
     let none = look(Study { summary: None, ..study() }, trials());
     assert!(document("t", &crate::html::why_sections(&none, &View::file("kiln"))).contains("no winner"));
+}
+
+/// The search found LANES=8,FUSED=false; the ablation found the winner, which the search had not tried.
+fn replaced() -> StudyLook {
+    let before = "LANES=8,FUSED=false";
+    let searched: Vec<Trial> = trials().into_iter().filter(|trial| !trial.config.contains("8,FUSED=true")).collect();
+    let confirmed = |number, config: &str| Trial { cost: None, ..crate::sample::trial("confirm", number, config, 0.0) };
+    let more = [confirmed(0, before), confirmed(1, "LANES=8,FUSED=true")];
+    let mut seen = look(study(), searched.into_iter().chain(more).collect());
+    let like = |phase: &str, config: &str, names: [&str; 2]| {
+        let mut duel = seen.duels[0].clone();
+        (duel.phase, duel.config) = (phase.into(), config.into());
+        for (side, name) in duel.workloads[0].sides.iter_mut().zip(names) {
+            side.name = name.into();
+        }
+        duel
+    };
+    let all = [
+        like("run-off", before, [before, "LANES=4,FUSED=false"]),
+        like("confirm", before, ["candidate", "baseline:numpy"]),
+        like("ablation", "LANES=8,FUSED=true", ["candidate", "winner"]),
+        like("confirm", "LANES=8,FUSED=true", ["candidate", "baseline:numpy"]),
+    ];
+    seen.duels = all.into();
+    let note = "ablation measured LANES=8,FUSED=true as faster than the winner: confirmed 1.50x instead of 1.20x, it takes its place";
+    seen.successions = vec![kiln_app::Succession {
+        workload: None,
+        winner: "LANES=8,FUSED=true".into(),
+        before: vec![before.into()],
+        notes: vec![note.into()],
+        searched: false,
+    }];
+    seen
+}
+
+#[test]
+fn a_winner_that_the_ablation_found_is_named_beside_the_one_it_replaced() {
+    let mut seen = replaced();
+    let ratio = kiln_stats::Estimate { value: 1.25, interval: kiln_stats::Interval { low: 1.2, high: 1.3 } };
+    let before = "LANES=8,FUSED=false".to_string();
+    let behind = kiln_app::WhyNot::Behind { phase: "run-off".into(), ahead: before.clone(), ratio };
+    let faster = kiln_app::FasterCandidate { place: 0, ratio: 0.9, over: Some(before), why: behind };
+    let why = |seen: &StudyLook| document("t", &crate::html::why_sections(seen, &View::file("kiln")));
+    let none = why(&seen);
+    assert!(none.contains("None was faster while searching than the winner, or than the one it replaced"), "{none}");
+    seen.faster = vec![faster];
+    let text = "ablation measured LANES=4,FUSED=true as faster than the winner: it was refused by numerics".to_string();
+    seen.story.notes.push(Note { at_ms: BEGAN, kind: "challenger".into(), text });
+    let html = why(&seen);
+    assert!(html.contains("<li>ablation measured LANES=4,FUSED=true as faster"), "{html}");
+    assert!(html.contains("The search and its finals found LANES=8,FUSED=false."), "{html}");
+    assert!(html.contains("Ablation measured LANES=8,FUSED=true as faster than the winner: confirmed 1.50x"), "{html}");
+    assert!(html.contains("The search had not tried it."), "{html}");
+    assert!(
+        html.contains("1.250x as long as LANES=8,FUSED=false, which won the finals and was replaced later"),
+        "{html}"
+    );
+    assert!(html.contains("than that of the one it replaced"), "{html}");
+    seen.faster[0].why = kiln_app::WhyNot::Replaced { by: "LANES=8,FUSED=true".into(), ratio: Some(ratio) };
+    seen.successions[0].notes.clear();
+    let html = why(&seen);
+    assert!(html.contains("until the ablation found LANES=8,FUSED=true faster: 1.250x as long side by side"), "{html}");
+    assert!(html.contains("The ablation measured LANES=8,FUSED=true as faster; it was confirmed"), "{html}");
+}
+
+#[test]
+fn figures_keep_the_run_off_and_mark_a_winner_that_the_ablation_found() {
+    let seen = replaced();
+    let drawn = crate::html::study::measured::distributions(&seen);
+    let titles: Vec<&str> = drawn.iter().map(|canvas| canvas.title()).collect();
+    let expected = [
+        "softmax, small: the winner and the baseline",
+        "softmax, small: the winner and the one it replaced",
+        "softmax, small: finalists of the search",
+    ];
+    assert_eq!(titles, expected);
+    assert!(drawn[1].standalone().contains(">replaced, FUSED=false<"), "{}", drawn[1].standalone());
+    let html = shown(&seen, &TrialFilter::default(), &View::page("kiln"));
+    assert!(html.contains("winner: found by the ablation, not tried here; 2.00 ms when confirmed"), "{html}");
+    assert!(html.contains("data-trial=\"confirm/1\""), "{html}");
 }
 
 #[test]
@@ -214,4 +295,117 @@ fn a_study_that_a_fault_ended_says_which_and_how_to_go_on() {
     let html = shown(&seen, &TrialFilter::default(), &View::page("kiln"));
     assert!(html.contains("Ended by a fault after 5 configurations: the disk is &lt;full&gt;."), "{html}");
     assert!(html.contains("--resume abcd0123"), "{html}");
+}
+
+/// A kernel file with one workload of N elements.
+fn stated(n: u32) -> String {
+    format!(
+        "[kernel]\nname = \"softmax\"\nentry = \"softmax\"\n[tunables]\nLANES = [4, 8]\n[target.cpu]\nsource = \"softmax.cpp\"\n\
+         [[arguments]]\nname = \"x\"\ntype = \"f32[N]\"\nrole = \"in\"\n[[arguments]]\nname = \"y\"\ntype = \"f32[N]\"\nrole = \"out\"\n\
+         [[workloads]]\nname = \"small\"\ndims = {{ N = {n} }}\n[reference]\npython = \"baseline.py:softmax\"\n"
+    )
+}
+
+#[test]
+fn times_of_other_problems_have_no_ratio() {
+    let with = |n: u32, kernel: &str| {
+        look(Study { spec_text: stated(n), spec_hash: n.to_string(), kernel: kernel.into(), ..study() }, trials())
+    };
+    let shown = |a: &StudyLook, b: &StudyLook| document("t", &crate::html::compare_sections(a, b, &View::file("kiln")));
+    let ratio = "<data value=\"1\">1.000</data>";
+    let same = shown(&with(64, "softmax"), &with(64, "softmax"));
+    assert!(same.contains(ratio) && !same.contains("No ratio"), "{same}");
+    let dims = shown(&with(64, "softmax"), &with(4096, "softmax"));
+    assert!(!dims.contains(ratio) && dims.contains("small: N=64 in the first study, N=4096 in the second"), "{dims}");
+    let other = shown(&with(64, "softmax"), &with(64, "layernorm"));
+    assert!(!other.contains(ratio) && other.contains("kernel: softmax and layernorm"), "{other}");
+}
+
+#[test]
+fn a_comparison_of_runs_says_what_it_rests_on() {
+    use kiln_stats::{Apart, Thresholds, compare_runs};
+    let times = |scale: f64| -> Vec<Vec<f64>> {
+        (0..6).map(|round| (0..9).map(|at| scale * (1.0 + 1e-3 * f64::from((at * 5 + round) % 7))).collect()).collect()
+    };
+    let (base, candidate) = (times(1.0), times(2.0));
+    let side = |rounds| Apart { rounds, yardstick: None };
+    let comparison = compare_runs(side(&base), side(&candidate), &Thresholds::default(), 1).unwrap();
+    assert!(comparison.p_value < 1e-4);
+    let verdict = kiln_app::CompareVerdict::Regression;
+    let one = kiln_app::ComparedWorkload { workload: "small".into(), verdict, more_samples: Some(90), comparison };
+    let run = || kiln_app::RunFile { kernel: "softmax".into(), ..Default::default() };
+    let compared = kiln_app::Compared {
+        base: run(),
+        candidate: run(),
+        side: "candidate".into(),
+        yardstick: None,
+        workloads: vec![one],
+        overall: None,
+        verdict,
+        notes: vec!["compiler: cc 13, then cc 14".into()],
+    };
+    let html = document("t", &crate::html::compare_runs_sections(&compared));
+    assert!(!html.contains(">0.0000<") && html.contains("&lt;0.001"), "{html}");
+    assert!(html.contains("measured apart, without a baseline in common"), "{html}");
+    assert!(html.contains("small: about 90 more samples on each side would tell"), "{html}");
+    assert!(html.contains("compiler: cc 13, then cc 14"), "{html}");
+}
+
+#[test]
+fn causes_of_refusals_and_refusals_after_the_search_are_shown() {
+    let with = |sanitized: serde_json::Value| {
+        let mut own = study();
+        let mut summary = serde_json::to_value(own.summary.as_ref().unwrap().read().unwrap()).unwrap();
+        summary["sanitized"] = sanitized;
+        own.summary = Some(kiln_store::Kept::found(summary));
+        assert!(own.summary.as_ref().unwrap().read().is_ok());
+        let passed = trials().into_iter().filter(|trial| trial.refusal.is_none());
+        look(own, passed.chain([crate::sample::wrong("ablation", 0, "LANES=4,FUSED=true")]).collect())
+    };
+    let finding = serde_json::json!({
+        "cause": "misaligned_shared", "tool": "memcheck", "kernel": "k", "file": "softmax.cu", "line": 7, "count": 3,
+        "facts": {}, "explanation": "an access <is> misaligned", "fix": "pad rows by 16 bytes",
+    });
+    let refusal = |gate: &str, verdict: &str, findings: Vec<&serde_json::Value>| {
+        serde_json::json!({
+            "gate": gate, "phase": "search", "number": 1, "config": { "LANES": 16 }, "verdict": verdict, "findings": findings,
+        })
+    };
+    let some = [refusal("runtime_failed", "bugs_found", vec![&finding]), refusal("numerics", "clean", vec![])];
+    for view in [View::page("kiln"), View::file("kiln")] {
+        let html = shown(&with(some.to_vec().into()), &TrialFilter::default(), &view);
+        assert!(html.contains("Causes of refusals, the first of each gate sanitized"), "{html}");
+        assert!(html.contains("softmax.cu:7") && html.contains("an access &lt;is&gt; misaligned"), "{html}");
+        assert!(html.contains("pad rows by 16 bytes") && html.contains("found no cause of numerics"), "{html}");
+        assert!(html.contains("No gate refused anything while searching."), "{html}");
+        assert!(html.contains("Refused after the search") && html.contains("error 0.5 at [0, 3] (limit: 0.001)"));
+    }
+    let none = shown(&with(serde_json::json!([])), &TrialFilter::default(), &View::page("kiln"));
+    assert!(!none.contains("Causes of refusals"), "{none}");
+    let filter = TrialFilter::parse([("state", "passed")]).unwrap();
+    let filtered = shown(&look(study(), trials()), &filter, &View::page("kiln"));
+    assert!(filtered.contains("No gate refused anything that the filter keeps."), "{filtered}");
+}
+
+#[test]
+fn figures_over_several_workloads_are_called_what_they_are() {
+    let mut own = study();
+    let mut summary = serde_json::to_value(own.summary.as_ref().unwrap().read().unwrap()).unwrap();
+    let mut second = summary["workloads"][0].clone();
+    second["name"] = "large".into();
+    for row in [&mut summary["workloads"][0], &mut second] {
+        row["config"] = serde_json::json!({ "LANES": 8 });
+    }
+    summary["workloads"].as_array_mut().unwrap().push(second);
+    summary["config"] = serde_json::Value::Null;
+    summary["reason"] = "confirmed 1.20x on large, the smallest of 2 workloads (target 1.10x)".into();
+    own.summary = Some(kiln_store::Kept::found(summary));
+    let seen = look(own, trials());
+    let html = shown(&seen, &TrialFilter::default(), &View::page("kiln"));
+    assert!(html.contains("Together: 1.50x [1.45, 1.55], geometric mean over 2 workloads."), "{html}");
+    assert!(html.contains("tuned, together (geometric mean)"), "{html}");
+    let beside = document("t", &crate::html::compare_sections(&seen, &seen, &View::file("kiln")));
+    assert!(beside.contains("1.50x over numpy, geometric mean over 2 workloads"), "{beside}");
+    let one = shown(&look(study(), trials()), &TrialFilter::default(), &View::page("kiln"));
+    assert!(!one.contains("Together: "), "{one}");
 }

@@ -12,6 +12,7 @@ use crate::html::{Address, Block, Cell, Row, Section, Table, View};
 use crate::studies::columns::Columns;
 use crate::words::command::{Command, quoted};
 use crate::words::number::{duration, grouped};
+use crate::words::refusal::measured;
 use crate::words::time::clock;
 
 /// Trials that a file lists.
@@ -90,7 +91,8 @@ pub(super) fn section(look: &StudyLook, filter: &TrialFilter, view: &View) -> Se
 fn row(study: &Study, trial: &Trial, filter: &TrialFilter, view: &View) -> Row {
     let selected = TrialFilter { trial: Some(format!("{}/{}", trial.phase, trial.number)), ..filter.clone() };
     let to = view.is_page.then(|| Address::Study(study.short_id().into(), selected.query()).to_string() + "#trials");
-    let why = trial.refusal.as_ref().map_or(String::new(), |refusal| format!("{}: {}", refusal.gate, refusal.measured));
+    let why =
+        trial.refusal.as_ref().map_or(String::new(), |refusal| format!("{}: {}", refusal.gate, measured(refusal)));
     let cells = vec![
         Cell::text(format!("{} {}", trial.phase, trial.number)).to(to),
         trial.state.name().into(),
@@ -117,10 +119,7 @@ fn one(study: &Study, trial: &Trial, view: &View) -> Vec<Block> {
     facts.extend(spent.map(|(name, seconds)| (name.to_string(), Cell::figure(seconds, duration(seconds)))));
     let mut blocks = vec![Block::Facts(facts)];
     if let Some(refusal) = &trial.refusal {
-        blocks.push(Block::words(format!(
-            "Refused by {}: {} (allowed: {})",
-            refusal.gate, refusal.measured, refusal.limit
-        )));
+        blocks.push(Block::words(format!("Refused by {}: {}", refusal.gate, measured(refusal))));
         blocks.extend((!refusal.evidence.is_empty()).then(|| Block::Text(refusal.evidence.clone())));
         blocks.extend(refusal.hint.as_ref().map(|hint| Block::words(format!("Hint: {hint}"))));
     }

@@ -3,7 +3,7 @@
 use kiln_core::{Gate, Refusal};
 use kiln_store::Trial;
 
-use crate::words::refusal::{meaning, refusal};
+use crate::words::refusal::{meaning, measured, refusal};
 
 /// Lines of a compiler's message shown of an example.
 const EXCERPT: usize = 12;
@@ -24,7 +24,7 @@ pub(crate) fn by_gate(trials: &[Trial]) -> String {
         let on = trial.workload.as_deref().filter(|w| !w.is_empty()).map_or(String::new(), |w| format!(" on {w}"));
         text.push_str(&format!("    e.g. {}{on}\n", trial.config));
         let words = if *gate == Gate::BuildFailed { example.words() } else { "" };
-        for line in example.measured.lines().chain(words.lines().take(EXCERPT)) {
+        for line in measured(example).lines().chain(words.lines().take(EXCERPT)) {
             text.push_str(&format!("      {line}\n"));
         }
         if let Some(hint) = &example.hint {
