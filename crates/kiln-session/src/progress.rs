@@ -63,11 +63,13 @@ pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
     })
 }
 
-/// The attempt that leaves the kernel broken since its best speedup: with a wrong result, or without a build.
-pub fn broken<'a>(session: &Session, attempts: &'a [Attempted]) -> Option<&'a Attempted> {
+/// The attempt that leaves the kernel broken since its best speedup: with a wrong result, or without a build. Sources that are again
+/// what was measured, by the digest they have now, are not.
+pub fn broken<'a>(session: &Session, attempts: &'a [Attempted], sources: Option<&str>) -> Option<&'a Attempted> {
     let best = best(session, attempts)?;
     let at = attempts.iter().position(|one| one.id == best.attempt)?;
-    broken_since(attempts, at)
+    let is_back = sources.is_some() && attempts[at].sources.as_deref() == sources;
+    broken_since(attempts, at).filter(|_| !is_back)
 }
 
 /// Seconds from the beginning to the first attempt that ran the session's kernel: it compiled and started.

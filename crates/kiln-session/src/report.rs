@@ -124,6 +124,8 @@ pub struct Material<'m> {
     pub learned: &'m [String],
     /// What the assistant cost, where a bill is known.
     pub assistant_bill: Option<f64>,
+    /// The digest that the sources of its kernel have now, where that is known.
+    pub sources: Option<&'m str>,
     /// The moment now.
     pub now_ms: i64,
 }
@@ -289,16 +291,16 @@ fn expected(earlier: &[SessionReport]) -> Vec<PhaseTime> {
 /// What to do next, in the order of `kiln next`: end what is settled, decide what is not, else what the rules say, else the next step
 /// of the loop. Nothing that needs an open session is said of one that is over.
 fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec<String> {
-    let Material { session, attempts, decisions, now_ms, .. } = *material;
+    let Material { session, attempts, decisions, sources, now_ms, .. } = *material;
     let own = attempts.iter().rev().filter(|one| session.is_about(one)).map(|one| one.path.as_str());
     let own = own.into_iter().find(|path| !path.is_empty()).or(session.path.as_deref());
     let path = own.or(session.kernel.as_deref()).map_or("PATH".into(), quoted);
-    let stop = stop(session, attempts, decisions, session.ended_ms.unwrap_or(now_ms));
+    let stop = stop(session, attempts, decisions, session.ended_ms.unwrap_or(now_ms), sources);
     let mut steps = Vec::new();
     if stop.as_ref().is_some_and(|stop| stop.settled) && session.is_open() {
         steps.push("end the session: kiln session end".to_string());
     }
-    if let Some(wrong) = broken(session, attempts).filter(|_| reached) {
+    if let Some(wrong) = broken(session, attempts, sources).filter(|_| reached) {
         let cause = wrong.cause.as_deref().unwrap_or("a refusal");
         steps.push(format!("fix what broke since ({cause}): kiln next {path}"));
         return steps;
@@ -332,7 +334,7 @@ fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec
     let first = |rule: crate::StopRule| !rule.ends() && rule != crate::StopRule::PhaseBudget;
     steps.extend(warnings.iter().filter(|warning| first(warning.rule)).map(|warning| warning.hint.clone()));
     steps.dedup();
-    if steps.is_empty() {
+    if steps.is_empty() || decided.is_some() && steps.len() == 1 {
         let newest = attempts.iter().rposition(|one| session.is_about(one) && one.speedup.is_some());
         let limit = |at: usize| {
             let same = |one: &&Attempted| one.same_kernel(&attempts[at]) && one.sources == attempts[at].sources;

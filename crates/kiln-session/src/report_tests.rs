@@ -25,6 +25,7 @@ fn judged(
         earlier,
         learned: &[],
         assistant_bill: None,
+        sources: None,
         now_ms: (60e3 * minute) as i64,
     })
 }

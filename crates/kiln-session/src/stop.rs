@@ -12,15 +12,21 @@ pub struct Stop {
     pub settled: bool,
 }
 
-/// Why a session should end; none while it should go on.
-pub fn stop(session: &Session, attempts: &[Attempted], decisions: &[Decision], now_ms: i64) -> Option<Stop> {
+/// Why a session should end; none while it should go on. `sources` is the digest that the kernel's have now.
+pub fn stop(
+    session: &Session,
+    attempts: &[Attempted],
+    decisions: &[Decision],
+    now_ms: i64,
+    sources: Option<&str>,
+) -> Option<Stop> {
     let last = decisions.iter().rfind(|made| made.is_of(session));
     let mut rules = ending(session, attempts, now_ms);
     let answered = answered(session, attempts, decisions);
     rules.retain(|rule| !answered.contains(&rule.rule));
     // What broke since is put right first: the goal is not reached with it.
     let reached = rules.iter().find(|rule| rule.rule == StopRule::GoalReached);
-    if let Some(reached) = reached.filter(|_| broken(session, attempts).is_none()) {
+    if let Some(reached) = reached.filter(|_| broken(session, attempts, sources).is_none()) {
         return Some(Stop { what: reached.what.clone(), settled: true });
     }
     if let Some(made) = last.filter(|made| made.stops()) {
@@ -50,7 +56,7 @@ mod tests {
     use crate::session::decided;
 
     fn found(attempts: &[Attempted], decisions: &[Decision], minute: f64) -> Option<(String, bool)> {
-        let found = stop(&crate::session::sample(), attempts, decisions, (60e3 * minute) as i64)?;
+        let found = stop(&crate::session::sample(), attempts, decisions, (60e3 * minute) as i64, None)?;
         Some((found.what, found.settled))
     }
 
@@ -77,6 +83,9 @@ mod tests {
         let edited = Attempted { sources: Some("two".into()), ..wrong };
         assert_eq!(found(&[bench(1.0, 1.3), edited.clone()], &[], 3.0), None, "an edit broke it");
         assert!(found(&[bench(1.0, 1.3), edited.clone()], &[decided(2.5, "stop")], 3.0).unwrap().1);
+        let back = [bench(1.0, 1.3), edited.clone()];
+        let reached = stop(&crate::session::sample(), &back, &[], 180_000, Some("one"));
+        assert!(reached.unwrap().settled, "the files are again what was measured");
         assert!(found(&[bench(1.0, 1.3), edited, at(3.0, "check", Check)], &[], 4.0).unwrap().1, "taken back");
     }
 }

@@ -131,6 +131,7 @@ fn a_session_is_open_until_it_ends_whoever_crashes() {
         earlier: &none,
         learned: &[],
         assistant_bill: None,
+        sources: None,
         now_ms: 9,
     });
     assert!(store.end_session(&made).unwrap());
@@ -182,6 +183,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_there() {
         earlier: &none,
         learned: &[],
         assistant_bill: None,
+        sources: None,
         now_ms: 9,
     });
     assert!(own.end_session(&made).unwrap());

@@ -10,8 +10,9 @@ use kiln_core::{Fault, Report};
 use kiln_session::{Attempted, Decision, Material, Session, SessionReport, SessionRow, SessionState, report};
 use kiln_store::{AttemptsOf, Store};
 
-use crate::attempt::{homes, open};
+use crate::attempt::{About, homes, open};
 use crate::failure::Failure;
+use crate::kernel::KernelFile;
 use crate::project::Project;
 pub use choice::{DecideRequest, decide};
 pub use retiring::{RetireRequest, retire, retired_kernel};
@@ -140,6 +141,8 @@ pub(crate) fn closed(
             && (session.kernel.is_none() || report.session.kernel == session.kernel)
     };
     let earlier: Vec<SessionReport> = past.filter(alike).collect();
+    let kernel = session.path.as_deref().map(Utf8Path::new);
+    let sources = kernel.and_then(|path| About::of(&KernelFile::read(path).ok()?, path).sources);
     Ok(report(&Material {
         session: &session,
         attempts: &attempts,
@@ -148,6 +151,7 @@ pub(crate) fn closed(
         earlier: &earlier,
         learned: &learned(project, &session),
         assistant_bill,
+        sources: sources.as_deref(),
         now_ms,
     }))
 }

@@ -44,6 +44,7 @@ impl Logged {
     pub(super) fn of(project: &Project, asked: &Asked) -> Result<Logged, Failure> {
         let Some(store) = project.recorded()? else { return Ok(Logged::default()) };
         let retired = retired_kernel(project, &asked.name, Some(&asked.path))?.map(|made| made.because);
+        let sources = asked.file.as_ref().and_then(|file| About::of(file, &asked.path).sources);
         // One about another kernel says nothing of this one.
         let path = inside(&asked.path);
         let session = latest(project, |session| session.is_about_kernel(&asked.name, &path))?;
@@ -52,7 +53,7 @@ impl Logged {
         let decided = decisions.last().map(|made| format!("{}: {}", made.choice, made.because));
         let session = session.filter(Session::is_open);
         let smallest = session.as_ref().and_then(|session| session.smallest.clone());
-        let stood = session.map(|session| stands(&store, session, &decisions)).transpose()?;
+        let stood = session.map(|session| stands(&store, session, &decisions, sources.as_deref())).transpose()?;
         let (session, mut guessed) = stood.map_or((None, Vec::new()), |(now, guessed)| (Some(now), guessed));
         guessed.retain(|change| change.kernel == asked.name);
         let here = environment();
@@ -63,7 +64,6 @@ impl Logged {
         let doctors = machines.iter().chain(&attempts).filter(|one| one.verb == DOCTOR && one.environment == here);
         let examined = doctors.max_by_key(|one| one.at_ms).map(|one| one.outcome == AttemptOutcome::Passed);
         attempts.retain(|one| one.verb != DOCTOR);
-        let sources = asked.file.as_ref().and_then(|file| About::of(file, &asked.path).sources);
         Ok(Logged { retired, session, decided, blind: guessed, smallest, examined, attempts, sources })
     }
 
@@ -201,9 +201,14 @@ impl Logged {
 }
 
 /// How a session stands, and the changes in it that were made blind.
-fn stands(store: &Store, session: Session, decisions: &[Decision]) -> Result<(SessionNow, Vec<BlindChange>), Failure> {
+fn stands(
+    store: &Store,
+    session: Session,
+    decisions: &[Decision],
+    sources: Option<&str>,
+) -> Result<(SessionNow, Vec<BlindChange>), Failure> {
     let attempts = store.attempts(AttemptsOf::Session(&session.id))?;
-    let found = stop(&session, &attempts, decisions, now());
+    let found = stop(&session, &attempts, decisions, now(), sources);
     let best = best(&session, &attempts).map(|best| {
         let over = session.baseline.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
         let on = best.workload.map(|name| format!(" on {name}")).unwrap_or_default();
