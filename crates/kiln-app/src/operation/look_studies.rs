@@ -207,7 +207,7 @@ pub struct StudyRow {
 
 impl StudyRow {
     fn of(now: StudyNow) -> StudyRow {
-        let state = if now.gone && now.study.state == State::Running { State::Interrupted } else { now.study.state };
+        let state = now.state();
         let searching = || now.trials.iter().filter(|trial| trial.phase_id().is_searching());
         let trials = now.study.tried().unwrap_or_else(|| searching().count());
         let summary = now.study.summary.as_ref().and_then(|summary| summary.read().ok());

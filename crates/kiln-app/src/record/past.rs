@@ -34,6 +34,11 @@ impl StudyNow {
     pub fn is_running(&self) -> bool {
         self.study.state == State::Running && !self.gone
     }
+
+    /// How it stands: as recorded, but interrupted when the process that ran it is gone.
+    pub fn state(&self) -> State {
+        if self.gone && self.study.state == State::Running { State::Interrupted } else { self.study.state }
+    }
 }
 
 /// Studies as they stand now, for a list.

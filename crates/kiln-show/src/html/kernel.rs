@@ -79,7 +79,7 @@ fn studies(look: &KernelLook, view: &View) -> Option<Section> {
         table.row(vec![
             Cell::text(now.labels.name.clone().unwrap_or(id.clone()))
                 .to(view.is_page.then(|| Address::Study(id, String::new()).to_string())),
-            verdict.clone().unwrap_or(now.study.state.name().into()).into(),
+            verdict.clone().unwrap_or(now.state().name().into()).into(),
             speedup.map_or("-".into(), |(value, _)| {
                 let of = speedup_is(&now.study).map_or(String::new(), |words| format!(" ({words})"));
                 Cell::figure(value, format!("{value:.2}x{of}"))
@@ -317,6 +317,7 @@ mod tests {
     use crate::html::study::tests::look;
     use crate::sample::{study, trials};
     use kiln_app::History;
+    use kiln_store::State;
 
     #[test]
     fn causes_of_refusals_and_what_a_speedup_is_stand_on_the_page() {
@@ -333,11 +334,15 @@ mod tests {
             }],
         }]);
         own.summary = Some(kiln_store::Kept::found(summary));
+        // The process of the newest was killed: its record still says that it runs.
+        let mut killed = look(study(), trials()).story.now;
+        killed.gone = true;
+        (killed.study.state, killed.study.verdict, killed.study.summary) = (State::Running, None, None);
         let look = KernelLook {
             kernel: "softmax".into(),
             path: "kernels/softmax".into(),
             history: History {
-                studies: vec![look(own, trials()).story.now],
+                studies: vec![killed, look(own, trials()).story.now],
                 runs: Vec::new(),
                 validations: Vec::new(),
                 retired: None,
@@ -361,6 +366,7 @@ mod tests {
             at_ms: 0,
         };
         let html = document("t", &kernel_sections(&look, &View::page("kiln")));
+        assert!(html.contains("<td>interrupted</td>") && !html.contains("<td>running</td>"), "{html}");
         assert!(html.contains("As study abcd0123 found them.") && html.contains("softmax.cu:7"), "{html}");
         assert!(html.contains("1.50x (geometric mean over 2 workloads)"), "{html}");
         assert!(html.contains("1.50x [1.45, 1.55], geometric mean over 2 workloads, in study abcd0123"), "{html}");
