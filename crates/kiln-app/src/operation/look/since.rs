@@ -12,28 +12,29 @@ use crate::record::resume::SOURCES;
 pub enum KernelSince {
     /// The same.
     Same,
-    /// Its file has changed.
+    /// Its file has changed, perhaps its name only.
     File,
     /// Its file has not, and sources have.
     Sources,
-    /// Its file is not there any more.
+    /// Its file is not where the study found it: nothing is known of it.
     Gone,
 }
 
 /// What changed since a study.
 pub fn kernel_since(study: &Study, notes: &[Note]) -> Option<KernelSince> {
     let folder = study.environment.read().ok().and_then(|on| on.folder.clone());
-    // A path is as it was typed, from where kiln was called then: here it may lead to another kernel.
+    let mut renamed = false;
     let places = [Some(study.path.clone()), folder].into_iter().flatten().map(Utf8PathBuf::from);
     for path in places.filter(|path| path.exists()) {
         match KernelFile::read(&path) {
             // What cannot be read now could be then.
             Err(_) => return Some(KernelSince::File),
             Ok(file) if file.spec.name == study.kernel => return beside(&file, path, study, notes),
-            Ok(_) => {}
+            // A relative path is as it was typed, from where kiln was called then: here it may lead to another kernel.
+            Ok(_) => renamed |= path.is_absolute(),
         }
     }
-    Some(KernelSince::Gone)
+    Some(if renamed { KernelSince::File } else { KernelSince::Gone })
 }
 
 fn beside(file: &KernelFile, path: Utf8PathBuf, study: &Study, notes: &[Note]) -> Option<KernelSince> {
@@ -83,7 +84,10 @@ mod tests {
         std::fs::write(place("kernel.toml"), FILE.replace("[1, 2]", "[1, 2, 3]")).unwrap();
         assert_eq!(kernel_since(&study, &notes), Some(KernelSince::File));
         std::fs::write(place("kernel.toml"), FILE.replace("\"k\"\nentry", "\"other\"\nentry")).unwrap();
+        assert_eq!(kernel_since(&study, &notes), Some(KernelSince::File));
+        let path = std::mem::replace(&mut study.path, place("moved").to_string_lossy().into_owned());
         assert_eq!(kernel_since(&study, &notes), Some(KernelSince::Gone));
+        study.path = path;
         std::fs::write(place("kernel.toml"), "broken = [").unwrap();
         assert_eq!(kernel_since(&study, &notes), Some(KernelSince::File));
     }

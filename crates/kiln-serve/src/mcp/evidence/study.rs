@@ -163,7 +163,11 @@ pub(in crate::mcp) fn of_study(study: &Value, trials: &[Value], since: Option<Ke
         Some(KernelSince::Sources) => {
             " The kernel's sources have changed since: this is about the kernel as it was then."
         }
-        Some(KernelSince::Gone) | Some(KernelSince::Same) | None => "",
+        Some(KernelSince::Gone) => {
+            " It is not known whether the kernel has changed since: it is not where the study found it."
+        }
+        None => " It is not known whether the kernel has changed since.",
+        Some(KernelSince::Same) => "",
     };
     match since {
         Some(KernelSince::File | KernelSince::Sources) => {
@@ -249,6 +253,10 @@ mod tests {
                 .ends_with("The kernel's file has changed since: this is about the kernel as it was then.")
         );
         assert!(changed.not_checked.iter().any(|one| one.contains("as it is now")), "{:?}", changed.not_checked);
+        for unknown in [Some(KernelSince::Gone), None] {
+            let claim = of_study(&winner, &[], unknown).may_claim;
+            assert!(claim.contains("It is not known whether the kernel has changed since"), "{claim}");
+        }
         let on = of_study(&winner, &[], None).json()["environment"].take();
         assert_eq!(
             (&on["config"], &on["workloads"], &on["kernel"]),
