@@ -7,7 +7,7 @@
 //! | `phase` | a phase, such as `search` or `small/search`; several with commas |
 //! | `gate` | the gate that refused; several with commas |
 //! | `workload` | the workload of a search of its own, or on which a trial was refused |
-//! | `t.NAME` | the value of the tunable NAME; several with commas |
+//! | `t.NAME` | the value of the tunable NAME; several with commas, or, as of the keys above, by giving the key again |
 //! | `top` | only the so many fastest, and none of those refused or stopped early |
 //! | `sort` | `recorded` (usual), `fastest`, `slowest` |
 //! | `refused` | `hide`: plots leave out what was refused |
@@ -106,16 +106,14 @@ impl TrialFilter {
             "state" => {
                 let known = |name: &str| TrialState::from_name(name);
                 let names = || TrialState::ALL.iter().map(|state| state.name());
-                self.states = listed()
-                    .map(|name| known(name).ok_or_else(|| unknown(key, name, names())))
-                    .collect::<Result<_, _>>()?;
+                let found = listed().map(|name| known(name).ok_or_else(|| unknown(key, name, names())));
+                self.states.extend(found.collect::<Result<Vec<_>, _>>()?);
             }
             "gate" => {
                 let known = |name: &str| Gate::ALL.iter().copied().find(|gate| gate.name() == name);
                 let names = || Gate::ALL.iter().map(|gate| gate.name());
-                self.gates = listed()
-                    .map(|name| known(name).ok_or_else(|| unknown(key, name, names())))
-                    .collect::<Result<_, _>>()?;
+                let found = listed().map(|name| known(name).ok_or_else(|| unknown(key, name, names())));
+                self.gates.extend(found.collect::<Result<Vec<_>, _>>()?);
             }
             "sort" => {
                 let known = TrialOrder::ALL.into_iter().find(|order| order.name() == value);
@@ -129,13 +127,16 @@ impl TrialFilter {
                     _ => return Err(unknown(key, value, ["hide", "show"].into_iter())),
                 };
             }
-            "phase" => self.phases = listed().map(String::from).collect(),
+            "phase" => self.phases.extend(listed().map(String::from)),
             "workload" => self.workload = Some(value.into()),
             "top" => self.top = Some(number(key, value)?),
             "page" => self.page = number(key, value)? - 1,
             "trial" => self.trial = Some(value.into()),
             _ => match key.strip_prefix(TUNABLE).filter(|name| !name.is_empty()) {
-                Some(name) => self.values.push((name.into(), listed().map(String::from).collect())),
+                Some(name) => match self.values.iter_mut().find(|(own, _)| own == name) {
+                    Some((_, values)) => values.extend(listed().map(String::from)),
+                    None => self.values.push((name.into(), listed().map(String::from).collect())),
+                },
                 None => {
                     let report = Report::error(format!("there is no filter `{key}`"));
                     let near = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
@@ -486,6 +487,9 @@ mod tests {
         assert_eq!(kept("workload", "a"), [2]);
         assert_eq!(kept("t.LANES", "8"), [0, 2]);
         assert_eq!(kept("t.MODE", "a b"), [1]);
+        let either =
+            TrialFilter::parse([("t.LANES", "8"), ("t.LANES", "16"), ("state", "passed"), ("state", "refused")]);
+        assert_eq!(either.unwrap().select(&all), [0, 1, 2]);
         assert_eq!(kept("top", "2"), [0, 2]);
         let sorted = |value: &str| TrialFilter::parse([("sort", value)]).unwrap().ordered(&all, vec![0, 1, 2, 3]);
         assert_eq!(sorted("fastest"), [2, 0, 3, 1]);
