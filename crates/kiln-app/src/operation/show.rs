@@ -5,6 +5,7 @@ use kiln_store::{Note, Run};
 
 use crate::failure::Failure;
 use crate::project::Project;
+use crate::record::resume::SOURCES;
 use crate::record::{StudyNow, of_winners};
 
 /// Everything recorded of a study but its samples.
@@ -13,6 +14,13 @@ pub struct Story {
     pub now: StudyNow,
     /// Remarks, in the order noted.
     pub notes: Vec<Note>,
+}
+
+impl Story {
+    /// The hash of the sources that the study measured, where it noted one.
+    pub fn sources(&self) -> Option<&str> {
+        self.notes.iter().rfind(|note| note.kind == SOURCES).map(|note| note.text.as_str())
+    }
 }
 
 /// What a name stands for.

@@ -141,6 +141,14 @@ fn drawn(desk: &Desk, place: &Place, pairs: &Pairs) -> Result<Page, Failure> {
         }
         Place::Compare(a, b) if a.is_empty() || b.is_empty() => {
             let look = look_studies(desk.project(), &StudiesFilter::default())?;
+            // Any name of a study stands for it here too.
+            let short =
+                |name: &String| match Some(name).filter(|name| !name.is_empty()).and_then(|name| desk.study(name).ok())
+                {
+                    Some(look) => look.story.now.study.short_id().to_string(),
+                    None => name.clone(),
+                };
+            let (a, b) = (short(a), short(b));
             let chosen = (a.as_str(), b.as_str());
             Ok(Page::new(
                 "Compare".into(),

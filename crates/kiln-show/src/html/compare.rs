@@ -81,7 +81,15 @@ fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Vec<Block> {
     if names.is_empty() {
         return vec![Block::words("Neither has confirmed figures.")];
     }
+    let has_none = found.each_ref().map(Vec::is_empty);
     let caption = match looks.map(baseline) {
+        [one, other] if has_none != [false, false] => {
+            let (with, over, without) = if has_none[1] { ("first", one, "second") } else { ("second", other, "first") };
+            let over = over.unwrap_or("an unnamed baseline");
+            format!(
+                "Times of the {with} study's winner, and its speedup over {over}; the {without} study has no result"
+            )
+        }
         [Some(one), Some(other)] if one == other => {
             format!("Times of the winners, and their speedup over {one}; the studies ran at different times")
         }
@@ -95,7 +103,7 @@ fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Vec<Block> {
     };
     let mut table = Table::new(caption, &["workload", titles[1], titles[2], "second over first #"]);
     let (apart, shapes) = (apart(looks), looks.map(shapes));
-    let mut unlike = Vec::new();
+    let (mut unlike, mut has_ratio) = (Vec::new(), false);
     for name in names {
         let of = |at: usize| found[at].iter().find(|one| one.name == *name);
         let cell = |at: usize| {
@@ -108,10 +116,17 @@ fn workloads(looks: [&StudyLook; 2], titles: &[&str; 3]) -> Vec<Block> {
         let differ = first.zip(second).filter(|(one, other)| both.is_some() && one != other);
         unlike.extend(differ.map(|(one, other)| format!("{name}: {one} in the first study, {other} in the second")));
         let ratio = both.filter(|_| apart.is_empty() && differ.is_none()).map(|(a, b)| b.best_ms / a.best_ms);
+        has_ratio |= ratio.is_some();
         let ratio = ratio.map_or("-".into(), |ratio| Cell::figure(ratio, format!("{ratio:.3}")));
         table.row(vec![Cell::text(name.clone()), cell(0), cell(1), ratio]);
     }
     let mut blocks = vec![Block::Table(table)];
+    let [one, other] = looks.map(|look| look.story.sources());
+    if has_ratio && one.zip(other).is_some_and(|(one, other)| one != other) {
+        let words = "The kernel's sources, or those of its baselines or reference, differ between the two studies: a ratio is of two \
+                     versions, not of two configurations of one.";
+        blocks.push(Block::words(words));
+    }
     let mut why = |words: &str, differ: Vec<String>| {
         if !differ.is_empty() {
             blocks.push(Block::words(words));
@@ -196,6 +211,7 @@ fn asked(look: &StudyLook) -> Vec<(String, String)> {
         ("architecture".into(), study.arch.clone().unwrap_or("-".into())),
         ("kernel file".into(), study.spec_hash.chars().take(12).collect()),
     ];
+    all.extend(look.story.sources().map(|hash| ("sources".into(), hash.chars().take(12).collect())));
     all.extend(baseline(look).map(|name| ("baseline".into(), name.into())));
     // The names of settings are those of their flags, nearly.
     let options = study.options.read().ok().and_then(|options| serde_json::to_value(options).ok());

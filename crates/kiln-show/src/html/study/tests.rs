@@ -297,6 +297,26 @@ fn a_study_that_a_fault_ended_says_which_and_how_to_go_on() {
     assert!(html.contains("--resume abcd0123"), "{html}");
 }
 
+#[test]
+fn a_comparison_says_who_has_no_result_and_that_sources_differ() {
+    let shown = |a: &StudyLook, b: &StudyLook| document("t", &crate::html::compare_sections(a, b, &View::file("kiln")));
+    let ended = |sources: &str| {
+        let mut seen = look(study(), trials());
+        seen.story.notes.push(Note { at_ms: BEGAN, kind: "sources".into(), text: sources.into() });
+        seen
+    };
+    let broken_off = look(Study { state: State::Interrupted, verdict: None, summary: None, ..study() }, trials());
+    let html = shown(&ended("aa"), &broken_off);
+    assert!(html.contains("its speedup over numpy; the second study has no result"), "{html}");
+    let html = shown(&broken_off, &ended("aa"));
+    assert!(html.contains("the second study's winner") || html.contains("the second study&#39;s winner"), "{html}");
+    assert!(html.contains("the first study has no result") && !html.contains("do not compare"), "{html}");
+    let html = shown(&ended("aa"), &ended("bb"));
+    assert!(html.contains(">sources<") && html.contains("a ratio is of two versions"), "{html}");
+    let html = shown(&ended("aa"), &ended("aa"));
+    assert!(!html.contains(">sources<") && !html.contains("two versions"), "{html}");
+}
+
 /// A kernel file with one workload of N elements.
 fn stated(n: u32) -> String {
     format!(
