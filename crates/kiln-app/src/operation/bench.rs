@@ -9,7 +9,7 @@ use std::io::Read;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_core::{Config, Outcome, Refusal, Report};
+use kiln_core::{Config, Outcome, Refusal, Report, Use};
 use kiln_stats::Thresholds;
 use kiln_study::{Baselines, Bench, Extent, Figures, Kernel, Rival, Settings, Versus, environment, peaks, versus};
 use serde_json::Value;
@@ -74,6 +74,24 @@ pub struct Benched<'a> {
     pub ran_on: Value,
     /// The run as it is recorded; none where the configuration was refused.
     pub(crate) run: Option<Recorded>,
+}
+
+impl Benched<'_> {
+    /// The commit that was measured, with `+` where there were changes on top; none outside of a repository, and where nothing ran.
+    pub fn commit(&self) -> Option<&str> {
+        self.run.as_ref()?.run.git_commit.as_deref()
+    }
+
+    /// Holdout workloads that this target has and that were not measured.
+    pub fn holdouts_left(&self) -> Vec<&str> {
+        let measured = |name: &str| match &self.outcome {
+            Outcome::Passed(figures) => figures.iter().any(|one| one.workload == name),
+            Outcome::Refused(_) => false,
+        };
+        let own = self.kernel.selection.spec.workloads.iter();
+        let own = own.filter(|one| one.use_for == Use::Holdout && one.is_for(self.kernel.target()));
+        own.map(|one| &*one.name).filter(|name| !measured(name)).collect()
+    }
 }
 
 impl Ends for Benched<'_> {

@@ -1,12 +1,14 @@
 //! What supports a verdict, so that it cannot be overstated. In: the object a verb prints. Out: the verdict, intervals, number of samples
 //! or cases, refusals, the environment, what was not checked, and the most that may be claimed, in one sentence.
 
+mod bench;
 mod correct;
 mod study;
 
 use kiln_app::environment;
 use serde_json::{Map, Value, json};
 
+pub(super) use bench::{of_baselines, of_bench};
 pub(super) use correct::{of_check, of_fuzz, of_gate, of_sanitizer};
 pub(super) use study::of_study;
 
@@ -98,12 +100,11 @@ fn together(intervals: &[Value]) -> String {
     all.join(", ")
 }
 
+const SHAPES: &str = "shapes other than the workloads named here (fuzz; kiln sweep)";
+const RACES: &str = "races and accesses out of bounds (sanitize)";
+
 /// What no measurement of speed looks at.
-const SPEED_ALONE: [&str; 3] = [
-    "shapes other than the workloads named here (fuzz; kiln sweep)",
-    "races and accesses out of bounds (sanitize)",
-    "other devices, drivers and dtypes: each needs its own measurement",
-];
+const SPEED_ALONE: [&str; 3] = [SHAPES, RACES, "other devices, drivers and dtypes: each needs its own measurement"];
 
 fn words(all: &[&str]) -> Vec<String> {
     all.iter().map(ToString::to_string).collect()
@@ -126,87 +127,6 @@ fn measured(refusal: &Value) -> String {
     match name(refusal, "limit") {
         "" => name(refusal, "measured").into(),
         limit => format!("{} (limit: {limit})", name(refusal, "measured")),
-    }
-}
-
-/// `kiln bench`. `holdouts`: whether those were measured.
-pub(super) fn of_bench(result: &Value, holdouts: bool) -> Evidence {
-    if result.get("refused").is_some() {
-        return refused(&result["refused"], result);
-    }
-    let mut intervals = Vec::new();
-    let (mut refusals, mut claims, mut not_checked) = (Vec::new(), Vec::new(), Vec::new());
-    for workload in list(result, "workloads") {
-        let on = name(workload, "workload");
-        intervals.push(json!({
-            "workload": on, "what": "time of one call", "unit": "s", "value": workload["times"]["median"],
-            "ci95": workload["median_ci95"], "n": workload["times"]["n"],
-        }));
-        for side in list(workload, "baselines") {
-            intervals.push(json!({
-                "workload": on, "what": "speedup", "against": side["name"], "value": side["speedup"],
-                "ci95": side["speedup_ci95"], "n": side["candidate"]["n"], "verdict": side["verdict"],
-                "cliffs_delta": side["cliffs_delta"],
-            }));
-            claims.push(format!(
-                "{on}: {} over {}, verdict {}",
-                speedup(side),
-                name(side, "name"),
-                name(side, "verdict")
-            ));
-        }
-        refusals.extend(list(workload, "unmeasured").iter().cloned());
-        let (timed, reference) = (&workload["checked"]["timed"], &workload["checked"]["reference"]);
-        if let (Some(timed), Some(reference)) = (timed.as_u64(), reference.as_u64()) {
-            not_checked.push(format!(
-                "{on}: {} of {timed} timed calls against the reference",
-                timed.saturating_sub(reference)
-            ));
-        }
-    }
-    not_checked.extend(list(result, "left").iter().filter_map(Value::as_str).map(|on| format!("{on}: interrupted")));
-    if !holdouts {
-        not_checked.push("holdout workloads (holdouts: true)".into());
-    }
-    not_checked.extend(words(&SPEED_ALONE));
-    let config = &result["config"];
-    let claimed = if claims.is_empty() { "times alone, no comparison".into() } else { claims.join("; ") };
-    Evidence {
-        verdict: if claims.is_empty() { "no comparison".into() } else { together(&intervals) },
-        n: fewest(&intervals),
-        intervals,
-        refusals,
-        on: only(result, &["device", "cache", "threads", "seed", "target"]),
-        not_checked,
-        may_claim: format!("On {}, {} cache, {config}: {claimed}.", name(result, "device"), name(result, "cache")),
-    }
-}
-
-/// `kiln bench --baselines`.
-pub(super) fn of_baselines(result: &Value) -> Evidence {
-    let mut intervals = Vec::new();
-    let mut refusals = Vec::new();
-    for workload in list(result, "workloads") {
-        for side in list(workload, "baselines") {
-            intervals.push(json!({
-                "workload": workload["workload"], "what": "time of one call", "unit": "s", "of": side["name"],
-                "value": side["times"]["median"], "ci95": side["median_ci95"], "n": side["times"]["n"],
-            }));
-        }
-        refusals.extend(list(workload, "unmeasured").iter().cloned());
-    }
-    Evidence {
-        verdict: "no comparison".into(),
-        n: fewest(&intervals),
-        intervals,
-        refusals,
-        on: only(result, &["device", "cache", "threads", "seed", "target"]),
-        not_checked: words(&["the kernel: only baselines were measured"]),
-        may_claim: format!(
-            "Times of baselines on {}, {} cache; nothing about the kernel.",
-            name(result, "device"),
-            name(result, "cache")
-        ),
     }
 }
 
@@ -377,23 +297,32 @@ mod tests {
     #[test]
     fn a_benchmark_says_how_sure_it_is_and_what_it_did_not_look_at() {
         let result = json!({
+            "name": "k", "target": "cpu", "variant": "T=f32", "git_commit": "0123456789abcdef+",
             "device": "GPU", "cache": "cold", "config": { "VEC": 8 }, "left": [], "workloads": [{
                 "workload": "s", "times": { "n": 100, "median": 1e-3 }, "median_ci95": [0.9e-3, 1.1e-3],
                 "checked": { "timed": 500, "reference": 20 },
                 "baselines": [{ "name": "torch", "speedup": 1.25, "speedup_ci95": [1.2, 1.3], "verdict": "faster", "candidate": { "n": 95 } }],
             }],
         });
-        let evidence = of_bench(&result, false).json();
+        let evidence = of_bench(&result, &["held"]).json();
         assert_eq!((evidence["n"].as_u64(), evidence["verdict"].as_str()), (Some(95), Some("faster")));
         assert_eq!(
             evidence["may_claim"],
-            "On GPU, cold cache, {\"VEC\":8}: s: 1.250x (95 % interval 1.200 to 1.300) over torch, verdict faster."
+            "k (cpu, T=f32) with {\"VEC\":8}, commit 0123456789ab+: on GPU, cold cache: s: 1.250x (95 % interval 1.200 to 1.300) over \
+             torch, verdict faster."
+        );
+        let on = &evidence["environment"];
+        assert_eq!(
+            (&on["kernel"], &on["config"], &on["workloads"], &on["git_commit"]),
+            (&json!("k"), &json!({ "VEC": 8 }), &json!(["s"]), &json!("0123456789abcdef+"))
         );
         let missing: Vec<&str> = list(&evidence, "not_checked").iter().filter_map(Value::as_str).collect();
         assert!(
             missing.contains(&"s: 480 of 500 timed calls against the reference")
-                && missing.iter().any(|one| one.starts_with("holdout"))
+                && missing.contains(&"holdout workloads (holdouts: true): held")
         );
+        let without = of_bench(&result, &[]).not_checked;
+        assert!(!without.iter().any(|one| one.contains("holdout")), "{without:?}");
     }
 
     fn environment_of(evidence: Evidence) -> Value {
@@ -444,7 +373,7 @@ mod tests {
         );
         // What the result says of the device stays; on a GPU that is the device.
         let bench = json!({ "device": "mine", "cache": "cold", "workloads": [] });
-        assert_eq!(environment_of(of_bench(&bench, false).ran_on(&machine))["device"], "mine");
+        assert_eq!(environment_of(of_bench(&bench, &[]).ran_on(&machine))["device"], "mine");
         let gpu = json!({ "gpu": { "name": "A GPU" }, "processor": "A Processor" });
         assert_eq!(environment_of(of_gate(&json!({ "passed": true }), "run").ran_on(&gpu))["device"], "A GPU");
         let study = json!({ "state": "running", "summary": null, "options": { "cache": "warm", "threads": 1 } });

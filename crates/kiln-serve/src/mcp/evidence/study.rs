@@ -1,12 +1,12 @@
 //! What supports a study's verdict. In: the study as `kiln show --json` has it, its trials, what changed of the kernel since. Out: its evidence. Of one
 //! that has no end: what was refused so far, and that nothing may be claimed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kiln_app::KernelSince;
 use serde_json::{Map, Value, json};
 
-use super::{Evidence, SPEED_ALONE, fewest, list, name, only, speedup, words};
+use super::{Evidence, RACES, SHAPES, SPEED_ALONE, fewest, list, name, only, speedup, words};
 
 /// Phases in which configurations compete; each is tried there once.
 const SEARCHING: [&str; 3] = ["default", "seed", "search"];
@@ -153,7 +153,8 @@ pub(in crate::mcp) fn of_study(study: &Value, trials: &[Value], since: Option<Ke
     }
     let has_winner =
         summary["config"].is_object() || list(summary, "workloads").iter().any(|one| one["config"].is_object());
-    match (has_winner, list(study, "validated").is_empty()) {
+    let is_validated = covered(study);
+    match (has_winner, !is_validated) {
         (true, true) => not_checked.push("100 good runs: the winner is not validated (fuzz with runs: 100)".into()),
         (false, _) => not_checked.push("100 good runs (fuzz with runs: 100): there is no winner to validate".into()),
         (true, false) => {}
@@ -178,7 +179,17 @@ pub(in crate::mcp) fn of_study(study: &Value, trials: &[Value], since: Option<Ke
         }
         Some(KernelSince::Same) => {}
     }
-    not_checked.extend(words(&SPEED_ALONE));
+    let was_sanitized = !list(summary, "sanitized").is_empty();
+    not_checked.extend(SPEED_ALONE.iter().map(|usual| {
+        match *usual {
+            SHAPES if is_validated => "the speed on shapes other than the workloads named here (kiln sweep)".into(),
+            RACES if was_sanitized => {
+                "races and accesses out of bounds of the winner (sanitize): only refused configurations were sanitized"
+                    .into()
+            }
+            usual => usual.into(),
+        }
+    }));
     let refused = summary["refused"].as_object().into_iter().flatten();
     let refusals = refused.map(|(gate, count)| json!({ "gate": gate, "count": count }));
     let late = list(summary, "late").iter().map(|late| {
@@ -207,6 +218,15 @@ pub(in crate::mcp) fn of_study(study: &Value, trials: &[Value], since: Option<Ke
         not_checked,
         may_claim: may_claim + changed,
     }
+}
+
+/// Whether all its winners are validated: fuzzed on shapes beyond the workloads.
+fn covered(study: &Value) -> bool {
+    let summary = &study["summary"];
+    let own = list(summary, "workloads").iter().map(|one| &one["config"]).chain([&summary["config"]]);
+    let winners: BTreeSet<String> = own.filter(|config| config.is_object()).map(ToString::to_string).collect();
+    let validated: BTreeSet<&str> = list(study, "validated").iter().map(|one| name(one, "config")).collect();
+    !winners.is_empty() && validated.len() >= winners.len()
 }
 
 /// With its first letter small.
@@ -265,6 +285,21 @@ mod tests {
         let without = study("no_valid_candidate", json!([]));
         let unvalidated = of_study(&without, &[], None).not_checked;
         assert!(unvalidated.iter().any(|one| one.contains("there is no winner to validate")), "{unvalidated:?}");
+    }
+
+    #[test]
+    fn what_was_looked_at_is_not_called_unchecked() {
+        let missing = |validated: Value, sanitized: Value| {
+            let summary =
+                json!({ "verdict": "reached", "config": { "A": 1 }, "workloads": [], "sanitized": sanitized });
+            let study = json!({ "kernel": "k", "validated": validated, "summary": summary });
+            of_study(&study, &[], Some(KernelSince::Same)).not_checked
+        };
+        let nothing = missing(json!([]), json!([]));
+        assert!(nothing.contains(&SHAPES.to_string()) && nothing.contains(&RACES.to_string()), "{nothing:?}");
+        let all = missing(json!([{ "config": "A=1", "runs": 100 }]), json!([{ "gate": "numerics" }]));
+        assert!(!all.iter().any(|one| one.contains("fuzz") || one == RACES), "{all:?}");
+        assert!(all.iter().any(|one| one.contains("only refused configurations were sanitized")), "{all:?}");
     }
 
     #[test]

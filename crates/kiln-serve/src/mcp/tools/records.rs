@@ -131,12 +131,16 @@ fn of_run(object: &Value) -> Evidence {
     figures["cache"] = run["cache"].clone();
     figures["config"] = run["config"].clone();
     figures["left"] = json!([]);
-    let mut evidence = of_bench(&figures, true);
+    figures["name"] = run["kernel"].clone();
+    for key in ["target", "variant", "git_commit"] {
+        figures[key] = run[key].clone();
+    }
+    let mut evidence = of_bench(&figures, &[]);
     if list(object, "workloads").iter().all(|workload| workload.get("times").is_none()) {
         evidence.intervals.clear();
         evidence.n = None;
     }
-    evidence.on = only(run, &["device", "arch", "cache", "threads", "git_commit", "kiln_version", "environment"]);
+    evidence.on.extend(only(run, &["arch", "cache", "threads", "seed", "spec_hash", "kiln_version", "environment"]));
     evidence.not_checked.push("the kernel as it is now: this was measured then".into());
     evidence
 }
