@@ -1,8 +1,8 @@
 //! Why this configuration: the winner against baseline, runner-up and default, what each of its choices is worth, and every candidate that looked faster with the
 //! reason why it did not win. In: a look at a study. Out: its sections.
 
-use kiln_app::{Against, CHALLENGER, FasterCandidate, PairedWorkload, StudyLook, Succession, WhyNot};
-use kiln_stats::{Estimate, Interval};
+use kiln_app::{Against, CHALLENGER, FasterCandidate, PairedWorkload, RivalKind, StudyLook, Succession, WhyNot};
+use kiln_stats::{Estimate, Interval, Verdict};
 
 use super::study::outcome::{summary, worth};
 use super::study::trials::repeat_trial;
@@ -28,7 +28,10 @@ pub fn why_sections(look: &StudyLook, view: &View) -> Vec<Section> {
     if let Some(summary) = summary(look) {
         first.push(Block::words(format!("{}: {}.", summary.verdict, summary.reason)));
     }
-    first.extend(look.successions.iter().map(|one| Block::words(replaced(one))));
+    for one in &look.successions {
+        first.push(Block::words(replaced(one)));
+        first.extend(decided(look, one).map(Block::words));
+    }
     let mut sections = vec![Section::new("why", format!("{}: why this configuration", study.kernel), first)];
     let against: Vec<Block> = look.against.iter().map(|one| Block::Table(compared(one))).collect();
     match against.is_empty() {
@@ -91,6 +94,17 @@ fn replaced(succession: &Succession) -> String {
         false => format!("The ablation measured {winner} as faster; it was confirmed and took its place"),
     };
     format!("{found}{how}.{not_tried}")
+}
+
+/// What decided, where the ablation's few samples show no difference when they are judged alone.
+fn decided(look: &StudyLook, succession: &Succession) -> Option<String> {
+    let own = |one: &&Against| one.rival == RivalKind::Replaced && one.workload == succession.workload;
+    let unshown = |one: &&PairedWorkload| one.verdict != Verdict::Faster;
+    let verdict = look.against.iter().find(own)?.workloads.iter().find(unshown)?.verdict.name();
+    Some(format!(
+        "The ablation's samples alone are too few to tell the two apart ({verdict} in the table below): it only names whom to confirm. \
+         The confirmation decided: it measured each against the baseline."
+    ))
 }
 
 fn compared(against: &Against) -> Table {

@@ -1,12 +1,14 @@
 //! A recorded study as it stands now, for people and for machines.
 
+use std::collections::BTreeSet;
+
 use jiff::tz::TimeZone;
 use kiln_app::StudyNow;
 use kiln_store::{Labels, Remark, State, Study, Trial, Validation};
 use serde_json::{Value, json};
 
 use crate::results::fuzz::validation;
-use crate::words::number::{json_count, mean_of};
+use crate::words::number::{grouped, json_count, mean_of};
 use crate::words::remark::remarks_json;
 use crate::words::time::stamp;
 
@@ -14,6 +16,27 @@ use crate::words::time::stamp;
 pub(crate) fn speedup_is(study: &Study) -> Option<String> {
     let summary = study.summary.as_ref()?.read().ok()?;
     mean_of(summary.workloads.iter().filter(|one| !one.holdout).count())
+}
+
+/// Configurations that only the ablation measured: the search did not try them, and a study's count is of the search.
+pub(crate) fn only_ablated(trials: &[Trial]) -> usize {
+    let own = |trial: &Trial| (trial.phase_id().workload.map(String::from), trial.config.clone());
+    let tried: BTreeSet<_> = trials.iter().filter(|trial| trial.phase_id().is_searching()).map(own).collect();
+    let ablated = trials.iter().filter(|trial| trial.phase_id().name == "ablation").map(own);
+    ablated.filter(|one| !tried.contains(one)).collect::<BTreeSet<_>>().len()
+}
+
+/// The number of configurations tried: while searching, and how many more the ablation measured.
+pub(crate) fn tried(past: &Past, trials: &[Trial]) -> String {
+    match only_ablated(trials) {
+        0 => grouped(past.trials as u128),
+        more => format!(
+            "{} ({} while searching, {} more in the ablation)",
+            grouped((past.trials + more) as u128),
+            grouped(past.trials as u128),
+            grouped(more as u128)
+        ),
+    }
 }
 
 /// A study with what the record alone does not say.

@@ -5,10 +5,10 @@ use kiln_store::{Ablated, State};
 use kiln_study::Summary;
 
 use crate::html::{Address, Block, Cell, Section, Table, View};
-use crate::studies::past::{Past, speedup_is};
+use crate::studies::past::{Past, only_ablated, speedup_is, tried};
 use crate::studies::study::repeat;
 use crate::words::command::Command;
-use crate::words::number::{counted, duration, grouped, stretch};
+use crate::words::number::{counted, duration, stretch};
 use crate::words::scrutiny::{least_checked, notes};
 use crate::words::time::moment;
 
@@ -33,7 +33,9 @@ pub(super) fn overview(look: &StudyLook, view: &View) -> Section {
             .into(),
     );
     fact("device", past.device().into());
-    fact("configurations tried", Cell::figure(past.trials as f64, grouped(past.trials as u128)));
+    let trials = &look.story.now.trials;
+    let count = past.trials + only_ablated(trials);
+    fact("configurations tried", Cell::figure(count as f64, tried(&past, trials)));
     fact("when", format!("{}, for {}", moment(study.started_ms, &view.zone), stretch(past.seconds)).into());
     if let Some((cost, price)) = past.spent() {
         fact("cost", Cell::figure(cost, format!("{cost:.2} at {price}/h")));
@@ -50,7 +52,7 @@ pub(super) fn overview(look: &StudyLook, view: &View) -> Section {
     fact("commit", study.git_commit.clone().map_or("not in a repository".into(), Cell::code));
     fact("kiln", study.kiln_version.clone().into());
     let mut blocks = vec![Block::Facts(facts)];
-    let tried = counted(past.trials as u128, "configuration");
+    let so_far = counted(past.trials as u128, "configuration");
     match (past.state, summary(look)) {
         (_, Some(summary)) => {
             blocks.push(Block::words(format!("{}: {}.", summary.verdict, summary.reason)));
@@ -62,16 +64,16 @@ pub(super) fn overview(look: &StudyLook, view: &View) -> Section {
             }));
         }
         (State::Running, _) => {
-            blocks.push(Block::words(format!("Running, as process {}, {tried} so far.", study.owner)))
+            blocks.push(Block::words(format!("Running, as process {}, {so_far} so far.", study.owner)))
         }
         (State::Interrupted, _) => {
-            blocks.push(Block::words(format!("Interrupted after {tried}. Continue with:")));
+            blocks.push(Block::words(format!("Interrupted after {so_far}. Continue with:")));
             blocks.push(Block::Command(Command::resume(&view.kiln, study).to_string()));
         }
         (State::Failed, _) => {
             let why = look.story.notes.iter().rev().find(|note| note.kind == "fault");
             let why = why.map_or(String::new(), |note| format!(": {}", note.text));
-            blocks.push(Block::words(format!("Ended by a fault after {tried}{why}.")));
+            blocks.push(Block::words(format!("Ended by a fault after {so_far}{why}.")));
             blocks.push(Block::words("Once that is put right, continue with:"));
             blocks.push(Block::Command(Command::resume(&view.kiln, study).to_string()));
         }

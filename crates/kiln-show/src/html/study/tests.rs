@@ -235,6 +235,42 @@ fn a_winner_that_the_ablation_found_is_named_beside_the_one_it_replaced() {
 }
 
 #[test]
+fn what_the_ablation_cannot_show_alone_the_confirmation_decided() {
+    let mut seen = replaced();
+    let with = |verdict| kiln_app::Against {
+        rival: kiln_app::RivalKind::Replaced,
+        workload: None,
+        what: "LANES=8,FUSED=false".into(),
+        winner: kiln_core::Config::default(),
+        phase: "ablation".into(),
+        paired: true,
+        workloads: vec![kiln_app::PairedWorkload {
+            name: "small".into(),
+            speedup: 1.1,
+            speedup_ci95: kiln_stats::Interval { low: 0.9, high: 1.3 },
+            winner_s: 1e-3,
+            rival_s: 1.1e-3,
+            verdict,
+            samples: 5,
+        }],
+        overall: None,
+    };
+    let why = |seen: &StudyLook| document("t", &crate::html::why_sections(seen, &View::file("kiln")));
+    seen.against = vec![with(kiln_stats::Verdict::TooNoisy)];
+    let html = why(&seen);
+    assert!(html.contains("too few to tell the two apart (too_noisy in the table below)"), "{html}");
+    seen.against = vec![with(kiln_stats::Verdict::Faster)];
+    assert!(!why(&seen).contains("too few to tell"));
+
+    let count = |seen: &StudyLook| shown(seen, &TrialFilter::default(), &View::file("kiln"));
+    assert!(!count(&seen).contains("more in the ablation"));
+    let challenger = crate::sample::trial("ablation", 0, "LANES=8,FUSED=true", 0.0);
+    seen.story.now.trials.push(Trial { cost: None, ..challenger });
+    let html = count(&seen);
+    assert!(html.contains("6 (5 while searching, 1 more in the ablation)"), "{html}");
+}
+
+#[test]
 fn figures_keep_the_run_off_and_mark_a_winner_that_the_ablation_found() {
     let seen = replaced();
     let drawn = crate::html::study::measured::distributions(&seen);
