@@ -138,6 +138,7 @@ mod tests {
     fn a_number_that_is_not_understood_is_no_goal() {
         let odd = [
             "1.2",
+            "1e9x",
             "2\u{d7}",
             "20% faster",
             "20 % faster",

@@ -133,3 +133,17 @@ pub(super) fn validated(records: &Records, found: &Found, now: &Now) -> Option<b
             && same(&now.spec_hash, &made.spec_hash)
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_on_a_commit_names_its_gate_and_no_folder_that_is_gone() {
+        let words = "build_failed: /tmp/kiln-base-8634-WECXWg/base/sp ace/vec.c:43:9: error: no";
+        let said = told("the build", RefusalKind::Build, words);
+        assert_eq!((said.gate.as_str(), said.words.as_str()), ("build_failed", "sp ace/vec.c:43:9: error: no"));
+        let plain = told("the check", RefusalKind::Wrong, "y[0] is 3: expected 2");
+        assert_eq!((plain.gate.as_str(), plain.words.as_str()), ("the check", "y[0] is 3: expected 2"));
+    }
+}
