@@ -186,8 +186,9 @@ impl<'p> Trying<'p> {
             Ending::Unfit | Ending::Failed => AttemptOutcome::Fault,
         };
         let (phase, parts) = (found.phase.unwrap_or(self.phase), teller.map(Teller::parts).unwrap_or_default());
-        if found.ratios.is_empty() {
-            let first = teller.and_then(Teller::first_look);
+        // A first look is no verdict: it shows what is slow, and never that anything is fast.
+        if found.ratios.is_empty() && outcome == AttemptOutcome::Refused {
+            let first = teller.and_then(Teller::first_look).filter(|first| first.ratio < 1.0);
             found.ratios.extend(first.map(|FirstLook { baseline, workload, ratio }| Ratio {
                 on: Some(workload),
                 over: Some(baseline),

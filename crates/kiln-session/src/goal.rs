@@ -35,8 +35,7 @@ impl Goal {
     /// `1.2x s512`: a speedup and a workload. Words without a number are a goal that nobody measures, kept as they are; a number that
     /// is not read would be one that nobody notices.
     pub fn parse(text: &str) -> Result<Goal, GoalError> {
-        let expected =
-            "expected a speedup and a workload such as \"1.2x s512\", a speedup alone, or words without a number";
+        let expected = "expected a speedup up to 1000x and a workload such as \"1.2x s512\", a speedup alone, or words without a number";
         let wrong = || GoalError { typed: text.trim().into(), expected };
         let words: Vec<&str> = text.split_whitespace().collect();
         let (speedup, workload) = match words.as_slice() {
@@ -62,10 +61,13 @@ impl Goal {
     }
 }
 
+/// The largest speedup that anybody can mean.
+const MOST: f64 = 1000.0;
+
 /// `1.2x`.
 fn factor(word: &str) -> Option<f64> {
     let number = word.strip_suffix(['x', 'X'])?.parse::<f64>().ok()?;
-    (number.is_finite() && number > 0.0).then_some(number)
+    (number > 0.0 && number <= MOST).then_some(number)
 }
 
 /// Whether a word was meant as a number.
@@ -136,6 +138,7 @@ mod tests {
     fn a_number_that_is_not_understood_is_no_goal() {
         let odd = [
             "1.2",
+            "1e9x",
             "2\u{d7}",
             "20% faster",
             "20 % faster",

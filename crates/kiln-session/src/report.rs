@@ -179,8 +179,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
     let own = attempts.len() - others.len();
     let (build_s, bottleneck_s) = (time_to_build(session, attempts), time_to_bottleneck(session, attempts));
     let stands = |(at, one): (usize, &Attempted)| session.is_reached_by(one) && counts(session, attempts, at);
-    let first = attempts.iter().enumerate().position(stands);
-    let reached = first.is_some();
+    let reached = attempts.iter().enumerate().any(stands);
     let decided = decisions.iter().rfind(|made| made.is_of(session)).is_some_and(Decision::stops);
     let grade = grade(&Facts {
         goal: &session.goal.text,
@@ -198,10 +197,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         budget_s: session.budget_s,
         cost: spent.total,
     });
-    let to_best = match reached {
-        true => first,
-        false => best.as_ref().and_then(|best| attempts.iter().position(|one| one.id == best.attempt)),
-    };
+    let to_best = best.as_ref().and_then(|best| attempts.iter().position(|one| one.id == best.attempt));
     let row = SessionRow {
         session: session.id.clone(),
         started_ms: session.started_ms,
@@ -335,19 +331,10 @@ fn next(material: &Material<'_>, warnings: &[StopWarning], reached: bool) -> Vec
     steps.extend(warnings.iter().filter(|warning| first(warning.rule)).map(|warning| warning.hint.clone()));
     steps.dedup();
     if steps.is_empty() || decided.is_some() && steps.len() == 1 {
-        let newest = attempts.iter().rposition(|one| session.is_about(one) && one.speedup.is_some());
-        let limit = |at: usize| {
-            let same = |one: &&Attempted| one.same_kernel(&attempts[at]) && one.sources == attempts[at].sources;
-            attempts.iter().rfind(|one| same(one) && one.diagnosed())
-        };
-        steps.push(match newest.map(|at| (at, limit(at))) {
-            None => format!("measure where it stands: kiln bench {path}"),
-            Some((_, Some(Attempted { limit: Some(limit), .. }))) => {
-                format!("remove what limits it, {limit}: kiln explain {limit}")
-            }
-            Some((at, None)) => format!("see what limits it: kiln profile {path}{}", measured(&attempts[at])),
-            // A profile that named nothing.
-            Some((_, Some(_))) => format!("ask for the next step: kiln next {path}"),
+        let measured = attempts.iter().any(|one| session.is_about(one) && one.speedup.is_some());
+        steps.push(match measured {
+            false => format!("measure where it stands: kiln bench {path}"),
+            true => format!("ask for the next step: kiln next {path}"),
         });
     }
     steps

@@ -200,8 +200,11 @@ impl Tried for Tuned {
                     times,
                     holdout,
                 };
+                // Faster than its own default is not faster than a baseline.
+                let held = summary.baseline.is_some();
                 let apart = summary.workloads.iter().map(|one| ratio(Some(&one.name), one.speedup, one.holdout));
-                let whole = summary.speedup.map(|speedup| ratio(None, speedup, false));
+                let apart = apart.filter(|_| held);
+                let whole = summary.speedup.filter(|_| held).map(|speedup| ratio(None, speedup, false));
                 let limit = summary.limit.as_ref();
                 Found {
                     config: summary.config.as_ref().map(ToString::to_string),

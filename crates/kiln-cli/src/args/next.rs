@@ -38,7 +38,7 @@ mod tests {
                 words.push_str(before);
                 words.push_str(match name {
                     "at" => "k --target cpu --variant T=f32",
-                    "chosen" => "--config A=1",
+                    "chosen" | "back_to" | "guard" => "--config A=1",
                     "refusal_stage" => "build",
                     "validated_runs" => "100",
                     "message" => "'k: 1.50x of naive'",

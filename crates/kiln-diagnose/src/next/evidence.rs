@@ -170,6 +170,8 @@ pub struct FixTried {
     pub gain: f64,
     /// Seconds of a call before.
     pub before_s: f64,
+    /// The configuration before.
+    pub before: String,
     /// The command that brings the state before it back; none where that is not known exactly.
     pub revert: Option<String>,
     /// The next cause of the profile that was not tried yet, and its promise.

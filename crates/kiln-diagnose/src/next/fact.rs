@@ -7,8 +7,9 @@ use kiln_core::quoted;
 use serde::{Serialize, Serializer};
 
 /// Every name that the tree may use besides thresholds.
-pub const FACTS: [&str; 78] = [
+pub const FACTS: [&str; 79] = [
     "at",
+    "back_to",
     "baseline",
     "baseline_measured",
     "baselines",

@@ -64,6 +64,7 @@ fn fix(gain: f64) -> Evidence {
         promise: 4.0,
         gain,
         before_s: 1e-3,
+        before: "A=1".into(),
         revert: Some("git -C k restore --source=abc -- .".into()),
         other: Some(("narrow_loads".into(), 1.6)),
     };
@@ -343,6 +344,7 @@ fn advice_has_its_numbers() {
     }));
     assert!(guard.command.ends_with(" --update --config A=1"), "what was measured: {}", guard.command);
     assert_eq!(advice(&fix(0.9)).command, "git -C k restore --source=abc -- .");
+    assert!(advice(&fix(0.9)).then.unwrap().ends_with("--workload short --config A=1"), "what was measured before");
     assert_eq!(advice(&fix(0.9)).gain.as_deref(), Some("back to 1.00 ms a call"));
 }
 

@@ -4,7 +4,7 @@
 //!
 //! Two steps. `segment` divides the history, on the log scale, into the levels that fit best at a low price for each, so that
 //! it rather finds too many. Then the change between each two neighbours is tested by `split`, the weakest is dropped and its
-//! levels are joined, until every one left stands. A bump between two equal levels is found, which a search that splits in
+//! levels are joined, with the changes beside it set anew where their levels fit best, until every one left stands. A bump between two equal levels is found, which a search that splits in
 //! two first would miss. Runs beside each other are taken to be independent: a machine whose state lasts over many runs has
 //! changes of its own, and they are found too.
 
@@ -90,7 +90,7 @@ pub fn changes(history: &[Point], rule: &ChangeRule, seed: u64) -> Result<Vec<Ch
     }
     let price = PRICE * (values.len() as f64).ln() * scatter;
     let proposed = segment::starts(&logs, price, rule.min_runs);
-    let standing = standing(&values, proposed, rule, &mut Draws::new(seed));
+    let standing = standing(&values, &logs, proposed, rule, &mut Draws::new(seed));
     let point = |at: usize, p_value: f64| {
         let (before, after) = levels(&values, &standing, at);
         let ratio = order::median(after) / order::median(before);
@@ -116,7 +116,13 @@ fn scatter(logs: &[f64], history: &[Point]) -> f64 {
 }
 
 /// The proposed changes that stand against both neighbours, with their p-values.
-fn standing(values: &[f64], proposed: Vec<usize>, rule: &ChangeRule, draws: &mut Draws) -> Vec<(usize, f64)> {
+fn standing(
+    values: &[f64],
+    logs: &[f64],
+    proposed: Vec<usize>,
+    rule: &ChangeRule,
+    draws: &mut Draws,
+) -> Vec<(usize, f64)> {
     let least = rule.min_change.ln_1p();
     // None: not tested since a neighbour was dropped.
     let mut left: Vec<(usize, Option<(f64, f64)>)> = proposed.into_iter().map(|at| (at, None)).collect();
@@ -142,12 +148,28 @@ fn standing(values: &[f64], proposed: Vec<usize>, rule: &ChangeRule, draws: &mut
             Some((place, p_value, _)) if p_value > rule.alpha => {
                 left.remove(place);
                 for neighbour in [place.checked_sub(1), Some(place)].into_iter().flatten() {
-                    if let Some(neighbour) = left.get_mut(neighbour) {
-                        neighbour.1 = None;
+                    if neighbour < left.len() {
+                        set_anew(logs, &mut left, neighbour, rule.min_runs);
                     }
                 }
             }
             _ => return left.into_iter().filter_map(|(at, test)| test.map(|(p, _)| (at, p))).collect(),
+        }
+    }
+}
+
+/// Moves a change to where its levels fit best, one of which has grown: a short one beside it may have hidden that. It is to be tested
+/// again, and so are those whose levels it moves.
+fn set_anew<T>(logs: &[f64], changes: &mut [(usize, Option<T>)], place: usize, shortest: usize) {
+    let (before, after) = levels(logs, changes, place);
+    let from = changes[place].0 - before.len();
+    let whole = &logs[from..changes[place].0 + after.len()];
+    let at = segment::cut(whole, shortest).map_or(changes[place].0, |cut| from + cut);
+    let moved = at != changes[place].0;
+    changes[place] = (at, None);
+    for beside in [place.checked_sub(1), Some(place + 1)].into_iter().flatten().filter(|_| moved) {
+        if let Some(beside) = changes.get_mut(beside) {
+            beside.1 = None;
         }
     }
 }

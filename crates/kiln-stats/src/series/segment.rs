@@ -111,6 +111,22 @@ pub(crate) fn starts(values: &[f64], price: f64, shortest: usize) -> Vec<usize> 
     found
 }
 
+/// Where two levels fit best, each at least so long; none where there is no room.
+pub(crate) fn cut(values: &[f64], shortest: usize) -> Option<usize> {
+    let grown = |values: &mut dyn Iterator<Item = &f64>| {
+        let mut level = Level::default();
+        let costs = values.map(|value| {
+            level.push(*value);
+            level.cost()
+        });
+        costs.collect::<Vec<f64>>()
+    };
+    let (ahead, behind) = (grown(&mut values.iter()), grown(&mut values.iter().rev()));
+    let n = values.len();
+    let cost = |at: usize| ahead[at - 1] + behind[n - at - 1];
+    (shortest..=n.checked_sub(shortest)?).min_by(|one, other| cost(*one).total_cmp(&cost(*other)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,6 +167,13 @@ mod tests {
                 assert!((total + price * found.len() as f64 - least).abs() < 1e-9, "{values:?} {found:?}");
             }
         }
+    }
+
+    #[test]
+    fn two_levels_are_cut_where_they_meet() {
+        let step = [1.0, 1.1, 0.9, 1.0, 1.1, 2.0, 2.1, 1.9, 2.0];
+        assert_eq!((cut(&step, 1), cut(&step, 4), cut(&step, 5)), (Some(5), Some(5), None));
+        assert_eq!(cut(&step[..7], 3), Some(4), "no level is shorter than asked");
     }
 
     #[test]

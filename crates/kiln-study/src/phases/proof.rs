@@ -85,6 +85,10 @@ fn improve<A: Apparatus>(
         let Ablation { entries, faster, next: number } = ablation(bench, course, attempts, winner, next)?;
         (found.ablation, next) = (entries, number);
         let Some(faster) = faster.filter(|_| again < REPLACED) else { return Ok(()) };
+        // What a gate refused once gets no second try by another way.
+        if let Some(gate) = found.late.iter().find(|late| late.config == faster).map(|late| late.refusal.gate) {
+            return challenged(bench, course, &faster, &format!("it stays refused by {gate}"));
+        }
         let in_record = course.record.holds(&course.phase("final"), (beyond + again) as u64);
         let proof = bench.level_takes(Level::Full) + course.rest_takes(bench);
         let short = course.budget.left(bench.now()).is_some_and(|left| left <= proof);

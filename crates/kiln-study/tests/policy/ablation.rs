@@ -69,6 +69,20 @@ fn what_is_faster_but_wrong_does_not() {
 }
 
 #[test]
+fn what_was_refused_gets_no_second_try() {
+    let mut script = hidden();
+    let seen = std::cell::Cell::new(false);
+    script.refuse = Box::new(move |config, at| {
+        let first = at == At::Suite && config.to_string() == "A=7,B=5,C=0" && !seen.replace(true);
+        first.then(|| refusal(Gate::Timeout, "60 s"))
+    });
+    let played = script.play();
+    assert_ne!(played.config(), "A=7,B=5,C=0");
+    assert_eq!(played.summary().late.len(), 1);
+    assert!(played.heard("measured A=7,B=5,C=0 as faster than the winner: it stays refused by timeout"));
+}
+
+#[test]
 fn it_is_so_again_after_a_crash_and_in_a_replay() {
     let memory = Memory::default();
     let whole = hidden().play_on(&memory, false);

@@ -107,6 +107,11 @@ impl Asked {
         Selecting { path: self.path.clone(), target, variant, ..Selecting::default() }
     }
 
+    /// A target of its file, by name.
+    pub(super) fn target(&self, name: &str) -> Option<&kiln_spec::Target> {
+        self.file.as_ref()?.spec.targets.iter().find(|target| target.kind.name() == name)
+    }
+
     /// The kernel as commands name it.
     pub(super) fn at(&self, records: &Records) -> String {
         let (target, variant) = records.worked_on();

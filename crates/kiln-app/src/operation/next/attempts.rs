@@ -143,12 +143,6 @@ impl Logged {
         tried.map(|one| (&one.sources, &one.config)).collect::<BTreeSet<_>>().len()
     }
 
-    /// The configuration of the newest attempt with the sources as they are now.
-    pub(super) fn tried_last(&self) -> Option<&str> {
-        let newest = self.attempts.iter().rfind(|one| one.sources.is_some() && one.sources == self.sources)?;
-        newest.config.as_deref()
-    }
-
     /// The smallest case, as the session names it.
     pub(super) fn smallest(&self) -> Option<&str> {
         self.smallest.as_deref()

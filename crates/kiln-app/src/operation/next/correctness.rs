@@ -23,7 +23,11 @@ pub(super) fn refusal(
     found: Option<&Found>,
     now: &Now,
 ) -> Option<OpenRefusal> {
-    if let Some(kept) = kernel.and_then(|kernel| kept(project, logged, kernel, found, now)) {
+    let default = kernel.and_then(|kernel| kernel.default_config()).as_ref().map(Config::to_string);
+    // A later result of another configuration is no answer to it.
+    let logged = logged.refusal(default.as_deref());
+    let refused = logged.as_ref().and_then(|(_, refusal)| refusal.config.as_deref());
+    if let Some(kept) = kernel.and_then(|kernel| kept(project, kernel, refused, found, now)) {
         return Some(kept);
     }
     let since = found.map_or(i64::MIN, |found| found.at_ms);
@@ -31,9 +35,8 @@ pub(super) fn refusal(
     let study = records.studies.first().and_then(|study| Some((ended_ms(study), of_study(records, study)?)));
     // Of other sources they say nothing; an attempt knows its own, and so does a commit.
     let recorded = study.filter(|(at, _)| *at >= changed).into_iter().chain(of_commit(records, now));
-    let default = kernel.and_then(|kernel| kernel.default_config()).as_ref().map(Config::to_string);
-    let all = recorded.chain(logged.refusal(default.as_deref()));
-    all.filter(|(at, _)| *at > since).max_by_key(|(at, _)| *at).map(|(_, refusal)| refusal)
+    let all = recorded.filter(|(at, _)| *at > since).chain(logged);
+    all.max_by_key(|(at, _)| *at).map(|(_, refusal)| refusal)
 }
 
 /// The newest verdict against the files as they are now. A bisection judges other commits too: these say nothing.
@@ -58,8 +61,21 @@ fn of_commit(records: &Records, now: &Now) -> Option<(i64, OpenRefusal)> {
 }
 
 fn told(gate: &str, kind: RefusalKind, words: &str) -> OpenRefusal {
-    let words = words.lines().next().unwrap_or_default().to_string();
+    let words = words.lines().next().unwrap_or_default();
+    let named = words.split_once(": ").filter(|(name, _)| Gate::ALL.iter().any(|gate| gate.name() == *name));
+    let (gate, words) = named.unwrap_or((gate, words));
+    let words = without_worktree(words);
     OpenRefusal { gate: gate.into(), kind, words, config: None, alike: None, cause: None, case: None }
+}
+
+/// Words on a file of a temporary worktree, which is gone: the path from the repository's folder on.
+fn without_worktree(words: &str) -> String {
+    let inside = words.find("/kiln-base-").and_then(|at| {
+        let from = words[..at].rfind(' ').map_or(0, |space| space + 1);
+        let rest = words[at..].split_once("/base/")?.1;
+        Some(format!("{}{rest}", &words[..from]))
+    });
+    inside.unwrap_or_else(|| words.into())
 }
 
 /// What refused most configurations of a study that found none.
@@ -78,8 +94,8 @@ fn of_study(records: &Records, study: &Study) -> Option<OpenRefusal> {
 /// A case of `kiln fuzz` that failed with the sources as they are now.
 fn kept(
     project: &Project,
-    logged: &Logged,
     kernel: &Kernel<'_>,
+    refused: Option<&str>,
     found: Option<&Found>,
     now: &Now,
 ) -> Option<OpenRefusal> {
@@ -87,7 +103,7 @@ fn kept(
     let text = String::from_utf8_lossy(&read_bounded(&file, kept_cases::LARGEST).ok()?).into_owned();
     let default = kernel.default_config().as_ref().map(Config::to_string);
     let measured = found.and_then(|found| found.config.as_deref());
-    let meant = |config: &str| [default.as_deref(), measured, logged.tried_last()].contains(&Some(config));
+    let meant = |config: &str| [default.as_deref(), measured, refused].contains(&Some(config));
     let case = read_cases(file.as_str(), &text).ok()?.into_iter().find(|case| {
         let here = (case.target.as_str(), case.variant.as_str()) == (kernel.target(), kernel.variant().as_str());
         let fails = case.state == KeptState::Failing && case.baseline.is_empty();
@@ -116,4 +132,18 @@ pub(super) fn validated(records: &Records, found: &Found, now: &Now) -> Option<b
             && same(&now.sources, &made.sources)
             && same(&now.spec_hash, &made.spec_hash)
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_on_a_commit_names_its_gate_and_no_folder_that_is_gone() {
+        let words = "build_failed: /tmp/kiln-base-8634-WECXWg/base/sp ace/vec.c:43:9: error: no";
+        let said = told("the build", RefusalKind::Build, words);
+        assert_eq!((said.gate.as_str(), said.words.as_str()), ("build_failed", "sp ace/vec.c:43:9: error: no"));
+        let plain = told("the check", RefusalKind::Wrong, "y[0] is 3: expected 2");
+        assert_eq!((plain.gate.as_str(), plain.words.as_str()), ("the check", "y[0] is 3: expected 2"));
+    }
 }

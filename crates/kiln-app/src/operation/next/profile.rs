@@ -83,10 +83,14 @@ pub(super) fn tried(
     let (cause, promise) = causes.next()?;
     let revert = if in_source { sources(run) } else { configuration(run, at, &row.workload) };
     // Beside the baseline, which took its turns both times: another state of the machine is no gain.
-    let side = |own: &&RunSide| own.side == row.baseline && own.workload == row.workload;
-    let then = run.sides.iter().find(side).and_then(|own| own.speedup).map(|(speedup, _)| speedup);
-    let gain = then.filter(|then| *then > 0.0).map_or(before_s / after_s, |then| row.speedup / then);
-    Some(FixTried { cause, promise, gain, before_s, revert, other: causes.next() })
+    let then = |name: &str| {
+        let side = |own: &&RunSide| own.side == name && own.workload == row.workload;
+        run.sides.iter().find(side)?.speedup.map(|(speedup, _)| speedup).filter(|then| *then > 0.0)
+    };
+    let beside = row.beside.iter().find_map(|(name, now)| Some(now / then(name)?));
+    let gain = beside.unwrap_or(before_s / after_s);
+    let before = profile.config.clone();
+    Some(FixTried { cause, promise, gain, before_s, before, revert, other: causes.next() })
 }
 
 /// The command that brings the sources of a run back; none where they were not committed.

@@ -46,6 +46,8 @@ pub(super) struct Row {
     /// Seconds of a call.
     pub(super) median_s: Option<f64>,
     pub(super) noisy: bool,
+    /// Speedups over every baseline that it was measured beside.
+    pub(super) beside: Vec<(String, f64)>,
 }
 
 /// What one run or study measured.
@@ -58,11 +60,21 @@ struct Measured {
 pub(super) fn newest(records: &Records, logged: &Logged, asked: &Asked, now: &Now) -> Option<Found> {
     let runs = records.runs.iter().filter_map(|run| of_run(run, logged, asked));
     let mut all: Vec<Measured> =
-        runs.chain(records.studies.iter().filter_map(|study| of_study(records, study, now))).collect();
+        runs.chain(records.studies.iter().filter_map(|study| of_study(records, study, asked, now))).collect();
     all.sort_by_key(|own| std::cmp::Reverse(own.found.at_ms));
     let newest = all.first()?;
     let back = || all.iter().find(|own| own.found.current == Some(true));
     let chosen = if edited(&newest.found, now) == Some(true) { back().unwrap_or(newest) } else { newest };
+    // A slower configuration that somebody tried makes the winner of a study no worse.
+    let beats = |own: &&Measured| {
+        let on = |row: &Row| chosen.rows.iter().find(|theirs| theirs.workload == row.workload);
+        let won = own.found.study.is_some() && own.found.current == Some(true) && own.rows.iter().all(Row::is_verdict);
+        won && is_like(own, chosen)
+            && own.rows.iter().any(|row| on(row).is_some_and(|theirs| row.speedup > theirs.speedup))
+    };
+    let standing = || all.iter().find(|own| own.found.study.is_some()).filter(beats);
+    let chosen = if chosen.found.study.is_none() && chosen.found.current != Some(false) { standing() } else { None }
+        .unwrap_or(chosen);
     let mut rows: Vec<&Row> = Vec::new();
     for row in all.iter().filter(|own| is_same(own, chosen, logged, now)).flat_map(|own| &own.rows) {
         if !rows.iter().any(|known| known.workload == row.workload) {
@@ -75,6 +87,19 @@ pub(super) fn newest(records: &Records, logged: &Logged, asked: &Asked, now: &No
     Some(Found { slowest, workloads, ..chosen.found.clone() })
 }
 
+impl Row {
+    /// Whether it was confirmed, not a first look.
+    fn is_verdict(&self) -> bool {
+        self.interval.is_some()
+    }
+}
+
+/// Whether two are of the same work on the same device.
+fn is_like(one: &Measured, other: &Measured) -> bool {
+    let work = |own: &Found| (own.target.clone(), own.variant.clone(), own.device.clone());
+    work(&one.found) == work(&other.found)
+}
+
 /// Whether two measured the same code on the same device: the same configuration and sources. Where no attempt tells of those, none was
 /// written between the two.
 fn is_same(one: &Measured, other: &Measured, logged: &Logged, now: &Now) -> bool {
@@ -84,9 +109,8 @@ fn is_same(one: &Measured, other: &Measured, logged: &Logged, now: &Now) -> bool
         (Some(own), Some(theirs)) => own == theirs,
         _ => own.began_ms >= since && theirs.began_ms >= since,
     };
-    let work = (&own.target, &own.variant, &own.device, &own.config)
-        == (&theirs.target, &theirs.variant, &theirs.device, &theirs.config);
-    (own.at_ms, &own.study) == (theirs.at_ms, &theirs.study) || work && own.config.is_some() && same
+    let work = is_like(one, other) && own.config == theirs.config && own.config.is_some();
+    (own.at_ms, &own.study) == (theirs.at_ms, &theirs.study) || work && same
 }
 
 /// When a run was over.
@@ -102,21 +126,23 @@ pub(super) fn ended_ms(study: &Study) -> i64 {
 /// What a run found against the first baseline of each workload.
 fn of_run(run: &Run, logged: &Logged, asked: &Asked) -> Option<Measured> {
     let config = run.config.clone()?;
-    let targets = asked.file.as_ref().map(|file| &file.spec.targets);
-    let target = targets.and_then(|all| all.iter().find(|target| target.kind.name() == run.target));
+    let target = asked.target(&run.target);
     let is_baseline = |name: &str| target.is_none_or(|target| target.baselines.iter().any(|own| own.name == name));
     let mut rows: Vec<Row> = Vec::new();
     for side in run.sides.iter().filter(|side| is_baseline(&side.side)) {
-        let known = rows.iter().any(|own| own.workload == side.workload);
-        if let Some((speedup, interval)) = side.speedup.filter(|_| !known) {
-            rows.push(Row {
+        let Some((speedup, interval)) = side.speedup else { continue };
+        let beside = (side.side.clone(), speedup);
+        match rows.iter_mut().find(|own| own.workload == side.workload) {
+            Some(known) => known.beside.push(beside),
+            None => rows.push(Row {
                 workload: side.workload.clone(),
                 baseline: side.side.clone(),
                 speedup,
                 interval: Some(interval),
                 median_s: median_of(run, &side.workload),
                 noisy: side.verdict.as_deref() == Some(NOISY),
-            });
+                beside: vec![beside],
+            }),
         }
     }
     let slowest = rows.first()?.clone();
@@ -140,8 +166,13 @@ pub(super) fn median_of(run: &Run, workload: &str) -> Option<f64> {
     run.sides.iter().find(|side| side.side.is_empty() && side.workload == workload)?.median_s
 }
 
-fn of_study(records: &Records, study: &Study, now: &Now) -> Option<Measured> {
+fn of_study(records: &Records, study: &Study, asked: &Asked, now: &Now) -> Option<Measured> {
     let summary = study.summary.as_ref().filter(|_| study.state == State::Finished)?.read().ok()?;
+    // Faster than its own default is not faster than a baseline. One that could not run here is another matter.
+    let names_one = asked.target(&study.target).is_none_or(|target| !target.baselines.is_empty());
+    if summary.baseline.is_none() && !names_one {
+        return None;
+    }
     let baseline = summary.baseline.clone().unwrap_or_else(|| "the default configuration".into());
     let tuned = summary.workloads.iter().filter(|own| !own.holdout).map(|own| Row {
         workload: own.name.clone(),
@@ -150,12 +181,14 @@ fn of_study(records: &Records, study: &Study, now: &Now) -> Option<Measured> {
         interval: Some([own.speedup_ci95.low, own.speedup_ci95.high]),
         median_s: Some(1e-3 * own.best_ms),
         noisy: own.verdict.name() == NOISY,
+        beside: vec![(baseline.clone(), own.speedup)],
     });
     let mut rows: Vec<Row> = tuned.collect();
     if rows.is_empty() && summary.verdict == TuneVerdict::Stopped {
         let (speedup, workload, median_s) = stopped(records, study)?;
         let (interval, noisy) = (None, false);
-        rows.push(Row { workload, baseline, speedup, interval, median_s: Some(median_s), noisy });
+        let beside = vec![(baseline.clone(), speedup)];
+        rows.push(Row { workload, baseline, speedup, interval, median_s: Some(median_s), noisy, beside });
     }
     let found = Found {
         at_ms: ended_ms(study),

@@ -16,7 +16,8 @@ pub(super) fn state(records: &Records, found: Option<&Found>, now: &Now) -> Last
     // Something newer makes nobody wait for it.
     let newer = |study: &Study| found.is_none_or(|found| found.at_ms <= study.started_ms);
     let ended = |study: &Study| study.state == State::Finished;
-    let unfinished = newest.filter(|study| running.is_none() && !ended(study) && newer(study));
+    let unfinished =
+        newest.filter(|study| running.is_none() && !ended(study) && newer(study) && is_current(records, study, now));
     let (target, variant) = records.worked_on();
     let ours = |study: &&Study| {
         Some(&study.target) == target.as_ref() && study.variant == variant.clone().unwrap_or_default() && ended(study)

@@ -160,6 +160,40 @@ fn a_result_is_that_of_the_slowest_workload_of_the_same_code() {
 }
 
 #[test]
+fn the_winner_of_a_study_stands_beside_a_slower_configuration() {
+    let scene = Scene::new();
+    scene.study(10, &summary(TuneVerdict::Reached, Some(1.5)), State::Finished);
+    scene.run(200, "A=1", "c", &[("short", 1e-4, 1.2)]);
+    let stands = scene.next().advice;
+    assert!(stands.because.starts_with("1.50x of plain on short"), "{stands:#?}");
+    scene.run(210, "A=2", "c", &[("short", 1e-4, 1.7)]);
+    assert!(scene.next().advice.because.starts_with("1.70x of plain on short"), "a faster one was found by hand");
+    // Of other sources it says nothing.
+    scene.write("twice.c", "void twice(void) { ; }", 300);
+    scene.run(310, "A=1", "c", &[("short", 1e-4, 1.2)]);
+    assert!(scene.next().advice.because.starts_with("1.20x of plain on short"));
+}
+
+#[test]
+fn a_study_of_other_sources_is_not_resumed() {
+    let scene = Scene::new();
+    scene.study(10, &summary(TuneVerdict::Reached, Some(1.5)), State::Interrupted);
+    assert_eq!(scene.node(), "resume");
+    scene.write("twice.c", "void twice(void) { ; }", 20);
+    assert_eq!(scene.node(), "measure");
+}
+
+#[test]
+fn a_kernel_without_a_baseline_is_not_as_fast_as_one() {
+    let scene = Scene::new();
+    scene.write("kernel.toml", &KERNEL.replace("[baselines]\nplain = \"plain.c:plain\"\n", ""), 0);
+    let mut alone = summary(TuneVerdict::Reached, Some(5.0));
+    alone.baseline = None;
+    scene.study(10, &alone, State::Finished);
+    assert_eq!(scene.node(), "name_baseline");
+}
+
+#[test]
 fn a_kernel_that_was_moved_is_where_it_is_now() {
     let keep = tempfile::Builder::new().prefix("moved").tempdir_in(".").unwrap();
     let root = Utf8Path::from_path(keep.path()).unwrap();

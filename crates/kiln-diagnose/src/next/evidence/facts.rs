@@ -184,6 +184,8 @@ impl Gathering {
         let enough = own.gain >= limit("no_gain") && kept.is_none_or(|kept| kept >= limit("fix_share"));
         self.is("fix_enough", Some(enough));
         self.put("before", Some(Datum::Seconds(own.before_s)));
+        let back = Some(&own.before).filter(|config| !config.is_empty());
+        self.put("back_to", back.map(|config| Datum::Typed(format!("--config {}", quoted(config)))));
         self.put("revert", own.revert.clone().map(Datum::Typed));
         self.words("other_cause", own.other.as_ref().map(|(cause, _)| cause));
         self.put("other_promise", own.other.as_ref().map(|(_, promise)| Datum::Times(*promise)));
