@@ -1,6 +1,7 @@
 //! The refusal that a kernel's attempts leave open. In: attempts, oldest first, and the digest of the sources as they are now. Out: the
-//! newest refusal of those sources that no later success of the same configuration answers, with the cause that a sanitizer named since.
-//! What was tried with other sources says nothing of these.
+//! newest refusal of those sources that no later success answers, with the cause that a sanitizer named since. A configuration that was
+//! wrong is answered by itself alone; one that a rule or the compiler refused is merely not taken where others pass. What was tried
+//! with other sources says nothing of these.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +17,9 @@ const UNLINKED: &str = "undefined symbol";
 
 /// The open refusal, and when it was met. `default` is the configuration that commands take by themselves.
 pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>) -> Option<(i64, OpenRefusal)> {
-    // Configurations that were found right, built and within the rules since.
-    let (mut right, mut builds, mut keeps_rules) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let mut cause = None;
+    // Configurations that were found right since.
+    let mut right = BTreeSet::new();
+    let (mut cause, mut builds, mut keeps_rules) = (None, false, false);
     let of_now = |one: &&Attempted| one.sources.as_deref() == Some(sources);
     for one in attempts.iter().rev().filter(of_now) {
         let config = one.config.as_deref().or(default);
@@ -34,8 +35,8 @@ pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>)
                 let kind = kind(one, *gate);
                 // A cause that is known is worth more than the way in which it showed.
                 let kind = if cause.is_some() { RefusalKind::Fault } else { kind };
-                let answered = builds.contains(&config) && kind.is_of_the_build()
-                    || keeps_rules.contains(&config) && kind == RefusalKind::Rule;
+                let builds = builds || !right.is_empty();
+                let answered = builds && kind.is_of_the_build() || keeps_rules && kind == RefusalKind::Rule;
                 if !answered {
                     return Some((one.ended_ms(), told(one, gate.name(), kind, cause, default)));
                 }
@@ -48,13 +49,10 @@ pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>)
             _ if one.says_correct() => {
                 right.insert(config);
             }
-            (AttemptOutcome::Passed, _) if one.verb == "gate" => {
-                builds.insert(config);
+            (AttemptOutcome::Passed, _) => {
+                builds |= one.verb == "gate";
+                keeps_rules |= one.verb == "gate --static";
             }
-            (AttemptOutcome::Passed, _) if one.verb == "gate --static" => {
-                keeps_rules.insert(config);
-            }
-            (AttemptOutcome::Passed, _) => {}
             (AttemptOutcome::Refused, None) => {}
         }
     }
@@ -132,7 +130,9 @@ mod tests {
         assert_eq!(gate(&[wrong.clone(), right]), None);
         assert_eq!(gate(&[made("check", Some("numerics"), "then")]), None, "other sources");
         let other = Attempted { config: Some("A=2".into()), ..made("check", None, "now") };
-        assert_eq!(gate(&[wrong.clone(), other]), numerics, "another configuration is no answer");
+        assert_eq!(gate(&[wrong.clone(), other.clone()]), numerics, "another configuration is no answer");
+        let unbuilt = made("gate", Some("build_failed"), "now");
+        assert_eq!(gate(&[unbuilt, other]), None, "but one that does not build need not be taken");
         assert_eq!(gate(&[wrong, made("bench", Some("regressed"), "now")]), None, "what was timed was correct");
         assert_eq!(gate(&[made("gate", Some("build_failed"), "now"), made("gate", None, "now")]), None);
         let rules = made("gate --static", None, "now");
