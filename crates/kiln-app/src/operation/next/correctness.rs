@@ -50,10 +50,10 @@ fn of_commit(records: &Records, now: &Now) -> Option<(i64, OpenRefusal)> {
             (CommitJudged::Build, true) => builds = true,
             (CommitJudged::Build, false) if builds => {}
             (CommitJudged::Build, false) => {
-                return Some((verdict.at_ms, told("the build", RefusalKind::Build, &verdict.words)));
+                return Some((verdict.at_ms, told_of_commit("the build", RefusalKind::Build, &verdict.words)));
             }
             (CommitJudged::Check, false) => {
-                return Some((verdict.at_ms, told("the check", RefusalKind::Wrong, &verdict.words)));
+                return Some((verdict.at_ms, told_of_commit("the check", RefusalKind::Wrong, &verdict.words)));
             }
         }
     }
@@ -61,11 +61,15 @@ fn of_commit(records: &Records, now: &Now) -> Option<(i64, OpenRefusal)> {
 }
 
 fn told(gate: &str, kind: RefusalKind, words: &str) -> OpenRefusal {
-    let words = words.lines().next().unwrap_or_default();
+    let words = words.lines().next().unwrap_or_default().to_string();
+    OpenRefusal { gate: gate.into(), kind, words, config: None, alike: None, cause: None, case: None }
+}
+
+/// What is told of a commit: the gate is named in its words, and the worktree in which it was judged is gone.
+fn told_of_commit(gate: &str, kind: RefusalKind, words: &str) -> OpenRefusal {
     let named = words.split_once(": ").filter(|(name, _)| Gate::ALL.iter().any(|gate| gate.name() == *name));
     let (gate, words) = named.unwrap_or((gate, words));
-    let words = without_worktree(words);
-    OpenRefusal { gate: gate.into(), kind, words, config: None, alike: None, cause: None, case: None }
+    told(gate, kind, &without_worktree(words))
 }
 
 /// Words on a file of a temporary worktree, which is gone: the path from the repository's folder on.
@@ -141,9 +145,9 @@ mod tests {
     #[test]
     fn a_verdict_on_a_commit_names_its_gate_and_no_folder_that_is_gone() {
         let words = "build_failed: /tmp/kiln-base-8634-WECXWg/base/sp ace/vec.c:43:9: error: no";
-        let said = told("the build", RefusalKind::Build, words);
+        let said = told_of_commit("the build", RefusalKind::Build, words);
         assert_eq!((said.gate.as_str(), said.words.as_str()), ("build_failed", "sp ace/vec.c:43:9: error: no"));
-        let plain = told("the check", RefusalKind::Wrong, "y[0] is 3: expected 2");
+        let plain = told_of_commit("the check", RefusalKind::Wrong, "y[0] is 3: expected 2");
         assert_eq!((plain.gate.as_str(), plain.words.as_str()), ("the check", "y[0] is 3: expected 2"));
     }
 }

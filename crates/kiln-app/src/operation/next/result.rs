@@ -96,8 +96,8 @@ impl Row {
 
 /// Whether two are of the same work on the same device.
 fn is_like(one: &Measured, other: &Measured) -> bool {
-    let work = |own: &Found| (own.target.clone(), own.variant.clone(), own.device.clone());
-    work(&one.found) == work(&other.found)
+    let (one, other) = (&one.found, &other.found);
+    (&one.target, &one.variant, &one.device) == (&other.target, &other.variant, &other.device)
 }
 
 /// Whether two measured the same code on the same device: the same configuration and sources. Where no attempt tells of those, none was
