@@ -3,6 +3,7 @@
 //! asked for is no attempt, and where there is no kernel no store is made for one. Recording never changes a result.
 
 mod about;
+mod committed;
 mod found;
 mod kept;
 mod said;
@@ -23,6 +24,7 @@ use crate::project::Project;
 use crate::teller::{FirstLook, Teller};
 pub use about::environment;
 pub(crate) use about::{About, inside, sources_at};
+pub(crate) use committed::committed;
 pub(crate) use found::{Found, Ratio, Tried};
 pub(crate) use kept::differences;
 use said::newly;
@@ -220,7 +222,8 @@ impl<'p> Trying<'p> {
             limit: found.limit.clone().map(|(cause, _)| cause),
             promise: found.limit.clone().map(|(_, promise)| promise).filter(|promise| promise.is_finite()),
             lesson: lesson.map(|lesson| lesson.id),
-            hypothesis: self.project.hypothesis(),
+            hypothesis: self.project.supposed().map(|supposed| supposed.hypothesis.clone()),
+            command: self.project.supposed().map(|supposed| supposed.command.clone()),
         };
         Some((made, found))
     }

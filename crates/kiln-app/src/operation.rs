@@ -80,7 +80,7 @@ pub use lessons::{
 pub use look::filter::{TRIALS_A_PAGE, TrialFilter, TrialOrder};
 pub use look::{
     Against, CHALLENGER, Duel, FasterCandidate, Grain, Improvement, KernelSince, LookDepth, PairedWorkload, RivalKind,
-    StudyLook, Succession, WhyNot, interval_of, kernel_since, look, workloads_together,
+    StudyLook, Succession, WhyNot, interval_of, kernel_since, look, winners, workloads_together,
 };
 pub use look_kernel::{KernelLook, MetLesson, TunedEntry, look_kernel, look_named_kernel};
 pub use look_studies::{STUDIES_A_PAGE, StudiesFilter, StudiesLook, StudiesOrder, StudyRow, look_studies};
@@ -103,7 +103,7 @@ pub use simulate::{
 };
 pub use space::{SpaceRequest, Spaced, space};
 pub use studies::{Deletable, Labelled, deletable, delete, rename, retag};
-pub use suppose::{suppose, supposed};
+pub use suppose::{Supposed, suppose, supposed};
 pub use sweep::{Crossover, MOST_CELLS, SweepCount, SweepEnd, SweepExtreme, SweepRequest, SweepStory, Swept, sweep};
 pub use t4::export_t4;
 pub use tune::{TuneRequest, Tuned, tune, variants};

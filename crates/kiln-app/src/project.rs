@@ -13,7 +13,7 @@ use kiln_core::{Fault, Report};
 use kiln_store::{Damaged, Store};
 
 use crate::failure::Failure;
-use crate::operation::session::one_line;
+use crate::operation::Supposed;
 
 /// Where kiln keeps things, under the folder it is run in.
 const FOLDER: &str = ".kiln";
@@ -61,7 +61,7 @@ pub struct Project {
     store: String,
     stop: Stop,
     build_limit: Option<Duration>,
-    hypothesis: Option<Arc<str>>,
+    supposed: Option<Arc<Supposed>>,
     /// Whether an attempt was recorded.
     attempted: Arc<AtomicBool>,
     /// Whether operations that only look leave no attempt.
@@ -92,7 +92,7 @@ impl Project {
             store,
             stop,
             build_limit: None,
-            hypothesis: None,
+            supposed: None,
             attempted: Arc::default(),
             unrecorded: false,
             notices: Arc::default(),
@@ -119,9 +119,8 @@ impl Project {
     }
 
     /// The same, where what is done next is to show whether somebody is right.
-    pub fn supposing(self, hypothesis: Option<String>) -> Project {
-        let hypothesis = hypothesis.map(|words| Arc::from(one_line(&words)));
-        Project { hypothesis, ..self }
+    pub fn supposing(self, supposed: Option<Supposed>) -> Project {
+        Project { supposed: supposed.map(Arc::new), ..self }
     }
 
     /// The same, stopped by other means.
@@ -139,9 +138,9 @@ impl Project {
         self.unrecorded
     }
 
-    /// What is to be shown.
-    pub(crate) fn hypothesis(&self) -> Option<String> {
-        self.hypothesis.as_deref().map(String::from)
+    /// What is to be shown, and by which command.
+    pub(crate) fn supposed(&self) -> Option<&Supposed> {
+        self.supposed.as_deref()
     }
 
     /// Remembers that an attempt was recorded.

@@ -253,13 +253,19 @@ const OF_A_REPOSITORY: [&str; 9] = [
 
 /// Runs git in a folder: what it printed, or what it complained of. A fault where there is no git.
 pub(crate) fn git(folder: &Utf8Path, words: &[&str]) -> Result<Result<String, String>, Fault> {
+    let printed = git_bytes(folder, words)?;
+    Ok(printed.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_string()))
+}
+
+/// The same for what is no text, or where every space counts.
+pub(crate) fn git_bytes(folder: &Utf8Path, words: &[&str]) -> Result<Result<Vec<u8>, String>, Fault> {
     let mut command = Command::new("git");
     OF_A_REPOSITORY.iter().for_each(|name| _ = command.env_remove(name));
     // Looking leaves the index as it is: git would write down what it found out about files on the way.
     let output = command.args(["--no-optional-locks", "-C"]).arg(folder).args(words).output();
     let output = output.map_err(|e| Fault::new("running git", e).hint("install git"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
-    Ok(if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) })
+    let complaint = || String::from_utf8_lossy(&output.stderr).trim().to_string();
+    Ok(if output.status.success() { Ok(output.stdout) } else { Err(complaint()) })
 }
 
 #[cfg(test)]

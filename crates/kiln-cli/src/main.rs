@@ -18,11 +18,11 @@ fn main() -> std::process::ExitCode {
         output::failure(None, &format!("error: the argument `{}` is not UTF-8", word.to_string_lossy()));
         return exit::bad_input();
     }
-    let (cli, hypothesis) = args::supposed(Cli::parse());
+    let (cli, supposed) = args::supposed(Cli::parse());
     output::set_tone(cli.verbose, cli.quiet);
     output::set_colour(cli.color.into(), cli.verb.for_people());
     output::set_json(cli.verb.prints_json());
-    let project = Project::here(place::chosen(cli.store.as_ref()), interrupt::stop(&cli.verb)).supposing(hypothesis);
+    let project = Project::here(place::chosen(cli.store.as_ref()), interrupt::stop(&cli.verb)).supposing(supposed);
     let limited = project.clone().limited(cli.verb.build_limit());
     let ended = limited.and_then(|project| verb::run(&project, &cli.verb));
     let ended = remembered(&project, ended);
@@ -36,6 +36,6 @@ fn remembered(
     project: &Project,
     ended: Result<kiln_app::Ending, kiln_app::Failure>,
 ) -> Result<kiln_app::Ending, kiln_app::Failure> {
-    kiln_app::supposed(project, std::env::args().skip(1), &ended);
+    kiln_app::supposed(project, &ended);
     ended
 }

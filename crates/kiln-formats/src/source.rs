@@ -29,4 +29,8 @@ pub use write::{QUESTION, call_py, kernel_toml, launch_py, questions};
 mod tests;
 
 /// The program for a Python interpreter that reads a Python file from its standard input and prints what [`read_python`] reads.
-pub const READER: &str = include_str!("source/reader.py");
+pub const READER: &str = concat!(
+    include_str!("source/reader/values.py"),
+    include_str!("source/reader/evaluate.py"),
+    include_str!("source/reader/kernels.py")
+);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kiln_core::Gate;
 use serde::{Deserialize, Serialize};
 
+use crate::Session;
 use crate::changed::is_same_code;
 
 /// What an attempt was for. A command may go through several.
@@ -142,9 +143,17 @@ pub struct Attempted {
     pub lesson: Option<String>,
     /// What somebody wanted to know by it.
     pub hypothesis: Option<String>,
+    /// The whole command as it was typed, beside a hypothesis.
+    #[serde(default)]
+    pub command: Option<String>,
 }
 
 impl Attempted {
+    /// Whether it is part of a session's work: about its kernel, or about none.
+    pub fn is_work_of(&self, session: &Session) -> bool {
+        self.kernel.is_empty() || session.is_about(self)
+    }
+
     /// When it ended.
     pub fn ended_ms(&self) -> i64 {
         self.at_ms + (1e3 * self.seconds) as i64
@@ -284,6 +293,7 @@ pub(crate) mod sample {
             promise: None,
             lesson: None,
             hypothesis: None,
+            command: None,
         }
     }
 

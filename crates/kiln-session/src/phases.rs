@@ -14,7 +14,7 @@ pub struct PhaseTime {
     pub commands_s: f64,
     /// Seconds with the time before each command.
     pub elapsed_s: f64,
-    /// Commands.
+    /// Commands of the session's own work; those with other kernels take its time alone.
     pub attempts: usize,
 }
 
@@ -81,10 +81,10 @@ pub fn phases(session: &Session, attempts: &[Attempted]) -> Vec<PhaseTime> {
             let share = if attempt.seconds > 0.0 { (seconds / attempt.seconds).min(1.0) } else { f64::from(main) };
             time.commands_s += seconds;
             time.elapsed_s += own_s * share + if main { before_s } else { 0.0 };
-            time.attempts += usize::from(main);
+            time.attempts += usize::from(main && attempt.is_work_of(session));
         }
     }
-    times.retain(|time| time.attempts > 0 || time.commands_s > 0.0);
+    times.retain(|time| time.attempts > 0 || time.commands_s > 0.0 || time.elapsed_s > 0.0);
     times
 }
 
@@ -119,6 +119,14 @@ mod tests {
         assert_eq!((of(SessionPhase::Confirm).commands_s, of(SessionPhase::Confirm).elapsed_s), (120.0, 120.0));
         let all: f64 = times.iter().map(|time| time.elapsed_s).sum();
         assert_eq!(all, 2400.0, "every second is counted once");
+    }
+
+    #[test]
+    fn other_kernels_take_time_and_are_no_attempts() {
+        let session = crate::session::sample();
+        let other = Attempted { kernel: "other".into(), ..at(10.0, "gate", SessionPhase::Build) };
+        let times = phases(&session, &[other, at(20.0, "gate", SessionPhase::Build)]);
+        assert_eq!((times.len(), times[0].attempts, times[0].elapsed_s), (1, 1, 1230.0));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub struct Hypothesis {
     pub at_ms: i64,
     /// What somebody thought.
     pub hypothesis: String,
-    /// What was run: verb and kernel.
+    /// What was run, as it was typed; a command of kiln's without its name.
     pub command: String,
     /// How it ended.
     pub outcome: String,
@@ -75,6 +75,9 @@ pub struct SessionReport {
     pub row: SessionRow,
     /// Time by phase.
     pub phases: Vec<PhaseTime>,
+    /// Commands with other kernels than the session's.
+    #[serde(default)]
+    pub others: usize,
     /// Seconds by phase that earlier sessions let expect; empty where there were none.
     pub expected: Vec<PhaseTime>,
     /// What was spent.
@@ -172,7 +175,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
     let (mut blind, mut crowded, mut repeated) = (blind(attempts), crowded(attempts), mistakes(before, attempts));
     // What was done with other kernels takes the session's time, and says nothing of its work.
     let others: BTreeSet<&str> =
-        attempts.iter().filter(|one| !is_own(session, one)).map(|one| one.id.as_str()).collect();
+        attempts.iter().filter(|one| !one.is_work_of(session)).map(|one| one.id.as_str()).collect();
     blind.retain(|one| !others.contains(one.attempt.as_str()));
     crowded.retain(|one| !others.contains(one.attempt.as_str()));
     repeated.retain(|one| !others.contains(one.attempt.as_str()));
@@ -204,7 +207,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         kernel: session.kernel.clone(),
         goal: session.goal.text.clone(),
         attempts: own,
-        attempts_to_best: to_best.map(|at| attempts[..=at].iter().filter(|one| is_own(session, one)).count()),
+        attempts_to_best: to_best.map(|at| attempts[..=at].iter().filter(|one| one.is_work_of(session)).count()),
         elapsed_s,
         time_to_build_s: build_s,
         time_to_bottleneck_s: bottleneck_s,
@@ -222,6 +225,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         session: session.clone(),
         row,
         phases: phases(session, attempts),
+        others: others.len(),
         expected: expected(earlier),
         cost: spent,
         best,
@@ -240,11 +244,6 @@ pub fn report(material: &Material<'_>) -> SessionReport {
     }
 }
 
-/// Whether an attempt is part of the session's work: about its kernel, or about none.
-fn is_own(session: &Session, attempt: &Attempted) -> bool {
-    attempt.kernel.is_empty() || session.is_about(attempt)
-}
-
 fn used(attempts: &[Attempted]) -> Vec<(String, bool)> {
     counters(attempts).into_iter().map(|(lesson, count)| (lesson, count.worked == count.met)).collect()
 }
@@ -254,7 +253,7 @@ fn hypotheses(attempts: &[Attempted]) -> Vec<Hypothesis> {
         Some(Hypothesis {
             at_ms: one.at_ms,
             hypothesis: one.hypothesis.clone()?,
-            command: typed(one),
+            command: one.command.clone().unwrap_or_else(|| typed(one)),
             outcome: one.outcome.name().into(),
             words: one.words.clone().or(one.cause.clone()),
             speedup: one.speedup,

@@ -62,6 +62,11 @@ fn a_report_says_what_went_wrong_and_the_grade_says_why() {
     assert_eq!(missed, ["working build within 30 min", "bottleneck named within 15 min of it", "no blind change"]);
     assert_eq!(report.grade.letter, "D");
     assert_eq!(report.hypotheses[0].hypothesis, "rows are misaligned");
+    assert_eq!(report.hypotheses[0].command, "profile kernels/k --config A=1,B=2", "of one that kept no more");
+    let typed = Some("profile kernels/k --case 'S=65'".to_string());
+    let mut kept = first();
+    kept.iter_mut().for_each(|one| one.command = typed.clone());
+    assert_eq!(Some(&made(&kept, &[], &[], 130.0).hypotheses[0].command), typed.as_ref());
     assert_eq!(report.lessons_used, [("explicit_instantiation".to_string(), true)]);
     assert!(report.next[0].contains("kiln ci kernels/k --update"));
 }

@@ -5,11 +5,11 @@ mod evidence;
 mod report;
 mod template;
 
-use kiln_app::{Review, file_remarks, workloads_together, write_remarks};
+use kiln_app::{Review, file_remarks, winners, workloads_together, write_remarks};
 use kiln_store::Remark;
 
 use crate::html::searches;
-use crate::picture::{Funnel, SearchPicture};
+use crate::picture::{FoundLater, Funnel, SearchPicture};
 use crate::studies::columns::Columns;
 use crate::studies::past::Past;
 use crate::studies::study::{StudyView, repeat};
@@ -48,17 +48,19 @@ impl ReviewView<'_> {
     }
 
     fn figures(&self, past: &Past) -> Vec<(String, String)> {
-        let trials = &self.review.story.now.trials;
+        let (trials, winners) = (&self.review.story.now.trials, winners(&past.study));
         let mut all = Vec::new();
         for (place, own) in searches(trials).into_iter().enumerate() {
             let columns = Columns::of(trials);
+            let winner = winners.iter().find(|(of, _)| of.is_none() || of.as_deref() == own.workload);
+            let winner = winner.map(|(_, config)| config.to_string());
             let picture = SearchPicture {
                 name: &own.name(&past.study.kernel),
                 trials,
                 places: &own.places,
                 columns: &columns,
-                winner: None,
-                later: None,
+                winner: winner.as_deref(),
+                later: FoundLater::of(&past.study, trials, own.workload),
                 improvements: &[],
                 over: if own.workload.is_some() { 1 } else { workloads_together(&past.study) },
                 shows_refused: true,

@@ -107,6 +107,7 @@ fn summary(id: &str, trials: usize) -> Summary {
         target_speedup: 1.1,
         baseline: None,
         trials,
+        ablated: Some(0),
         refused: [(Gate::Numerics, trials / 10)].into(),
         late: vec![],
         sanitized: vec![],

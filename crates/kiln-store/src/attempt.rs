@@ -29,7 +29,7 @@ fn line() -> String {
     let (seconds, speedup, promise) = (exact("seconds"), exact("speedup"), exact("promise"));
     format!(
         "SELECT {LIST}(id, at_ms, {seconds}, session, kernel, path, verb, phase, parts, outcome, cause, words, config, sources, \
-         environment, {speedup}, workload, limited_by, {promise}, lesson, hypothesis) AS line, id FROM attempts"
+         environment, {speedup}, workload, limited_by, {promise}, lesson, hypothesis, command) AS line, id FROM attempts"
     )
 }
 
@@ -46,8 +46,8 @@ impl Store {
         let insert = sqlx::query(
             "INSERT INTO attempts (id, at_ms, seconds, session, kernel, path, verb, phase, parts, outcome, cause, words, config, \
              config_digest, sources, environment, environment_digest, speedup, workload, limited_by, promise, lesson, hypothesis, \
-             kiln_version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, \
-             $21, $22, $23, $24)",
+             command, kiln_version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, \
+             $21, $22, $23, $24, $25)",
         )
         .bind(made.id.as_str())
         .bind(made.at_ms)
@@ -72,6 +72,7 @@ impl Store {
         .bind(maybe("promise", made.promise)?)
         .bind(made.lesson.as_deref())
         .bind(made.hypothesis.as_deref())
+        .bind(made.command.as_deref())
         .bind(env!("CARGO_PKG_VERSION"));
         self.transaction(what, |session| session.change(insert).map(|_| ()).map_err(|e| fault(what, &e)))
     }
@@ -144,6 +145,7 @@ struct Line {
     promise: Option<String>,
     lesson: Option<String>,
     hypothesis: Option<String>,
+    command: Option<String>,
 }
 
 /// An attempt from its line.
@@ -173,5 +175,6 @@ fn attempt(line: &str) -> Result<Attempted, String> {
         promise: maybe("promise", line.promise)?,
         lesson: line.lesson,
         hypothesis: line.hypothesis,
+        command: line.command,
     })
 }

@@ -35,6 +35,7 @@ fn attempt(at_ms: i64, kernel: &str, session: Option<&str>, lesson: Option<&str>
         promise: Some(1.4),
         lesson: lesson.map(String::from),
         hypothesis: Some("it is the tail".into()),
+        command: Some("fuzz k --case 'S=65'".into()),
     }
 }
 

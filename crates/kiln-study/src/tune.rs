@@ -38,6 +38,8 @@ struct Campaign {
     config: Option<Config>,
     workloads: Vec<Confirmed>,
     ablation: Vec<Ablated>,
+    /// How many configurations only the ablation tried.
+    ablated: usize,
     attempts: Attempts,
     /// Refusals of finalists and of the confirmation.
     late: Vec<Late>,
@@ -49,7 +51,7 @@ impl Campaign {
     /// One that ended before anything was confirmed.
     fn without_figures(verdict: TuneVerdict, reason: String, config: Option<Config>, attempts: Attempts) -> Campaign {
         let (workloads, ablation, late, implementations) = (vec![], vec![], vec![], vec![]);
-        Campaign { verdict, reason, config, workloads, ablation, attempts, late, implementations }
+        Campaign { verdict, reason, config, workloads, ablation, ablated: 0, attempts, late, implementations }
     }
 }
 
@@ -277,7 +279,9 @@ fn campaign<A: Apparatus>(
         }
         (None, None) => None,
     };
-    let Proven { winner, unopposed, ablation, late, ranks } = prove(bench, course, &attempts, opponent.as_ref())?;
+    let Proven { winner, unopposed, ablation, ablated, late, ranks } =
+        prove(bench, course, &attempts, opponent.as_ref())?;
+    let ablated = ablated.len();
     let won = winner.as_ref().map(|(config, _)| config).or(unopposed.as_ref());
     let implementations = contenders(bench.kernel(), course, &attempts, &late, won, (&ranks, &ablation));
     let Some((config, workloads)) = winner else {
@@ -292,13 +296,24 @@ fn campaign<A: Apparatus>(
             config: unopposed,
             workloads,
             ablation,
+            ablated,
             attempts,
             late,
             implementations,
         });
     };
     let (verdict, reason) = judge(&workloads, target);
-    Ok(Campaign { verdict, reason, config: Some(config), workloads, ablation, attempts, late, implementations })
+    Ok(Campaign {
+        verdict,
+        reason,
+        config: Some(config),
+        workloads,
+        ablation,
+        ablated,
+        attempts,
+        late,
+        implementations,
+    })
 }
 
 /// What the file asks to be warned of, once, with a count.
@@ -417,7 +432,8 @@ fn refusals<'a>(campaigns: impl Iterator<Item = (&'a Attempts, &'a [Late])>) -> 
 
 /// One summary of one or several campaigns.
 fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Option<String>) -> Result<Summary, Fault> {
-    let trials = campaigns.iter().map(|c| c.attempts.all.len()).sum();
+    let ablated: usize = campaigns.iter().map(|c| c.ablated).sum();
+    let trials = ablated + campaigns.iter().map(|c| c.attempts.all.len()).sum::<usize>();
     let refused = refusals(campaigns.iter().map(|c| (&c.attempts, &c.late[..])));
     // The worst of several: a study over workloads apart has reached its aim when every one of them has.
     let order = [TuneVerdict::NoValidCandidate, TuneVerdict::Stopped, TuneVerdict::NotReached, TuneVerdict::Reached];
@@ -456,6 +472,7 @@ fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Optio
         target_speedup: target,
         baseline,
         trials,
+        ablated: Some(ablated),
         refused,
         late,
         sanitized: Vec::new(),

@@ -2,11 +2,12 @@
 //! of its text and sources; and the parts of the environment that people change, as lines.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use kiln_spec::KernelSpec;
 
 use crate::kernel::{KernelFile, folder};
 
 /// Files that decide what is computed.
-const SOURCES: [&str; 8] = ["c", "cc", "cpp", "cu", "cuh", "h", "hpp", "py"];
+pub(super) const SOURCES: [&str; 8] = ["c", "cc", "cpp", "cu", "cuh", "h", "hpp", "py"];
 /// A larger file is data.
 const LARGEST: u64 = 4 << 20;
 
@@ -29,7 +30,8 @@ impl About {
         let names = |target: &kiln_spec::Target| target.baselines.iter().map(|one| one.name.to_string()).collect();
         let baselines = file.spec.targets.iter().map(names).collect();
         let (kernel, path) = (file.spec.name.clone(), inside(path));
-        About { kernel, path, sources: digest(file, &files), files, baselines }
+        let held = files.iter().map(|file| Some((file.clone(), std::fs::read(file).ok()?)));
+        About { kernel, path, sources: digest(&file.spec, held), files, baselines }
     }
 
     /// A kernel by its name alone.
@@ -61,13 +63,17 @@ pub(crate) fn inside(path: &Utf8Path) -> String {
     }
 }
 
-/// A digest of the kernel file and the sources beside it; none where a source cannot be read.
-fn digest(file: &KernelFile, files: &[Utf8PathBuf]) -> Option<String> {
+/// A digest of the kernel file and of its sources, in the order of their paths; none where one of them cannot be read.
+pub(super) fn digest(
+    spec: &KernelSpec,
+    sources: impl Iterator<Item = Option<(Utf8PathBuf, Vec<u8>)>>,
+) -> Option<String> {
     let mut hash = blake3::Hasher::new();
-    hash.update(file.spec.source.text.as_bytes());
-    for source in files {
-        hash.update(source.file_name().unwrap_or_default().as_bytes());
-        hash.update(&std::fs::read(source).ok()?);
+    hash.update(spec.source.text.as_bytes());
+    for source in sources {
+        let (file, bytes) = source?;
+        hash.update(file.file_name().unwrap_or_default().as_bytes());
+        hash.update(&bytes);
     }
     Some(hash.finalize().to_hex()[..16].to_string())
 }

@@ -118,7 +118,7 @@ impl StudyLook {
 }
 
 /// The winners of a study: one for all workloads, or one for each.
-pub(crate) fn winners(study: &Study) -> Vec<(Option<String>, Config)> {
+pub fn winners(study: &Study) -> Vec<(Option<String>, Config)> {
     match study.winner() {
         Some(config) => vec![(None, config)],
         None => study.winners().into_iter().map(|(workload, config)| (Some(workload), config)).collect(),

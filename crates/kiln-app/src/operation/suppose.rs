@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use kiln_core::{Fault, Report};
+use kiln_core::{Fault, Report, quoted};
 use kiln_session::{AttemptOutcome, Attempted, SessionPhase};
 use kiln_store::Study;
 
@@ -13,6 +13,25 @@ use crate::ending::{Ending, Ends};
 use crate::failure::Failure;
 use crate::operation::session::one_line;
 use crate::project::Project;
+
+/// What somebody thinks, and the command of kiln's that shows whether it is so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Supposed {
+    pub(crate) hypothesis: String,
+    pub(crate) command: String,
+}
+
+impl Supposed {
+    /// The command's words, `kiln` first, are as they were typed.
+    pub fn new(hypothesis: &str, command: &[String]) -> Supposed {
+        Supposed { hypothesis: one_line(hypothesis), command: typed(command.get(1..).unwrap_or_default()) }
+    }
+}
+
+/// A command in one line, as it can be typed again.
+fn typed(words: &[String]) -> String {
+    one_line(&words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+}
 
 /// Runs a command that is not kiln's and records it. `run` says how it failed, in words; none where it succeeded.
 pub fn suppose(
@@ -34,7 +53,7 @@ pub fn suppose(
     let made = Attempted {
         seconds: began.elapsed().as_secs_f64(),
         words,
-        ..bare(at_ms, one_line(&command.join(" ")), outcome, one_line(hypothesis))
+        ..bare(at_ms, typed(command), outcome, one_line(hypothesis))
     };
     // The command ran: its outcome is not lost with the record.
     record(project, made);
@@ -45,9 +64,9 @@ pub fn suppose(
     })
 }
 
-/// Records the hypothesis of a command of kiln's that left no attempt. `words` are as they were typed. A mistake in them is none.
-pub fn supposed(project: &Project, words: impl Iterator<Item = String>, ended: &Result<Ending, Failure>) {
-    let Some(hypothesis) = project.hypothesis().filter(|_| !project.has_recorded_one()) else { return };
+/// Records the hypothesis of a command of kiln's that left no attempt. A mistake in what was typed is none.
+pub fn supposed(project: &Project, ended: &Result<Ending, Failure>) {
+    let Some(supposed) = project.supposed().filter(|_| !project.has_recorded_one()) else { return };
     let outcome = match ended.as_ref().map_or_else(Ends::ending, |ending| *ending) {
         Ending::BadInput => return,
         Ending::Done => AttemptOutcome::Passed,
@@ -55,13 +74,13 @@ pub fn supposed(project: &Project, words: impl Iterator<Item = String>, ended: &
         Ending::Refused | Ending::NotReached | Ending::Regressed | Ending::Refuted => AttemptOutcome::Refused,
         Ending::Unfit | Ending::Failed => AttemptOutcome::Fault,
     };
-    let command: Vec<String> = words.skip_while(|word| word != "--").skip(2).collect();
-    let made = bare(crate::operation::session::now(), one_line(&command.join(" ")), outcome, hypothesis);
+    let Supposed { hypothesis, command } = supposed.clone();
+    let made = bare(crate::operation::session::now(), command, outcome, hypothesis);
     // What was asked for is done, and says how it ended.
     record(project, made);
 }
 
-fn bare(at_ms: i64, verb: String, outcome: AttemptOutcome, hypothesis: String) -> Attempted {
+fn bare(at_ms: i64, command: String, outcome: AttemptOutcome, hypothesis: String) -> Attempted {
     Attempted {
         id: Study::new_id(),
         at_ms,
@@ -69,7 +88,7 @@ fn bare(at_ms: i64, verb: String, outcome: AttemptOutcome, hypothesis: String) -
         session: None,
         kernel: String::new(),
         path: String::new(),
-        verb,
+        verb: command.clone(),
         phase: SessionPhase::Check,
         parts: BTreeMap::new(),
         outcome,
@@ -84,6 +103,7 @@ fn bare(at_ms: i64, verb: String, outcome: AttemptOutcome, hypothesis: String) -
         promise: None,
         lesson: None,
         hypothesis: Some(hypothesis),
+        command: Some(command),
     }
 }
 

@@ -68,6 +68,8 @@ struct Side<'s> {
     /// Which of a sample's inputs its calls have, in order; and the set that each lay in, counted over all that was taken.
     picks: Vec<usize>,
     spots: Vec<usize>,
+    /// What the calls of a sample left.
+    taken: Taken,
     /// How many sets samples may have, and their bytes.
     sizes: (Sets, usize),
     /// Sets that no call has, beside those of as many calls as can be made together.
@@ -141,18 +143,16 @@ impl Round<'_> {
                 side.picks = some_of(most, made(side), self.rng);
             }
             shuffle(&mut order, self.rng);
-            let mut taken: Vec<Option<Taken>> = sides.iter().map(|_| None).collect();
             for (nth, place) in order.iter().enumerate() {
                 sides[*place].turns.order.push((sample * order.len() + nth) as u32);
                 match self.turn(&mut sides[*place], calls, decoys)? {
-                    Outcome::Passed(found) => taken[*place] = Some(found),
+                    Outcome::Passed(()) => {}
                     Outcome::Refused(refusal) if *place < subjects => return Ok(Err(self.lost(*place, refusal))),
                     Outcome::Refused(refusal) => return Err(Fault::new("timing an empty function", refusal.measured)),
                 }
             }
-            let taken: Vec<Taken> = taken.into_iter().flatten().take(subjects).collect();
             let chosen = (checked == Some(sample)).then(|| self.chosen(&sides[..subjects])).flatten();
-            if let Some((place, refusal)) = self.judge(&sides[..subjects], &taken, calls, chosen)? {
+            if let Some((place, refusal)) = self.judge(&sides[..subjects], calls, chosen)? {
                 return Ok(Err(self.lost(place, refusal)));
             }
         }
@@ -212,6 +212,7 @@ impl Round<'_> {
             pieces: Vec::new(),
             picks: Vec::new(),
             spots: Vec::new(),
+            taken: Taken::default(),
             sizes: (sizes, bytes),
             decoys,
             turns,
@@ -219,13 +220,14 @@ impl Round<'_> {
     }
 
     /// One sample of one side.
-    fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh], decoys: &[Fresh]) -> Result<Outcome<Taken>, Fault> {
+    fn turn(&mut self, side: &mut Side<'_>, calls: &[Fresh], decoys: &[Fresh]) -> Result<Outcome<()>, Fault> {
         let (wide, most) = (side.decoys, side.pace.together());
         let beside = |piece: usize| beside(piece, wide, most);
-        let Side { seat, tray, pace, pieces, picks, spots, .. } = side;
-        let (mut seconds, mut taken, mut laid) = (0.0, None, 0);
+        let Side { seat, tray, pace, pieces, picks, spots, taken, .. } = side;
+        let (mut seconds, mut laid) = (0.0, 0);
         let mut unused = decoys;
         spots.clear();
+        taken.clear();
         let mut rest = &picks[..];
         for piece in pieces {
             let picks;
@@ -254,35 +256,41 @@ impl Round<'_> {
             seat.pause();
             seat.lay_sets(tray, order);
             let timing = passed!(seat.go()?);
-            let early = timing.returned.is_empty().then(|| tray.take());
+            let is_there = timing.returned.is_empty();
+            if is_there {
+                tray.add_to(taken);
+            }
             // What it still does, it does not do while others are timed, nor before what it returned is read.
             seat.pause();
             passed!(seat.take_returned(tray, &timing, order)?);
-            let found = tray.add(taken, early);
-            passed!(tray.judge(&found));
-            passed!(tray.judge_decoys(&found, beside));
-            taken = Some(found);
+            if !is_there {
+                tray.add_to(taken);
+            }
+            passed!(tray.judge(taken));
+            passed!(tray.judge_decoys(taken, beside));
             seconds += timing.nanoseconds.iter().sum::<u64>() as f64 * 1e-9;
             self.tally.batches += timing.preemptions.len() as u64;
             self.tally.interrupted += timing.preemptions.iter().filter(|times| **times > 0).count() as u64;
         }
         let calls = picks.len().max(1);
         side.sampled(seconds / calls as f64);
-        taken.map(Outcome::Passed).ok_or_else(|| Fault::new("timing", "a sample without a call"))
+        if laid == 0 {
+            return Err(Fault::new("timing", "a sample without a call"));
+        }
+        Ok(Outcome::Passed(()))
     }
 
     /// Compares what the sides wrote. Who is wrong, if somebody is.
     fn judge(
         &mut self,
         sides: &[Side<'_>],
-        taken: &[Taken],
         calls: &[Fresh],
         chosen: Option<usize>,
     ) -> Result<Option<(usize, Refusal)>, Fault> {
         // What a side wrote for one of the sample's inputs; none when it made no such call.
         let outputs = |place: usize, call: usize| {
             let made = sides[place].picks.binary_search(&call).ok()?;
-            Some(sides[place].tray.outputs(&taken[place], *sides[place].spots.get(made)?))
+            Some(sides[place].tray.outputs(&sides[place].taken, *sides[place].spots.get(made)?))
         };
         let bounds = self.stage.bounds();
         let differ = |one: &[Written<'_>], other: &[Written<'_>]| {

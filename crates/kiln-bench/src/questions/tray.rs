@@ -33,9 +33,17 @@ pub(crate) struct Tray {
     image: Vec<u8>,
 }
 
-/// What calls left in memory.
+/// What calls left in memory, one lay behind the other.
+#[derive(Default)]
 pub(crate) struct Taken {
     bytes: Vec<u8>,
+}
+
+impl Taken {
+    /// Forgets it. Its own memory is kept: as much is taken again, and new pages cost more than what is written to them.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+    }
 }
 
 impl Tray {
@@ -149,15 +157,14 @@ impl Tray {
 
     /// What lies there now.
     pub(crate) fn take(&self) -> Taken {
-        Taken { bytes: self.arena.bytes()[self.start..self.start + self.image.len()].to_vec() }
+        let mut taken = Taken::default();
+        self.add_to(&mut taken);
+        taken
     }
 
-    /// Adds what was taken, or lies there now, to what earlier calls left.
-    pub(crate) fn add(&self, taken: Option<Taken>, last: Option<Taken>) -> Taken {
-        let last = last.unwrap_or_else(|| self.take());
-        let Some(mut taken) = taken else { return last };
-        taken.bytes.extend_from_slice(&last.bytes);
-        taken
+    /// Adds it to what earlier calls left.
+    pub(crate) fn add_to(&self, taken: &mut Taken) {
+        taken.bytes.extend_from_slice(&self.arena.bytes()[self.start..self.start + self.image.len()]);
     }
 
     /// Whether of what was laid last these sets, which no call had, are as they were.

@@ -72,12 +72,15 @@ pub fn advise(tree: &Tree, facts: &Facts, thresholds: &Thresholds) -> Result<Adv
 fn at(leaf: &Leaf, facts: &Facts, thresholds: &Thresholds, path: Vec<Step>) -> Advice {
     let words = |template: &String| said(template, facts, thresholds);
     let some = |template: &Option<String>| template.as_ref().map(words).filter(|words| !words.trim().is_empty());
+    let command = typed(&leaf.command, facts, thresholds);
+    // What a command already did is not asked for once more.
+    let then = leaf.then.as_ref().map(|then| typed(then, facts, thresholds)).filter(|then| *then != command);
     Advice {
         node: leaf.id.clone(),
         phase: leaf.phase.clone(),
         action: words(&leaf.r#do),
-        command: typed(&leaf.command, facts, thresholds),
-        then: leaf.then.as_ref().map(|then| typed(then, facts, thresholds)),
+        command,
+        then,
         because: words(&leaf.because),
         gain: some(&leaf.gain),
         time: some(&leaf.time),

@@ -10,7 +10,7 @@ use super::study::outcome::summary;
 use super::study::searches::Searched;
 use super::{Address, Block, Cell, Section, Table, View};
 use crate::results::compare::{CompareView, p_value};
-use crate::studies::past::{Past, only_ablated, speedup_is, tried};
+use crate::studies::past::{Past, speedup_is, tried};
 use crate::words::number::{duration, stretch};
 
 /// Settings that the facts have.
@@ -34,10 +34,7 @@ pub fn compare_sections(a: &StudyLook, b: &StudyLook, view: &View) -> Vec<Sectio
     row("verdict", &|at| pasts[at].study.verdict.clone().unwrap_or("-".into()).into());
     row("device", &|at| pasts[at].device().into());
     row("target", &|at| format!("{} {}", pasts[at].study.target, pasts[at].study.variant).trim().into());
-    row("configurations tried", &|at| {
-        let trials = &looks[at].story.now.trials;
-        Cell::figure((pasts[at].trials + only_ablated(trials)) as f64, tried(&pasts[at], trials))
-    });
+    row("configurations tried", &|at| Cell::figure(pasts[at].trials as f64, tried(&pasts[at])));
     row("took", &|at| Cell::figure(pasts[at].seconds, stretch(pasts[at].seconds)));
     row("strategy", &|at| pasts[at].study.strategy.clone().into());
     row("seed", &|at| pasts[at].study.seed.to_string().into());

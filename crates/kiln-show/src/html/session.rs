@@ -3,7 +3,7 @@
 use kiln_app::{ChecklistState, NextStep, SessionReport, SessionRow};
 
 use super::{Address, Block, Cell, Section, Table, View};
-use crate::results::session::{amount, factor, graded, maybe_stretch, session_picture, short};
+use crate::results::session::{amount, attempts, factor, graded, maybe_stretch, session_picture, short};
 use crate::words::number::{counted, stretch};
 use crate::words::time::moment;
 
@@ -71,7 +71,7 @@ pub fn session_sections(report: &SessionReport, view: &View) -> Vec<Section> {
         ("device".into(), known(&session.gpu)),
         ("baseline".into(), known(&session.baseline)),
         ("best speedup".into(), row.speedup.map_or("-".into(), |best| Cell::figure(best, factor(best)))),
-        ("attempts".into(), Cell::figure(row.attempts as f64, row.attempts.to_string())),
+        ("attempts".into(), Cell::figure(row.attempts as f64, attempts(report))),
         (
             "attempts up to the best".into(),
             row.attempts_to_best.map_or("-".into(), |count| Cell::figure(count as f64, count.to_string())),

@@ -2,7 +2,7 @@
 //! all tunables (`threads`), times by one tunable each (`slices`), the best by two of them (`pairs`).
 
 use kiln_app::Improvement;
-use kiln_store::{Trial, TrialState};
+use kiln_store::{Study, Trial, TrialState};
 
 use super::axis::{LogAxis, PlainAxis};
 use super::canvas::{Anchor, Canvas};
@@ -23,7 +23,7 @@ pub(crate) struct SearchPicture<'a> {
     /// The configuration that won.
     pub(crate) winner: Option<&'a str>,
     /// The winner, where it was found after the search.
-    pub(crate) later: Option<FoundLater<'a>>,
+    pub(crate) later: Option<FoundLater>,
     /// Those that were the best when they came.
     pub(crate) improvements: &'a [Improvement],
     /// Over how many workloads its times are means.
@@ -34,11 +34,40 @@ pub(crate) struct SearchPicture<'a> {
 
 /// A winner that the search did not try: the ablation found it.
 #[derive(Clone, Copy)]
-pub(crate) struct FoundLater<'a> {
-    /// The trial that confirmed it.
-    pub(crate) trial: &'a Trial,
+pub(crate) struct FoundLater {
+    /// The place of the trial that confirmed it.
+    pub(crate) place: usize,
     /// Its confirmed time in seconds.
     pub(crate) time: f64,
+}
+
+impl FoundLater {
+    /// The winner of a study's search, where that did not try it.
+    pub(crate) fn of(study: &Study, trials: &[Trial], workload: Option<&str>) -> Option<FoundLater> {
+        let apart = || study.winners().into_iter().find(|(own, _)| workload.is_none_or(|workload| own == workload));
+        let winner = study.winner().or_else(|| Some(apart()?.1))?.to_string();
+        let own = |trial: &&Trial| trial.phase_id().workload == workload && trial.config == winner;
+        if trials.iter().filter(own).any(|trial| trial.phase_id().is_searching()) {
+            return None;
+        }
+        let place = trials.iter().rposition(|trial| own(&trial) && trial.phase_id().name == "confirm")?;
+        let rows = study.summary.as_ref()?.read().ok()?.workloads.iter().filter(|row| !row.holdout);
+        let own = rows.filter(|row| workload.is_none_or(|workload| row.name == workload));
+        let logs: Vec<f64> = own.map(|row| (row.best_ms / 1e3).ln()).collect();
+        let time = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        (time.is_finite() && time > 0.0).then_some(FoundLater { place, time })
+    }
+
+    /// What its mark says.
+    pub(super) fn told(&self, trials: &[Trial]) -> String {
+        let (Trial { phase, number, config, .. }, time) = (&trials[self.place], duration(self.time));
+        format!("{phase} {number}: the winner, {time} when confirmed; {config}")
+    }
+
+    /// Why no trial of the search is marked as the winner.
+    pub(super) fn words(&self) -> String {
+        format!("winner: found by the ablation, not tried here; {} when confirmed", duration(self.time))
+    }
 }
 
 pub(super) const WIDTH: f64 = 760.0;
@@ -48,7 +77,7 @@ const RIGHT: f64 = 30.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 96.0;
 /// From a line of text to the next.
-const LINE: f64 = 22.0;
+pub(super) const LINE: f64 = 22.0;
 /// Lines across.
 const LINES: u32 = 4;
 /// Trials drawn at most.
@@ -108,12 +137,7 @@ impl SearchPicture<'_> {
         let mean = mean_of(self.over).map_or(String::new(), |words| format!(", a {words}"));
         let measured = counted(passed.len() as u128, "configuration");
         let words = format!("{measured} measured; best {}{mean}", duration(best));
-        let later = self.later.map(|later| {
-            format!(
-                "winner: found by the ablation, not tried here; {} when confirmed, at the right end",
-                duration(later.time)
-            )
-        });
+        let later = self.later.map(|later| format!("{}, at the right end", later.words()));
         let mut told_in_all =
             format!("{words}. Drawn: {} trials. Bars through the line are 95 % intervals.", drawn.said());
         told_in_all.extend(later.iter().flat_map(|later| [" The ", later, "."]));
@@ -143,15 +167,10 @@ impl SearchPicture<'_> {
         }
         path.push((WIDTH - RIGHT, y.place(best)));
         canvas.path("roof", &path);
-        if let Some(FoundLater { trial, time }) = self.later {
-            let told = format!(
-                "{} {}: the winner, {} when confirmed; {}",
-                trial.phase,
-                trial.number,
-                duration(time),
-                trial.config
-            );
-            canvas.mark(&named(trial), &told, |canvas| canvas.dot("best", (WIDTH - RIGHT, y.place(time)), 5.0));
+        if let Some(later) = self.later {
+            let at = (WIDTH - RIGHT, y.place(later.time));
+            let trial = &self.trials[later.place];
+            canvas.mark(&named(trial), &later.told(self.trials), |canvas| canvas.dot("best", at, 5.0));
         }
         for (place, interval) in improvements.iter().filter_map(|one| Some((one.place, one.ci95?))) {
             let at = x.place(order(place));
@@ -230,12 +249,24 @@ pub(super) mod tests {
 
     #[test]
     fn a_winner_that_was_not_tried_stands_at_the_end() {
-        let trials = tried();
-        let confirmed = trial("confirm", 1, "LANES=4,MODE=b,X=1", 0.0);
-        let later = Some(FoundLater { trial: &confirmed, time: 1.5e-3 });
-        let winner = Some("LANES=4,MODE=b,X=1");
-        let draw = |picture: &SearchPicture<'_>| SearchPicture { later, winner, ..*picture }.convergence();
-        let svg = with(&trials, draw).unwrap().standalone();
+        let mut trials = tried();
+        trials.push(trial("confirm", 1, "LANES=4,MODE=b,X=1", 0.0));
+        let later = Some(FoundLater { place: 7, time: 1.5e-3 });
+        let (winner, places) = (Some("LANES=4,MODE=b,X=1"), &[0, 1, 2, 3, 4, 5, 6][..]);
+        let drawn = |draw: fn(&SearchPicture<'_>) -> Option<Canvas>| {
+            with(&trials, |picture| draw(&SearchPicture { later, winner, places, ..*picture })).unwrap().standalone()
+        };
+        for (svg, marks) in [(drawn(|own| own.slices(&[])), 2), (drawn(|own| own.threads(&[])), 1)] {
+            is_clean(&svg);
+            assert_eq!(svg.matches("data-trial=\"confirm/1\"").count(), marks, "{svg}");
+            assert_eq!(
+                svg.matches("class=\"best\"").count() + svg.matches("class=\"thread3\"").count(),
+                marks,
+                "{svg}"
+            );
+            assert!(svg.contains(">winner: found by the ablation, not tried here; 1.50 ms when confirmed<"), "{svg}");
+        }
+        let svg = drawn(|own| own.convergence());
         is_clean(&svg);
         assert!(svg.contains("data-trial=\"confirm/1\"") && svg.matches("class=\"best\"").count() == 1, "{svg}");
         assert!(svg.contains(">winner: found by the ablation, not tried here; 1.50 ms when confirmed"), "{svg}");

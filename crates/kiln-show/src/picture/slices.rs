@@ -5,7 +5,7 @@ use kiln_store::TrialState;
 
 use super::axis::LogAxis;
 use super::canvas::{Anchor, Canvas, width_of};
-use super::search::{SearchPicture, named, told};
+use super::search::{LINE, SearchPicture, named, told};
 use super::threads::distinct;
 use crate::html::kept::{Drawn, evenly};
 use crate::studies::columns::TunableColumn;
@@ -35,7 +35,8 @@ impl SearchPicture<'_> {
         let hidden = columns.len().saturating_sub(MOST_PANELS);
         columns.truncate(MOST_PANELS);
         let timed: Vec<usize> = self.places.iter().copied().filter(|place| self.time(*place).is_some()).collect();
-        let y = LogAxis::over(timed.iter().filter_map(|place| self.time(*place)), (PANEL.1 - INNER.3, INNER.2))?;
+        let times = timed.iter().filter_map(|place| self.time(*place)).chain(self.later.map(|later| later.time));
+        let y = LogAxis::over(times, (PANEL.1 - INNER.3, INNER.2))?;
         if columns.is_empty() {
             return None;
         }
@@ -44,13 +45,16 @@ impl SearchPicture<'_> {
         let refused = |place: &usize| self.shows_refused && self.trials[*place].state == TrialState::Refused;
         let refused: Vec<usize> = evenly(&self.places.iter().copied().filter(refused).collect::<Vec<_>>(), MOST / 3);
         let more = if hidden > 0 { format!("; {hidden} tunables more are not drawn") } else { String::new() };
-        let words = format!(
+        let mut words = format!(
             "Times by the values of each tunable, {}{more}; the line joins the best of each value.",
             drawn.said()
         );
+        let later = self.later.map(|later| later.words());
+        words.extend(later.iter().flat_map(|later| [" The ", later, "."]));
         let title = format!("{}: times by each tunable", self.name);
-        let mut canvas =
-            Canvas::new(COLUMNS as f64 * PANEL.0 + 16.0, TOP + rows as f64 * PANEL.1 + 28.0, &title).described(&words);
+        let foot = TOP + rows as f64 * PANEL.1 + 16.0;
+        let height = foot + if later.is_some() { 12.0 + LINE } else { 12.0 };
+        let mut canvas = Canvas::new(COLUMNS as f64 * PANEL.0 + 16.0, height, &title).described(&words);
         let scale = |column: &TunableColumn| if column.is_logarithmic() { LOG } else { "" };
         let room = PANEL.0 - INNER.0 - INNER.1 - 16.0 - width_of(LOG, 13.0);
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
@@ -60,8 +64,8 @@ impl SearchPicture<'_> {
             let corner = ((at % COLUMNS) as f64 * PANEL.0, TOP + (at / COLUMNS) as f64 * PANEL.1);
             self.panel(&mut canvas, corner, (column, &name), &y, (&timed, &drawn.places, &refused));
         }
-        let foot = TOP + rows as f64 * PANEL.1 + 16.0;
         canvas.text("small", (16.0, foot), Anchor::Start, &format!("drawn: {}{more}", drawn.said()));
+        later.iter().for_each(|later| canvas.text("small", (16.0, foot + LINE), Anchor::Start, later));
         Some(canvas)
     }
 
@@ -93,6 +97,11 @@ impl SearchPicture<'_> {
             let (trial, at) = (&self.trials[place], (x(value), top + y.place(time)));
             let (class, radius) = if self.is_winner(place) { ("best", 4.5) } else { ("passed", 2.2) };
             canvas.mark(&named(trial), &told(trial), |canvas| canvas.dot(class, at, radius));
+        }
+        if let Some((later, value)) = self.later.and_then(|later| Some((later, column.of[later.place]?))) {
+            let at = (x(value), top + y.place(later.time));
+            let name = named(&self.trials[later.place]);
+            canvas.mark(&name, &later.told(self.trials), |canvas| canvas.dot("best", at, 4.5));
         }
         let best = |value: usize| {
             let times =

@@ -7,7 +7,7 @@ use kiln_store::TrialState;
 
 use super::axis::LogAxis;
 use super::canvas::{Anchor, Canvas, width_of};
-use super::search::{SearchPicture, named, told};
+use super::search::{LINE, SearchPicture, named, told};
 use crate::html::kept::Drawn;
 use crate::studies::columns::TunableColumn;
 use crate::words::number::duration;
@@ -48,7 +48,8 @@ impl SearchPicture<'_> {
             })
             .collect();
         let bottom = HEIGHT - BOTTOM;
-        let y = LogAxis::over(shown.iter().filter_map(|place| self.time(*place)), (bottom, TOP))?;
+        let times = shown.iter().filter_map(|place| self.time(*place)).chain(self.later.map(|later| later.time));
+        let y = LogAxis::over(times, (bottom, TOP))?;
         if axes.is_empty() {
             return None;
         }
@@ -67,18 +68,24 @@ impl SearchPicture<'_> {
         let upright = |share: f64| bottom - (bottom - TOP) * share;
         let title = format!("{}: configurations and their times", self.name);
         let more = if hidden > 0 { format!("; {hidden} tunables more are not drawn") } else { String::new() };
-        let words = format!(
+        let mut words = format!(
             "One line for each configuration, {said}{more}; the time is the last axis, on a logarithmic scale."
         );
-        let mut canvas = Canvas::new(width, HEIGHT, &title).described(&words);
+        let later = self.later.map(|later| later.words());
+        words.extend(later.iter().flat_map(|later| [" The ", later, "."]));
+        let height = if later.is_some() { HEIGHT + LINE } else { HEIGHT };
+        let mut canvas = Canvas::new(width, height, &title).described(&words);
         let passed = drawn.places.iter().filter(|place| self.time(**place).is_some()).count();
         let first_fast = drawn.places.len() - (FASTEST * passed as f64).ceil() as usize;
+        let line_of = |place: usize, time: Option<f64>| {
+            let on =
+                |(axis, column): (usize, &&TunableColumn)| Some((x(axis), upright(places[axis][column.of[place]?])));
+            let line = axes.iter().enumerate().filter_map(on);
+            line.chain(time.map(|time| (x(axes.len()), y.place(time)))).collect::<Vec<(f64, f64)>>()
+        };
         for (rank, place) in drawn.places.iter().enumerate() {
             let trial = &self.trials[*place];
-            let on =
-                |(axis, column): (usize, &&TunableColumn)| Some((x(axis), upright(places[axis][column.of[*place]?])));
-            let mut line: Vec<(f64, f64)> = axes.iter().enumerate().filter_map(on).collect();
-            line.extend(self.time(*place).map(|time| (x(axes.len()), y.place(time))));
+            let line = line_of(*place, self.time(*place));
             let class = match self.time(*place) {
                 None => "thread2 refused-line",
                 Some(_) if self.is_winner(*place) => "thread3",
@@ -86,6 +93,10 @@ impl SearchPicture<'_> {
                 Some(_) => "thread",
             };
             canvas.mark(&named(trial), &told(trial), |canvas| canvas.path(class, &line));
+        }
+        if let Some(later) = self.later {
+            let (name, line) = (named(&self.trials[later.place]), line_of(later.place, Some(later.time)));
+            canvas.mark(&name, &later.told(self.trials), |canvas| canvas.path("thread3", &line));
         }
         let names: Vec<String> = axes.iter().map(|column| column.name.clone()).collect();
         let names = distinct(&names, apart - GAP);
@@ -105,6 +116,7 @@ impl SearchPicture<'_> {
             canvas.text("label", (x(axes.len()) + 5.0, y.place(time) + 4.0), Anchor::Start, &duration(time));
         }
         canvas.text("small", (16.0, HEIGHT - 14.0), Anchor::Start, &format!("drawn: {said}{more}"));
+        later.iter().for_each(|later| canvas.text("small", (16.0, HEIGHT - 14.0 + LINE), Anchor::Start, later));
         Some(canvas)
     }
 

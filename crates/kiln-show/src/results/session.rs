@@ -14,7 +14,7 @@ use crate::words::number::{counted, stretch};
 use crate::words::table::{Align, lines};
 use crate::words::time::{moment, stamp};
 pub(crate) use figure::picture as session_picture;
-pub(crate) use words::{amount, factor, graded, maybe_stretch, short};
+pub(crate) use words::{amount, attempts, factor, graded, maybe_stretch, short};
 
 /// A session that begins.
 pub struct BegunSessionView<'a>(pub &'a Session);
@@ -111,7 +111,7 @@ impl fmt::Display for SessionView<'_> {
             vec!["goal".into(), if goal.text.is_empty() { "-".into() } else { goal.text.clone() }],
             vec!["time".into(), format!("{} of {}", stretch(row.elapsed_s), stretch(*budget_s))],
             vec!["best speedup".into(), best],
-            vec!["attempts".into(), row.attempts.to_string()],
+            vec!["attempts".into(), attempts(report)],
             vec!["working build after".into(), maybe_stretch(row.time_to_build_s)],
             vec!["bottleneck after".into(), maybe_stretch(row.time_to_bottleneck_s)],
         ];

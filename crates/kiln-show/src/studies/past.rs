@@ -18,22 +18,22 @@ pub(crate) fn speedup_is(study: &Study) -> Option<String> {
     mean_of(summary.workloads.iter().filter(|one| !one.holdout).count())
 }
 
-/// Configurations that only the ablation measured: the search did not try them, and a study's count is of the search.
-pub(crate) fn only_ablated(trials: &[Trial]) -> usize {
+/// Configurations that only the ablation tried, where the study did not count them.
+fn only_ablated(trials: &[Trial]) -> usize {
     let own = |trial: &Trial| (trial.phase_id().workload.map(String::from), trial.config.clone());
     let tried: BTreeSet<_> = trials.iter().filter(|trial| trial.phase_id().is_searching()).map(own).collect();
     let ablated = trials.iter().filter(|trial| trial.phase_id().name == "ablation").map(own);
     ablated.filter(|one| !tried.contains(one)).collect::<BTreeSet<_>>().len()
 }
 
-/// The number of configurations tried: while searching, and how many more the ablation measured.
-pub(crate) fn tried(past: &Past, trials: &[Trial]) -> String {
-    match only_ablated(trials) {
+/// The number of configurations tried, and how many of them while searching.
+pub(crate) fn tried(past: &Past) -> String {
+    match past.ablated {
         0 => grouped(past.trials as u128),
         more => format!(
             "{} ({} while searching, {} more in the ablation)",
-            grouped((past.trials + more) as u128),
             grouped(past.trials as u128),
+            grouped((past.trials - more) as u128),
             grouped(more as u128)
         ),
     }
@@ -48,6 +48,8 @@ pub struct Past {
     pub state: State,
     /// Configurations tried.
     pub trials: usize,
+    /// How many of them only the ablation tried.
+    pub ablated: usize,
     /// How long it has run, as far as is known.
     pub seconds: f64,
     /// Where the reader is.
@@ -66,12 +68,14 @@ impl Past {
     pub fn new(study: Study, gone: bool, trials: &[Trial], zone: TimeZone) -> Past {
         let state = if gone && study.state == State::Running { State::Interrupted } else { study.state };
         let searching = |t: &&Trial| t.phase_id().is_searching();
-        let trials_tried = study.tried().unwrap_or_else(|| trials.iter().filter(searching).count());
+        let (counted, ablated) = (study.ablated(), study.ablated().unwrap_or_else(|| only_ablated(trials)));
+        let searched = study.tried().unwrap_or_else(|| trials.iter().filter(searching).count());
+        let trials_tried = if counted.is_some() { searched } else { searched + ablated };
         // While it runs the record does not say; what its trials took is known.
         let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();
         let seconds = if study.state == State::Running { recorded } else { study.seconds };
         let (labels, validated, remarks) = (Labels::default(), Vec::new(), Vec::new());
-        Past { study, state, trials: trials_tried, seconds, zone, labels, validated, remarks }
+        Past { study, state, trials: trials_tried, ablated, seconds, zone, labels, validated, remarks }
     }
 
     /// A study as it stands now, where the reader is here.
@@ -120,6 +124,7 @@ impl Past {
             "speedup": speedup.map(|(value, _)| value),
             "speedup_ci95": speedup.map(|(_, interval)| interval),
             "trials": self.trials,
+            "ablated": self.ablated,
             "seconds": self.seconds,
             "cost": self.spent().map(|(cost, _)| cost),
             "device": study.device(),

@@ -24,9 +24,10 @@ impl fmt::Display for SummaryView<'_> {
         let refused: usize = s.refused.values().sum();
         let parts: Vec<String> = s.refused.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
         let refused = if refused > 0 { format!(", {refused} refused ({})", parts.join(", ")) } else { String::new() };
-        let tried = counted(s.trials as u128, "configuration");
+        let ablated = s.ablated.filter(|more| *more > 0).map(|more| format!(" ({more} in the ablation)"));
+        let tried = format!("{} tried{}", counted(s.trials as u128, "configuration"), ablated.unwrap_or_default());
         let spent = s.cost.map_or(String::new(), |cost| format!(", cost {cost:.2}"));
-        writeln!(f, "\n{tried} tried{refused}, {}{spent}", duration(s.seconds))?;
+        writeln!(f, "\n{tried}{refused}, {}{spent}", duration(s.seconds))?;
         if !self.files.is_empty() {
             writeln!(f, "wrote {}", self.files.join(" and "))?;
         }

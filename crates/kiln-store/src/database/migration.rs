@@ -11,7 +11,7 @@ use crate::database::fault::fault;
 use crate::database::session::Session;
 
 /// The steps, oldest first; the version of a store is how many of them it has taken.
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 12] = [
     include_str!("../../migrations/0001_studies.sql"),
     include_str!("../../migrations/0002_notes.sql"),
     include_str!("../../migrations/0003_runs.sql"),
@@ -23,6 +23,7 @@ const STEPS: [&str; 11] = [
     include_str!("../../migrations/0009_commits.sql"),
     include_str!("../../migrations/0010_sessions.sql"),
     include_str!("../../migrations/0011_remarks.sql"),
+    include_str!("../../migrations/0012_commands.sql"),
 ];
 const NEWEST: i64 = STEPS.len() as i64;
 

@@ -24,6 +24,8 @@ struct Outline {
     #[serde(deserialize_with = "if_understood")]
     trials: Option<usize>,
     #[serde(deserialize_with = "if_understood")]
+    ablated: Option<usize>,
+    #[serde(deserialize_with = "if_understood")]
     speedup: Option<f64>,
     #[serde(deserialize_with = "if_understood")]
     speedup_ci95: Option<[f64; 2]>,
@@ -62,6 +64,11 @@ impl Study {
     /// Configurations tried, once it has ended.
     pub fn tried(&self) -> Option<usize> {
         self.outline()?.trials
+    }
+
+    /// How many of them only the ablation tried; none where nobody counted them.
+    pub fn ablated(&self) -> Option<usize> {
+        self.outline()?.ablated
     }
 
     /// The speedup and its interval, where one was confirmed.

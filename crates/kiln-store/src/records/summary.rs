@@ -266,6 +266,9 @@ pub struct Summary {
     pub baseline: Option<String>,
     /// Configurations tried.
     pub trials: usize,
+    /// How many of them only the ablation tried; none in old studies, which did not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ablated: Option<usize>,
     /// Refusals by gate.
     pub refused: BTreeMap<Gate, usize>,
     /// Finalists that were refused, in order.

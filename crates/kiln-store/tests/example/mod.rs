@@ -97,6 +97,7 @@ pub(crate) fn summary() -> Summary {
         target_speedup: 1.1,
         baseline: None,
         trials: 3,
+        ablated: Some(0),
         refused: [(Gate::Numerics, 3)].into(),
         late: vec![],
         sanitized: vec![],

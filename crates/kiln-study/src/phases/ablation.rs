@@ -23,6 +23,8 @@ const FASTER: f64 = 0.97;
 pub(crate) struct Ablation {
     pub(crate) entries: Vec<Ablated>,
     pub(crate) faster: Option<Config>,
+    /// What it measured and the search had not tried.
+    pub(crate) untried: Vec<Config>,
     /// The number of the next one on record.
     pub(crate) next: u64,
 }
@@ -74,6 +76,9 @@ pub(crate) fn ablation<A: Apparatus>(
         let mut entry = Ablated { workload, tunable, from, to, worth: None, why: None };
         match &set_back {
             Some(set_back) if bench.kernel().allows(set_back) => {
+                if !attempts.all.iter().any(|tried| tried.config == *set_back) {
+                    found.untried.push(set_back.clone());
+                }
                 match worth(bench, record, winner, set_back, &phase, number)? {
                     Ok(worth) => entry.worth = Some(worth),
                     Err(why) => entry.why = Some(why),

@@ -26,6 +26,8 @@ pub(crate) struct Proven {
     /// The first of the finalists, where there is nobody to measure it against.
     pub(crate) unopposed: Option<Config>,
     pub(crate) ablation: Vec<Ablated>,
+    /// Configurations that only the ablation tried, each once.
+    pub(crate) ablated: Vec<Config>,
     /// Refusals of finalists and of the confirmation.
     pub(crate) late: Vec<Late>,
     /// What the last run of finalists against each other came to.
@@ -82,8 +84,13 @@ fn improve<A: Apparatus>(
     let (mut next, beyond) = (0, attempts.all.len());
     for again in 0..=REPLACED {
         let Some((winner, figures)) = &found.winner else { return Ok(()) };
-        let Ablation { entries, faster, next: number } = ablation(bench, course, attempts, winner, next)?;
+        let Ablation { entries, faster, untried, next: number } = ablation(bench, course, attempts, winner, next)?;
         (found.ablation, next) = (entries, number);
+        for config in untried {
+            if !found.ablated.contains(&config) {
+                found.ablated.push(config);
+            }
+        }
         let Some(faster) = faster.filter(|_| again < REPLACED) else { return Ok(()) };
         // What a gate refused once gets no second try by another way.
         if let Some(gate) = found.late.iter().find(|late| late.config == faster).map(|late| late.refusal.gate) {

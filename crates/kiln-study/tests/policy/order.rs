@@ -51,7 +51,7 @@ fn no_configuration_is_tried_twice_and_none_beyond_the_space() {
         let tried = tried(&played);
         // The default may be proposed again: it is not known to the search's numbering.
         assert!(tried.values().filter(|count| **count > 1).count() <= 1, "{tried:?}");
-        assert!(played.summary().trials <= (1 + seed_trials + search_trials).min(129));
+        assert!(played.searched() <= (1 + seed_trials + search_trials).min(129));
     }
 }
 
@@ -174,7 +174,7 @@ fn a_search_that_expects_nothing_more_ends() {
     (script.settings.strategy, script.settings.search_trials) = ("auto".into(), 120);
     let played = script.play();
     assert!(played.heard("the expected gain is below the noise"));
-    assert!((60..120).contains(&played.summary().trials) && played.config() == BEST, "{}", played.summary().trials);
+    assert!((60..120).contains(&played.searched()) && played.config() == BEST, "{}", played.searched());
 }
 
 #[test]

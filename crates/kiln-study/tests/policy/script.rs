@@ -182,6 +182,11 @@ impl Played {
         self.ended.as_ref().expect("the study ended")
     }
 
+    /// Configurations tried before the finals.
+    pub(crate) fn searched(&self) -> usize {
+        self.summary().trials - self.summary().ablated.expect("a study of this kiln counts them")
+    }
+
     /// The winner.
     pub(crate) fn config(&self) -> String {
         self.summary().config.as_ref().map_or(String::new(), ToString::to_string)

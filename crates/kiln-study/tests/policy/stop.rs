@@ -24,7 +24,7 @@ fn a_default_under_half_the_baselines_speed_is_not_searched_from() {
         let played = script.play();
         let summary = played.summary();
         assert_eq!(summary.verdict == TuneVerdict::Stopped, stops, "{baseline}");
-        assert_eq!((played.count("duel standing"), summary.trials), if stops { (1, 1) } else { (0, 21) });
+        assert_eq!((played.count("duel standing"), played.searched()), if stops { (1, 1) } else { (0, 21) });
         if stops {
             let reason = &summary.reason;
             assert!(reason.contains("the default configuration runs at") && reason.contains("under 0.5x"), "{reason}");
@@ -47,7 +47,7 @@ fn a_first_look_alone_decides_nothing() {
     );
     let played = script.play();
     assert!(played.heard("first look plain  0.24") && played.heard("slow"), "{:?}", played.told);
-    assert_eq!((played.count("duel standing"), played.summary().trials), (1, 21));
+    assert_eq!((played.count("duel standing"), played.searched()), (1, 21));
     assert!(played.heard("the default configuration runs at 0.53x of plain"), "{:?}", played.told);
 }
 
@@ -107,7 +107,7 @@ fn what_has_searched_already_goes_on_searching() {
     script.play_on(&memory, false);
     script.settings.stop_rule = true;
     let again = script.play_on(&memory.cut(6), false);
-    assert_eq!((again.count("duel standing"), again.summary().trials), (0, 21));
+    assert_eq!((again.count("duel standing"), again.searched()), (0, 21));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn told_not_to_it_tries_all() {
     script.settings.stop_rule = false;
     script.refuse = Box::new(|_, at| (at == At::Trial).then(|| refusal(Gate::BuildFailed, "expected `;`")));
     let played = script.play();
-    assert_eq!(played.summary().trials, 21);
+    assert_eq!(played.searched(), 21);
     assert_eq!(tried(&played).values().sum::<usize>(), 21);
 }
 

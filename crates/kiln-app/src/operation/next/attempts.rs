@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use camino::Utf8Path;
 use kiln_core::counted;
 use kiln_diagnose::next::{LastFault, Look, OpenRefusal, ProfileNow, SessionNow};
 use kiln_session::{AttemptOutcome, Attempted, BlindChange, Decision, Session, best, blind, crowded, stop, times};
@@ -59,7 +60,8 @@ impl Logged {
         let here = environment();
         let machines = store.attempts(AttemptsOf::Kernel("", NEWEST))?;
         let mut attempts = store.attempts(AttemptsOf::Kernel(&asked.name, NEWEST))?;
-        attempts.retain(|one| one.path == path);
+        let moved = moved(&attempts, &path, sources.as_deref());
+        attempts.retain(|one| one.path == path || moved.contains(&one.path));
         // The doctor may have been asked about this kernel too.
         let doctors = machines.iter().chain(&attempts).filter(|one| one.verb == DOCTOR && one.environment == here);
         let examined = doctors.max_by_key(|one| one.at_ms).map(|one| one.outcome == AttemptOutcome::Passed);
@@ -192,6 +194,15 @@ impl Logged {
         let newest = self.attempts.last().filter(|one| one.mistake().is_some())?;
         Some(self.attempts.iter().rev().take_while(|one| one.fails_like(newest)).count() as u64)
     }
+}
+
+/// Folders that are gone and had sources which this one has or had: the kernel lay there before it was moved.
+fn moved(attempts: &[Attempted], path: &str, sources: Option<&str>) -> BTreeSet<String> {
+    let own = attempts.iter().filter(|one| one.path == path).filter_map(|one| one.sources.as_deref());
+    let own: BTreeSet<&str> = own.chain(sources).collect();
+    let was_it = |one: &&Attempted| one.sources.as_deref().is_some_and(|sources| own.contains(sources));
+    let gone = |path: &&str| !path.is_empty() && !Utf8Path::new(path).exists();
+    attempts.iter().filter(was_it).map(|one| one.path.as_str()).filter(gone).map(String::from).collect()
 }
 
 /// How a session stands, and the changes in it that were made blind.

@@ -8,6 +8,7 @@ use kiln_store::{ProfileRecord, Run, RunSide};
 use super::attempts::Logged;
 use super::records::{Now, Records};
 use super::result::{Found, median_of, run_ended_ms};
+use crate::attempt::committed;
 use crate::kernel::folder;
 use crate::repository::short;
 
@@ -81,7 +82,7 @@ pub(super) fn tried(
     let (before_s, after_s) = (median_of(run, &row.workload)?, row.median_s?);
     let mut causes = causes(profile, logged, found.began_ms, no_gain).into_iter();
     let (cause, promise) = causes.next()?;
-    let revert = if in_source { sources(run) } else { configuration(run, at, &row.workload) };
+    let revert = if in_source { sources(run, logged) } else { configuration(run, at, &row.workload) };
     // Beside the baseline, which took its turns both times: another state of the machine is no gain.
     let then = |name: &str| {
         let side = |own: &&RunSide| own.side == name && own.workload == row.workload;
@@ -93,11 +94,18 @@ pub(super) fn tried(
     Some(FixTried { cause, promise, gain, before_s, before, revert, other: causes.next() })
 }
 
-/// The command that brings the sources of a run back; none where they were not committed.
-fn sources(run: &Run) -> Option<String> {
-    let commit = run.git_commit.as_deref().filter(|commit| !commit.ends_with('+'))?;
-    let folder = folder(Utf8Path::new(&run.path));
-    Some(format!("git -C {} restore --source={} -- .", quoted(folder.as_str()), short(commit)))
+/// The command that brings the sources of a run back, and touches nothing else; none where they were not committed.
+fn sources(run: &Run, logged: &Logged) -> Option<String> {
+    let (commit, path) = (run.git_commit.as_deref()?, Utf8Path::new(&run.path));
+    let found = committed(path, commit.trim_end_matches('+'))?;
+    // Files that differed from the commit need not be sources.
+    let same = match logged.sources_at(run.started_ms) {
+        Some(sources) => sources == found.digest,
+        None => !commit.ends_with('+'),
+    };
+    let files: Vec<String> = found.files.iter().map(|file| quoted(file.as_str())).collect();
+    let (folder, files) = (quoted(folder(path).as_str()), files.join(" "));
+    same.then(|| format!("git -C {folder} restore --source={} -- {files}", short(commit)))
 }
 
 /// The configuration to go back to.

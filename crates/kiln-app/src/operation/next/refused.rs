@@ -113,6 +113,7 @@ mod tests {
             promise: None,
             lesson: None,
             hypothesis: None,
+            command: None,
         }
     }
 

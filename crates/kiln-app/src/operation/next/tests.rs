@@ -48,7 +48,7 @@ fn from_nothing_to_a_committed_win() {
     assert_eq!((other.node.as_str(), other.command.as_str()), ("another_fix", "kiln explain narrow_vectors"));
     scene.run(31, "A=1", &format!("{commit}+"), &[("short", 1.1e-3, 0.08)]);
     let revert = scene.next().advice;
-    let exact = format!("git -C {} restore --source={} -- .", scene.folder, &commit[..12]);
+    let exact = format!("git -C {} restore --source={} -- kernel.toml plain.c twice.c", scene.folder, &commit[..12]);
     assert_eq!((revert.node.as_str(), &revert.command), ("revert", &exact));
     // The command that is offered does it.
     let words: Vec<&str> = exact.split(' ').skip(3).collect();
@@ -114,8 +114,10 @@ fn from_nothing_to_a_committed_win() {
 #[test]
 fn sources_that_were_brought_back_have_what_was_known_of_them() {
     let scene = Scene::new();
+    let commit = git(&scene.folder, &["rev-parse", "HEAD"]).unwrap().unwrap();
     let bench = |at: i64, speedup: f64| {
-        scene.run(at, "A=1", "c", &[("short", 1e-3 / speedup, speedup)]);
+        // Notes beside the kernel were being written.
+        scene.run(at, "A=1", &format!("{commit}+"), &[("short", 1e-3 / speedup, speedup)]);
         scene.attempted(at, "bench", "A=1", Some(("short", speedup)));
     };
     bench(10, 0.3);

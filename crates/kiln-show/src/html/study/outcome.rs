@@ -5,7 +5,7 @@ use kiln_store::{Ablated, State};
 use kiln_study::Summary;
 
 use crate::html::{Address, Block, Cell, Section, Table, View};
-use crate::studies::past::{Past, only_ablated, speedup_is, tried};
+use crate::studies::past::{Past, speedup_is, tried};
 use crate::studies::study::repeat;
 use crate::words::command::Command;
 use crate::words::number::{counted, duration, stretch};
@@ -33,9 +33,7 @@ pub(super) fn overview(look: &StudyLook, view: &View) -> Section {
             .into(),
     );
     fact("device", past.device().into());
-    let trials = &look.story.now.trials;
-    let count = past.trials + only_ablated(trials);
-    fact("configurations tried", Cell::figure(count as f64, tried(&past, trials)));
+    fact("configurations tried", Cell::figure(past.trials as f64, tried(&past)));
     fact("when", format!("{}, for {}", moment(study.started_ms, &view.zone), stretch(past.seconds)).into());
     if let Some((cost, price)) = past.spent() {
         fact("cost", Cell::figure(cost, format!("{cost:.2} at {price}/h")));

@@ -93,27 +93,11 @@ impl<'l> Searched<'l> {
             places: &search.places,
             columns: &self.columns,
             winner: self.winners.iter().find(own).map(|(_, config)| config.as_str()),
-            later: self.found_later(search),
+            later: FoundLater::of(&self.look.story.now.study, &self.look.story.now.trials, search.workload),
             improvements: &self.look.improvements,
             over: if search.workload.is_some() { 1 } else { self.look.together },
             shows_refused: self.shows_refused,
         })
-    }
-
-    /// The winner and its time, where the ablation found it and the search did not try it.
-    fn found_later(&self, search: &Search<'l>) -> Option<FoundLater<'l>> {
-        let look = self.look;
-        let succession = look.succession(search.workload).filter(|one| !one.searched)?;
-        let of_winner = |trial: &&Trial| {
-            let phase = trial.phase_id();
-            phase.name == "confirm" && phase.workload == search.workload && trial.config == succession.winner
-        };
-        let trial = look.story.now.trials.iter().rev().find(of_winner)?;
-        let rows = summary(look)?.workloads.iter().filter(|row| !row.holdout);
-        let own = rows.filter(|row| search.workload.is_none_or(|workload| row.name == workload));
-        let logs: Vec<f64> = own.map(|row| (row.best_ms / 1e3).ln()).collect();
-        let time = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-        (time.is_finite() && time > 0.0).then_some(FoundLater { trial, time })
     }
 
     /// A picture of each search, the first few of many.

@@ -2,7 +2,7 @@
 
 use kiln_app::{Decision, SessionReport};
 
-use super::words::{amount, factor, graded, maybe_stretch, short};
+use super::words::{amount, attempts, factor, graded, maybe_stretch, short};
 use super::{figure, rows};
 use crate::words::markdown::escaped;
 use crate::words::number::stretch;
@@ -55,7 +55,7 @@ pub(super) fn markdown(report: &SessionReport) -> String {
         ("best speedup", row.speedup.map_or("-".into(), factor)),
         (
             "attempts (up to the best)",
-            format!("{} ({})", row.attempts, row.attempts_to_best.map_or("-".into(), |n| n.to_string())),
+            format!("{} ({})", attempts(report), row.attempts_to_best.map_or("-".into(), |n| n.to_string())),
         ),
         ("time to working build", maybe_stretch(row.time_to_build_s)),
         ("time to bottleneck", maybe_stretch(row.time_to_bottleneck_s)),

@@ -33,6 +33,12 @@ pub(crate) fn short(id: &str) -> &str {
     id.get(id.len().saturating_sub(6)..).unwrap_or(id)
 }
 
+/// How many commands were the session's own, and how many took its time for other kernels.
+pub(crate) fn attempts(report: &SessionReport) -> String {
+    let own = report.row.attempts;
+    if report.others == 0 { own.to_string() } else { format!("{own}, and {} with other kernels", report.others) }
+}
+
 /// Where the time went.
 pub(super) fn phases(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt::Result {
     use Align::{Left, Right};

@@ -189,6 +189,7 @@ impl Scene {
             promise: None,
             lesson: None,
             hypothesis: None,
+            command: None,
         };
         self.store.record_attempt(&made).unwrap();
     }
