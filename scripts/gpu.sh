@@ -12,13 +12,12 @@ bin="$root/target/gpu"
 
 if [ "${1:-}" = pack ]; then
   mkdir -p "$bin"
-  cargo build --release
-  cargo build --release -p kiln-bench --example gpu
-  tests="$(cargo test --release -p kiln-cli --test gpu --no-run --message-format=json |
+  # All in one call: with other features, most of what it depends on would be built twice.
+  tests="$(cargo test --release -p kiln-cli -p kiln-bench --example gpu --test gpu --no-run --message-format=json |
     python3 -c 'import json,sys
 for line in sys.stdin:
     m = json.loads(line)
-    if m.get("executable") and m["target"]["name"] == "gpu": print(m["executable"])')"
+    if m.get("executable") and m["target"]["name"] == "gpu" and "test" in m["target"]["kind"]: print(m["executable"])')"
   built="${CARGO_TARGET_DIR:-target}/release"
   cp "$built/kiln" "$bin/kiln"
   cp "$built/examples/gpu" "$bin/probe"
