@@ -1,8 +1,8 @@
 //! Where records are read. In: what to read. Out: what was read, from a thread that may wait. Studies are kept once read, as long as nothing was recorded of
 //! them since, so that a filter over 100,000 trials does not read them again, and so are the last pages drawn of them. Refuses nothing; two read at a time, the
-//! others wait.
+//! others wait. What two ask for at once is read and drawn once.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use kiln_app::{Failure, Fault, LookDepth, Project, StudyLook, look, study_stamp};
@@ -41,6 +41,9 @@ impl Drawn {
     }
 }
 
+/// Held by whoever reads or draws something, while others that want the same wait for it.
+type Turn = Arc<Mutex<()>>;
+
 /// The desk.
 #[derive(Clone)]
 pub(super) struct Desk {
@@ -50,6 +53,8 @@ pub(super) struct Desk {
     free: Arc<Semaphore>,
     kept: Arc<Mutex<VecDeque<Kept>>>,
     drawn: Arc<Mutex<VecDeque<Drawn>>>,
+    /// By what is read or drawn.
+    turns: Arc<Mutex<HashMap<String, Turn>>>,
 }
 
 impl Desk {
@@ -60,6 +65,7 @@ impl Desk {
             free: Arc::new(Semaphore::new(READERS)),
             kept: Arc::default(),
             drawn: Arc::default(),
+            turns: Arc::default(),
         }
     }
 
@@ -95,9 +101,21 @@ impl Desk {
         if let Some(look) = self.known(&id, &stamp) {
             return Ok(look);
         }
+        let turn = self.turn(&id);
+        let _mine = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(look) = self.known(&id, &stamp) {
+            return Ok(look);
+        }
         let found = Arc::new(look(&self.project, &id, LookDepth::Whole)?);
         self.keep(Kept { id, stamp, look: Arc::clone(&found) });
         Ok(found)
+    }
+
+    /// The turn to read or draw something.
+    pub(super) fn turn(&self, what: &str) -> Turn {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+        Arc::clone(turns.entry(what.into()).or_default())
     }
 
     /// The page that was drawn of a study as it stands, for the same question.
@@ -137,5 +155,20 @@ impl Desk {
         while kept.len() > KEPT || (kept.len() > 1 && kept.iter().map(trials).sum::<usize>() > KEPT_TRIALS) {
             kept.pop_back();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kiln_app::Stop;
+
+    #[test]
+    fn who_wants_the_same_waits_for_one_turn() {
+        let desk = Desk::new(&Project::here(None, Stop::never()), "kiln");
+        let (one, other) = (desk.turn("a"), desk.turn("b"));
+        assert!(Arc::ptr_eq(&one, &desk.turn("a")) && !Arc::ptr_eq(&one, &other));
+        drop(one);
+        assert_eq!(desk.turn("b").lock().map(|_| desk.turns.lock().unwrap().len()).ok(), Some(1), "a was given back");
     }
 }

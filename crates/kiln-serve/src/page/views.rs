@@ -2,7 +2,7 @@
 //! it. Refuses what is not recorded, and filters that it does not know.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use kiln_app::{
     Failure, Fault, StudiesFilter, StudiesLook, StudyLook, TrialFilter, any_session, compare_stored, look_named_kernel,
@@ -96,6 +96,11 @@ pub(super) fn page(desk: &Desk, place: &Place, pairs: &Pairs) -> Result<Arc<Page
         _ => return drawn(desk, place, pairs).map(Arc::new),
     };
     let (look, asked) = (desk.study(name)?, format!("{which} {pairs:?}"));
+    if let Some(page) = desk.drawn(&look, &asked) {
+        return Ok(page);
+    }
+    let turn = desk.turn(&format!("{} {asked}", look.story.now.study.id));
+    let _mine = turn.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(page) = desk.drawn(&look, &asked) {
         return Ok(page);
     }
