@@ -3,7 +3,7 @@
 //! - `[..]` stands for anything within a line, a line of `...` for any number of lines;
 //! - what is measured equals whatever else is measured: numbers with a decimal point, with an `x` behind them or a unit after
 //!   them, dates and times of day, and the values in a configuration (`LANES=8,KEEP=true`), since what wins is measured too;
-//! - verdicts, and what is to be done next after one, follow from times and count as equal too;
+//! - verdicts, what is to be done next after one, and how many configurations only the ablation tried follow from times and count as equal too;
 //! - how wide columns are, blank lines at the end, how well short calls are known, and lines of progress do not count: how many trials a phase takes, and
 //!   whether there is a run-off at all, follows from times.
 
@@ -81,7 +81,8 @@ fn plain(line: &str) -> String {
     if benches || (line.starts_with("  kiln tune ") && line.contains(" --trials ")) {
         return "what to do next".into();
     }
-    let words: Vec<&str> = line.split_whitespace().collect();
+    let searched = searched(line);
+    let words: Vec<&str> = searched.split_whitespace().collect();
     let mut out: Vec<String> = Vec::new();
     for (i, word) in words.iter().enumerate() {
         let core = core(word);
@@ -104,6 +105,17 @@ fn plain(line: &str) -> String {
         }
     }
     out.join(" ")
+}
+
+/// How many configurations were tried before the ablation, which depends on what won.
+fn searched(line: &str) -> String {
+    let parts = || {
+        let (all, rest) = line.split_once(" configurations tried (")?;
+        let (more, rest) = rest.split_once(" in the ablation)")?;
+        let count = all.parse::<usize>().ok()?.checked_sub(more.parse().ok()?)?;
+        Some(format!("{count} configurations tried{rest}"))
+    };
+    parts().unwrap_or_else(|| line.to_string())
 }
 
 /// What follows is advice.
@@ -157,6 +169,9 @@ mod tests {
         assert!(same("small  28.3 us  14.56x  [13.33, 15.03]  faster", "small 1.2 ms 3.00x [2.90, 3.10] faster\n"));
         assert!(same("small  28.3 us  14.56x  faster", "small 1.2 ms 3.00x too_noisy\n"));
         assert!(!same("small  28.3 us  14.56x  faster", "large 1.2 ms 3.00x faster\n"));
+        let tried = "11 configurations tried, 3.35 s";
+        assert!(same(tried, "13 configurations tried (2 in the ablation), 1.2 s\n") && same(tried, tried));
+        assert!(!same(tried, "13 configurations tried (1 in the ablation), 1.2 s\n"));
         assert!(same("2026-03-01 14:05  took 8 s", "2027-11-15 09:10  took 9.1 s\n"));
         assert!(same("took 8 s, or 7 s", "took 4 min 24 s, or 1 min 2 s\n") && !same("took 8 s", "took 9 s 24 s\n"));
         assert!(!same("valid 16 (80.0 %)", "valid 15 (75.0 %)\n"));
