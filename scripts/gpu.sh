@@ -101,8 +101,8 @@ if wants fixes; then
   step fixes 260 python3 "$root/scripts/gpu_fixes.py" "$kiln" "$root" "$out" 220
 fi
 if wants cookbook; then
-  # 380 s at most: every recipe of kernels/cookbook before and after its fixes
-  step cookbook "$((${COOKBOOK_SECONDS:-380} + 100))" python3 "$root/scripts/gpu_cookbook.py" "$kiln" "$root" "$out" --seconds "${COOKBOOK_SECONDS:-380}"
+  # 380 s at most: every recipe of kernels/cookbook before and after its fixes, or those that COOKBOOK_ONLY names
+  step cookbook "$((${COOKBOOK_SECONDS:-380} + 100))" python3 "$root/scripts/gpu_cookbook.py" "$kiln" "$root" "$out" --seconds "${COOKBOOK_SECONDS:-380}" ${COOKBOOK_ONLY:+--only "$COOKBOOK_ONLY"}
   cat "$out/cookbook.log"
 fi
 if wants cookbook_cpu; then
