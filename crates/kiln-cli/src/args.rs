@@ -28,7 +28,6 @@ mod sweep;
 mod tune;
 
 use clap::{Parser, Subcommand};
-use kiln_app::Supposed;
 
 pub(crate) use bisect::BisectArgs;
 pub(crate) use capture::CaptureArgs;
@@ -188,13 +187,13 @@ pub(crate) enum Verb {
 }
 
 /// What is tried: `kiln try` with a command of kiln's is that command, with a hypothesis.
-pub(crate) fn supposed(cli: Cli) -> (Cli, Option<Supposed>) {
+pub(crate) fn supposed(cli: Cli) -> (Cli, Option<kiln_app::Supposed>) {
     let Verb::Try(args) = &cli.verb else { return (cli, None) };
     if args.command.first().is_none_or(|word| word != "kiln") {
         return (cli, None);
     }
     // A mistake in it is told as if it had been typed alone.
-    let (supposed, inner) = (Supposed::new(&args.hypothesis, &args.command), Cli::parse_from(&args.command));
+    let (supposed, inner) = (kiln_app::Supposed::new(&args.hypothesis, &args.command), Cli::parse_from(&args.command));
     let color = if inner.color == Color::Auto { cli.color } else { inner.color };
     let (verbose, quiet) = (inner.verbose || cli.verbose, inner.quiet || cli.quiet);
     (Cli { store: inner.store.or(cli.store), verbose, quiet, color, verb: inner.verb }, Some(supposed))
