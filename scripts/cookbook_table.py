@@ -62,6 +62,12 @@ def section(rows):
     return "\n".join(["%s, %s; promised is what the profile before says of the fix, or of its cause:" % (first["chip"], first["date"]), "", *lines, "", "```sh", first["command"], "```"])
 
 
+def unpromised(rows):
+    """What the profile before says where it does not name the recipe's cause."""
+    first = dict.fromkeys("`%s`" % row["first"] if row["first"] else "no cause" for row in rows)
+    return "nothing (kiln says %s)" % " or ".join(first)
+
+
 def index(recipes, found):
     lines = ["| symptom | recipe | cause | fix | promised | measured |", "|---|---|---|---|---|---|"]
     for name, recipe in recipes:
@@ -69,7 +75,7 @@ def index(recipes, found):
         rows = [row for row in found.get(name, []) if row.get("after") == step["after"] and row.get("before") == step["before"]]
         gain = between([row["measured"]["ratio"] for row in rows]) if rows else "not measured yet"
         claims = [row["promised"]["ratio"] for row in rows if row["promised"]]
-        promise = between(claims) if claims else "nothing" if rows else ""
+        promise = between(claims) if claims else unpromised(rows) if rows else ""
         lines.append("| %s | [%s](../kernels/cookbook/%s/README.md) | `%s` | %s | %s | %s |" % (recipe["symptom"], name, name, recipe["cause"], step["fix"], promise, gain))
     return "\n".join(lines)
 

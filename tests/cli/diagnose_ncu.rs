@@ -46,7 +46,7 @@ fn what_a_page_lacks_is_named() {
     assert_eq!((&found["cause"], &found["roofline"]["bound"]), (&Value::Null, &json!("unknown")));
     assert!(found["roofline"]["compute_fraction"].is_null() && found["not_collected"].is_array(), "{found:#}");
     let told = kiln(&format!("diagnose {page}")).out;
-    assert!(told.starts_with("no cause can be named in recur32 (2670 us): "), "{told}");
+    assert!(told.starts_with("no cause can be named in recur32 (2.67 ms): "), "{told}");
     assert!(told.contains("note: not collected: lts__throughput") && told.contains("--set full"), "{told}");
     assert!(!told.contains("arithmetic"), "{told}");
 }

@@ -94,6 +94,28 @@ fn a_call_gets_the_configuration_tuned_for_the_nearest_shape() {
     std::fs::write(folder.join("call.py"), call).unwrap();
     let said = shell(&folder, "PYTHONPATH=softmax-export $PYTHON call.py");
     assert_eq!(said.split_whitespace().collect::<Vec<_>>(), ["2", "4", "1", "2"]);
+    // A C function checks nothing: the header says which library is for which rows.
+    for file in ["include/softmax.h", "README.md"] {
+        let text = std::fs::read_to_string(folder.join("softmax-export").join(file)).unwrap();
+        for (library, group) in [(0, 2), (1, 4)] {
+            let config = format!("VEC=4,CHAINS=1,GROUP={group},METHOD=store,EXP=libm");
+            let rule = format!("`softmax_{library}.so` ({config}): valid where `ROWS % {group} == 0`.");
+            assert!(text.contains(&rule), "{rule} in {text}");
+        }
+        assert!(!text.contains("softmax_2.so`"), "{text}");
+    }
+}
+
+#[test]
+fn a_rule_of_every_configuration_is_one_of_the_package() {
+    let folder = tiny("export-constraint");
+    exported(&folder, &["tiny", "--target", "cpu", "--config", "LANES=8"]);
+    for file in ["include/tiny.h", "README.md", "tiny/__init__.py"] {
+        let text = std::fs::read_to_string(folder.join("tiny-export").join(file)).unwrap();
+        assert_eq!(text.matches("Valid where `COLS % 8 == 0`.").count(), 1, "{file}: {text}");
+    }
+    let source = std::fs::read_to_string(folder.join("tiny-export/tiny/table.json")).unwrap();
+    assert!(source.contains("COLS % LANES == 0"), "{source}");
 }
 
 #[test]
@@ -105,7 +127,16 @@ fn both_launchers_of_a_cuda_package_do_what_the_kernel_file_says() {
     let own = root().join("tests/export");
     let object = exported(&folder, &[own.to_str().unwrap(), "--arch", "sm_90a", "--arch", "sm_80"]);
     assert_eq!(object["signature"], "scaled_rows(x, flip=False, scale=None)");
-    assert_eq!(object["binaries"].as_array().unwrap().len(), 8);
+    // The default was tuned for a shape of one of its two widths, and is compiled once for both.
+    let binaries = object["binaries"].as_array().unwrap();
+    assert_eq!(binaries.len(), 8);
+    let own_of = |binary: &&Value| binary["workloads"] == serde_json::json!(["huge"]);
+    let huge: Vec<&Value> = binaries.iter().filter(own_of).map(|binary| &binary["instances"]).collect();
+    assert_eq!(huge, [&serde_json::json!(["D=64", "D=128"])], "{object}");
+    let readme = std::fs::read_to_string(folder.join("scaled_rows-export/README.md")).unwrap();
+    for words in ["one dtype of T serves others of the same size: f16 and bf16.", "fill in a `scaled_rows_call`"] {
+        assert!(readme.contains(words), "{words}: {readme}");
+    }
     let own = own.to_str().unwrap();
     let sizes = "STAND_IN_SIZES=8,8,8,128,4,4,8 STAND_IN_CAPABILITY=90 LD_LIBRARY_PATH=driver";
     shell(
@@ -219,9 +250,8 @@ fn calls_that_the_kernel_file_excludes_are_refused_with_the_rule_and_the_values(
     std::fs::write(folder.join("calls.py"), ATTENTION).unwrap();
     let said = shell(&folder, "PYTHONPATH=attention-export $PYTHON calls.py");
     let readme = std::fs::read_to_string(folder.join("attention-export/README.md")).unwrap();
-    for words in
-        ["aligned at the bottom right", "Valid where `H % HK == 0`.", "Valid where `scale >= 0`.", "lse = -inf"]
-    {
+    let rules = ["Valid where `H % HK == 0`.", "Valid where `scale >= 0`.", "Valid where `D <= 256`."];
+    for words in ["aligned at the bottom right", "lse = -inf"].into_iter().chain(rules) {
         assert!(said.contains(words) && readme.contains(words), "{words}: {said}{readme}");
     }
 }
@@ -268,7 +298,12 @@ fn an_instance_that_a_gate_refuses_is_left_out_and_the_package_says_so() {
         let text = std::fs::read_to_string(out.join(file)).unwrap();
         assert!(text.contains("Compiled for D = 64, 128."), "{file}: {text}");
     }
+    let parts: Vec<&Value> = object["binaries"].as_array().unwrap().iter().map(|one| &one["instances"]).collect();
+    assert_eq!(parts, [&serde_json::json!(["D=64"]), &serde_json::json!(["D=128"])]);
+    let header = std::fs::read_to_string(out.join("include/attention.h")).unwrap();
+    assert!(header.contains("CUdeviceptr lse; /* f32[B, H, SQ], out; 0: not written */"), "{header}");
     let readme = std::fs::read_to_string(out.join("README.md")).unwrap();
+    assert!(readme.contains("fill in an `attention_call`"), "{readme}");
     assert!(readme.contains("Not in the package") && readme.contains(notes[0]), "{readme}");
     // The launcher says the same, and fills what nothing computes.
     let toolkits = kiln_build::Toolkit::all();
@@ -378,6 +413,8 @@ fn a_python_kernel_takes_its_winner_with_it() {
 #[test]
 fn the_winner_of_a_study_is_exported_and_one_that_a_gate_refuses_is_not() {
     let folder = tiny("export-study");
+    // Run for correctness, and never timed.
+    assert!(std::fs::read_to_string(folder.join("tiny/kernel.toml")).unwrap().contains("use = \"check\""));
     let ran = tune(&folder, &["--target", "cpu", "--json"]);
     let tuned: Value = serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}{}", ran.out, ran.err));
     if tuned["config"].is_null() {
@@ -387,7 +424,9 @@ fn the_winner_of_a_study_is_exported_and_one_that_a_gate_refuses_is_not() {
     } else {
         let object = exported(&folder, &["tiny", "--study", "last"]);
         assert_eq!((&object["binaries"][0]["config"], &object["target"]), (&tuned["config"], &"cpu".into()));
-        assert!(!object["binaries"][0]["workloads"].as_array().unwrap().is_empty());
+        assert_eq!(object["binaries"][0]["workloads"], serde_json::json!(["small", "large"]));
+        let readme = std::fs::read_to_string(folder.join("tiny-export/README.md")).unwrap();
+        assert!(readme.contains("| small |") && !readme.contains("| odd |"), "{readme}");
         assert!(shell(&folder.join("tiny-export"), "$PYTHON -m unittest discover tests").contains("OK"));
     }
     let ran = kiln_in(&folder, &["export", "tiny", "--target", "cpu", "--config", "LANES=16", "-o", "refused"]);

@@ -192,7 +192,8 @@ fn a_missing_numpy_is_not_the_functions_fault() {
     for words in [["gate", "twice", "--target", "python"], ["check", "twice", "--target", "python"]] {
         let ran = with_python(&folder, &python, &words);
         assert_eq!(ran.code, 1, "{words:?}: {}{}", ran.out, ran.err);
-        assert!(ran.err.contains("has no NumPy") && ran.err.contains("-m pip install numpy"), "{}", ran.err);
+        let why = "has no NumPy, which the kernel on target python needs";
+        assert!(ran.err.contains(why) && ran.err.contains("-m pip install numpy"), "{}", ran.err);
     }
 }
 

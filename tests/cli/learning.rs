@@ -110,11 +110,13 @@ fn a_session_is_told_from_its_first_failure_to_its_report_and_the_next_one_is_sh
     let status = object(&kiln(&folder, "session status --json"));
     assert_eq!(
         (&status["row"]["attempts"], status["hypotheses"].as_array().unwrap().len()),
-        (&6.into(), 2),
+        (&5.into(), 2),
         "{status:#}"
     );
     assert_eq!(status["hypotheses"][0]["outcome"], "passed");
+    assert_eq!(status["hypotheses"][0]["command"], "kiln check sample --target cpu");
     assert_eq!(status["hypotheses"][1]["words"], "exit status: 1");
+    assert_eq!(status["hypotheses"][1]["result"], "the command failed: exit status: 1");
     assert_eq!(status["session"]["path"], "sample");
     assert!(status["row"]["time_to_build_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{status:#}");
 
@@ -122,19 +124,26 @@ fn a_session_is_told_from_its_first_failure_to_its_report_and_the_next_one_is_sh
     // To go on is no choice to stop: the goal is missed.
     assert!(ended.code == 0 && ended.out.contains("grade B"), "{}{}", ended.out, ended.err);
     let page = std::fs::read_to_string(folder.join("reports/report.md")).unwrap();
-    assert!(page.contains("| it was the #error | check sample --target cpu | passed |"), "{page}");
+    assert!(
+        page.contains("| it was the #error | `kiln check sample --target cpu` | the command succeeded |"),
+        "{page}"
+    );
     assert!(folder.join("reports/sessions.svg").is_file() && folder.join("reports/report.json").is_file());
 
     // The same mistake again, put right at once: shorter, and yet a repeated mistake.
     assert_eq!(kiln(&folder, "session start sample --goal 1.2x").code, 0);
     std::fs::write(&file, format!("#error no\n{right}")).unwrap();
     let again = kiln(&folder, build);
-    assert!(again.err.contains("a repeated mistake: ") && again.err.contains("in an earlier session"), "{}", again.err);
+    assert!(
+        again.err.contains("a repeated mistake: ") && again.err.contains("was put right before this session"),
+        "{}",
+        again.err
+    );
     std::fs::write(&file, &right).unwrap();
     assert_eq!(kiln(&folder, build).code, 0);
     let second = object(&kiln(&folder, "session end --json"));
     assert_eq!((&second["row"]["repeated"], &second["row"]["attempts"]), (&1.into(), &2.into()), "{second:#}");
-    assert_eq!(second["earlier"][0]["attempts"], 6);
+    assert_eq!(second["earlier"][0]["attempts"], 5);
     let listed = kiln(&folder, "session list");
     assert!(listed.out.contains("attempts up to the best result"), "{}", listed.out);
     let past = kiln(&folder, "session report last --markdown");
@@ -156,7 +165,8 @@ fn a_failure_that_is_put_right_is_offered_as_a_lesson_and_counted_once_it_is_one
     assert_eq!(kiln(&folder, check).code, 3);
     std::fs::write(&file, &right).unwrap();
     let passed = kiln(&folder, check);
-    let offered = "sample passes after build_failed; changed: the sources. Keep it as a lesson: kiln lessons add --from-last sample";
+    let offered =
+        "sample passes after build_failed; changed: sample.c. Keep it as a lesson: kiln lessons add --from-last sample";
     assert!(passed.code == 0 && passed.err.contains(offered), "{}", passed.err);
     let added = kiln_in(
         &folder,
@@ -211,7 +221,7 @@ fn a_kernels_session_takes_only_what_the_kernel_has_and_moves_with_its_project()
     let status = object(&kiln(&folder, "session status --json"));
     assert_eq!(
         (&status["row"]["attempts"], &status["row"]["time_to_build_s"]),
-        (&1.into(), &Value::Null),
+        (&0.into(), &Value::Null),
         "{status:#}"
     );
     // Another configuration is no baseline.
@@ -244,7 +254,7 @@ fn a_session_is_named_by_enough_of_its_id() {
     for _ in 0..3 {
         assert_eq!(kiln(&folder, "session start").code, 0);
         let ended = kiln(&folder, "session end");
-        assert!(ended.out.contains("no grade: no command was recorded in it"), "{}", ended.out);
+        assert!(ended.out.contains("no grade: no command in it judged anything"), "{}", ended.out);
     }
     let none = kiln_in(&folder, &["session", "report", ""]);
     assert!(none.code == 2 && none.err.contains("expected the end of a session's id, or last"), "{}", none.err);
@@ -277,4 +287,30 @@ fn an_attempt_that_cannot_be_recorded_says_so_and_the_command_goes_on() {
     assert!(tried.code == 0 && tried.err.contains("the hypothesis is not recorded: opening"), "{}", tried.err);
     let lost = kiln(&folder, "lessons add --id x --from-refusal nowhere.json");
     assert!(lost.code == 1 && lost.err.contains("reading nowhere.json for --from-refusal"), "{}", lost.err);
+}
+
+#[test]
+fn a_command_around_kiln_is_one_attempt_and_is_kept_as_it_was_typed() {
+    let folder = empty_folder("learning-around");
+    assert_eq!(kiln(&folder, "init sample").code, 0);
+    assert_eq!(kiln(&folder, "session start sample").code, 0);
+    let inner = format!("'{}' check sample --target cpu; echo \"a  b\"", env!("CARGO_BIN_EXE_kiln"));
+    let tried = kiln_in(&folder, &["try", "is it right", "--", "sh", "-c", &inner]);
+    assert!(tried.code == 0 && tried.out.ends_with("a  b\n"), "{}{}", tried.out, tried.err);
+    assert_eq!(kiln_in(&folder, &["try", "two lines", "--", "sh", "-c", "true\nexit 7"]).code, 3);
+    let status = object(&kiln(&folder, "session status --json"));
+    let told: Vec<(&str, &str)> = status["hypotheses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["hypothesis"].as_str().unwrap(), one["result"].as_str().unwrap()))
+        .collect();
+    let failed = "the command failed: exit status: 7";
+    assert_eq!(told, [("is it right", "the command succeeded"), ("two lines", failed)], "{status:#}");
+    assert_eq!(status["row"]["attempts"], 1, "{status:#}");
+    let command = |at: usize| status["hypotheses"][at]["command"].as_str().unwrap();
+    assert!(command(0).starts_with("sh -c '") && command(0).ends_with("echo \"a  b\"'"), "{}", command(0));
+    assert_eq!(command(1), r"sh -c $'true\nexit 7'");
+    let long = kiln_in(&folder, &["try", &"x".repeat(301), "--", "kiln", "check", "sample"]);
+    assert!(long.code == 2 && long.err.contains("the hypothesis has 301 characters"), "{}", long.err);
 }

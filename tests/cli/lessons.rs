@@ -78,6 +78,17 @@ fn a_lesson_of_ones_own_is_added_found_shown_and_retired() {
     let number = r"[-+]?\d+(\.\d+)*(e[-+]?\d+)?";
     let text = format!("zebra {number} of {number}");
     assert_eq!((&shown["origin"], &shown["symptoms"][0]["text"][0]), (&"own".into(), &text.into()));
+    // A wrong number says nothing for a title, and the next one is at another element.
+    let wrong = r#"{"refusal":{"gate":"numerics","rule":"y","measured":"y[32, 380] is 5.7e-2","limit":"6.1e-2 within 3e-7","evidence":""}}"#;
+    std::fs::write(folder.join("wrong.json"), wrong).unwrap();
+    let ran = kiln_in(&folder, &["lessons", "add", "--from-refusal", "wrong.json", "--cause", "C.", "--remedy", "R."]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let id = ran.out.trim_start_matches("wrote .kiln/lessons/").trim_end().trim_end_matches(".toml").to_string();
+    let shown = object(&kiln_in(&folder, &["lessons", "show", &id, "--json"]));
+    assert_eq!(shown["title"], "numerics: an output differs from the reference by more than the tolerance");
+    assert_eq!(shown["symptoms"][0]["text"][0], format!(r"y\[[\d, ]+\] is {number}"));
+    assert!(shown["evidence"].as_str().unwrap().contains("y[32, 380] is 5.7e-2, expected 6.1e-2"), "{shown:#}");
+    std::fs::remove_file(folder.join(format!(".kiln/lessons/{id}.toml"))).unwrap();
     let found = kiln_in(&folder, &["lessons", "search", "ZEBRA"]);
     assert!(found.out.starts_with("  zebra  own") && found.out.contains("1 lesson;"), "{}", found.out);
 

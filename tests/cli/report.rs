@@ -61,6 +61,9 @@ fn a_report_has_the_figures_that_show_prints_and_needs_nothing_else() {
         assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
     let shown = json(folder, &["show", "last", "--json"]);
+    // It has every trial and refusal as it is.
+    assert_eq!(json(folder, &["show", "last", "--json", "--trials"]), shown);
+    assert_eq!(json(folder, &["show", "last", "--json", "--refusals"]), shown);
     let (found, summary) = (figures(&html), &shown["study"]["summary"]);
     let mut expected: Vec<f64> = vec![summary["speedup"].as_f64().unwrap(), shown["study"]["trials"].as_f64().unwrap()];
     for workload in summary["workloads"].as_array().unwrap() {
@@ -150,6 +153,8 @@ fn every_kind_of_figure_is_drawn_or_says_why_not() {
     let few = kiln_in(folder, &["plot", "importance", "last"]);
     assert_eq!(few.code, 2);
     assert!(few.err.contains("has nothing to draw as importance"), "{}", few.err);
+    let reason = few.err.lines().find(|line| line.contains("are needed to say what mattered"));
+    assert!(reason.is_some_and(|line| line.contains(" with a time; 20 ")) && !few.err.contains("hint:"), "{}", few.err);
     let ran = kiln_in(folder, &["plot", "gates", "last", "-o", "gates.png", "--json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let png = std::fs::read(folder.join("gates.png")).unwrap();

@@ -18,6 +18,7 @@ fn a_study_is_exported_and_remarks_come_back_to_where_they_apply() {
     let read = |name: &str| std::fs::read_to_string(folder.join("handed").join(name)).unwrap();
     let report = read("report.md");
     assert!(report.starts_with("# Review of tiny\n") && report.contains("`build_failed`"), "{report}");
+    assert!(report.contains("\n\nConfigurations tried: "), "{report}");
     for link in report.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
         assert!(folder.join("handed").join(link).exists(), "{link} is linked and missing");
     }

@@ -39,7 +39,7 @@ fn kernels_of_one_name_in_two_folders_share_no_studies_and_no_winners() {
     twice::tune(&folder, "a/twice", &[]);
     let ran = kiln_in(&folder, &["tune", "b/twice", "--replay", "last"]);
     assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
-    assert!(ran.err.contains("tuned another twice, the one in a/twice"), "{}", ran.err);
+    assert!(ran.err.contains("tuned another twice, the one in /") && ran.err.contains("/a/twice"), "{}", ran.err);
     let ran = kiln_in(&folder, &["bench", "b/twice", "--study", "last"]);
     assert!(ran.code == 2 && ran.err.contains("tuned another twice"), "{}{}", ran.out, ran.err);
     twice::tune(&folder, "b/twice", &[]);

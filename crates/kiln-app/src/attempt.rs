@@ -4,6 +4,7 @@
 
 mod about;
 mod committed;
+mod figures;
 mod found;
 mod kept;
 mod said;
@@ -26,9 +27,9 @@ pub use about::environment;
 pub(crate) use about::{About, inside, sources_at};
 pub(crate) use committed::committed;
 pub(crate) use found::{Found, Ratio, Tried};
-pub(crate) use kept::differences;
+pub(crate) use kept::{differences, differing};
 use said::newly;
-pub(crate) use whose::{home, homes, open, user};
+pub(crate) use whose::{amend, home, homes, open, open_at, user};
 
 /// The gate of what a kernel's file rules out by itself.
 const RULE: Gate = Gate::Constraint;
@@ -40,17 +41,36 @@ fn is_kernel_here() -> bool {
 }
 
 /// A lesson to keep: a failure that no lesson knew was put right by the last of these attempts.
-fn proposed(own: &[Attempted]) -> Option<String> {
+fn proposed(project: &Project, own: &[Attempted]) -> Option<String> {
     let made = own.last().filter(|made| !made.kernel.is_empty())?;
     // A rule that the kernel's file states teaches nobody anything new.
     let is_new =
         |found: &PutRight| found.failure.lesson.is_none() && found.failure.cause.as_deref() != Some(RULE.name());
     let found = put_right(own).filter(is_new)?;
     let (kernel, cause) = (&made.kernel, found.failure.cause.as_deref().unwrap_or_default());
-    let changed = found.changed.words();
+    let changed = changes(project, &found);
     Some(format!(
         "{kernel} passes after {cause}; changed: {changed}. Keep it as a lesson: kiln lessons add --from-last {kernel}"
     ))
+}
+
+/// Files that are named one by one.
+const NAMED: usize = 3;
+
+/// What was changed in between, in words: files by name where those of the failure are kept.
+pub(crate) fn changes(project: &Project, found: &PutRight) -> String {
+    let words = found.changed.words();
+    if !found.changed.sources {
+        return words;
+    }
+    let digest = found.failure.sources.as_deref().unwrap_or_default();
+    let files = differing(project, digest, &sources_at(&found.failure.path));
+    let named = match files.len() {
+        0 => "the kernel file or its sources".into(),
+        1..=NAMED => files.join(", "),
+        more => format!("{more} files of the kernel"),
+    };
+    words.replacen("the sources", &named, 1)
 }
 
 /// An attempt that is recorded.
@@ -58,6 +78,8 @@ struct Joined {
     /// The session it belongs to.
     session: Option<Session>,
     made: Attempted,
+    /// The session's short id, where it ended meanwhile.
+    late: Option<String>,
     /// The session's baseline, where only others were measured.
     beside: Option<String>,
 }
@@ -66,7 +88,7 @@ struct Joined {
 #[derive(Debug, Default)]
 struct Said {
     warnings: Vec<Report>,
-    lesson: Option<String>,
+    note: Option<String>,
 }
 
 /// An operation under way.
@@ -89,10 +111,10 @@ impl<'p> Trying<'p> {
     /// Records how it ended, tells what follows from that, and then the end itself.
     pub(crate) fn told<T: Tried>(self, teller: &Teller<'_>, result: Result<T, Failure>) -> Result<T, Failure> {
         let project = self.project;
-        let Said { warnings, lesson } = self.record(&result, Some(teller));
+        let Said { warnings, note } = self.record(&result, Some(teller));
         teller.warn(&project.notices());
         teller.warn(&warnings);
-        lesson.into_iter().for_each(|words| teller.note(words));
+        note.into_iter().for_each(|words| teller.note(words));
         teller.end(result)
     }
 
@@ -131,7 +153,7 @@ impl<'p> Trying<'p> {
 
     /// Records it in the open session.
     fn kept(&self, store: &Store, (mut made, found): (Attempted, Found)) -> Result<Joined, kiln_core::Fault> {
-        let session: Option<Session> = open(self.project, store, made.at_ms)?;
+        let session: Option<Session> = open_at(self.project, store, made.at_ms)?;
         // A baseline and a goal are of the session's kernel.
         let own = session.as_ref().filter(|session| session.is_about(&made));
         let goal = own.and_then(|session| session.goal.workload.as_deref());
@@ -139,19 +161,31 @@ impl<'p> Trying<'p> {
         let counts = |over: Option<&str>| self.about.counts(over, wanted);
         (made.speedup, made.workload) =
             found.speedup(goal, counts).map_or((None, None), |(speedup, on)| (Some(speedup), on));
+        // What failed says why, in words that a lesson may be made of; else it says what was measured.
+        if !made.failed() {
+            made.words = figures::sentence(&found, &found.counting(goal, counts));
+        }
         made.session = session.as_ref().map(|session| session.id.clone());
         store.record_attempt(&made)?;
         self.project.recorded_one();
         if let Some(digest) = made.sources.as_ref().filter(|_| made.failed()) {
             kept::keep(self.project, digest, &self.about.files);
         }
+        let late = session.as_ref().filter(|session| !session.is_open());
+        late.map(|session| amend(self.project, store, session)).transpose()?;
         let beside = wanted.filter(|_| made.speedup.is_none() && !found.ratios.is_empty()).map(String::from);
-        Ok(Joined { session, made, beside })
+        Ok(Joined { late: late.map(|session| session.short_id().into()), session, made, beside })
     }
 
     /// What it leads to.
     fn follows(&self, store: &Store, joined: Joined) -> Result<Said, kiln_core::Fault> {
-        let Joined { session, made, beside } = joined;
+        let Joined { session, made, beside, late } = joined;
+        // Rules are for a session that goes on.
+        if let Some(id) = late {
+            let words =
+                format!("session {id} ended meanwhile; its report has this attempt now: kiln session report {id}");
+            return Ok(Said { warnings: Vec::new(), note: Some(words) });
+        }
         let mut own = store.attempts(match &session {
             Some(session) => AttemptsOf::Session(&session.id),
             None => AttemptsOf::Kernel(&made.kernel, said::REMEMBERED),
@@ -169,7 +203,7 @@ impl<'p> Trying<'p> {
                 format!("this speedup is over another baseline than the session's, {wanted}, and does not count");
             Report::warning(words).hint(format!("kiln {} {} --baseline {wanted}", self.verb, self.about.path))
         }));
-        Ok(Said { warnings, lesson: proposed(&own) })
+        Ok(Said { warnings, note: proposed(self.project, &own) })
     }
 
     /// The record; none for a mistake in what was asked for.
@@ -196,6 +230,7 @@ impl<'p> Trying<'p> {
                 over: Some(baseline),
                 times: ratio,
                 holdout: false,
+                verdict: None,
             }));
         }
         let failed = matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Fault);

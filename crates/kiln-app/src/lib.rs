@@ -62,8 +62,8 @@ pub use operation::{
 };
 pub use place::writable;
 pub use project::{Project, Stop, program_name};
-pub use record::StudyNow;
 pub use record::profiles::{AppliedFix, FixKind, PromiseVerdict};
+pub use record::{StudyNow, configurations_tried};
 pub use repository::Commit;
 pub use teller::Listener;
 
@@ -91,9 +91,9 @@ pub use kiln_formats::{Claim, ClaimedFigure, RemarkAbout, RunFile, remark_keys, 
 pub use kiln_run::{Pad, prefault};
 pub use kiln_search::LEAST_TIMED;
 pub use kiln_session::{
-    AttemptOutcome, Attempted, Budgeted, Cost as SessionCost, Decision, DecisionKind, DecisionOption,
+    AttemptOutcome, Attempted, Best, Budgeted, Cost as SessionCost, Decision, DecisionKind, DecisionOption, Hypothesis,
     Judged as JudgedTarget, LessonCount, PhaseTime, Session, SessionPhase, SessionReport, SessionRow, SessionState,
-    StopWarning, budgeted,
+    StopRule, StopWarning, budgeted,
 };
 pub use kiln_spec::schema;
 pub use kiln_stats::Thresholds;

@@ -17,6 +17,7 @@ mod forge;
 mod from;
 mod fuzz;
 mod gate;
+mod given;
 mod history;
 mod importance;
 mod init;

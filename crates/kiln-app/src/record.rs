@@ -16,9 +16,9 @@ mod validated;
 mod whose;
 pub(crate) mod winner;
 
-pub use past::StudyNow;
+pub use past::{StudyNow, configurations_tried};
 pub(crate) use past::{as_they_stand, is_gone};
 pub(crate) use recording::results;
 pub(crate) use run_file::run_file;
 pub(crate) use validated::of_winners;
-pub(crate) use whose::{Whose, folder_of};
+pub(crate) use whose::{Whose, folder_of, place_of};

@@ -187,14 +187,14 @@ pub(crate) enum Verb {
 }
 
 /// What is tried: `kiln try` with a command of kiln's is that command, with a hypothesis.
-pub(crate) fn supposed(cli: Cli) -> (Cli, Option<kiln_app::Supposed>) {
-    let Verb::Try(args) = &cli.verb else { return (cli, None) };
+pub(crate) fn supposed(cli: Cli) -> (Cli, Result<Option<kiln_app::Supposed>, kiln_app::Failure>) {
+    let Verb::Try(args) = &cli.verb else { return (cli, Ok(None)) };
     if args.command.first().is_none_or(|word| word != "kiln") {
-        return (cli, None);
+        return (cli, Ok(None));
     }
     // A mistake in it is told as if it had been typed alone.
     let (supposed, inner) = (kiln_app::Supposed::new(&args.hypothesis, &args.command), Cli::parse_from(&args.command));
     let color = if inner.color == Color::Auto { cli.color } else { inner.color };
     let (verbose, quiet) = (inner.verbose || cli.verbose, inner.quiet || cli.quiet);
-    (Cli { store: inner.store.or(cli.store), verbose, quiet, color, verb: inner.verb }, Some(supposed))
+    (Cli { store: inner.store.or(cli.store), verbose, quiet, color, verb: inner.verb }, supposed.map(Some))
 }

@@ -9,7 +9,7 @@ mod place;
 mod verb;
 
 use clap::Parser;
-use kiln_app::Project;
+use kiln_app::{Project, Supposed};
 
 use args::Cli;
 
@@ -22,8 +22,11 @@ fn main() -> std::process::ExitCode {
     output::set_tone(cli.verbose, cli.quiet);
     output::set_colour(cli.color.into(), cli.verb.for_people());
     output::set_json(cli.verb.prints_json());
-    let project = Project::here(place::chosen(cli.store.as_ref()), interrupt::stop(&cli.verb)).supposing(supposed);
-    let limited = project.clone().limited(cli.verb.build_limit());
+    let project = Project::here(place::chosen(cli.store.as_ref()), interrupt::stop(&cli.verb));
+    let (thought, refused) = supposed.map_or_else(|failure| (None, Err(failure)), |thought| (thought, Ok(())));
+    // Inside a command that is tried, what is recorded belongs to that.
+    let project = project.supposing(thought.or_else(Supposed::around));
+    let limited = refused.and_then(|()| project.clone().limited(cli.verb.build_limit()));
     let ended = limited.and_then(|project| verb::run(&project, &cli.verb));
     let ended = remembered(&project, ended);
     let code = exit::code(ended, cli.verb.json(), &project);

@@ -23,6 +23,6 @@ pub use number::{counted, grouped, size};
 pub use outcome::{Outcome, Refusal};
 pub use report::{Place, Report, Severity, Span};
 pub use samples::{CANDIDATE, DeviceState, MeasuredSide, MeasuredWorkload};
-pub use shell::quoted;
+pub use shell::{pasted, quoted};
 pub use value::Value;
 pub use workload::{Use, Workload};

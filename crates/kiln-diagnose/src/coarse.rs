@@ -22,7 +22,7 @@ pub use processor::{ProcessorFacts, of_processor};
 
 /// No coarse diagnosis is surer.
 pub const SUREST: f64 = 0.5;
-/// From this share of what the machine can do on, nothing is left to gain.
+/// From this share of what the machine can do on, a kernel is at the roof: the rest is all there is to gain.
 const AT_ROOF: f64 = 0.75;
 /// From this share on a roof is what bounds the kernel.
 const BOUNDS: f64 = 0.6;

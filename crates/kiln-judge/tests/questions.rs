@@ -81,6 +81,9 @@ fn references_that_say_nothing_are_refused() {
     let tensor = [("x", "f32[N]", IN), ("y", "f32[N]", OUT)];
     let words = rules(&file("N = 4", &tensor, "builtin = \"matmul\""));
     assert!(words.contains("the kernel has 1 inputs and 1 outputs"), "{words}");
+    let words = rules(&file("N = 4", &tensor, "").replace("[reference]\n", ""));
+    assert!(words.contains("k has no reference, so no result can be judged correct"), "{words}");
+    assert!(words.contains("kernel.toml has no [reference]"), "{words}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub struct Attempted {
     pub outcome: AttemptOutcome,
     /// The gate that refused it, the finding or the verdict it ended with.
     pub cause: Option<String>,
-    /// That in a sentence.
+    /// That in a sentence; where it passed, what it measured.
     pub words: Option<String>,
     /// The configuration, as it is typed.
     pub config: Option<String>,
@@ -152,6 +152,12 @@ impl Attempted {
     /// Whether it is part of a session's work: about its kernel, or about none.
     pub fn is_work_of(&self, session: &Session) -> bool {
         self.kernel.is_empty() || session.is_about(self)
+    }
+
+    /// Whether a command of kiln's judged something. A command that is not kiln's, and one that judges nothing, are recorded for their
+    /// hypothesis alone: their verb is the whole command.
+    pub fn is_judgement(&self) -> bool {
+        self.hypothesis.is_none() || self.command.as_ref() != Some(&self.verb)
     }
 
     /// When it ended.

@@ -41,7 +41,7 @@ pub struct Grade {
 pub fn grade(facts: &Facts<'_>) -> Grade {
     let within = |target: &str, took: Option<f64>, most: f64, began: f64, never: bool| Judged {
         target: target.into(),
-        found: took.map_or_else(|| "not reached".into(), lasting),
+        found: took.map_or_else(|| if never { "not reached" } else { "did not come up" }.into(), lasting),
         met: match took {
             Some(took) => Some(took - began <= most),
             None => never.then_some(false),
@@ -90,6 +90,6 @@ pub fn grade(facts: &Facts<'_>) -> Grade {
     let letter = ["A", "B", "C", "D", "E"][missed.min(4)].to_string();
     match tried {
         true => Grade { letter, ungraded: None, targets },
-        false => Grade { letter: NONE.into(), ungraded: Some("no command was recorded in it".into()), targets },
+        false => Grade { letter: NONE.into(), ungraded: Some("no command in it judged anything".into()), targets },
     }
 }

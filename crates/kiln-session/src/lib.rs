@@ -33,7 +33,7 @@ pub use lines::changed_lines;
 pub use mistakes::{Mistake, mistakes};
 pub use money::{Cost, cost};
 pub use phases::{Budgeted, PhaseBudget, PhaseTime, budgeted, phases};
-pub use progress::{Best, best, broken, time_to_bottleneck, time_to_build};
+pub use progress::{Best, best, broken, newest_behind, time_to_bottleneck, time_to_build};
 pub use promises::{Promise, promises};
 pub use put_right::{PutRight, last_put_right, put_right};
 pub use report::{Facts, Hypothesis, Material, SessionReport, SessionRow, report};

@@ -16,7 +16,7 @@ pub struct Mistake {
     pub at_ms: i64,
     /// The kernel.
     pub kernel: String,
-    /// Whether it was put right in an earlier session.
+    /// Whether it was put right before this session.
     pub earlier_session: bool,
     /// The lesson that fits, where one does.
     pub lesson: Option<String>,

@@ -14,7 +14,7 @@ pub struct PhaseTime {
     pub commands_s: f64,
     /// Seconds with the time before each command.
     pub elapsed_s: f64,
-    /// Commands of the session's own work; those with other kernels take its time alone.
+    /// Commands of the session's own work; those with other kernels, and those that judge nothing, take its time alone.
     pub attempts: usize,
 }
 
@@ -81,7 +81,7 @@ pub fn phases(session: &Session, attempts: &[Attempted]) -> Vec<PhaseTime> {
             let share = if attempt.seconds > 0.0 { (seconds / attempt.seconds).min(1.0) } else { f64::from(main) };
             time.commands_s += seconds;
             time.elapsed_s += own_s * share + if main { before_s } else { 0.0 };
-            time.attempts += usize::from(main && attempt.is_work_of(session));
+            time.attempts += usize::from(main && attempt.is_work_of(session) && attempt.is_judgement());
         }
     }
     times.retain(|time| time.attempts > 0 || time.commands_s > 0.0 || time.elapsed_s > 0.0);

@@ -5,7 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::changed::is_same_code;
 use crate::refuted::{broken_since, is_refuted};
+use crate::words::times;
 use crate::{Attempted, Session};
+
+/// Below the best by more than this share is slower.
+const SLOWER: f64 = 0.02;
 
 /// The best speedup so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +24,24 @@ pub struct Best {
     pub config: Option<String>,
     /// The attempt that measured it.
     pub attempt: String,
+    /// What it is of: the verdict, the workloads, what it is over; none where that is not recorded.
+    #[serde(default)]
+    pub words: Option<String>,
+}
+
+impl Best {
+    fn of(one: &Attempted, speedup: f64) -> Best {
+        // What else was measured stands behind it.
+        let first = one.words.as_deref().and_then(|words| words.split("; ").next());
+        Best {
+            speedup,
+            kernel: one.kernel.clone(),
+            workload: one.workload.clone(),
+            config: one.config.clone(),
+            attempt: one.id.clone(),
+            words: first.filter(|words| words.starts_with(&times(speedup))).map(String::from),
+        }
+    }
 }
 
 /// Whether a speedup counts for the session: it is of its kernel, on its goal's workload, and was not found wrong since. What was
@@ -53,14 +75,18 @@ pub fn best(session: &Session, attempts: &[Attempted]) -> Option<Best> {
         other.total_cmp(one).then(attempts[*at].at_ms.cmp(&attempts[*then].at_ms)).then(at.cmp(then))
     });
     let (at, speedup) = all.into_iter().find(|(at, _)| counts(session, attempts, *at))?;
-    let first = &attempts[at];
-    Some(Best {
-        speedup,
-        kernel: first.kernel.clone(),
-        workload: first.workload.clone(),
-        config: first.config.clone(),
-        attempt: first.id.clone(),
-    })
+    Some(Best::of(&attempts[at], speedup))
+}
+
+/// The newest speedup like the best one, where the sources have changed since that and made it slower.
+pub fn newest_behind(session: &Session, attempts: &[Attempted]) -> Option<Best> {
+    let best = best(session, attempts)?;
+    let at = attempts.iter().position(|one| one.id == best.attempt)?;
+    let like = |one: &&Attempted| session.is_about(one) && one.workload == best.workload && one.speedup.is_some();
+    let newest = attempts[at + 1..].iter().rfind(like)?;
+    let speedup = newest.speedup?;
+    let edited = newest.sources != attempts[at].sources;
+    (edited && speedup < best.speedup * (1.0 - SLOWER)).then(|| Best::of(newest, speedup))
 }
 
 /// The attempt that leaves the kernel broken since its best speedup: with a wrong result, or without a build. Sources that are again
@@ -155,5 +181,29 @@ mod tests {
         let other = Attempted { config: Some("A=9".into()), ..on(5.2, Some("short")) };
         assert_eq!(found(&[on(0.9, None), other]), Some((5.2, Some("short".into()))), "another configuration");
         assert_eq!(found(&[on(5.2, Some("short"))]), Some((5.2, Some("short".into()))), "nothing else is known");
+    }
+
+    #[test]
+    fn the_newest_sources_may_be_slower_than_the_best() {
+        let session = crate::session::sample();
+        let of = |minute, speedup, sources: &str| Attempted { sources: Some(sources.into()), ..bench(minute, speedup) };
+        let behind = |all: &[Attempted]| newest_behind(&session, all).map(|found| found.speedup);
+        let edited = [of(1.0, 18.8, "one"), of(2.0, 4.0, "two")];
+        assert_eq!(behind(&edited), Some(4.0));
+        assert_eq!(behind(&[of(1.0, 18.8, "one"), of(2.0, 4.0, "one")]), None, "the same code");
+        assert_eq!(behind(&[of(1.0, 18.8, "one"), of(2.0, 18.7, "two")]), None, "no slower");
+        assert_eq!(behind(&[edited[0].clone(), edited[1].clone(), of(3.0, 18.8, "one")]), None, "brought back");
+        let other = Attempted { workload: Some("w1".into()), ..edited[1].clone() };
+        assert_eq!(behind(&[edited[0].clone(), other]), None, "another workload says nothing of it");
+    }
+
+    #[test]
+    fn the_best_says_what_it_is_of() {
+        let session = crate::session::sample();
+        let words = "7.14x, faster, mean over 2 workloads (w0 10.0x, w1 5.10x), against naive";
+        let found =
+            |words: &str| best(&session, &[Attempted { words: Some(words.into()), ..bench(1.0, 7.14) }]).unwrap().words;
+        assert_eq!(found(&format!("{words}; 0.820x, slower, on w0, against A=2")).as_deref(), Some(words));
+        assert_eq!(found("0.820x, slower, on w0, against A=2"), None);
     }
 }

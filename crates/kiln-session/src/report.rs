@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::progress::counts;
 use crate::stop::answered;
+use crate::words::times;
 use crate::{
-    Attempted, Best, BlindChange, Cost, Crowded, Decision, Grade, Mistake, PhaseTime, Promise, Session, StopWarning,
-    best, blind, broken, cost, counters, crowded, grade, measured, mistakes, phases, promises, stop,
-    time_to_bottleneck, time_to_build, warnings,
+    AttemptOutcome, Attempted, Best, BlindChange, Cost, Crowded, Decision, Grade, Mistake, PhaseTime, Promise, Session,
+    StopWarning, best, blind, broken, cost, counters, crowded, grade, measured, mistakes, newest_behind, phases,
+    promises, stop, time_to_bottleneck, time_to_build, warnings,
 };
 
 /// A hypothesis and what came of it.
@@ -21,8 +22,11 @@ pub struct Hypothesis {
     pub at_ms: i64,
     /// What somebody thought.
     pub hypothesis: String,
-    /// What was run, as it was typed; a command of kiln's without its name.
+    /// What was run, so that it can be pasted.
     pub command: String,
+    /// What came of it: what was measured, why it failed, or that it succeeded. Empty in reports of older kilns.
+    #[serde(default)]
+    pub result: String,
     /// How it ended.
     pub outcome: String,
     /// Why, in a sentence.
@@ -84,6 +88,9 @@ pub struct SessionReport {
     pub cost: Cost,
     /// The best speedup.
     pub best: Option<Best>,
+    /// The newest measurement, where the sources have changed since the best and made it slower.
+    #[serde(default)]
+    pub newest: Option<Best>,
     /// Changes made blind.
     pub blind: Vec<BlindChange>,
     /// Several things changed at once.
@@ -179,7 +186,8 @@ pub fn report(material: &Material<'_>) -> SessionReport {
     blind.retain(|one| !others.contains(one.attempt.as_str()));
     crowded.retain(|one| !others.contains(one.attempt.as_str()));
     repeated.retain(|one| !others.contains(one.attempt.as_str()));
-    let own = attempts.len() - others.len();
+    let is_own = |one: &&Attempted| one.is_work_of(session) && one.is_judgement();
+    let own = attempts.iter().filter(is_own).count();
     let (build_s, bottleneck_s) = (time_to_build(session, attempts), time_to_bottleneck(session, attempts));
     let stands = |(at, one): (usize, &Attempted)| session.is_reached_by(one) && counts(session, attempts, at);
     let reached = attempts.iter().enumerate().any(stands);
@@ -207,7 +215,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         kernel: session.kernel.clone(),
         goal: session.goal.text.clone(),
         attempts: own,
-        attempts_to_best: to_best.map(|at| attempts[..=at].iter().filter(|one| one.is_work_of(session)).count()),
+        attempts_to_best: to_best.map(|at| attempts[..=at].iter().filter(is_own).count()),
         elapsed_s,
         time_to_build_s: build_s,
         time_to_bottleneck_s: bottleneck_s,
@@ -229,6 +237,7 @@ pub fn report(material: &Material<'_>) -> SessionReport {
         expected: expected(earlier),
         cost: spent,
         best,
+        newest: newest_behind(session, attempts),
         blind,
         crowded,
         repeated,
@@ -254,6 +263,7 @@ fn hypotheses(attempts: &[Attempted]) -> Vec<Hypothesis> {
             at_ms: one.at_ms,
             hypothesis: one.hypothesis.clone()?,
             command: one.command.clone().unwrap_or_else(|| typed(one)),
+            result: came(one),
             outcome: one.outcome.name().into(),
             words: one.words.clone().or(one.cause.clone()),
             speedup: one.speedup,
@@ -263,10 +273,29 @@ fn hypotheses(attempts: &[Attempted]) -> Vec<Hypothesis> {
     attempts.iter().filter_map(row).collect()
 }
 
+/// What came of a hypothesis: a command that succeeds may well have measured that it is wrong.
+fn came(one: &Attempted) -> String {
+    let why = one.words.clone().or(one.cause.clone());
+    match one.outcome {
+        AttemptOutcome::Interrupted => "interrupted".into(),
+        AttemptOutcome::Refused | AttemptOutcome::Fault => {
+            let how = if one.is_judgement() { one.outcome.name() } else { "the command failed" };
+            // A target that was missed was measured.
+            let why: Vec<String> = one.speedup.map(times).into_iter().chain(why).collect();
+            if why.is_empty() { how.into() } else { format!("{how}: {}", why.join(", ")) }
+        }
+        AttemptOutcome::Passed => {
+            let measured = one.words.clone().or(one.speedup.map(times));
+            let limited = one.limit.as_ref().map(|limit| format!("limited by {limit}"));
+            measured.or(limited).unwrap_or_else(|| "the command succeeded".into())
+        }
+    }
+}
+
 /// The command of an attempt, with what it chose.
 fn typed(one: &Attempted) -> String {
     let path = if one.path.is_empty() { String::new() } else { quoted(&one.path) };
-    format!("{} {path}{}", one.verb, measured(one)).trim().to_string()
+    format!("kiln {} {path}{}", one.verb, measured(one)).trim().to_string()
 }
 
 /// The median of each phase in earlier sessions that had it.

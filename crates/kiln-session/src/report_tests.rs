@@ -62,8 +62,9 @@ fn a_report_says_what_went_wrong_and_the_grade_says_why() {
     assert_eq!(missed, ["working build within 30 min", "bottleneck named within 15 min of it", "no blind change"]);
     assert_eq!(report.grade.letter, "D");
     assert_eq!(report.hypotheses[0].hypothesis, "rows are misaligned");
-    assert_eq!(report.hypotheses[0].command, "profile kernels/k --config A=1,B=2", "of one that kept no more");
-    let typed = Some("profile kernels/k --case 'S=65'".to_string());
+    assert_eq!(report.hypotheses[0].command, "kiln profile kernels/k --config A=1,B=2", "of one that kept no more");
+    assert_eq!(report.hypotheses[0].result, "limited by bank_conflicts");
+    let typed = Some("kiln profile kernels/k --case 'S=65'".to_string());
     let mut kept = first();
     kept.iter_mut().for_each(|one| one.command = typed.clone());
     assert_eq!(Some(&made(&kept, &[], &[], 130.0).hypotheses[0].command), typed.as_ref());
@@ -93,7 +94,7 @@ fn a_session_without_commands_is_judged_by_nothing_it_did_not_do() {
     assert!(report.grade.targets.iter().filter(|t| t.met == Some(false)).all(|t| t.target.starts_with("goal")));
     assert!(report.best.is_none() && report.next[0].contains("kiln bench kernels/k"));
     assert_eq!((report.grade.letter.as_str(), report.row.grade.as_str()), ("-", "-"));
-    assert_eq!(report.grade.ungraded.as_deref(), Some("no command was recorded in it"));
+    assert_eq!(report.grade.ungraded.as_deref(), Some("no command in it judged anything"));
 }
 
 #[test]
@@ -146,4 +147,41 @@ fn what_is_next_leads_on_and_never_back() {
     assert_eq!(next(&over, &near, &[decided(2.5, "stop")]), end[1..]);
     let (late, all) = (next(&over, &near, &[]), next(&over, &[bench(1.0, 1.3)], &[]));
     assert!(late.iter().chain(&all).all(|step| !step.contains("kiln session")), "{late:?} {all:?}");
+}
+
+#[test]
+fn a_hypothesis_shows_what_came_out_and_only_judgements_are_attempts() {
+    let tried = |one: Attempted, command: &str| Attempted {
+        hypothesis: Some("it is faster".into()),
+        command: Some(command.into()),
+        ..one
+    };
+    let bare = |one: Attempted| Attempted { kernel: String::new(), path: String::new(), speedup: None, ..one };
+    let slower = "0.820x, slower, on w0, against LANES=16";
+    let attempts = [
+        tried(Attempted { words: Some(slower.into()), speedup: None, ..bench(1.0, 0.0) }, "kiln bench kernels/k"),
+        tried(bare(at(2.0, "echo hi", Check)), "echo hi"),
+        tried(
+            Attempted { words: Some("exit status: 7".into()), ..bare(refused(3.0, "sh -c x", Check, "")) },
+            "sh -c x",
+        ),
+        tried(refused(4.0, "check", Check, "numerics"), "kiln check kernels/k"),
+        bench(5.0, 1.3),
+    ];
+    let report = made(&attempts, &[], &[], 9.0);
+    let results: Vec<&str> = report.hypotheses.iter().map(|one| one.result.as_str()).collect();
+    let failed = "the command failed: exit status: 7";
+    assert_eq!(results, [slower, "the command succeeded", failed, "refused: by numerics"]);
+    assert_eq!((report.row.attempts, report.row.attempts_to_best), (3, Some(3)));
+    assert_eq!(report.phases.iter().map(|time| time.attempts).sum::<usize>(), 3);
+}
+
+#[test]
+fn a_bottleneck_that_nobody_had_to_name_did_not_come_up() {
+    let report = made(&[bench(1.0, 1.3)], &[], &[], 2.0);
+    let target = |begins: &str| report.grade.targets.iter().find(|one| one.target.starts_with(begins)).unwrap();
+    assert_eq!((target("bottleneck").met, target("bottleneck").found.as_str()), (None, "did not come up"));
+    let slow = made(&[bench(1.0, 0.3)], &[], &[], 2.0);
+    let found = slow.grade.targets.iter().find(|one| one.target.starts_with("bottleneck")).unwrap();
+    assert_eq!((found.met, found.found.as_str()), (Some(false), "not reached"));
 }

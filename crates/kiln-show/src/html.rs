@@ -32,7 +32,7 @@ pub use document::{STYLE, document};
 pub use kernel::kernel_sections;
 pub use markdown::{Article, article};
 pub use markup::escaped;
-pub use plot::{Plot, plots};
+pub use plot::{Plot, lacking, plots};
 pub use png::{is_figure, png};
 pub use report::report_sections;
 pub use session::{session_sections, sessions_sections};

@@ -142,7 +142,7 @@ impl Progress {
             let words = state.words(false);
             self.line(state, &words);
         }
-        state.phase.clear();
+        state.left();
     }
 
     fn refresh(&self, state: &mut State, now: bool) {
@@ -173,6 +173,15 @@ impl Progress {
 }
 
 impl State {
+    /// A phase is over.
+    fn left(&mut self) {
+        // What comes behind an ablation confirms something faster, or is another search: the search's best is not the best there.
+        if PhaseId::parse(&self.phase).name == "ablation" {
+            self.best = None;
+        }
+        self.phase.clear();
+    }
+
     fn words(&self, under_way: bool) -> String {
         // A benchmark may go on beyond its plan, until it knows enough.
         let mut words = match self.done > self.planned {
@@ -238,6 +247,18 @@ mod tests {
         );
         assert!(first_look("naive", "", 0.82).ends_with("; slower: `kiln profile` shows why"));
         assert!(first_look("naive", "", 2.0).ends_with("; `kiln profile` names the next bottleneck"));
+    }
+
+    #[test]
+    fn what_the_ablation_found_is_not_called_slower_than_the_best_of_the_search() {
+        let progress = Progress::new();
+        let mut state = progress.state.lock().unwrap();
+        (state.best, state.default, state.done, state.planned) = (Some(2e-3), Some(4e-3), 1, 1);
+        for (phase, told) in [("run-off", true), ("ablation", true), ("final", false), ("confirm", false)] {
+            state.phase = phase.into();
+            assert_eq!(state.words(false).contains("  best 2.00 ms (2.00x the default)"), told, "{phase}");
+            state.left();
+        }
     }
 
     #[test]

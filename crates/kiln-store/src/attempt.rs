@@ -20,6 +20,8 @@ pub enum AttemptsOf<'a> {
     Kernel(&'a str, u32),
     /// Those before a moment, in milliseconds since 1970, the newest so many.
     Before(i64, u32),
+    /// Those from a moment on, in milliseconds since 1970.
+    From(i64),
     /// Those of kernels that met a lesson, from the first time on, the newest thousand.
     Lesson(&'a str),
 }
@@ -84,6 +86,7 @@ impl Store {
             AttemptsOf::Session(id) => ("session = $1 AND $2 = $2", id, 0, ANY),
             AttemptsOf::Kernel(name, most) => ("kernel = $1 AND $2 = $2", name, 0, most),
             AttemptsOf::Before(ms, most) => ("$1 = $1 AND at_ms < $2", "", ms, most),
+            AttemptsOf::From(ms) => ("$1 = $1 AND at_ms >= $2", "", ms, ANY),
             AttemptsOf::Lesson(id) => (
                 "kernel IN (SELECT kernel FROM attempts WHERE lesson = $1) \
                  AND at_ms >= (SELECT MIN(at_ms) FROM attempts WHERE lesson = $1) AND $2 = $2",

@@ -64,6 +64,27 @@ impl Store {
         self.transaction(what, |session| session.change(update).map(|rows| rows > 0).map_err(|e| fault(what, &e)))
     }
 
+    /// Records the report of a session that is over anew. One that is open stays as it is.
+    pub fn amend_session(&self, report: &SessionReport) -> Result<(), Fault> {
+        let what = &format!("recording the report of session {} anew", report.session.id);
+        let text = serde_json::to_value(report).map_err(|e| Fault::new(what.as_str(), e))?;
+        let update = sqlx::query("UPDATE sessions SET report = $1 WHERE id = $2 AND state <> 'open'")
+            .bind(json(what, "report", &Kept::<Value>::found(text))?)
+            .bind(report.session.id.as_str());
+        self.transaction(what, |session| session.change(update).map(|_| ()).map_err(|e| fault(what, &e)))
+    }
+
+    /// The session of a folder and a user that was open at a moment, in milliseconds since 1970, and is over since.
+    pub fn session_at(&self, folder: &str, user: &str, at_ms: i64) -> Result<Option<Session>, Fault> {
+        let sql = format!(
+            "{COLUMNS} WHERE state <> 'open' AND folder = $1 AND by_user = $2 AND started_ms <= $3 AND ended_ms > $3 \
+             ORDER BY started_ms DESC LIMIT 1"
+        );
+        let statement = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(folder.to_string()).bind(user.to_string());
+        let found = self.list("listing sessions", statement.bind(at_ms), session)?;
+        Ok(found.into_iter().next().map(|record| record.session))
+    }
+
     /// The open session of a folder and a user.
     pub fn open_session(&self, folder: &str, user: &str) -> Result<Option<Session>, Fault> {
         let sql =

@@ -59,6 +59,7 @@ fn attempts_read_back_oldest_first() {
     assert_eq!((store.last_ended_ms("s").unwrap(), store.last_ended_ms("t").unwrap()), (Some(1503), None));
     assert_eq!(store.attempts(AttemptsOf::Kernel("k", 2)).unwrap(), [all[1].clone(), all[3].clone()]);
     assert_eq!(store.attempts(AttemptsOf::Before(3, 9)).unwrap(), all[..2]);
+    assert_eq!(store.attempts(AttemptsOf::From(3)).unwrap(), all[2..]);
     assert_eq!(store.attempts(AttemptsOf::Lesson("hang")).unwrap(), [all[1].clone(), all[3].clone()]);
     assert!(store.record_attempt(&Attempted { speedup: Some(f64::NAN), ..attempt(5, "k", None, None) }).is_err());
     assert!(store.record_attempt(&all[0]).is_err(), "an attempt is recorded once");

@@ -43,6 +43,8 @@ struct Campaign {
     attempts: Attempts,
     /// Refusals of finalists and of the confirmation.
     late: Vec<Late>,
+    /// Refusals of the ablation.
+    set_back_refused: Vec<(Config, Gate)>,
     /// How each implementation did, where several compete.
     implementations: Vec<Contender>,
 }
@@ -50,8 +52,18 @@ struct Campaign {
 impl Campaign {
     /// One that ended before anything was confirmed.
     fn without_figures(verdict: TuneVerdict, reason: String, config: Option<Config>, attempts: Attempts) -> Campaign {
-        let (workloads, ablation, late, implementations) = (vec![], vec![], vec![], vec![]);
-        Campaign { verdict, reason, config, workloads, ablation, ablated: 0, attempts, late, implementations }
+        Campaign {
+            verdict,
+            reason,
+            config,
+            workloads: vec![],
+            ablation: vec![],
+            ablated: 0,
+            attempts,
+            late: vec![],
+            set_back_refused: vec![],
+            implementations: vec![],
+        }
     }
 }
 
@@ -279,11 +291,10 @@ fn campaign<A: Apparatus>(
         }
         (None, None) => None,
     };
-    let Proven { winner, unopposed, ablation, ablated, late, ranks } =
-        prove(bench, course, &attempts, opponent.as_ref())?;
+    let proven = prove(bench, course, &attempts, opponent.as_ref())?;
+    let implementations = contenders(bench.kernel(), course, &attempts, &proven);
+    let Proven { winner, unopposed, ablation, ablated, set_back_refused, late, .. } = proven;
     let ablated = ablated.len();
-    let won = winner.as_ref().map(|(config, _)| config).or(unopposed.as_ref());
-    let implementations = contenders(bench.kernel(), course, &attempts, &late, won, (&ranks, &ablation));
     let Some((config, workloads)) = winner else {
         let (verdict, reason) = match (&unopposed, &opponent) {
             (Some(_), None) => (TuneVerdict::NotReached, "there is nothing to measure the winner against".to_string()),
@@ -299,6 +310,7 @@ fn campaign<A: Apparatus>(
             ablated,
             attempts,
             late,
+            set_back_refused,
             implementations,
         });
     };
@@ -312,6 +324,7 @@ fn campaign<A: Apparatus>(
         ablated,
         attempts,
         late,
+        set_back_refused,
         implementations,
     })
 }
@@ -413,7 +426,7 @@ fn judge(workloads: &[Confirmed], target: f64) -> (TuneVerdict, String) {
 }
 
 fn refusals_in_words(attempts: &Attempts, late: &[Late]) -> String {
-    let counts = refusals(std::iter::once((attempts, late)));
+    let counts = refusals(std::iter::once((attempts, late, &[][..])));
     if counts.is_empty() {
         return "no configuration was tried".into();
     }
@@ -421,11 +434,16 @@ fn refusals_in_words(attempts: &Attempts, late: &[Late]) -> String {
     format!("no configuration passed every gate; refused: {}", parts.join(", "))
 }
 
-fn refusals<'a>(campaigns: impl Iterator<Item = (&'a Attempts, &'a [Late])>) -> BTreeMap<Gate, usize> {
+/// What was refused while searching, of finalists, and in the ablation.
+type Refused<'a> = (&'a Attempts, &'a [Late], &'a [(Config, Gate)]);
+
+/// Every refusal by gate: as many as the record holds.
+fn refusals<'a>(campaigns: impl Iterator<Item = Refused<'a>>) -> BTreeMap<Gate, usize> {
     let mut counts = BTreeMap::new();
-    for (attempts, late) in campaigns {
+    for (attempts, late, set_back) in campaigns {
         let early = attempts.all.iter().filter_map(|t| Some(t.evaluation.refusal()?.gate));
-        early.chain(late.iter().map(|late| late.refusal.gate)).for_each(|gate| *counts.entry(gate).or_insert(0) += 1);
+        let later = late.iter().map(|late| late.refusal.gate).chain(set_back.iter().map(|(_, gate)| *gate));
+        early.chain(later).for_each(|gate| *counts.entry(gate).or_insert(0) += 1);
     }
     counts
 }
@@ -434,7 +452,7 @@ fn refusals<'a>(campaigns: impl Iterator<Item = (&'a Attempts, &'a [Late])>) -> 
 fn summarise(campaigns: Vec<Campaign>, apart: bool, target: f64, baseline: Option<String>) -> Result<Summary, Fault> {
     let ablated: usize = campaigns.iter().map(|c| c.ablated).sum();
     let trials = ablated + campaigns.iter().map(|c| c.attempts.all.len()).sum::<usize>();
-    let refused = refusals(campaigns.iter().map(|c| (&c.attempts, &c.late[..])));
+    let refused = refusals(campaigns.iter().map(|c| (&c.attempts, &c.late[..], &c.set_back_refused[..])));
     // The worst of several: a study over workloads apart has reached its aim when every one of them has.
     let order = [TuneVerdict::NoValidCandidate, TuneVerdict::Stopped, TuneVerdict::NotReached, TuneVerdict::Reached];
     let rank = |c: &Campaign| order.iter().position(|v| *v == c.verdict);

@@ -4,12 +4,15 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_spec::KernelSpec;
 
-use crate::kernel::{KernelFile, folder};
+use crate::kernel::{KernelFile, folder as folder_of};
 
 /// Files that decide what is computed.
-pub(super) const SOURCES: [&str; 8] = ["c", "cc", "cpp", "cu", "cuh", "h", "hpp", "py"];
+const SOURCES: [&str; 13] = ["c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hh", "hpp", "hxx", "inc", "inl", "py"];
 /// A larger file is data.
-const LARGEST: u64 = 4 << 20;
+pub(super) const LARGEST: u64 = 4 << 20;
+/// Folders within the kernel's that headers may lie in, and so many files: beyond them it is no kernel's folder.
+const DEEPEST: usize = 4;
+const MOST: usize = 500;
 
 /// The kernel an attempt is about; empty where it is about none.
 #[derive(Debug, Clone, Default)]
@@ -29,9 +32,13 @@ impl About {
         let files = sources(file, path);
         let names = |target: &kiln_spec::Target| target.baselines.iter().map(|one| one.name.to_string()).collect();
         let baselines = file.spec.targets.iter().map(names).collect();
-        let (kernel, path) = (file.spec.name.clone(), inside(path));
-        let held = files.iter().map(|file| Some((file.clone(), std::fs::read(file).ok()?)));
-        About { kernel, path, sources: digest(&file.spec, held), files, baselines }
+        let kernel = file.spec.name.clone();
+        let own = folder_of(path);
+        let held = files.iter().map(|file| {
+            let within = file.strip_prefix(own).unwrap_or(file);
+            Some((within.to_owned(), std::fs::read(file).ok()?))
+        });
+        About { kernel, path: inside(path), sources: digest(&file.spec, held), files, baselines }
     }
 
     /// A kernel by its name alone.
@@ -53,7 +60,7 @@ impl About {
 
 /// The kernel's folder as it is typed from the project's, where it lies in it.
 pub(crate) fn inside(path: &Utf8Path) -> String {
-    let folder = folder(path);
+    let folder = folder_of(path);
     let whole = folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned());
     let here = Utf8Path::new(".").canonicalize_utf8().unwrap_or_default();
     match whole.strip_prefix(&here) {
@@ -63,7 +70,8 @@ pub(crate) fn inside(path: &Utf8Path) -> String {
     }
 }
 
-/// A digest of the kernel file and of its sources, in the order of their paths; none where one of them cannot be read.
+/// A digest of the kernel file and of its sources by their paths within its folder, in the order of those; none where one of them
+/// cannot be read.
 pub(super) fn digest(
     spec: &KernelSpec,
     sources: impl Iterator<Item = Option<(Utf8PathBuf, Vec<u8>)>>,
@@ -72,7 +80,7 @@ pub(super) fn digest(
     hash.update(spec.source.text.as_bytes());
     for source in sources {
         let (file, bytes) = source?;
-        hash.update(file.file_name().unwrap_or_default().as_bytes());
+        hash.update(file.as_str().trim_start_matches("./").as_bytes());
         hash.update(&bytes);
     }
     Some(hash.finalize().to_hex()[..16].to_string())
@@ -84,18 +92,60 @@ pub(crate) fn sources_at(path: &str) -> Vec<Utf8PathBuf> {
     KernelFile::read(path).map_or_else(|_| Vec::new(), |file| sources(&file, path))
 }
 
-/// The files a kernel is made of: its own, those that it names, and sources and headers beside it.
+/// The files a kernel is made of: its own, those that it names, and sources and headers in its folder.
 fn sources(file: &KernelFile, path: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let folder = folder(path);
+    let folder = folder_of(path);
     let named = file.spec.targets.iter().flat_map(|target| &target.implementations).flat_map(|one| &one.sources);
     let mut all: Vec<Utf8PathBuf> = named.map(|source| folder.join(source)).collect();
     all.push(if path.is_dir() { path.join("kernel.toml") } else { path.to_owned() });
-    let beside = folder.read_dir_utf8().into_iter().flatten().flatten().map(|entry| entry.into_path());
-    all.extend(beside.filter(|file| file.extension().is_some_and(|end| SOURCES.contains(&end))));
+    within(folder, DEEPEST, &mut all);
     all.retain(|file| std::fs::metadata(file).is_ok_and(|about| about.is_file() && about.len() <= LARGEST));
     all.sort();
     all.dedup();
     all
+}
+
+/// Adds the sources in a folder and in those below it. What has a kernel file is another kernel, and what is hidden or made by tools is
+/// nobody's source.
+fn within(folder: &Utf8Path, deepest: usize, all: &mut Vec<Utf8PathBuf>) {
+    for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
+        let (path, is_folder) = (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        if all.len() >= MOST {
+            return;
+        }
+        if is_folder && deepest > 0 && is_open(entry.file_name()) && !MARKS.iter().any(|mark| path.join(mark).exists())
+        {
+            within(path, deepest - 1, all);
+        } else if !is_folder && is_source(path) {
+            all.push(path.to_owned());
+        }
+    }
+}
+
+/// Files whose folder is something else than a part of the kernel.
+const MARKS: [&str; 2] = ["kernel.toml", "pyvenv.cfg"];
+
+/// Whether a folder's name says that people keep sources in it.
+fn is_open(name: &str) -> bool {
+    !name.starts_with('.') && !name.starts_with("__")
+}
+
+fn is_source(file: &Utf8Path) -> bool {
+    file.extension().is_some_and(|end| SOURCES.contains(&end))
+}
+
+/// The sources among the files of a commit, by the same rules; all paths are within the kernel's folder.
+pub(super) fn sources_among(files: &[&Utf8Path]) -> Vec<Utf8PathBuf> {
+    let is_other = |folder: &Utf8Path| {
+        folder
+            .file_name()
+            .is_some_and(|name| !is_open(name) || MARKS.iter().any(|mark| files.contains(&&*folder.join(mark))))
+    };
+    let is_own = |file: &Utf8Path| {
+        let above: Vec<&Utf8Path> = file.ancestors().skip(1).filter(|above| !above.as_str().is_empty()).collect();
+        above.len() <= DEEPEST && !above.into_iter().any(is_other)
+    };
+    files.iter().filter(|file| is_source(file) && is_own(file)).map(|file| file.to_path_buf()).collect()
 }
 
 /// Parts of the environment that people change between two attempts.
@@ -163,6 +213,15 @@ mod tests {
         let second = now();
         write("k.c", "int d;");
         assert!(first != second && second != now());
+        // Wherever the compiler may find it; another kernel's is not this one's.
+        std::fs::create_dir_all(folder.join("parts/deep")).unwrap();
+        std::fs::create_dir_all(folder.join("other")).unwrap();
+        write("other/kernel.toml", SPEC);
+        let third = now();
+        write("other/k.h", "");
+        assert_eq!(now(), third);
+        write("parts/deep/k.hh", "int e;");
+        assert_ne!(now(), third);
         assert!(environment().lines().all(|line| line.contains('=')));
     }
 }

@@ -1,47 +1,49 @@
-//! A kernel's sources at a commit. In: the kernel's path, a commit. Out: their digest, as attempts record it, and the files that git brings
-//! back to have them again. None outside a repository, and where a file of today was never added: git cannot take it away.
+//! A kernel's sources at a commit. In: the kernel's path, a commit, the digest that attempts recorded of what is wanted. Out: the files that
+//! differ from those of today. None outside a repository, and where the commit holds other sources.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::about::{SOURCES, digest, sources_at};
+use super::about::{LARGEST, digest, sources_among, sources_at};
 use crate::kernel::folder;
 use crate::repository::{git, git_bytes};
 
-/// What a commit holds of a kernel.
+/// How git hands a file out: as a checkout would write it, or as it is kept, which is how a checkout with other settings was written.
+const WAYS: [&[&str]; 2] = [&["cat-file", "--filters"], &["cat-file", "blob"]];
+
+/// What differs between the sources of a commit and those of today, within the kernel's folder.
+#[derive(Debug, PartialEq)]
 pub(crate) struct Committed {
-    /// The digest of its sources.
-    pub(crate) digest: String,
-    /// Within the kernel's folder: those of the commit, and those of today, which git removes where the commit has none.
-    pub(crate) files: Vec<Utf8PathBuf>,
+    /// Files that the commit has, with other contents or not at all today.
+    pub(crate) restored: Vec<Utf8PathBuf>,
+    /// Files of today that the commit does not have.
+    pub(crate) removed: Vec<Utf8PathBuf>,
 }
 
-/// The sources of the kernel at a path, as they are in a commit.
-pub(crate) fn committed(path: &Utf8Path, commit: &str) -> Option<Committed> {
+/// The sources of the kernel at a path as they are in a commit; where `wanted` is none, whatever they are.
+pub(crate) fn committed(path: &Utf8Path, commit: &str, wanted: Option<&str>) -> Option<Committed> {
     let folder = folder(path);
     let own = if path.is_dir() { "kernel.toml" } else { path.file_name()? };
-    // As a checkout would write it.
-    let read =
-        |file: &Utf8Path| git_bytes(folder, &["cat-file", "--filters", &format!("{commit}:./{file}")]).ok()?.ok();
-    let (spec, _) = kiln_spec::parse(own, &read(own.into())?).ok()?;
-    let listed = git(folder, &["-c", "core.quotePath=false", "ls-tree", "--name-only", commit]).ok()?.ok()?;
-    let is_source = |file: &&Utf8Path| file.extension().is_some_and(|end| SOURCES.contains(&end));
-    let beside = listed.lines().map(Utf8Path::new).filter(is_source);
-    let named = spec.targets.iter().flat_map(|target| &target.implementations).flat_map(|one| &one.sources);
-    let mut files: Vec<Utf8PathBuf> =
-        named.map(Utf8PathBuf::from).chain(beside.map(Utf8Path::to_owned)).chain([own.into()]).collect();
-    files.sort();
-    files.dedup();
-    let mut held = Vec::new();
-    files.retain(|file| read(file).map(|bytes| held.push((file.clone(), bytes))).is_some());
-    let digest = digest(&spec, held.into_iter().map(Some))?;
-    for file in sources_at(path.as_str()) {
-        let file = file.strip_prefix(folder).ok()?.to_owned();
-        if !files.contains(&file) {
-            git(folder, &["ls-files", "--error-unmatch", "--", file.as_str()]).ok()?.ok()?;
-            files.push(file);
-        }
-    }
-    Some(Committed { digest, files })
+    let listed = git(folder, &["-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", commit]).ok()?.ok()?;
+    let listed: Vec<&Utf8Path> = listed.lines().map(Utf8Path::new).collect();
+    let held = WAYS.iter().find_map(|way| {
+        let read = |file: &Utf8Path| git_bytes(folder, &[*way, &[&format!("{commit}:./{file}")]].concat()).ok()?.ok();
+        let (spec, _) = kiln_spec::parse(own, &read(own.into())?).ok()?;
+        let named = spec.targets.iter().flat_map(|target| &target.implementations).flat_map(|one| &one.sources);
+        let named = named.map(|file| Utf8PathBuf::from(file.trim_start_matches("./")));
+        let mut files: Vec<Utf8PathBuf> = named.chain(sources_among(&listed)).chain([own.into()]).collect();
+        files.sort();
+        files.dedup();
+        let held = files.into_iter().filter_map(|file| read(&file).map(|bytes| (file, bytes)));
+        let held: Vec<(Utf8PathBuf, Vec<u8>)> = held.filter(|(_, bytes)| bytes.len() as u64 <= LARGEST).collect();
+        let found = digest(&spec, held.iter().cloned().map(Some))?;
+        wanted.is_none_or(|wanted| wanted == found).then_some(held)
+    })?;
+    let differs = |(file, then): &&(Utf8PathBuf, Vec<u8>)| fs_err::read(folder.join(file)).ok().as_ref() != Some(then);
+    let restored = held.iter().filter(differs).map(|(file, _)| file.clone()).collect();
+    let now = sources_at(path.as_str());
+    let now = now.iter().filter_map(|file| file.strip_prefix(folder).ok());
+    let removed = now.filter(|file| !held.iter().any(|(own, _)| own == file)).map(Utf8Path::to_owned).collect();
+    Some(Committed { restored, removed })
 }
 
 #[cfg(test)]
@@ -51,12 +53,13 @@ mod tests {
     use crate::kernel::KernelFile;
 
     const SPEC: &str =
-        "[kernel]\nname = \"k\"\nentry = \"k\"\n[tunables]\nX = [1, 2]\n[target.cpu]\nsource = \"k.c\"\n";
+        "[kernel]\nname = \"k\"\nentry = \"k\"\n[tunables]\nX = [1, 2]\n[target.cpu]\nsource = \"./k.c\"\n";
 
     #[test]
     fn a_commit_has_the_digest_that_its_sources_had() {
         let held = tempfile::tempdir().unwrap();
-        let path = Utf8Path::from_path(held.path()).unwrap();
+        let root = Utf8Path::from_path(held.path()).unwrap();
+        let path = &root.join("k");
         let own = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
         let commit = || {
             git(path, &["add", "-A"]).unwrap().unwrap();
@@ -65,24 +68,27 @@ mod tests {
         };
         let now = || About::of(&KernelFile::read(path).unwrap(), path).sources.unwrap();
         let write = |name: &str, text: &str| fs_err::write(path.join(name), text).unwrap();
-        git(path, &["init", "-q"]).unwrap().unwrap();
+        git(root, &["init", "-q"]).unwrap().unwrap();
+        fs_err::create_dir_all(path.join("parts")).unwrap();
         write("kernel.toml", SPEC);
         write("k.c", "void k(void) {}  \n\n");
+        write("parts/all.hh", "\n");
         write("notes.md", "one");
         let (first, before) = (commit(), now());
+        assert_eq!(committed(path, &first, Some(&before)), Some(Committed { restored: vec![], removed: vec![] }));
         write("notes.md", "two");
         write("k.c", "#include \"k.h\"\n");
         write("k.h", "");
-        let names = |found: &Committed| found.files.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert!(committed(path, &first).is_none(), "a header that git does not know cannot be taken away by it");
+        write("parts/all.hh", "int a;\n");
+        let then = Committed { restored: vec!["k.c".into(), "parts/all.hh".into()], removed: vec!["k.h".into()] };
+        assert_eq!(committed(path, &first, Some(&before)), Some(then));
+        assert_eq!(committed(path, &first, Some(&now())), None, "it holds other sources");
+        assert!(committed(path, &first, None).is_some());
         let second = commit();
-        let (then, after) = (committed(path, &first).unwrap(), committed(path, &second).unwrap());
-        assert_eq!((&then.digest, &after.digest), (&before, &now()));
-        assert_eq!(names(&then), ["k.c", "kernel.toml", "k.h"]);
-        assert!(committed(path, "0123456789").is_none());
-        // What it names brings the sources back, and leaves the notes as they are.
-        let files: Vec<&str> = then.files.iter().map(|file| file.as_str()).collect();
-        git(path, &[&["restore", "--source", &first, "--"][..], &files].concat()).unwrap().unwrap();
-        assert_eq!((now(), fs_err::read_to_string(path.join("notes.md")).unwrap()), (before, "two".to_string()));
+        assert_eq!(committed(path, &second, Some(&now())), Some(Committed { restored: vec![], removed: vec![] }));
+        assert!(committed(path, "0123456789", None).is_none());
+        // Lines that end as they did, in a repository that would write them otherwise.
+        git(path, &["config", "core.autocrlf", "true"]).unwrap().unwrap();
+        assert!(committed(path, &second, Some(&now())).is_some());
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Ratio {
     pub(crate) times: f64,
     /// Whether nothing was tuned for that workload: it is no part of a mean.
     pub(crate) holdout: bool,
+    /// Whether that is faster or slower, where that was judged.
+    pub(crate) verdict: Option<&'static str>,
 }
 
 /// What is known of an attempt by its result.
@@ -35,6 +37,8 @@ pub(crate) struct Found {
     pub(crate) config: Option<String>,
     /// Speedups over baselines, in the order of the file.
     pub(crate) ratios: Vec<Ratio>,
+    /// Speedups over other configurations, which count for no goal.
+    pub(crate) against: Vec<Ratio>,
     /// What limits the kernel, and what its removal promises.
     pub(crate) limit: Option<(String, f64)>,
     /// What is wrong.
@@ -75,13 +79,25 @@ impl Found {
         Some(line.chars().take(300).collect())
     }
 
-    /// The speedup on the workload that matters: the goal's, else all together, else the only one, else the mean. Only baselines that
-    /// count do, and of those the first.
+    /// The speedup on the workload that matters.
     pub(crate) fn speedup(
         &self,
         goal: Option<&str>,
         counts: impl Fn(Option<&str>) -> bool,
     ) -> Option<(f64, Option<String>)> {
+        match self.counting(goal, counts).as_slice() {
+            [] => None,
+            [one] => Some((one.times, one.on.clone())),
+            many => {
+                let mean = many.iter().map(|one| one.times.ln()).sum::<f64>() / many.len() as f64;
+                Some((mean.exp(), None))
+            }
+        }
+    }
+
+    /// What that is made of: the speedup on the goal's workload, else on all together, else on the only one, else those whose mean it
+    /// is. Only baselines that count do, and of those the first.
+    pub(crate) fn counting(&self, goal: Option<&str>, counts: impl Fn(Option<&str>) -> bool) -> Vec<&Ratio> {
         let mut all: Vec<&Ratio> = Vec::new();
         let sound = |one: &&Ratio| one.times.is_finite() && one.times > 0.0 && counts(one.over.as_deref());
         for one in self.ratios.iter().filter(sound) {
@@ -92,17 +108,10 @@ impl Found {
         let meant = all.iter().find(|one| one.on.is_some() && one.on.as_deref() == goal);
         let whole = all.iter().find(|one| one.on.is_none());
         if let Some(one) = meant.or(whole) {
-            return Some((one.times, one.on.clone()));
+            return vec![one];
         }
         all.retain(|one| !one.holdout);
-        match all.as_slice() {
-            [] => None,
-            [one] => Some((one.times, one.on.clone())),
-            many => {
-                let mean = many.iter().map(|one| one.times.ln()).sum::<f64>() / many.len() as f64;
-                Some((mean.exp(), None))
-            }
-        }
+        all
     }
 }
 
@@ -150,16 +159,18 @@ impl Tried for Benched<'_> {
             Outcome::Passed(figures) => {
                 // Another configuration is no baseline.
                 let stated = &self.kernel.selection.target.baselines;
-                let ratios = figures.iter().flat_map(|figure| {
-                    let known = figure.baselines.iter().filter(|one| stated.iter().any(|own| *own.name == *one.name));
-                    known.map(|one| Ratio {
+                let is_stated = |one: &Ratio| stated.iter().any(|own| one.over.as_deref() == Some(&*own.name));
+                let all = figures.iter().flat_map(|figure| {
+                    figure.baselines.iter().map(|one| Ratio {
                         on: Some(figure.workload.clone()),
                         over: Some(one.name.clone()),
                         times: one.comparison.speedup,
                         holdout: false,
+                        verdict: Some(one.comparison.verdict.name()),
                     })
                 });
-                Found { ratios: ratios.collect(), ..Found::default() }
+                let (ratios, against) = all.partition(is_stated);
+                Found { ratios, against, ..Found::default() }
             }
         };
         Found { config: Some(self.config.to_string()), ..found }
@@ -199,6 +210,7 @@ impl Tried for Tuned {
                     over: summary.baseline.clone(),
                     times,
                     holdout,
+                    verdict: None,
                 };
                 // Faster than its own default is not faster than a baseline.
                 let held = summary.baseline.is_some();
@@ -213,6 +225,7 @@ impl Tried for Tuned {
                     seen: summary.symptoms(),
                     verdict: Some(summary.verdict.name().into()),
                     phase: None,
+                    against: Vec::new(),
                 }
             }
         }
@@ -269,7 +282,20 @@ impl Tried for Examined {
 
 impl Tried for Compared {
     fn found(&self) -> Found {
-        Found { config: self.candidate.config.clone(), verdict: Some(self.verdict.name().into()), ..Found::default() }
+        // Between two runs, neither of which is a baseline.
+        let over = |overall: &kiln_stats::Estimate| Ratio {
+            on: None,
+            over: None,
+            times: overall.value,
+            holdout: false,
+            verdict: Some(self.verdict.name()),
+        };
+        Found {
+            config: self.candidate.config.clone(),
+            against: self.overall.iter().map(over).collect(),
+            verdict: Some(self.verdict.name().into()),
+            ..Found::default()
+        }
     }
 }
 
@@ -309,7 +335,7 @@ mod tests {
     use super::*;
 
     fn ratio(on: Option<&str>, over: &str, times: f64) -> Ratio {
-        Ratio { on: on.map(String::from), over: Some(over.into()), times, holdout: false }
+        Ratio { on: on.map(String::from), over: Some(over.into()), times, holdout: false, verdict: None }
     }
 
     #[test]

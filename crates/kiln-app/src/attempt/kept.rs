@@ -40,6 +40,16 @@ fn forget(folder: &Utf8Path) {
     all.iter().take(old).for_each(|(_, path)| _ = fs_err::remove_dir_all(path));
 }
 
+/// Names of the files that are not as they were kept; none where nothing is kept.
+pub(crate) fn differing(project: &Project, digest: &str, files: &[Utf8PathBuf]) -> Vec<String> {
+    let folder = place(project).join(digest);
+    let differs = |file: &&Utf8PathBuf| {
+        let before = file.file_name().and_then(|name| std::fs::read(folder.join(name)).ok());
+        before.is_some_and(|before| std::fs::read(file).is_ok_and(|after| after != before))
+    };
+    files.iter().filter(differs).filter_map(|file| Some(file.file_name()?.to_string())).collect()
+}
+
 /// Lines that differ between the kept files of a failure and those of now, as `FILE: -line`; none where nothing is kept.
 pub(crate) fn differences(project: &Project, digest: &str, files: &[Utf8PathBuf]) -> Vec<String> {
     let folder = place(project).join(digest);
@@ -71,6 +81,7 @@ mod tests {
         keep(&project, "one", &files);
         std::fs::write(&file, "int a;\nint c;\n").unwrap();
         assert_eq!(differences(&project, "one", &files), ["k.c: -int b;", "k.c: +int c;"]);
+        assert_eq!(differing(&project, "one", &files), ["k.c"]);
         assert!(differences(&project, "none", &files).is_empty());
         (0..MOST + 5).for_each(|n| keep(&project, &format!("more{n}"), &files));
         assert_eq!(folder.join(".kiln/attempts").read_dir_utf8().unwrap().count(), MOST);

@@ -49,7 +49,7 @@ pub(crate) fn newly(
         said.push((Report::warning(words).hint(hint), Some(Habit::NoBaseline)));
     }
     if let Some(again) = mistakes(before, own).iter().find(|again| again.attempt == made.id) {
-        let when = if again.earlier_session { "in an earlier session" } else { "in this session" };
+        let when = if again.earlier_session { "before this session" } else { "in this session" };
         let report = Report::warning(format!("a repeated mistake: {} was put right {when}", again.what));
         let lesson = again.lesson.as_ref().map(|id| format!("kiln lessons show {id}"));
         said.push((report.maybe_hint(lesson), None));

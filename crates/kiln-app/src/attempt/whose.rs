@@ -72,6 +72,24 @@ pub(crate) fn open(project: &Project, store: &Store, now_ms: i64) -> Result<Opti
     Ok(None)
 }
 
+/// The session that was open at a moment, if there was one. One that is over since keeps what began while it was open.
+pub(crate) fn open_at(project: &Project, store: &Store, at_ms: i64) -> Result<Option<Session>, Fault> {
+    let open = open(project, store, at_ms)?.filter(|session| session.started_ms <= at_ms);
+    match open {
+        Some(session) => Ok(Some(session)),
+        None => store.session_at(&here(project), &user(), at_ms),
+    }
+}
+
+/// Makes the report of a session that is over again: what began in it was recorded after its end.
+pub(crate) fn amend(project: &Project, store: &Store, session: &Session) -> Result<(), Fault> {
+    let Some(ended) = session.ended_ms else { return Ok(()) };
+    let known = store.sessions(&session.folder)?.into_iter().find(|record| record.session.id == session.id);
+    // What the assistant cost stays as it was said.
+    let bill = known.and_then(|record| record.report).and_then(|report| report.cost.assistant);
+    store.amend_session(&closed(project, store, session.clone(), bill, ended)?)
+}
+
 /// Says that a session was closed.
 fn abandoned(session: &Session, last_ms: i64) -> Report {
     let id = session.short_id();
@@ -186,5 +204,21 @@ mod tests {
         std::fs::rename(&first, &second).unwrap();
         let (moved, store) = project(&second);
         assert_eq!(open(&moved, &store, 9).unwrap().unwrap().folder, second.canonicalize_utf8().unwrap());
+    }
+
+    #[test]
+    fn what_began_in_a_session_is_its_own_after_its_end() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(place.path().to_path_buf()).unwrap();
+        let (project, store) = project(&folder);
+        assert!(store.begin_session(&session(&folder, 100)).unwrap());
+        let over = Session { ended_ms: Some(200), state: SessionState::Ended, ..session(&folder, 100) };
+        store.end_session(&closed(&project, &store, over.clone(), Some(2.5), 200).unwrap()).unwrap();
+        assert!(store.begin_session(&session(&folder, 300)).unwrap());
+        let at = |ms: i64| open_at(&project, &store, ms).unwrap().map(|session| session.started_ms);
+        assert_eq!([at(50), at(150), at(250), at(350)], [None, Some(100), None, Some(300)]);
+        amend(&project, &store, &over).unwrap();
+        let report = crate::operation::past_session(&project, "000100").unwrap();
+        assert_eq!((report.session.ended_ms, report.cost.assistant), (Some(200), Some(2.5)));
     }
 }

@@ -98,26 +98,34 @@ fn preflight(
 /// Refuses a Python that lacks what kiln calls a function in Python with: that is not the function's fault. Warns of an
 /// activated environment that is not there.
 pub(crate) fn packages(selection: &Selection<'_>, teller: &Teller<'_>) -> Result<(), Failure> {
-    if !needs_numpy(selection) {
-        return Ok(());
-    }
+    let Some(needed) = needs_numpy(selection) else { return Ok(()) };
     teller.warn(Vec::from_iter(doctor::without_environment()).as_slice());
     let python = find_python()?;
     match python.numpy {
         Some(_) => Ok(()),
         None => {
-            let fault = Fault::new("before starting: python", format!("{} has no NumPy", python.interpreter));
+            let why = format!("{} has no NumPy, which {needed} needs", python.interpreter);
+            let fault = Fault::new("before starting: python", why);
             Err(fault.hint(format!("{} -m pip install numpy", python.interpreter)).into())
         }
     }
 }
 
-/// Whether kiln itself hands arrays to a function in Python: the kernel on a processor, the reference, one that fills inputs.
-fn needs_numpy(selection: &Selection<'_>) -> bool {
+/// The function in Python that kiln itself hands arrays to, if there is one: the kernel on a processor, the reference, one that fills
+/// an input.
+fn needs_numpy(selection: &Selection<'_>) -> Option<String> {
     let (target, spec) = (selection.target, selection.spec);
-    let reference = spec.reference.as_ref().is_some_and(|reference| matches!(reference.origin, Origin::Python(_)));
-    let filled = spec.arguments.iter().any(|argument| argument.function.is_some());
-    (target.kind == TargetKind::Python && !target.on_gpu) || reference || filled
+    if target.kind == TargetKind::Python && !target.on_gpu {
+        return Some("the kernel on target python".into());
+    }
+    if let Some(Origin::Python(function)) = spec.reference.as_ref().map(|reference| &reference.origin) {
+        return Some(format!("the reference {}:{}", function.file, function.function));
+    }
+    let filled = |argument: &kiln_spec::Argument| {
+        let function = argument.function.as_ref()?;
+        Some(format!("{}:{} (it fills {})", function.file, function.function, argument.name))
+    };
+    spec.arguments.iter().find_map(filled)
 }
 
 /// The kernel of a selection; sources lie beside the file. Refuses a workload on which an argument has no elements.
@@ -169,7 +177,8 @@ mod tests {
             needs_numpy(&spec.select(kiln_spec::Choice::default()).unwrap())
         };
         let builtin = "builtin = \"elementwise\"\nexpressions = { y = \"x\" }";
-        assert!(!needs("normal", builtin));
-        assert!(needs("fill.py:x", builtin) && needs("normal", "python = \"right.py:y\""));
+        assert_eq!(needs("normal", builtin), None);
+        assert_eq!(needs("fill.py:x", builtin).as_deref(), Some("fill.py:x (it fills x)"));
+        assert_eq!(needs("normal", "python = \"right.py:y\"").as_deref(), Some("the reference right.py:y"));
     }
 }

@@ -185,8 +185,8 @@ fn of_verdict(verdict: Verdict) -> (&'static str, &'static str) {
         Verdict::TooNoisy => (
             "the samples do not decide",
             "The interval reaches over a threshold and is wide. More samples (--samples, --max-samples) or a quieter machine \
-             decide it; so does a larger difference. Very short calls may also hide more from the system's accounts than they \
-             gain.",
+             decide it; so does a larger difference. Where the interval is narrow and beyond 1, calls are so short that they \
+             could hide what they gain from the system's accounts: a workload with longer calls decides it.",
         ),
     }
 }

@@ -6,6 +6,7 @@
 
 mod builds;
 mod expression;
+mod filled;
 mod folder;
 mod header;
 mod interface;
@@ -17,6 +18,7 @@ mod python;
 mod recipe;
 mod rows;
 mod rules;
+mod served;
 mod sources;
 mod table;
 mod trial;
@@ -69,6 +71,8 @@ pub struct ExportedBinary {
     pub variant: String,
     /// The configuration.
     pub config: Vec<(String, Value)>,
+    /// Where kernels are compiled for values of a dimension, those: `D=64`.
+    pub instances: Vec<String>,
     /// Workloads it was tuned for; none for the configuration that serves all others.
     pub workloads: Vec<String>,
 }

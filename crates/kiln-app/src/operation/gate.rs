@@ -194,11 +194,7 @@ fn climb(
         return build(None);
     }
     if selection.spec.reference.is_none() {
-        return if kind == TargetKind::Cuda {
-            build(Some("the file has no [reference]".into()))
-        } else {
-            Ok((Way::Static(None), Value::Null))
-        };
+        return build(Some("the file has no [reference]".into()));
     }
     // The target is the one whose rules were shown, whatever else could be run here.
     let meant = Selecting { target: Some(kind.name().into()), ..request.selecting.clone() };

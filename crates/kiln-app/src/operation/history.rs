@@ -7,6 +7,8 @@ mod only;
 mod series;
 mod table;
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use kiln_session::Decision;
 use kiln_store::{Filter, Run, Store, Study, Validation};
@@ -16,7 +18,7 @@ use crate::kernel::{KernelFile, Opened, Selecting};
 use crate::operation::session::retired_kernel;
 use crate::operation::tune::spec_hash;
 use crate::project::Project;
-use crate::record::{StudyNow, Whose, as_they_stand};
+use crate::record::{StudyNow, Whose, as_they_stand, place_of};
 
 pub use changes::{Changes, ChangesRequest, changes};
 pub(crate) use last_good::good_commits;
@@ -55,6 +57,8 @@ pub struct History {
     pub kernel: Option<String>,
     /// Kernels that have studies, for when the one asked for has none.
     pub others: Vec<String>,
+    /// Folders of other kernels of its name that have studies, for when it has none.
+    pub namesakes: Vec<String>,
     /// Which filter left nothing, in words, where one did.
     pub emptied: Option<String>,
     /// True when there are older ones.
@@ -70,6 +74,7 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
     let kernel = request.kernel.as_deref().map(named).transpose()?;
     let only = Only::read(&request.only)?;
     let (mut studies, mut runs, mut validations, mut others, mut damaged) = Default::default();
+    let mut namesakes = Vec::new();
     let mut emptied = None;
     if let Some(store) = project.recorded()? {
         // A path means the kernel there, not another one of its name.
@@ -110,6 +115,13 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
         emptied = only.emptied(&all);
         if studies.is_empty() && runs.is_empty() {
             others = kernels(&store)?;
+            if let Some(whose) = &whose {
+                let named = store.studies(&Filter { kernel: kernel.clone(), limit: None })?;
+                let theirs = named.iter().filter(|study| !whose.is(study)).map(place_of);
+                namesakes = theirs.collect::<BTreeSet<String>>().into_iter().collect();
+                // The kernel itself has none.
+                others.retain(|name| Some(name) != kernel.as_ref());
+            }
         }
         damaged = store.damaged().len();
     }
@@ -120,7 +132,7 @@ pub fn history(project: &Project, request: &HistoryRequest) -> Result<History, F
     validations.truncate(limit);
     let at = request.kernel.as_deref().filter(|words| is_path(words));
     let retired = kernel.as_deref().map(|name| retired_kernel(project, name, at)).transpose()?.flatten();
-    Ok(History { studies, runs, validations, retired, kernel, others, emptied, more, damaged })
+    Ok(History { studies, runs, validations, retired, kernel, others, namesakes, emptied, more, damaged })
 }
 
 /// Whether the kernel has changed since it was validated, as far as its files are there to be looked at.

@@ -20,7 +20,7 @@ use super::look::workloads_together;
 use crate::failure::Failure;
 use crate::operation::history::{HistoryRequest, history};
 use crate::project::Project;
-use crate::record::StudyNow;
+use crate::record::{StudyNow, configurations_tried};
 
 /// Studies of a page of the list.
 pub const STUDIES_A_PAGE: usize = 50;
@@ -209,7 +209,7 @@ impl StudyRow {
     fn of(now: StudyNow) -> StudyRow {
         let state = now.state();
         let searching = || now.trials.iter().filter(|trial| trial.phase_id().is_searching());
-        let trials = now.study.tried().unwrap_or_else(|| searching().count());
+        let (trials, _) = configurations_tried(&now.study, &now.trials);
         let summary = now.study.summary.as_ref().and_then(|summary| summary.read().ok());
         let tuned: Vec<f64> = summary.map_or_else(Vec::new, |summary| {
             summary
@@ -283,6 +283,27 @@ mod tests {
         let apart = row(vec![trial("short/seed", 2e-3), trial("long/seed", 5e-3)]);
         assert_eq!((apart.best_s, apart.best_on.as_deref()), (Some(2e-3), Some("short")));
         assert_eq!(row(vec![trial("seed", 2e-3)]).best_on, None);
+    }
+
+    #[test]
+    fn a_study_is_counted_as_it_counted_itself() {
+        let mut study = crate::operation::watch::tests::study("1@here".into());
+        let trial = |phase: &str, config: &str| Trial {
+            phase: phase.into(),
+            config: config.into(),
+            ..sample::trial(Some(1.0))
+        };
+        let trials = [trial("seed", "A=1"), trial("search", "A=2"), trial("ablation", "A=0"), trial("ablation", "A=1")];
+        assert_eq!(configurations_tried(&study, &trials), (3, Some(1)));
+        // The same from a list, which has no trials, as from the study itself.
+        for (summary, expected) in [
+            (serde_json::json!({ "trials": 2 }), (2, None)),
+            (serde_json::json!({ "trials": 3, "ablated": 1 }), (3, Some(1))),
+        ] {
+            study.summary = Some(kiln_store::Kept::found(summary));
+            assert_eq!(configurations_tried(&study, &trials), expected);
+            assert_eq!(configurations_tried(&study, &[]), expected);
+        }
     }
 
     #[test]

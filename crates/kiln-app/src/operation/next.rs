@@ -4,6 +4,7 @@
 
 mod asked;
 mod attempts;
+mod change;
 mod correctness;
 mod environment;
 mod git;
@@ -14,7 +15,7 @@ mod result;
 mod search;
 
 use camino::Utf8PathBuf;
-use kiln_core::Fault;
+use kiln_core::{Config, Fault};
 use kiln_diagnose::next::{Advice, Evidence, Facts, Item, OpenRefusal, Thresholds, Tree, advise, checklists, tree};
 
 use crate::failure::Failure;
@@ -92,21 +93,23 @@ fn gather(project: &Project, asked: &Asked, thresholds: &Thresholds) -> Result<E
     let kernel = asked.opened(&records);
     let now = records::Now::of(asked, kernel.as_ref());
     let logged = Logged::of(project, asked)?;
-    let found = result::newest(&records, &logged, asked, &now);
+    let measured = result::measured(&records, &logged, asked, &now);
+    let found = result::newest(&measured, &logged, &now);
     let selected = kernel.iter().flat_map(|kernel| &kernel.selection.workloads);
     let workloads: Vec<String> = selected.map(|workload| workload.name.to_string()).collect();
+    let default = kernel.as_ref().and_then(|kernel| kernel.default_config()).as_ref().map(Config::to_string);
     let refusal = correctness::refusal(project, &records, &logged, kernel.as_ref(), found.as_ref(), &now);
     let refusal = refusal.map(|own| OpenRefusal { alike: logged.refusals_alike(), ..own });
     let edited = found.as_ref().and_then(|found| result::edited(found, &now));
     let profile = found.as_ref().and_then(|found| profile::describing(&records, &logged, found, edited, &now, no_gain));
     let profile =
         profile.or_else(|| logged.diagnosed(found.as_ref().filter(|_| edited == Some(true)).map(|found| found.at_ms)));
-    let fix = match (&found, &profile, edited) {
-        (Some(found), None, Some(false)) => {
-            profile::tried(&records, &logged, found, &now, &asked.at(&records), no_gain)
-        }
-        _ => None,
-    };
+    let fix = found.as_ref().filter(|_| edited == Some(false)).and_then(|found| {
+        let (records, logged, default) = (&records, &logged, default.as_deref());
+        let change = change::Change { records, logged, measured: &measured, found, default, no_gain };
+        let fix = || change.after_profile(&now, asked).filter(|_| profile.is_none());
+        change.slower_than_before(asked).or_else(fix)
+    });
     let mut described = asked.described(&records, kernel.as_ref());
     // The session's smallest case goes before the file's, where it is one.
     let smallest = logged.smallest().filter(|name| workloads.iter().any(|own| own == name));

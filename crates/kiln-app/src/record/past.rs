@@ -1,6 +1,8 @@
 //! Studies as they stand now. In: records. Out: the same with what the record alone does not say: a study that says it runs,
 //! while its process is gone, was interrupted.
 
+use std::collections::BTreeSet;
+
 use camino::Utf8Path;
 use kiln_core::Fault;
 use kiln_store::{Labels, Remark, State, Store, Study, Trial, Validation};
@@ -14,7 +16,7 @@ pub struct StudyNow {
     pub study: Study,
     /// Whether the process that ran it last is known to be over.
     pub gone: bool,
-    /// Its trials, in the order recorded; a list has them only of studies without a summary.
+    /// Its trials, in the order recorded; a list has them only of studies whose summary does not count them.
     pub trials: Vec<Trial>,
     /// Its name and tags.
     pub labels: Labels,
@@ -41,13 +43,30 @@ impl StudyNow {
     }
 }
 
+/// How many configurations a study tried, and how many of them only the ablation did: as it counted them, none where it did not;
+/// from its trials while there is no count.
+pub fn configurations_tried(study: &Study, trials: &[Trial]) -> (usize, Option<usize>) {
+    if let Some(counted) = study.tried() {
+        return (counted, study.ablated());
+    }
+    let own = |trial: &Trial| (trial.phase_id().workload.map(String::from), trial.config.clone());
+    let searching = || trials.iter().filter(|trial| trial.phase_id().is_searching());
+    let ablation: BTreeSet<_> = trials.iter().filter(|trial| trial.phase_id().name == "ablation").map(own).collect();
+    let searched: BTreeSet<_> = match ablation.is_empty() {
+        true => BTreeSet::new(),
+        false => searching().map(own).collect(),
+    };
+    let ablated = ablation.difference(&searched).count();
+    (searching().count() + ablated, Some(ablated))
+}
+
 /// Studies as they stand now, for a list.
 pub(crate) fn as_they_stand(store: &Store, studies: Vec<Study>) -> Result<Vec<StudyNow>, Fault> {
     let (mut now, mut labels) = (Vec::with_capacity(studies.len()), store.labels()?);
     let (validations, remarks) = (store.validations(None)?, store.remarks()?);
     for study in studies {
-        // What has a summary needs no trials to be counted.
-        let trials = if study.summary.is_some() { Ok(Vec::new()) } else { store.trials(&study.id) };
+        // What was counted at the end needs no trials for that.
+        let trials = if study.tried().is_some() { Ok(Vec::new()) } else { store.trials(&study.id) };
         let Ok(trials) = trials else {
             store.leave_out(&study.id);
             continue;

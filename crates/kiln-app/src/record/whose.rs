@@ -88,11 +88,17 @@ impl Whose {
         }
         let (short, theirs) = (study.short_id(), study.kernel.as_str());
         let what = match theirs == kernel {
-            true => format!("study {short} tuned another {kernel}, the one in {}", study.path),
+            true => format!("study {short} tuned another {kernel}, the one in {}", place_of(&study)),
             false => format!("study {short} tuned {theirs}, not {kernel}"),
         };
         Err(Report::error(what).hint(format!("`kiln history {kernel}` lists those of {kernel}")).into())
     }
+}
+
+/// The folder that a study's kernel lay in: the whole path, where that is recorded.
+pub(crate) fn place_of(study: &Study) -> String {
+    let recorded = study.environment.read().ok().and_then(|environment| environment.folder.clone());
+    recorded.unwrap_or_else(|| study.path.clone())
 }
 
 /// The folder of a kernel, as only one folder is called.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use kiln_core::{DeviceState, Fault, Outcome, Refusal};
 use kiln_judge::{Distribution, Key};
-use kiln_stats::{Block, Comparison, Thresholds, Verdict, median};
+use kiln_stats::{Block, Comparison, Reason, Thresholds, Verdict, median};
 
 use crate::bench::Bench;
 use crate::drawing::generator;
@@ -40,6 +40,7 @@ const TOLD_APART: f64 = 0.35e-6;
 pub fn believed(mut comparison: Comparison, hidden: f64) -> Comparison {
     if comparison.verdict == Verdict::Faster && comparison.speedup_ci95.low <= 1.0 + hidden {
         comparison.verdict = Verdict::TooNoisy;
+        comparison.reasons = vec![Reason::CouldBeHidden { interval: comparison.speedup_ci95, share: hidden }];
     }
     comparison
 }

@@ -6,7 +6,7 @@ use super::{BuildingArgs, HearingArgs, MAX_SAMPLES, MeasuringArgs, SelectingArgs
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Commits are checked out into temporary worktrees; your own tree is not touched. Ctrl-C saves what is known, and the same command goes on from there.\n\nExamples:\n  kiln bisect kernels/attention --until build\n  kiln bisect kernels/attention --good v1.2 --until check\n  kiln bisect kernels/attention --good v1.2 --bad main --until fast:3% --workload s512"
+    after_help = "Commits are checked out into temporary worktrees; your own tree is not touched. Ctrl-C saves what is known, and the same command goes on from there.\n\nExamples:\n  kiln bisect kernels/attention --until build\n  kiln bisect kernels/attention --good v1.2 --until check\n  kiln bisect kernels/attention --good v1.2 --bad main --until fast:3% --workload s512_d64"
 )]
 pub(crate) struct BisectArgs {
     #[command(flatten)]

@@ -18,7 +18,7 @@ pub(crate) enum ClaimsFormat {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 no claim is refuted, 2 a mistake in the file, 5 a claim is refuted.\n\nA claim:\n  [[claims]]\n  claim = \"1.2 to 2.4x of PyTorch\"\n  where = \"README.md\"\n  kernel = \"kernels/attention\"\n  workload = \"s2048\"\n  baseline = \"torch\"\n  speedup = [1.2, 2.4]      # or time = \"1.36 ms\" with device = \"H200\"\n\nExamples:\n  kiln claims claims.toml\n  kiln claims claims.toml --format markdown"
+    after_help = "Exit codes: 0 no claim is refuted, 2 a mistake in the file, 5 a claim is refuted.\n\nA claim:\n  [[claims]]\n  claim = \"1.2 to 2.4x of PyTorch\"\n  where = \"README.md\"\n  kernel = \"kernels/attention\"\n  workload = \"s2048_d64\"\n  baseline = \"torch\"\n  speedup = [1.2, 2.4]      # or time = \"1.36 ms\" with device = \"H200\"\n\nExamples:\n  kiln claims claims.toml\n  kiln claims claims.toml --format markdown"
 )]
 pub(crate) struct ClaimsArgs {
     /// File of claims

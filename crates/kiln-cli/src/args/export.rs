@@ -7,7 +7,7 @@ use super::{BuildingArgs, HearingArgs};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --config and --study, the tuned table of the kernel is exported: the configuration tuned for the nearest shape serves a call, [default] all others. Nothing is run; no GPU is needed. docs/export.md describes the folder.\n\nExamples:\n  kiln export kernels/attention --arch sm_90a\n  kiln export kernels/softmax --study last -o softmax-export\n  kiln export kernels/matmul --config \"TILE=64\" --arch sm_80 --arch sm_90a"
+    after_help = "Without --config and --study, the tuned table of the kernel is exported: the configuration tuned for the nearest shape serves a call, [default] all others. Nothing is run; no GPU is needed. docs/export.md describes the folder.\n\nExamples:\n  kiln export kernels/attention --arch sm_90a\n  kiln export kernels/softmax --study last -o softmax-export\n  kiln export kernels/matmul --config \"BLOCK_N=128\" --arch sm_80 --arch sm_90a"
 )]
 pub(crate) struct ExportArgs {
     /// A kernel's folder or its kernel.toml

@@ -77,7 +77,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  kiln bench kernels/attention\n  kiln bench kernels/attention --study last --baseline numpy\n  kiln bench kernels/softmax --config VEC=16 --cold --samples 200\n  kiln bench kernels/softmax --config VEC=16 --against VEC=8\n  kiln bench kernels/softmax --baselines"
+    after_help = "Examples:\n  kiln bench kernels/attention\n  kiln bench kernels/softmax --study last --baseline numpy\n  kiln bench kernels/softmax --config VEC=16 --cold --samples 200\n  kiln bench kernels/softmax --config VEC=16 --against VEC=8\n  kiln bench kernels/softmax --baselines"
 )]
 pub(crate) struct BenchArgs {
     #[command(flatten)]

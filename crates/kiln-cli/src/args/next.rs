@@ -5,7 +5,7 @@ use kiln_app::Utf8PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "kiln walks a decision tree over what is recorded of the kernel (environment, refusals, speedup, profile, search, commits) and prints the one thing to do now, the command for it, the reason with its numbers, and the questions that led there. Nothing is run. What is not recorded is reported as not known.\n\nThe borders (profile below 0.5x, go on with a warning below 1.0x, look for the next bottleneck from 2.0x on, ...) are [thresholds] in .kiln/config.toml.\n\nExamples:\n  kiln next\n  kiln next kernels/softmax\n  kiln next kernels/softmax --tree\n  kiln next kernels/softmax --checklist\n  kiln next kernels/softmax --json"
+    after_help = "kiln walks a decision tree over what is recorded of the kernel (environment, refusals, speedup, profile, search, commits) and prints the one thing to do now, the command for it, the reason with its numbers, and the questions that led there. Nothing is run. What is not recorded is reported as not known.\n\nThe thresholds (profile below 0.5x, go on with a warning below 1.0x, look for the next bottleneck from 2.0x on, ...) are set under [thresholds] in .kiln/config.toml.\n\nExamples:\n  kiln next\n  kiln next kernels/softmax\n  kiln next kernels/softmax --tree\n  kiln next kernels/softmax --checklist\n  kiln next kernels/softmax --json"
 )]
 pub(crate) struct NextArgs {
     /// A kernel's folder, its kernel.toml or its name [default: the kernel in this folder, else the one worked on last]

@@ -5,7 +5,7 @@ use kiln_app::Utf8PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A session is a stretch of work with a goal, a time budget and prices. While one is open, commands in this folder join it by themselves: kiln times the phases, counts the money, warns when it is time to stop or to profile, and at the end writes a report that is compared with earlier sessions.\n\nExamples:\n  kiln session start kernels/attention --goal \"1.2x s512\" --budget 4h --price 3.5/h\n  kiln session status\n  kiln session decide --option \"keep tuning; 2h; 1.15x\" --option \"use the baseline\" --choose 2 --because \"0.9x after 3 h\"\n  kiln session end --out reports\n  kiln session list"
+    after_help = "A session is a stretch of work with a goal, a time budget and prices. While one is open, commands in this folder join it by themselves: kiln times the phases, counts the money, warns when it is time to stop or to profile, and at the end writes a report that is compared with earlier sessions.\n\nExamples:\n  kiln session start kernels/attention --goal \"1.2x s512_d64\" --budget 4h --price 3.5/h\n  kiln session status\n  kiln session decide --option \"keep tuning; 2h; 1.15x\" --option \"use the baseline\" --choose 2 --because \"0.9x after 3 h\"\n  kiln session end --out reports\n  kiln session list"
 )]
 pub(crate) struct SessionArgs {
     #[command(subcommand)]
@@ -75,7 +75,7 @@ pub(crate) struct StartArgs {
     /// Kernel the session is about: its folder or its kernel.toml
     pub(crate) path: Option<Utf8PathBuf>,
     /// What to reach: a speedup over the baseline and a workload it is measured on, or words without a number
-    #[arg(long, value_name = "\"1.2x s512\"")]
+    #[arg(long, value_name = "\"1.2x s512_d64\"")]
     pub(crate) goal: Option<String>,
     /// Time it may take, such as 4h, 90m or 1h30m [default: 3h]
     #[arg(long, value_name = "TIME")]
@@ -127,7 +127,7 @@ pub(crate) struct RetireArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Records the hypothesis with the command and its outcome; the session's report shows them as a table. A kiln command prints and exits as ever. Any other command passes if it exits with 0, else kiln exits with 3.\n\nExamples:\n  kiln try \"need a 3-D grid\" -- kiln fuzz kernels/attention --case 'S=65'\n  kiln try \"the extension is stale\" -- python check.py"
+    after_help = "Records the hypothesis with the command and its outcome; the session's report shows them as a table. A kiln command prints and exits as ever. Any other command passes if it exits with 0, else kiln exits with 3.\n\nExamples:\n  kiln try \"need a 3-D grid\" -- kiln fuzz kernels/attention --case 'SQ=65,SK=65'\n  kiln try \"the extension is stale\" -- python check.py"
 )]
 pub(crate) struct TryArgs {
     /// What you think is so

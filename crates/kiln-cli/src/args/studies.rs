@@ -63,7 +63,7 @@ pub(crate) struct ShowArgs {
     /// Show which tunables mattered, which interact, and which values are worth adding
     #[arg(long, conflicts_with_all = ["refusals", "trials"])]
     pub(crate) importance: bool,
-    /// Print one JSON object with study, trials and notes instead
-    #[arg(long, conflicts_with_all = ["refusals", "trials"])]
+    /// Print one JSON object with study, notes and every trial, refusals included, instead
+    #[arg(long)]
     pub(crate) json: bool,
 }

@@ -58,6 +58,7 @@ pub(crate) fn run(project: &Project, args: &HistoryArgs) -> Result<Ending, Failu
         typed: args.kernel.as_ref().map(|typed| typed.as_str()),
         tag: args.tag.as_deref(),
         others: &found.others,
+        namesakes: &found.namesakes,
         emptied: found.emptied.as_deref(),
         more: found.more,
     };

@@ -39,9 +39,15 @@ pub(crate) fn run(project: &Project, args: &LessonsArgs) -> Result<Ending, Failu
         }
         LessonsVerb::Add(own) => {
             let added = add_lesson(project, &request(own)?)?;
-            let object = json!({ "id": added.id, "file": added.file.as_str(), "lacks": added.lacks });
+            let replaces = added.replaces.map(|origin| origin.name());
+            let object = json!({
+                "id": added.id, "file": added.file.as_str(), "lacks": added.lacks, "replaces": replaces,
+            });
             let next = if added.lacks.is_empty() { "" } else { "; not used before it is complete:" };
             tell(object, format!("wrote {}{next}\n", added.file))?;
+            if let Some(origin) = replaces {
+                output::note(&format!("it replaces the {origin} lesson `{}` here; --id names another", added.id));
+            }
             if !args.json {
                 output::warnings(&added.lacks);
             }

@@ -4,7 +4,7 @@ use kiln_app::{
     Ending, Failure, LookDepth, Project, Report, ReportFormat, Reported, TrialFilter, Utf8Path, Utf8PathBuf,
     figures_folder, look, reported, write_picture, write_report,
 };
-use kiln_show::html::{Plot, View, article, document, is_figure, plots, png, report_sections};
+use kiln_show::html::{Plot, View, article, document, is_figure, lacking, plots, png, report_sections};
 use serde_json::json;
 
 use crate::args::{PlotArgs, StoryArgs};
@@ -29,8 +29,11 @@ pub(crate) fn run(project: &Project, args: &StoryArgs) -> Result<Ending, Failure
     };
     let ids: Vec<&str> = sections.iter().map(|section| section.id).collect();
     let object = json!({ "kind": kind, "of": of, "title": title, "sections": ids, "files": names(&written) });
-    let figures =
-        if written.len() > 1 { format!(" and {} figures beside it", written.len() - 1) } else { String::new() };
+    let figures = match written.len().saturating_sub(1) {
+        0 => String::new(),
+        1 => " and 1 figure beside it".into(),
+        several => format!(" and {several} figures beside it"),
+    };
     told(args.json, &object, &format!("wrote {}{figures}\n", args.output))
 }
 
@@ -52,16 +55,16 @@ pub(crate) fn plot(project: &Project, args: &PlotArgs) -> Result<Ending, Failure
     };
     let found = look(project, &args.study, LookDepth::Whole)?;
     filter.fits(&found.story.now.study, &found.story.now.trials)?;
-    let canvases = Plot::named(&args.kind).map(|plot| plots(plot, &found, &filter)).unwrap_or_default();
+    let plot = Plot::named(&args.kind);
+    let canvases = plot.map(|plot| plots(plot, &found, &filter)).unwrap_or_default();
     if canvases.is_empty() {
         let id = found.story.now.study.short_id();
         let report = Report::error(format!("study {id} has nothing to draw as {}", args.kind));
-        let hint = if filter.is_open() {
-            format!("`{} show {id}` says what it has", place::kiln(project))
-        } else {
-            "the filter may keep too little".into()
-        };
-        return Err(report.hint(hint).into());
+        let filtered = !filter.is_open() && plot.is_some_and(Plot::is_filtered);
+        return Err(match plot {
+            Some(plot) if !filtered => report.label(lacking(plot, &found)).into(),
+            _ => report.hint("the filter may keep too little").into(),
+        });
     }
     // Names that were made up are given to nothing of somebody else.
     let files: Vec<Utf8PathBuf> = (0..canvases.len()).map(|at| numbered(&output, at)).collect();

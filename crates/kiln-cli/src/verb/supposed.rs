@@ -2,14 +2,16 @@
 
 use std::process::{Command, ExitStatus};
 
-use kiln_app::{Ending, Failure, Fault, Project, suppose};
+use kiln_app::{Ending, Failure, Fault, Project, Supposed, suppose};
 
 use crate::args::TryArgs;
 
 pub(crate) fn run(project: &Project, args: &TryArgs) -> Result<Ending, Failure> {
     let (program, words) = args.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-    suppose(project, &args.hypothesis, &args.command, || {
-        let status = Command::new(program).args(words).status();
+    let supposed = Supposed::new(&args.hypothesis, &args.command)?;
+    let (name, value) = supposed.handed_on();
+    suppose(project, supposed, || {
+        let status = Command::new(program).args(words).env(name, value).status();
         // Its exit status in words: `exit status: 7`, `signal: 9 (SIGKILL)`.
         let failed = |status: ExitStatus| (!status.success()).then(|| status.to_string());
         status.map(failed).map_err(|e| Fault::new(format!("running {program}"), e))

@@ -68,7 +68,7 @@ fn at_roof(facts: &GpuFacts) -> Option<Claim> {
         100.0 * share
     );
     let shares = vec![evidence(&format!("roofline.{roof}_share"), share, AT_ROOF)];
-    (share >= AT_ROOF).then(|| claim(cause, (1.0 / share).clamp(1.0, super::WORTH), shares, explanation))
+    (share >= AT_ROOF).then(|| claim(cause, (1.0 / share).max(1.0), shares, explanation))
 }
 
 fn launch(facts: &GpuFacts) -> Option<Claim> {

@@ -51,7 +51,7 @@ fn at_roof(position: &Position) -> Option<Claim> {
              algorithm, a smaller type, fewer passes over the data.",
             100.0 / share.max(0.01)
         ),
-        ..claim(cause, (1.0 / share).clamp(1.0, super::WORTH))
+        ..claim(cause, (1.0 / share).max(1.0))
     })
 }
 

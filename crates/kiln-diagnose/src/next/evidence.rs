@@ -142,8 +142,12 @@ pub struct LastResult {
     pub config: Option<String>,
     /// The study, where it is one's result.
     pub study: Option<String>,
+    /// Whether its figure is the study's own, and not that of a later benchmark of the same code.
+    pub of_study: bool,
     /// Whether it is too noisy for a verdict.
     pub noisy: bool,
+    /// Whether that is because its calls are too short, and not because the times scatter.
+    pub too_short: bool,
     /// Another workload, which was not measured.
     pub other_workload: Look<String>,
 }
@@ -162,10 +166,8 @@ pub struct ProfileNow {
 /// A change that was measured after a profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixTried {
-    /// The cause it was for.
-    pub cause: String,
-    /// The speedup that its removal promised.
-    pub promise: f64,
+    /// The cause it was for, where a profile named one, and the speedup that its removal promised.
+    pub cause: Option<(String, f64)>,
     /// The speedup that was measured.
     pub gain: f64,
     /// Seconds of a call before.
@@ -174,6 +176,8 @@ pub struct FixTried {
     pub before: String,
     /// The command that brings the state before it back; none where that is not known exactly.
     pub revert: Option<String>,
+    /// Whether that command stashes edits that were never committed.
+    pub stashes: bool,
     /// The next cause of the profile that was not tried yet, and its promise.
     pub other: Option<(String, f64)>,
 }

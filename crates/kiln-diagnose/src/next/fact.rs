@@ -7,7 +7,7 @@ use kiln_core::quoted;
 use serde::{Serialize, Serializer};
 
 /// Every name that the tree may use besides thresholds.
-pub const FACTS: [&str; 79] = [
+pub const FACTS: [&str; 82] = [
     "at",
     "back_to",
     "baseline",
@@ -51,6 +51,7 @@ pub const FACTS: [&str; 79] = [
     "last_good",
     "limit",
     "logged",
+    "measured_by",
     "message",
     "noisy",
     "other_cause",
@@ -76,9 +77,11 @@ pub const FACTS: [&str; 79] = [
     "smallest_workload",
     "speedup",
     "speedup_interval",
+    "stashed",
     "stop_rule",
     "study",
     "target",
+    "too_short",
     "tune_seconds",
     "tuned",
     "unchecked",

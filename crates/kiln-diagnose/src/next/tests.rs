@@ -60,12 +60,12 @@ fn refused(kind: RefusalKind, gate: &str) -> Evidence {
 
 fn fix(gain: f64) -> Evidence {
     let tried = FixTried {
-        cause: "shared_bank_conflict".into(),
-        promise: 4.0,
+        cause: Some(("shared_bank_conflict".into(), 4.0)),
         gain,
         before_s: 1e-3,
         before: "A=1".into(),
         revert: Some("git -C k restore --source=abc -- .".into()),
+        stashes: false,
         other: Some(("narrow_loads".into(), 1.6)),
     };
     Evidence { fix: Some(tried), ..measured(0.3) }
@@ -117,6 +117,7 @@ fn cases() -> Vec<(&'static str, Evidence)> {
         ),
         ("wait", with(fresh(), |e| e.search.running = Some("4a1ed6ff".into()))),
         ("assess", fresh()),
+        ("name_reference", with(fresh(), |e| e.kernel.as_mut().unwrap().has_reference = Some(false))),
         ("first_check", with(fresh(), |e| e.examined = Some(true))),
         ("bisect", with(alike(Build, "build_failed"), |e| e.git.last_good = Some("abc".into()))),
         (
@@ -178,9 +179,17 @@ fn cases() -> Vec<(&'static str, Evidence)> {
             }),
         ),
         ("quiet", with(measured(1.5), |e| e.result.as_mut().unwrap().noisy = true)),
+        (
+            "longer",
+            with(measured(1.4), |e| {
+                let result = e.result.as_mut().unwrap();
+                (result.noisy, result.too_short) = (true, true);
+            }),
+        ),
         ("revert", fix(0.9)),
         ("revert", fix(1.02)),
         ("revert_by_hand", with(fix(0.9), |e| e.fix.as_mut().unwrap().revert = None)),
+        ("revert", with(fix(0.2), |e| (e.fix.as_mut().unwrap().cause, e.result) = (None, measured(3.0).result))),
         ("another_fix", fix(1.5)),
         ("profile", with(fix(1.5), |e| e.fix.as_mut().unwrap().other = None)),
         ("profile", fix(1.7)),

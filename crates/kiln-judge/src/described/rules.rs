@@ -39,7 +39,8 @@ impl Rules {
     pub fn of(selection: &Selection<'_>) -> Result<Rules, Report> {
         let spec = selection.spec;
         let Some(reference) = &spec.reference else {
-            let report = Report::error(format!("{} has no reference, so nothing can be judged right", spec.name));
+            let report = Report::error(format!("{} has no reference, so no result can be judged correct", spec.name));
+            let report = report.label(format!("{} has no [reference]", spec.source.name));
             return Err(report.hint("add [reference] with builtin, python or kernel"));
         };
         let builtin = match &reference.origin {

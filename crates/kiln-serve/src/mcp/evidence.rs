@@ -375,7 +375,7 @@ mod tests {
         let bench = json!({ "device": "mine", "cache": "cold", "workloads": [] });
         assert_eq!(environment_of(of_bench(&bench, &[]).ran_on(&machine))["device"], "mine");
         let gpu = json!({ "gpu": { "name": "A GPU" }, "processor": "A Processor" });
-        assert_eq!(environment_of(of_gate(&json!({ "passed": true }), "run").ran_on(&gpu))["device"], "A GPU");
+        assert_eq!(environment_of(of_gate(&json!({ "passed": true }), "run", None).ran_on(&gpu))["device"], "A GPU");
         let study = json!({ "state": "running", "summary": null, "options": { "cache": "warm", "threads": 1 } });
         assert_eq!(environment_of(of_study(&study, &[], None))["cache"], "warm");
     }

@@ -21,7 +21,7 @@ const JUDGE: &str = "judge_this_kernel";
 
 const FASTER_WORDS: &str = "Make the kernel faster, and prove it.\n\n\
     1. Call `doctor`, then `next`. Do the one thing it says with the matching tool, then call `next` again. Do not skip steps.\n\
-    2. Before you change code, call `profile`: name the cause, change one thing for it, then gate, check and bench. Keep the change only if the verdict is `faster`.\n\
+    2. Before you change code, call `profile`: name the cause, change one thing for it, then gate, check and bench. Then `next` says whether it was a gain over the code before: a verdict of `faster` is over the baseline alone.\n\
     3. `tune_start` searches the tunables; follow it with `tune_status`. Fuzz the winner with runs: 100 before you call it validated.\n\
     4. Never change the reference, the tolerances, the baselines or the workloads.\n\
     5. End with: the speedup with its interval, over which baseline, on which device and workloads; what was refused and why; everything in \

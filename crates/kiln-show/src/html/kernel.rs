@@ -348,6 +348,7 @@ mod tests {
                 retired: None,
                 kernel: None,
                 others: Vec::new(),
+                namesakes: Vec::new(),
                 emptied: None,
                 more: false,
                 damaged: 0,

@@ -1,10 +1,11 @@
 //! Figures of a study as files. In: the kind of figure, a look at the study, a filter of its trials. Out: the figures; none where there is nothing to draw.
 
-use kiln_app::{StudyLook, TrialFilter};
+use kiln_app::{LEAST_TIMED, StudyLook, TrialFilter};
 
 use super::study::measured::{distributions, timeline};
 use super::study::searches::Searched;
 use crate::picture::Canvas;
+use crate::words::number::counted;
 
 /// A kind of figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +71,11 @@ impl Plot {
         }
     }
 
+    /// Whether it shows only the trials that a filter keeps.
+    pub fn is_filtered(self) -> bool {
+        !matches!(self, Plot::Importance | Plot::Distributions | Plot::Timeline)
+    }
+
     /// The kind of that name.
     pub fn named(name: &str) -> Option<Plot> {
         Plot::ALL.into_iter().find(|plot| plot.name() == name)
@@ -88,5 +94,24 @@ pub fn plots(plot: Plot, look: &StudyLook, filter: &TrialFilter) -> Vec<Canvas> 
         Plot::Gates => searched.funnel().1.into_iter().collect(),
         Plot::Distributions => distributions(look),
         Plot::Timeline => timeline(look).into_iter().collect(),
+    }
+}
+
+/// Why a study has no figure of a kind, whatever the filter.
+pub fn lacking(plot: Plot, look: &StudyLook) -> String {
+    match plot {
+        Plot::Convergence | Plot::Configurations | Plot::Slices => "no configuration has a time".into(),
+        Plot::Contour => "fewer than two tunables have several values with a time".into(),
+        Plot::Gates | Plot::Timeline => "nothing was tried".into(),
+        Plot::Distributions => "nothing was compared: a winner is, when it is confirmed".into(),
+        Plot::Importance => match look.important.iter().find(|of| of.importance.is_none()) {
+            Some(of) => {
+                let on = if of.workload.is_empty() { String::new() } else { format!(" on {}", of.workload) };
+                let timed = counted(of.timed as u128, "configuration");
+                format!("{timed} with a time{on}; {LEAST_TIMED} are needed to say what mattered")
+            }
+            None if look.important.is_empty() => "nothing was searched, or its kernel file cannot be read".into(),
+            None => "no tunable has several values with a time".into(),
+        },
     }
 }

@@ -3,7 +3,9 @@
 use kiln_app::{ChecklistState, NextStep, SessionReport, SessionRow};
 
 use super::{Address, Block, Cell, Section, Table, View};
-use crate::results::session::{amount, attempts, factor, graded, maybe_stretch, session_picture, short};
+use crate::results::session::{
+    amount, attempts, best_figure, came, factor, goal, graded, maybe_stretch, newest, session_picture, short, warnings,
+};
 use crate::words::number::{counted, stretch};
 use crate::words::time::moment;
 
@@ -61,7 +63,7 @@ pub fn session_sections(report: &SessionReport, view: &View) -> Vec<Section> {
     let known = |value: &Option<String>| Cell::text(value.clone().unwrap_or("-".into()));
     let money = |value: Option<f64>| value.map_or("-".into(), |value| Cell::figure(value, amount(value)));
     let facts = vec![
-        ("goal".to_string(), Cell::text(if session.goal.text.is_empty() { "-" } else { &session.goal.text })),
+        ("goal".to_string(), Cell::text(goal(report))),
         ("criteria".into(), known(&session.criteria)),
         ("began".into(), moment(session.started_ms, &view.zone).into()),
         (
@@ -70,7 +72,14 @@ pub fn session_sections(report: &SessionReport, view: &View) -> Vec<Section> {
         ),
         ("device".into(), known(&session.gpu)),
         ("baseline".into(), known(&session.baseline)),
-        ("best speedup".into(), row.speedup.map_or("-".into(), |best| Cell::figure(best, factor(best)))),
+        (
+            "best speedup".into(),
+            match (&report.best, row.speedup) {
+                (Some(best), _) => Cell::figure(best.speedup, best_figure(best)),
+                (None, best) => best.map_or("-".into(), |best| Cell::figure(best, factor(best))),
+            },
+        ),
+        ("newest".into(), report.newest.as_ref().map_or("-".into(), |one| Cell::text(newest(one)))),
         ("attempts".into(), Cell::figure(row.attempts as f64, attempts(report))),
         (
             "attempts up to the best".into(),
@@ -99,15 +108,12 @@ pub fn session_sections(report: &SessionReport, view: &View) -> Vec<Section> {
     if !table.rows.is_empty() {
         add("phases", "Phases", vec![Block::Table(table)]);
     }
-    let mut table =
-        Table::new("What was tried to know something", &["hypothesis", "command", "outcome", "why", "time #"]);
+    let mut table = Table::new("What was tried to know something", &["hypothesis", "command", "result", "time #"]);
     for one in &report.hypotheses {
-        let why = one.speedup.map(factor).or(one.words.clone()).unwrap_or_default();
         table.row(vec![
             Cell::text(one.hypothesis.clone()),
             Cell::code(one.command.clone()),
-            one.outcome.clone().into(),
-            why.into(),
+            came(one).into(),
             Cell::figure(one.seconds, stretch(one.seconds)),
         ]);
     }
@@ -136,7 +142,7 @@ pub fn session_sections(report: &SessionReport, view: &View) -> Vec<Section> {
     let lists: [(&'static str, &str, Vec<Cell>); 4] = [
         ("decisions", "Decisions", decisions.collect()),
         ("learned", "Lessons and mistakes", used.chain(learned).chain(mistakes).chain(blind).collect()),
-        ("warnings", "Warnings", report.warnings.iter().map(|one| Cell::text(one.what.clone())).collect()),
+        ("warnings", "Warnings", warnings(report).map(|one| Cell::text(one.what.clone())).collect()),
         ("next", "Next", report.next.iter().map(|line| Cell::text(line.clone())).collect()),
     ];
     for (id, title, lines) in lists {

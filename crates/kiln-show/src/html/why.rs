@@ -45,7 +45,11 @@ pub fn why_sections(look: &StudyLook, view: &View) -> Vec<Section> {
                          it apart from the ratio of the two medians: the interval and the verdict count.";
             let mut blocks = against;
             blocks.push(Block::words(words));
-            blocks.extend(look.successions.iter().filter(|one| !one.searched).map(|one| {
+            // The ablation may have measured the two side by side.
+            let beside = |one: &Succession| {
+                look.against.iter().any(|own| own.rival == RivalKind::Default && own.workload == one.workload)
+            };
+            blocks.extend(look.successions.iter().filter(|one| !one.searched && !beside(one)).map(|one| {
                 let on = one.workload.as_ref().map_or(String::new(), |workload| format!(" on {workload}"));
                 Block::words(format!(
                     "The winner{on} was not measured while searching, so its time cannot be held against the default's."

@@ -4,7 +4,7 @@
 use kiln_store::TrialState;
 
 use super::canvas::{Anchor, Canvas};
-use super::search::SearchPicture;
+use super::search::{LINE, SearchPicture, named};
 use super::threads::{clipped, distinct};
 use crate::studies::columns::TunableColumn;
 use crate::words::number::duration;
@@ -38,6 +38,13 @@ impl SearchPicture<'_> {
             let time = self.time(*place);
             met.best = [met.best, time].into_iter().flatten().min_by(f64::total_cmp);
         }
+        // The winner's cell has its time also where the search did not try it.
+        let later = self.later.and_then(|later| {
+            let at = (across.of[later.place]?, down.of[later.place]?);
+            let met = cells.get_mut(at.1)?.get_mut(at.0)?;
+            met.best = Some(met.best.map_or(later.time, |best| best.min(later.time)));
+            Some((later, at))
+        });
         let best = cells.iter().flatten().filter_map(|met| met.best).min_by(f64::total_cmp)?;
         let longest = down.values.iter().take(high).map(|value| value.shown().chars().count()).max().unwrap_or(0);
         let left = 40.0 + 7.6 * (longest.min(24) as f64).max(down.name.chars().count().min(24) as f64);
@@ -49,11 +56,15 @@ impl SearchPicture<'_> {
         } else {
             String::new()
         };
-        let words = format!(
+        let mut words = format!(
             "The best is {}. Empty cells were not tried; `refused`: nothing in it passed; `stopped`: what passed was too slow to be measured to its end.{cut}",
             duration(best)
         );
-        let mut canvas = Canvas::new(width, TOP + CELL.1 * high as f64 + 40.0, &title).described(&words);
+        let found = self.later.map(|later| later.words());
+        words.extend(found.iter().flat_map(|found| [" The ", found, "."]));
+        let foot = TOP + CELL.1 * high as f64 + 24.0;
+        let height = foot + if found.is_some() { 16.0 + LINE } else { 16.0 };
+        let mut canvas = Canvas::new(width, height, &title).described(&words);
         canvas.text("small", (left + CELL.0 * wide as f64 / 2.0, TOP - 28.0), Anchor::Middle, &across.name);
         canvas.text("small", (left - 8.0, TOP - 8.0), Anchor::End, &clipped(&down.name, left - 16.0));
         let shown = |column: &TunableColumn, most: usize, room: f64| {
@@ -81,13 +92,18 @@ impl SearchPicture<'_> {
                 }
             }
         }
-        let foot = TOP + CELL.1 * high as f64 + 24.0;
+        if let Some((later, (column, row))) = later {
+            let at = (left + CELL.0 * (column as f64 + 1.0) - 9.0, TOP + CELL.1 * row as f64 + 9.0);
+            let name = named(&self.trials[later.place]);
+            canvas.mark(&name, &later.told(self.trials), |canvas| canvas.dot("best", at, 4.0));
+        }
         canvas.text(
             "small",
             (16.0, foot),
             Anchor::Start,
             &format!("stronger is faster; the best is {}", duration(best)),
         );
+        found.iter().for_each(|found| canvas.text("small", (16.0, foot + LINE), Anchor::Start, found));
         Some(canvas)
     }
 }
@@ -103,6 +119,8 @@ fn shade(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::search::tests::{is_clean, tried, with};
+    use super::super::search::{FoundLater, SearchPicture};
+    use crate::sample::trial;
 
     #[test]
     fn every_pair_that_was_tried_has_its_best() {
@@ -112,5 +130,21 @@ mod tests {
         assert_eq!((svg.matches("class=\"on\"").count(), svg.matches(">refused</text>").count()), (7, 1));
         assert!(svg.contains(">2.00 ms</text>"), "{svg}");
         assert!(with(&trials, |picture| picture.pair("LANES", "NONE")).is_none());
+    }
+
+    #[test]
+    fn a_winner_that_the_ablation_found_is_the_best_of_its_cell() {
+        let mut trials = tried();
+        trials.push(trial("confirm", 1, "LANES=1,MODE=b,X=2", 0.0));
+        let (later, winner) = (Some(FoundLater { place: 7, time: 1.5e-3 }), Some("LANES=1,MODE=b,X=2"));
+        let places = &[0, 1, 2, 3, 4, 5, 6][..];
+        let draw = |picture: &SearchPicture<'_>| {
+            SearchPicture { later, winner, places, ..*picture }.pair("LANES", "MODE").unwrap().standalone()
+        };
+        let svg = with(&trials, draw);
+        is_clean(&svg);
+        assert!(svg.contains("the best is 1.50 ms") && !svg.contains(">2.00 ms</text>"), "{svg}");
+        assert_eq!((svg.matches("data-trial=\"confirm/1\"").count(), svg.matches("class=\"best\"").count()), (1, 1));
+        assert!(svg.contains(">winner: found by the ablation, not tried here; 1.50 ms when confirmed<"), "{svg}");
     }
 }

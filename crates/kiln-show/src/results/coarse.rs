@@ -4,8 +4,9 @@ use std::fmt;
 
 use kiln_app::{CoarseDiagnosis, HotLoop};
 
-use super::diagnosed_profile::{figure, times};
+use super::diagnosed_profile::{at_the_roof, figure, times};
 use crate::picture::bar;
+use crate::words::number::duration;
 
 /// What a coarse diagnosis says.
 pub(super) struct CoarseView<'a> {
@@ -15,12 +16,12 @@ pub(super) struct CoarseView<'a> {
 impl fmt::Display for CoarseView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CoarseDiagnosis { cause, confidence, expected_speedup, roofline, kernel, time_us, .. } = self.diagnosis;
-        let time = time_us.map_or("not measured".to_owned(), |micros| format!("{micros} us"));
+        let time = time_us.map_or("not measured".to_owned(), |micros| duration(micros / 1e6));
         match cause {
             None => writeln!(f, "no cause can be named in {kernel} ({time}) without counters")?,
             Some(cause) => {
                 let worth = match cause.at_roofline() {
-                    true => format!("nothing left to gain, at most {}", times(*expected_speedup)),
+                    true => at_the_roof(*expected_speedup),
                     false => format!("at most {} without it", times(*expected_speedup)),
                 };
                 let explanation = &self.diagnosis.explanation;

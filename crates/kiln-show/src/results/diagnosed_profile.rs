@@ -7,6 +7,7 @@ use kiln_app::{AppliedRule, DiagnosedProfile, ExpectedGain, HotLine, ProfileDiag
 use serde_json::{Value, json};
 
 use crate::picture::{ProfilePictures, bar};
+use crate::words::number::duration;
 
 /// Everything `kiln diagnose --ncu` says.
 pub struct DiagnosedProfileView<'a> {
@@ -93,7 +94,7 @@ fn lacking<T: AsRef<str>>(names: &[T]) -> Option<String> {
 
 fn head(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis, others: usize) -> fmt::Result {
     let ProfileDiagnosis { cause, launches, time_us, expected_speedup, confidence, .. } = diagnosis;
-    let time = time_us.map_or("time not collected".to_owned(), |micros| format!("{micros} us"));
+    let time = time_us.map_or("time not collected".to_owned(), |micros| duration(micros / 1e6));
     let launches = if *launches > 1 { format!(", longest of {launches} launches") } else { String::new() };
     let others = match others {
         0 => String::new(),
@@ -109,8 +110,7 @@ fn head(f: &mut fmt::Formatter<'_>, diagnosis: &ProfileDiagnosis, others: usize)
         };
     };
     let worth = match at_roofline(*cause) {
-        true if *expected_speedup > 1.05 => format!("at most {} left to the roof", times(*expected_speedup)),
-        true => format!("nothing left to gain, at most {}", times(*expected_speedup)),
+        true => at_the_roof(*expected_speedup),
         false => format!("{} without it", times(*expected_speedup)),
     };
     writeln!(f, "{cause} in {place}: {worth} (confidence {confidence})\n  {}", diagnosis.explanation)?;
@@ -237,6 +237,11 @@ fn rule_json(rule: &AppliedRule) -> Value {
         all["not_collected"] = json!(rule.not_collected);
     }
     all
+}
+
+/// What is left at a roof.
+pub(super) fn at_the_roof(most: f64) -> String {
+    if most > 1.05 { format!("at most {} left to the roof", times(most)) } else { "nothing left to gain".into() }
 }
 
 /// A speedup with three digits that count.

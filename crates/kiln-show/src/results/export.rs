@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kiln_app::Exported;
+use kiln_app::{Exported, ExportedBinary};
 use serde_json::{Map, Value, json};
 
 use crate::words::command::quoted;
@@ -29,6 +29,7 @@ impl ExportView<'_> {
                 "arch": binary.arch,
                 "variant": binary.variant,
                 "config": config,
+                "instances": binary.instances,
                 "workloads": binary.workloads,
             })
         });
@@ -58,11 +59,19 @@ impl fmt::Display for ExportView<'_> {
             let about: Vec<&str> = about.into_iter().filter(|word| !word.is_empty()).collect();
             let config: Vec<String> = binary.config.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let place = if about.is_empty() { String::new() } else { format!("{}  ", about.join(" ")) };
+            // One configuration may be compiled in parts.
+            let same = |other: &&ExportedBinary| {
+                (&other.arch, &other.variant, &other.config) == (&binary.arch, &binary.variant, &binary.config)
+            };
+            let parts = match exported.binaries.iter().filter(same).count() {
+                1 => String::new(),
+                _ => format!("  ({})", binary.instances.join(", ")),
+            };
             let workloads = match binary.workloads.as_slice() {
                 [] => String::new(),
                 names => format!("  (tuned for {})", names.join(", ")),
             };
-            writeln!(f, "  {}", visible(&format!("{place}{}{workloads}", config.join(","))))?;
+            writeln!(f, "  {}", visible(&format!("{place}{}{parts}{workloads}", config.join(","))))?;
         }
         exported.notes.iter().try_for_each(|note| writeln!(f, "note: {}", visible(note)))?;
         let folder = quoted(exported.folder.as_str());

@@ -104,10 +104,10 @@ impl fmt::Display for GateView<'_> {
         write!(f, "\n{}", lines(&rows, &[Align::Left; 4]))?;
         for (rule, judgement) in &self.judgements {
             if let Judgement::Refuses(refusal) = judgement {
-                writeln!(f, "\n{} refuses at gate {}: {}", rule.name, rule.gate, refusal.measured)?;
-                writeln!(f, "  expected {}", refusal.limit)?;
-                if !refusal.evidence.is_empty() {
-                    writeln!(f, "  with {}", refusal.evidence)?;
+                writeln!(f, "\n{} refuses at gate {}: {}", rule.name, rule.gate, refusal.limit)?;
+                match refusal.evidence.is_empty() {
+                    true => writeln!(f, "  that is {}", refusal.measured)?,
+                    false => writeln!(f, "  that is {} with {}", refusal.measured, refusal.evidence)?,
                 }
                 if let Some(hint) = &refusal.hint {
                     writeln!(f, "  hint: {hint}")?;
@@ -117,10 +117,10 @@ impl fmt::Display for GateView<'_> {
         let refusing = self.judgements.iter().filter(|(_, j)| !matches!(j, Judgement::Holds(_))).count();
         match (refusing, self.judgements.len()) {
             (0, 0) => writeln!(f, "\nthe kernel file states no rules: every configuration is valid"),
-            (0, 1) => writeln!(f, "\npasses the one static rule"),
-            (0, all) => writeln!(f, "\npasses all {all} static rules"),
-            (_, 1) => writeln!(f, "\nrefused by the one static rule"),
-            (refusing, all) => writeln!(f, "\nrefused by {refusing} of {all} static rules"),
+            (0, 1) => writeln!(f, "\npasses 1 rule"),
+            (0, all) => writeln!(f, "\npasses all {all} rules"),
+            (_, 1) => writeln!(f, "\nrefused by 1 rule"),
+            (refusing, all) => writeln!(f, "\nrefused by {refusing} of {all} rules"),
         }
     }
 }

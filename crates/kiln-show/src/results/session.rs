@@ -14,7 +14,8 @@ use crate::words::number::{counted, stretch};
 use crate::words::table::{Align, lines};
 use crate::words::time::{moment, stamp};
 pub(crate) use figure::picture as session_picture;
-pub(crate) use words::{amount, attempts, factor, graded, maybe_stretch, short};
+pub(crate) use words::figure as best_figure;
+pub(crate) use words::{amount, attempts, came, factor, goal, graded, maybe_stretch, newest, short, warnings};
 
 /// A session that begins.
 pub struct BegunSessionView<'a>(pub &'a Session);
@@ -102,19 +103,22 @@ impl fmt::Display for SessionView<'_> {
         let about = report.session.kernel.as_ref().map_or(String::new(), |kernel| format!(" on {kernel}"));
         writeln!(f, "session {} ({state}){about}", report.session.short_id())?;
         let best = match (&report.best, goal.speedup) {
-            (Some(best), Some(target)) => format!("{} (goal {target:.2}x)", factor(best.speedup)),
-            (Some(best), None) => factor(best.speedup),
+            (Some(best), Some(target)) => format!("{} (goal {target:.2}x)", words::figure(best)),
+            (Some(best), None) => words::figure(best),
             (None, Some(target)) => format!("nothing measured yet (goal {target:.2}x)"),
             (None, None) => "nothing measured yet".into(),
         };
         let mut facts = vec![
-            vec!["goal".into(), if goal.text.is_empty() { "-".into() } else { goal.text.clone() }],
+            vec!["goal".into(), words::goal(report)],
             vec!["time".into(), format!("{} of {}", stretch(row.elapsed_s), stretch(*budget_s))],
             vec!["best speedup".into(), best],
             vec!["attempts".into(), attempts(report)],
             vec!["working build after".into(), maybe_stretch(row.time_to_build_s)],
             vec!["bottleneck after".into(), maybe_stretch(row.time_to_bottleneck_s)],
         ];
+        if let Some(newest) = &report.newest {
+            facts.insert(3, vec!["newest".into(), words::newest(newest)]);
+        }
         if let Some(total) = report.cost.total {
             let part = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {}", amount(value)));
             let cost = &report.cost;

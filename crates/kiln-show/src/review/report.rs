@@ -7,7 +7,7 @@ use kiln_app::Review;
 
 use crate::results::calibration::fix_line;
 use crate::results::diagnosed_profile::times;
-use crate::studies::past::Past;
+use crate::studies::past::{Past, tried};
 use crate::studies::study::StudyView;
 use crate::words::markdown::{as_code, escaped};
 use crate::words::remark::about;
@@ -45,6 +45,7 @@ pub(super) fn markdown(review: &Review, past: &Past, study: &StudyView<'_>, figu
                 writeln!(out, "Verdict `{}`; no speedup was confirmed.\n", record.verdict.as_deref().unwrap_or("none"));
         }
     }
+    let _ = writeln!(out, "Configurations tried: {}.\n", tried(past));
     let _ = writeln!(out, "## The study, as `kiln show` has it\n\n```text\n{}```\n", fenced(&study.to_string()));
     let _ = writeln!(out, "Repeat it with {}.\n", as_code(study.repeat));
     for (name, _) in figures {

@@ -37,6 +37,8 @@ pub struct HistoryView<'a> {
     pub tag: Option<&'a str>,
     /// Kernels that have studies, for when the one asked for has none.
     pub others: &'a [String],
+    /// Folders of other kernels of its name that have studies, for when it has none.
+    pub namesakes: &'a [String],
     /// Which filter left nothing, in words, where one did.
     pub emptied: Option<&'a str>,
     /// True when there are older ones.
@@ -66,9 +68,16 @@ impl HistoryView<'_> {
             return writeln!(f, "no studies{of} have the tag `{tag}` in {}", self.place);
         }
         match self.kernel {
-            Some(kernel) if !self.others.is_empty() => {
+            Some(kernel) if !self.others.is_empty() || !self.namesakes.is_empty() => {
                 writeln!(f, "no studies of {kernel} in {}", self.place)?;
-                writeln!(f, "kernels that have some: {}", self.others.join(", "))
+                // A copy of a kernel has its name, and another folder.
+                self.namesakes
+                    .iter()
+                    .try_for_each(|folder| writeln!(f, "another {kernel} has some: the one in {folder}"))?;
+                match self.others {
+                    [] => writeln!(f, "next\n  kiln tune {}", self.typed.unwrap_or(kernel)),
+                    others => writeln!(f, "kernels that have some: {}", others.join(", ")),
+                }
             }
             Some(kernel) => {
                 writeln!(f, "no studies and no runs of {kernel} in {}", self.place)?;
@@ -195,6 +204,7 @@ mod tests {
             typed: None,
             tag: None,
             others: &[],
+            namesakes: &[],
             emptied: None,
             more: true,
         };
@@ -230,6 +240,7 @@ mod tests {
             typed: None,
             tag: None,
             others: &[],
+            namesakes: &[],
             emptied: None,
             more: false,
         };
@@ -244,6 +255,11 @@ mod tests {
         let elsewhere = HistoryView { kernel: Some("softmax"), typed: Some("kernels/softmax"), ..nothing };
         assert!(elsewhere.to_string().ends_with("kiln tune kernels/softmax\n"), "the folder, where one was typed");
         let nothing = HistoryView { kernel: None, typed: None, ..elsewhere };
+        let folders = ["/old/softmax".to_string()];
+        let copied = HistoryView { kernel: Some("softmax"), typed: Some("softmax"), namesakes: &folders, ..nothing };
+        let words = "no studies of softmax in x.db\nanother softmax has some: the one in /old/softmax\nnext\n  kiln tune softmax\n";
+        assert_eq!(copied.to_string(), words);
+        let nothing = HistoryView { kernel: None, typed: None, namesakes: &[], ..copied };
         let none = HistoryView { kernel: Some("sofmax"), others: &others, ..nothing };
         assert_eq!(none.to_string(), "no studies of sofmax in x.db\nkernels that have some: softmax\n");
     }

@@ -1,9 +1,7 @@
 //! A recorded study as it stands now, for people and for machines.
 
-use std::collections::BTreeSet;
-
 use jiff::tz::TimeZone;
-use kiln_app::StudyNow;
+use kiln_app::{StudyNow, configurations_tried};
 use kiln_store::{Labels, Remark, State, Study, Trial, Validation};
 use serde_json::{Value, json};
 
@@ -18,19 +16,11 @@ pub(crate) fn speedup_is(study: &Study) -> Option<String> {
     mean_of(summary.workloads.iter().filter(|one| !one.holdout).count())
 }
 
-/// Configurations that only the ablation tried, where the study did not count them.
-fn only_ablated(trials: &[Trial]) -> usize {
-    let own = |trial: &Trial| (trial.phase_id().workload.map(String::from), trial.config.clone());
-    let tried: BTreeSet<_> = trials.iter().filter(|trial| trial.phase_id().is_searching()).map(own).collect();
-    let ablated = trials.iter().filter(|trial| trial.phase_id().name == "ablation").map(own);
-    ablated.filter(|one| !tried.contains(one)).collect::<BTreeSet<_>>().len()
-}
-
 /// The number of configurations tried, and how many of them while searching.
 pub(crate) fn tried(past: &Past) -> String {
     match past.ablated {
-        0 => grouped(past.trials as u128),
-        more => format!(
+        None | Some(0) => grouped(past.trials as u128),
+        Some(more) => format!(
             "{} ({} while searching, {} more in the ablation)",
             grouped(past.trials as u128),
             grouped((past.trials - more) as u128),
@@ -48,8 +38,8 @@ pub struct Past {
     pub state: State,
     /// Configurations tried.
     pub trials: usize,
-    /// How many of them only the ablation tried.
-    pub ablated: usize,
+    /// How many of them only the ablation tried; none in old studies, which counted only what was searched.
+    pub ablated: Option<usize>,
     /// How long it has run, as far as is known.
     pub seconds: f64,
     /// Where the reader is.
@@ -67,15 +57,12 @@ impl Past {
     /// has none.
     pub fn new(study: Study, gone: bool, trials: &[Trial], zone: TimeZone) -> Past {
         let state = if gone && study.state == State::Running { State::Interrupted } else { study.state };
-        let searching = |t: &&Trial| t.phase_id().is_searching();
-        let (counted, ablated) = (study.ablated(), study.ablated().unwrap_or_else(|| only_ablated(trials)));
-        let searched = study.tried().unwrap_or_else(|| trials.iter().filter(searching).count());
-        let trials_tried = if counted.is_some() { searched } else { searched + ablated };
+        let (tried, ablated) = configurations_tried(&study, trials);
         // While it runs the record does not say; what its trials took is known.
         let recorded: f64 = trials.iter().map(|t| t.wall_s).sum();
         let seconds = if study.state == State::Running { recorded } else { study.seconds };
         let (labels, validated, remarks) = (Labels::default(), Vec::new(), Vec::new());
-        Past { study, state, trials: trials_tried, ablated, seconds, zone, labels, validated, remarks }
+        Past { study, state, trials: tried, ablated, seconds, zone, labels, validated, remarks }
     }
 
     /// A study as it stands now, where the reader is here.

@@ -130,7 +130,10 @@ impl fmt::Display for StudyView<'_> {
         f.write_str(&self.past.study.environment.read().map_or_else(|_| String::new(), headline::environment))?;
         f.write_str(&phases::table(self.trials))?;
         let campaigns = campaigns(self.trials);
-        campaigns.iter().try_for_each(|c| f.write_str(&convergence::text(c)))?;
+        campaigns.iter().try_for_each(|c| {
+            f.write_str(&convergence::text(c))?;
+            f.write_str(&convergence::then(c, &self.past.study, self.trials, self.notes))
+        })?;
         self.write_end(f)?;
         campaigns.iter().try_for_each(|c| f.write_str(&c.fastest()))?;
         f.write_str(&refusals::by_gate(self.trials))?;

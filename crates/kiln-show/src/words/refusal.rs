@@ -15,7 +15,7 @@ pub fn refusal(refusal: &Refusal, verbose: bool) -> String {
         }
     };
     line("measured", &refusal.measured);
-    line("limit", &refusal.limit);
+    line(allowed(refusal), &refusal.limit);
     line("evidence", refusal.words());
     line("command", refusal.command().filter(|_| verbose).unwrap_or_default());
     line("hint", refusal.hint.as_deref().unwrap_or_default());
@@ -26,8 +26,17 @@ pub fn refusal(refusal: &Refusal, verbose: bool) -> String {
 pub(crate) fn measured(refusal: &Refusal) -> String {
     match refusal.limit.is_empty() {
         true => refusal.measured.clone(),
-        false => format!("{} (limit: {})", refusal.measured, refusal.limit),
+        false if allowed(refusal) == EXPECTED => format!("{} (expected {})", refusal.measured, refusal.limit),
+        false => format!("{} ({}: {})", refusal.measured, allowed(refusal), refusal.limit),
     }
+}
+
+const EXPECTED: &str = "expected";
+
+/// What the limit is: of a wrong number the right one with its tolerance, of an error over all elements and of anything else a bound.
+fn allowed(refusal: &Refusal) -> &'static str {
+    let overall = refusal.measured.contains("error over that of the answer");
+    if refusal.gate == Gate::Numerics && !overall { EXPECTED } else { "limit" }
 }
 
 /// What happened, as exactly as the refusal says.
@@ -47,7 +56,11 @@ mod tests {
     #[test]
     fn a_wrong_number_stands_beside_the_right_one() {
         let mut wrong = crate::sample::wrong("seed", 0, "A=1").refusal.unwrap();
-        assert_eq!(measured(&wrong), "error 0.5 at [0, 3] (limit: 0.001)");
+        assert_eq!(measured(&wrong), "error 0.5 at [0, 3] (expected 0.001)");
+        assert!(super::refusal(&wrong, false).contains("    measured  error 0.5 at [0, 3]\n    expected  0.001\n"));
+        wrong.measured = "the length of y's error over that of the answer is 2.00e-2".into();
+        assert!(measured(&wrong).ends_with(" is 2.00e-2 (limit: 0.001)"));
+        wrong.measured = "error 0.5 at [0, 3]".into();
         wrong.limit.clear();
         assert_eq!(measured(&wrong), "error 0.5 at [0, 3]");
     }

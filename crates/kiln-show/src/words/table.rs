@@ -7,6 +7,15 @@ pub(crate) enum Align {
     Right,
 }
 
+/// Text in at most so many letters: what is cut ends with an ellipsis.
+pub(crate) fn cut(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.into();
+    }
+    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
 /// Rows of cells as lines, two blanks between columns, each line indented by two and without trailing blanks.
 pub(crate) fn lines(rows: &[Vec<String>], aligns: &[Align]) -> String {
     let width = |i: usize| rows.iter().filter_map(|r| r.get(i)).map(|c| c.chars().count()).max().unwrap_or(0);

@@ -38,6 +38,8 @@ pub enum Reason {
     SmallEffect { cliffs_delta: f64, needed: f64 },
     /// Too few blocks for any verdict.
     TooFewBlocks { blocks: usize, needed: usize },
+    /// The gain is no larger than what calls this short could hide from the system's accounts.
+    CouldBeHidden { interval: Interval, share: f64 },
 }
 
 /// Something that does not decide but should be seen.
@@ -98,6 +100,12 @@ impl fmt::Display for Reason {
                 write!(f, "Cliff's delta {cliffs_delta:.3} is too small; {needed:.3} needed")
             }
             Reason::TooFewBlocks { blocks, needed } => write!(f, "{blocks} blocks; at least {needed} needed"),
+            Reason::CouldBeHidden { interval, share } => write!(
+                f,
+                "calls this short could hide {:.0} % from the system's accounts, and the interval {interval} is not beyond that: \
+                 longer calls decide it, more samples do not",
+                100.0 * share
+            ),
         }
     }
 }

@@ -88,6 +88,12 @@ impl Study {
         rows.into_iter().filter_map(|row| row.name.zip(row.config)).collect()
     }
 
+    /// The workloads it measured, by name: those it tuned, and holdouts it was confirmed on. None before it has ended.
+    pub fn measured(&self) -> Vec<String> {
+        let rows = self.outline().and_then(|outline| outline.workloads).unwrap_or_default();
+        rows.into_iter().filter_map(|row| row.name).collect()
+    }
+
     fn outline(&self) -> Option<Outline> {
         self.summary.as_ref()?.part()
     }

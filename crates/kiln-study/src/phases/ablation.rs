@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kiln_bench::{Apparatus, Duel, Event, Fought, Kernel, Staged, Trouble, geomean, now_ms};
-use kiln_core::{Config, IMPLEMENTATION, Outcome, Value};
+use kiln_core::{Config, Gate, IMPLEMENTATION, Outcome, Value};
 
 use crate::course::Course;
 use crate::phases::attempts::{Attempts, Tried};
@@ -25,6 +25,8 @@ pub(crate) struct Ablation {
     pub(crate) faster: Option<Config>,
     /// What it measured and the search had not tried.
     pub(crate) untried: Vec<Config>,
+    /// What a gate refused there.
+    pub(crate) refused: Vec<(Config, Gate)>,
     /// The number of the next one on record.
     pub(crate) next: u64,
 }
@@ -81,7 +83,10 @@ pub(crate) fn ablation<A: Apparatus>(
                 }
                 match worth(bench, record, winner, set_back, &phase, number)? {
                     Ok(worth) => entry.worth = Some(worth),
-                    Err(why) => entry.why = Some(why),
+                    Err(gate) => {
+                        entry.why = Some(format!("refused by {gate}"));
+                        found.refused.push((set_back.clone(), gate));
+                    }
                 }
             }
             Some(_) => entry.why = Some("a constraint refuses it alone".into()),
@@ -110,7 +115,7 @@ fn best_of(attempts: &Attempts, implementation: &Value) -> Option<Config> {
     attempts.ranked().into_iter().find(own).map(|tried| tried.config.clone())
 }
 
-/// Time of the set-back configuration over the winner's, or why there is none.
+/// Time of the set-back configuration over the winner's, or the gate that refused it.
 fn worth<A: Apparatus>(
     bench: &mut A,
     record: &Record<'_>,
@@ -118,7 +123,7 @@ fn worth<A: Apparatus>(
     set_back: &Config,
     phase: &str,
     number: u64,
-) -> Result<Result<f64, String>, Trouble> {
+) -> Result<Result<f64, Gate>, Trouble> {
     let recorded = record.evaluation(phase, number, set_back)?.is_some();
     let mut subjects: Vec<(String, A::Subject)> = Vec::new();
     for (name, config) in [("candidate", set_back), ("winner", winner)] {
@@ -128,11 +133,11 @@ fn worth<A: Apparatus>(
             match bench.built(build)? {
                 Outcome::Passed(built) => subject = built,
                 Outcome::Refused(refusal) => {
-                    let why = format!("refused by {}", refusal.gate);
+                    let gate = refusal.gate;
                     let (started_ms, wall_s) = (now_ms(), 0.0);
                     let entry = Entry { phase, number, config: set_back, artifact: None, started_ms, wall_s };
                     record.keep_rounds(entry, &[], &[], Err(&Defeat { subject: 0, refusal, workload: None }))?;
-                    return Ok(Err(why));
+                    return Ok(Err(gate));
                 }
             }
         }
@@ -150,7 +155,7 @@ fn worth<A: Apparatus>(
             Ok(Fought { rounds, .. }) => {
                 Ok(geomean(medians(&rounds, &weights, 0)) / geomean(medians(&rounds, &weights, 1)))
             }
-            Err(defeat) => Err(format!("refused by {}", defeat.refusal.gate)),
+            Err(defeat) => Err(defeat.refusal.gate),
         },
     )
 }

@@ -9,7 +9,8 @@ use kiln_spec::Implementation;
 
 use crate::course::Course;
 use crate::phases::attempts::{Attempts, Tried};
-use crate::recording::summary::{Ablated, Contender, Late};
+use crate::phases::proof::Proven;
+use crate::recording::summary::{Ablated, Contender};
 
 /// Finalists with their times in the run against each other.
 pub(crate) type Ranks = Vec<(Config, f64)>;
@@ -19,13 +20,13 @@ pub(crate) fn contenders(
     kernel: &Kernel<'_>,
     course: Course<'_>,
     attempts: &Attempts,
-    late: &[Late],
-    winner: Option<&Config>,
-    (ranks, ablation): (&Ranks, &[Ablated]),
+    proven: &Proven,
 ) -> Vec<Contender> {
     if !kernel.selection.competing() {
         return Vec::new();
     }
+    let Proven { winner, unopposed, ablation, ablated, set_back_refused, late, ranks } = proven;
+    let winner = winner.as_ref().map(|(config, _)| config).or(unopposed.as_ref());
     let ranked = attempts.ranked();
     let of = |one: &Implementation, config: &Config| config.implementation() == one.name.as_deref();
     let refused = |config: &Config| late.iter().any(|late| late.config == *config);
@@ -43,7 +44,8 @@ pub(crate) fn contenders(
         let own = attempts.all.iter().filter(|tried| of(one, &tried.config));
         let early = own.clone().filter_map(|tried| Some(tried.evaluation.refusal()?.gate));
         let later = late.iter().filter(|late| of(one, &late.config)).map(|late| late.refusal.gate);
-        early.chain(later).for_each(|gate| *counts.entry(gate).or_insert(0) += 1);
+        let from_ablation = set_back_refused.iter().filter(|(config, _)| of(one, config)).map(|(_, gate)| *gate);
+        early.chain(later).chain(from_ablation).for_each(|gate| *counts.entry(gate).or_insert(0) += 1);
         let is_winner = winner.is_some_and(|winner| of(one, winner));
         let best = best(one);
         let (ratio, measured_in) = match (&won, best) {
@@ -56,7 +58,8 @@ pub(crate) fn contenders(
         found.push(Contender {
             workload: course.workload.map(String::from),
             name: one.name.as_deref().unwrap_or_default().into(),
-            trials: own.count(),
+            // With those of the ablation, as the study counts.
+            trials: own.count() + ablated.iter().filter(|config| of(one, config)).count(),
             refused: counts,
             config,
             ratio,

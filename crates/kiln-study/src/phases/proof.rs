@@ -3,7 +3,7 @@
 //! faster than the winner has to prove itself too, and then takes its place.
 
 use kiln_bench::{Apparatus, Trouble};
-use kiln_core::Config;
+use kiln_core::{Config, Gate};
 use kiln_judge::Level;
 use kiln_stats::{Estimate, overall};
 
@@ -28,6 +28,8 @@ pub(crate) struct Proven {
     pub(crate) ablation: Vec<Ablated>,
     /// Configurations that only the ablation tried, each once.
     pub(crate) ablated: Vec<Config>,
+    /// What a gate refused in the ablation.
+    pub(crate) set_back_refused: Vec<(Config, Gate)>,
     /// Refusals of finalists and of the confirmation.
     pub(crate) late: Vec<Late>,
     /// What the last run of finalists against each other came to.
@@ -84,7 +86,9 @@ fn improve<A: Apparatus>(
     let (mut next, beyond) = (0, attempts.all.len());
     for again in 0..=REPLACED {
         let Some((winner, figures)) = &found.winner else { return Ok(()) };
-        let Ablation { entries, faster, untried, next: number } = ablation(bench, course, attempts, winner, next)?;
+        let Ablation { entries, faster, untried, refused, next: number } =
+            ablation(bench, course, attempts, winner, next)?;
+        found.set_back_refused.extend(refused);
         (found.ablation, next) = (entries, number);
         for config in untried {
             if !found.ablated.contains(&config) {
@@ -140,7 +144,8 @@ fn improve<A: Apparatus>(
 
 /// Says, and records, what became of a configuration that ablation found faster than the winner.
 fn challenged<A: Apparatus>(bench: &A, course: Course<'_>, config: &Config, what: &str) -> Result<(), Trouble> {
-    let words = format!("ablation measured {config} as faster than the winner: {what}");
+    let on = course.workload.map_or(String::new(), |workload| format!(" on {workload}"));
+    let words = format!("ablation measured {config} as faster than the winner{on}: {what}");
     course.record.note(CHALLENGER, &words)?;
     bench.note(words);
     Ok(())

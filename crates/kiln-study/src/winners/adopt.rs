@@ -127,7 +127,7 @@ fn entry(kernel: &Kernel<'_>, summary: &Summary, (confirmed, config): (&Confirme
 /// What was not chosen because a gate refused it, in words: how many trials, by which gates, and finalists among them.
 fn ruled_out(summary: &Summary) -> String {
     let refused: usize = summary.refused.values().sum();
-    let trials = summary.trials - summary.ablated.unwrap_or(0);
+    let trials = summary.trials;
     let mut gates: Vec<(usize, &str)> = summary.refused.iter().map(|(gate, count)| (*count, gate.name())).collect();
     gates.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     let gates: Vec<String> = gates.iter().map(|(count, gate)| format!("{gate} {count}")).collect();

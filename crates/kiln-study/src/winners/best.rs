@@ -10,9 +10,9 @@ use kiln_spec::TargetKind;
 use kiln_stats::Interval;
 use toml_edit::{Array, DocumentMut, Item, Table};
 
-use crate::recording::summary::{Confirmed, Summary};
+use crate::recording::summary::Summary;
 use crate::winners::document::{MOVE, below, parse, rounded, value};
-use crate::winners::earlier::{Conditions, Contest, Earlier, Stays, Unlike};
+use crate::winners::earlier::{Conditions, Contest, Earlier, MS_DIGITS, SPEEDUP_DIGITS, Stays, Unlike};
 use crate::winners::header::{self, Winners};
 use crate::winners::write::write_whole;
 
@@ -75,8 +75,7 @@ pub fn write_best(kernel: &Kernel<'_>, summary: &Summary, place: Destination<'_>
     let mut document = read(folder)?;
     let mut replaced = None;
     if let Some(earlier) = Earlier::read(&document, kernel.target(), &variant) {
-        let tuned: Vec<&Confirmed> = summary.workloads.iter().filter(|w| !w.holdout).collect();
-        match earlier.against(&conditions, &tuned, &listed(kernel), &tunables(kernel)) {
+        match earlier.against(&conditions, summary, &listed(kernel), &tunables(kernel)) {
             Contest::Stays(why) if keeps_best => return Ok(Some(Best::Kept { toml, study: earlier.study, why })),
             Contest::Unlike(unlike) => replaced = Some((earlier.study, unlike)),
             Contest::Stays(_) | Contest::Gives => {}
@@ -227,8 +226,8 @@ fn entry(
     }
     for w in &summary.workloads {
         let mut confirmed = Table::new();
-        confirmed["best_ms"] = rounded(w.best_ms, 6).into();
-        confirmed["baseline_ms"] = rounded(w.baseline_ms, 6).into();
+        confirmed["best_ms"] = rounded(w.best_ms, MS_DIGITS).into();
+        confirmed["baseline_ms"] = rounded(w.baseline_ms, MS_DIGITS).into();
         compared(&mut confirmed, w.speedup, w.speedup_ci95);
         confirmed["samples"] = i64::try_from(w.samples).unwrap_or(i64::MAX).into();
         if w.holdout {
@@ -243,8 +242,9 @@ fn entry(
 
 /// A speedup and its interval.
 pub(crate) fn compared(table: &mut Table, speedup: f64, interval: Interval) {
-    table["speedup"] = rounded(speedup, 4).into();
-    table["speedup_ci95"] = Array::from_iter([rounded(interval.low, 4), rounded(interval.high, 4)]).into();
+    let digits = |number: f64| rounded(number, SPEEDUP_DIGITS);
+    table["speedup"] = digits(speedup).into();
+    table["speedup_ci95"] = Array::from_iter([digits(interval.low), digits(interval.high)]).into();
 }
 
 #[cfg(test)]

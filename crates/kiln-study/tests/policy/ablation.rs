@@ -103,6 +103,8 @@ fn a_set_back_that_is_refused_says_why() {
     let played = script.play();
     let entry = played.summary().ablation.iter().find(|e| e.tunable == "A").unwrap();
     assert_eq!((entry.worth, entry.why.as_deref()), (None, Some("refused by numerics")));
+    // The record holds it as refused, and so does the count.
+    assert_eq!(played.summary().refused.get(&Gate::Numerics), Some(&1));
 }
 
 #[test]

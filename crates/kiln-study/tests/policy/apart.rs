@@ -41,6 +41,23 @@ fn every_workload_has_its_own_winner() {
 }
 
 #[test]
+fn what_the_ablation_found_faster_is_named_with_its_workload() {
+    let mut script = apart();
+    script.time = Box::new(|config, workload| match (workload, &*config.to_string()) {
+        ("small", "A=7,B=5,C=0") => 0.8e-3,
+        _ => mirrored(config, workload),
+    });
+    // In the search it is refused for once, as if the machine had failed it.
+    let seen = std::cell::Cell::new(false);
+    script.refuse = Box::new(move |config, at| {
+        let first = at == At::Trial && config.to_string() == "A=7,B=5,C=0" && !seen.replace(true);
+        first.then(|| refusal(kiln_core::Gate::Timeout, "60 s"))
+    });
+    let played = script.play();
+    assert!(played.heard("ablation measured A=7,B=5,C=0 as faster than the winner on small: confirmed"));
+}
+
+#[test]
 fn together_there_is_one_for_all() {
     let mut script = Script::new(TWO);
     (script.time, script.settings.search_trials, script.baseline) = (Box::new(mirrored), 120, Some(8e-3));

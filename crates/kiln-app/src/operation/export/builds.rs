@@ -74,9 +74,19 @@ impl Binary {
             arch: self.arch.map(|arch| arch.name().into()),
             variant: self.variant_words(),
             config: self.config.iter().map(|(name, value)| (name.to_string(), value.clone())).collect(),
+            instances: match named.as_slice() {
+                [] => Vec::new(),
+                named => self.instances.iter().map(|instance| in_words(named, instance)).collect(),
+            },
             workloads: workloads.collect(),
         }
     }
+}
+
+/// `D=64,WIDTH=2`: what the names of kernels have of a workload.
+fn in_words(named: &[String], instance: &Workload) -> String {
+    let word = |name: &String| Some(format!("{name}={}", instance.dim(name)?));
+    named.iter().filter_map(word).collect::<Vec<_>>().join(",")
 }
 
 /// What was built, and what was left out.
@@ -189,6 +199,7 @@ fn groups(file: &KernelFile, selecting: &Selecting, rows: &[Row]) -> Result<Vec<
                 }
                 put(&mut groups, arch, &selection, workloads, &row.config);
             }
+            merge(&mut groups, arch, &selection);
         }
     }
     Ok(groups)
@@ -201,11 +212,7 @@ fn put(
     workloads: Vec<Workload>,
     config: &Config,
 ) {
-    let part = selection.implementation(config);
-    let names = |workloads: &[Workload]| -> Vec<Vec<String>> {
-        let of = |w| entries(selection, part).iter().map(|entry| instance(entry, Some(w))).collect();
-        workloads.iter().map(of).collect()
-    };
+    let names = |workloads: &[Workload]| kernels(selection, config, workloads);
     let own = |g: &Group| g.configs.iter().all(|other| other.implementation() == config.implementation());
     let same = |g: &&mut Group| {
         g.arch == arch && g.variant == selection.variant && own(g) && names(&g.workloads) == names(&workloads)
@@ -218,6 +225,37 @@ fn put(
             groups.push(Group { arch, variant, workloads, configs });
         }
     }
+}
+
+/// The kernels' names for each of some workloads.
+fn kernels(selection: &Selection<'_>, config: &Config, workloads: &[Workload]) -> Vec<Vec<String>> {
+    let entries = entries(selection, selection.implementation(config));
+    let of = |w| entries.iter().map(|entry| instance(entry, Some(w))).collect();
+    workloads.iter().map(of).collect()
+}
+
+/// Removes a configuration from a group where another one has it for these kernels and more: it would be compiled twice.
+fn merge(groups: &mut Vec<Group>, arch: Option<Arch>, selection: &Selection<'_>) {
+    let places: Vec<usize> =
+        (0..groups.len()).filter(|at| groups[*at].arch == arch && groups[*at].variant == selection.variant).collect();
+    let whole: Vec<(Vec<Config>, Vec<Vec<String>>)> = places
+        .iter()
+        .map(|at| &groups[*at])
+        .map(|group| {
+            let kernels = group.configs.first().map(|config| kernels(selection, config, &group.workloads));
+            (group.configs.clone(), kernels.unwrap_or_default())
+        })
+        .collect();
+    for (at, (_, few)) in places.iter().zip(&whole) {
+        let covered = |config: &Config| {
+            let covers = |(configs, more): &(Vec<Config>, Vec<Vec<String>>)| {
+                configs.contains(config) && more.len() > few.len() && few.iter().all(|names| more.contains(names))
+            };
+            whole.iter().any(covers)
+        };
+        groups[*at].configs.retain(|config| !covered(config));
+    }
+    groups.retain(|group| !group.configs.is_empty());
 }
 
 /// The kernels' names, as the file has them.

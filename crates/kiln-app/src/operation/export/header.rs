@@ -76,8 +76,9 @@ fn launched(plan: &Plan<'_>) -> String {
     for argument in plan.buffers() {
         let role = Role::ALL.iter().find(|(_, role)| *role == argument.role).map_or("", |(word, _)| word);
         let sides: Vec<String> = argument.kind.shape.iter().map(one_line).collect();
-        text +=
-            &format!("    CUdeviceptr {}; /* {}[{}], {role} */\n", argument.name, element(argument), sides.join(", "));
+        let null = if plan.is_nullable(&argument.name) { "; 0: not written" } else { "" };
+        let (name, element, sides) = (&argument.name, element(argument), sides.join(", "));
+        text += &format!("    CUdeviceptr {name}; /* {element}[{sides}], {role}{null} */\n");
     }
     for number in plan.interface.parameters.iter().filter(|p| plan.interface.numbers().contains(&p.name.as_str())) {
         match number.default {
@@ -173,6 +174,11 @@ fn c_type(dtype: Dtype) -> Option<&'static str> {
 }
 
 impl Plan<'_> {
+    /// Whether the kernel takes a null pointer for an output.
+    pub(super) fn is_nullable(&self, name: &str) -> bool {
+        self.file.spec.export.nullable.iter().any(|known| *known == *name)
+    }
+
     /// Arguments that are buffers, in order.
     pub(super) fn buffers(&self) -> Vec<&Argument> {
         let is = |argument: &&Argument| !matches!(argument.role, Role::Scalar | Role::Tensormap);

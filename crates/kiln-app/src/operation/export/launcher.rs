@@ -300,8 +300,7 @@ fn geometry(plan: &Plan<'_>, part: &Implementation) -> Result<String, Failure> {
     text += &format!("    found.taken = {{{}}};\n", places.join(", "));
     // Buffers that must be there.
     let buffers = plan.buffers();
-    let nullable = |name: &str| plan.file.spec.export.nullable.iter().any(|known| known == name);
-    let held = plan.held(part).into_iter().filter(|held| !nullable(&held.name));
+    let held = plan.held(part).into_iter().filter(|held| !plan.is_nullable(&held.name));
     let held = held.filter_map(|held| buffers.iter().position(|buffer| buffer.name == held.name));
     let held: Vec<String> = held.map(|at| at.to_string()).collect();
     text += &format!("    found.held = {{{}}};\n", held.join(", "));

@@ -128,6 +128,25 @@ fn functions(plan: &Plan<'_>) -> String {
     names.join(" and ")
 }
 
+/// Dtypes that share tuned rows.
+fn same_sizes(plan: &Plan<'_>) -> String {
+    let mut text = String::new();
+    for (variable, dtypes) in &plan.target.variants {
+        let mut told = Vec::new();
+        for dtype in dtypes {
+            let same: Vec<&str> =
+                dtypes.iter().filter(|other| other.bytes() == dtype.bytes()).map(|other| other.name()).collect();
+            if same.len() > 1 && !told.contains(&dtype.bytes()) {
+                told.push(dtype.bytes());
+                let names = same.join(" and ");
+                text +=
+                    &format!("What was tuned for one dtype of {variable} serves others of the same size: {names}.\n");
+            }
+        }
+    }
+    text
+}
+
 /// What the folder holds and how each part is used.
 pub(super) fn readme(plan: &Plan<'_>) -> String {
     let (name, spec, kind) = (&plan.interface.name, &plan.file.spec, plan.target.kind);
@@ -170,8 +189,9 @@ pub(super) fn readme(plan: &Plan<'_>) -> String {
          python -m unittest discover tests   # compares it with the kernel's reference\n```\n";
     text += &match kind {
         TargetKind::Cuda => format!(
-            "\n## C and C++\n\n```sh\nmake CUDA_HOME=/usr/local/cuda   # lib/lib{name}.a, to be linked with -lcuda\n```\n\n`include/{name}.h` declares `{name}()`: fill in a \
-             `{name}_call` with dimensions, dtypes and device addresses and pass a stream of the current context.\n"
+            "\n## C and C++\n\n```sh\nmake CUDA_HOME=/usr/local/cuda   # lib/lib{name}.a, to be linked with -lcuda\n```\n\n`include/{name}.h` declares `{name}()`: fill in {} \
+             `{name}_call` with dimensions, dtypes and device addresses and pass a stream of the current context.\n",
+            if name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" },
         ),
         TargetKind::Cpu => format!(
             "\n## C\n\n`include/{name}.h` declares {}; each library in `{name}/bin` has it with one configuration. `src/{name}_N` fixes the configuration of library N.\n",
@@ -179,8 +199,9 @@ pub(super) fn readme(plan: &Plan<'_>) -> String {
         ),
         TargetKind::Python => String::new(),
     };
-    text += "\n## Configurations\n\nThe row of the nearest shape whose configuration is valid serves a call; distance is counted in doublings of dimensions.\n\n\
-             | architecture | variant | tuned for | configuration |\n|---|---|---|---|\n";
+    text += "\n## Configurations\n\nThe row of the nearest shape whose configuration is valid serves a call; distance is counted in doublings of dimensions.\n";
+    text += &same_sizes(plan);
+    text += "\n| architecture | variant | tuned for | configuration |\n|---|---|---|---|\n";
     for row in &plan.rows {
         let variant: Vec<String> = row.variant.iter().map(|(n, d)| format!("{n}={}", d.name())).collect();
         text += &format!(

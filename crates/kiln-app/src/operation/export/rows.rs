@@ -96,7 +96,7 @@ fn selects(selection: &Selection<'_>, config: &Config) -> bool {
     selection.implementations.iter().any(|one| one.name == own.name)
 }
 
-/// The winners of a study: one for all its workloads, or one for each.
+/// The winners of a study: one for all the workloads that it measured, or one for each. A workload for correctness alone is no row.
 fn won(selection: &Selection<'_>, study: &Study, arch: Option<Arch>) -> Result<Vec<Row>, Failure> {
     let spec = selection.spec;
     let choice = Choice {
@@ -105,11 +105,12 @@ fn won(selection: &Selection<'_>, study: &Study, arch: Option<Arch>) -> Result<V
         ..Choice::default()
     };
     let variant = spec.select(choice)?.variant;
-    let (one, apart, named) = (study.winner(), study.winners(), study.workload());
+    let (one, apart, named, measured) = (study.winner(), study.winners(), study.workload(), study.measured());
     let mut rows = Vec::new();
     for workload in spec.workloads.iter().filter(|w| w.is_for(&study.target)) {
         let own = apart.iter().find(|(name, _)| **name == *workload.name).map(|(_, config)| config);
         let meant = named.as_deref().is_none_or(|named| named == "all" || *named == *workload.name);
+        let meant = meant && measured.iter().any(|name| **name == *workload.name);
         let Some(config) = own.or(one.as_ref().filter(|_| meant)) else { continue };
         let Some(config) = selection.recorded_config(&config.to_string()) else {
             let report =

@@ -1,5 +1,5 @@
-//! Which calls are valid, as the package checks and says it. In: `[fuzz] valid` and `[export] valid` of the kernel file, the exported
-//! function, what was compiled. Out: rules with the names they are about, lines for whoever calls, the check in C++. Refuses a rule
+//! Which calls are valid, as the package checks and says it. In: `[fuzz] valid`, `[export] valid` and the constraints of the kernel
+//! file, the exported function, what was compiled. Out: rules with the names they are about, lines for whoever calls, the check in C++. Refuses a rule
 //! about something that no caller gives.
 
 use kiln_core::{Report, Value, Workload};
@@ -10,6 +10,7 @@ use crate::operation::export::Plan;
 use crate::operation::export::expression::{Names, cpp, variable};
 use crate::operation::export::header::given_dims;
 use crate::operation::export::interface::{Interface, dims, one_line};
+use crate::operation::export::served::served;
 use crate::operation::export::table::instance_dims;
 
 /// A condition that every call meets.
@@ -63,6 +64,7 @@ pub(super) fn rules(spec: &KernelSpec, target: &Target, interface: &Interface) -
 /// What a caller must know, a line each.
 pub(super) fn limits(plan: &Plan<'_>) -> Vec<String> {
     let mut lines: Vec<String> = plan.rules.iter().map(|rule| format!("Valid where `{}`.", rule.text())).collect();
+    lines.extend(served(plan));
     lines.extend(compiled_for(plan));
     let empty: Vec<String> =
         plan.file.spec.export.empty.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -170,7 +172,7 @@ pub(super) fn checks(plan: &Plan<'_>) -> Result<String, Failure> {
     for output in buffers.iter().filter(|a| matches!(a.role, Role::Out | Role::Inout)) {
         let value =
             plan.file.spec.export.empty.iter().find(|(name, _)| **name == *output.name).map(|(_, value)| *value);
-        let nullable = plan.file.spec.export.nullable.iter().any(|name| **name == *output.name);
+        let nullable = plan.is_nullable(&output.name);
         let sides = match output.kind.shape.iter().all(known) {
             true => print(&output.kind.shape)?.join(", "),
             // A shape that only a configuration has: never without elements.

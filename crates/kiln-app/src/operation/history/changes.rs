@@ -269,5 +269,10 @@ mod tests {
             assert_eq!((found.commit.map(|found| found.commit).as_ref(), found.behind), (Some(commit), Some(behind)));
         }
         assert!(super::super::last_good(&project, &place, "slow").is_err());
+        let wrong =
+            |path: &str| super::super::last_good(&project, Utf8Path::new(path), "fast").unwrap_err().to_string();
+        let none = wrong("nosuch");
+        assert!(none.contains("there is no kernel `nosuch` here") && none.contains("hint: give the kernel"), "{none}");
+        assert!(wrong("k").contains("`k` is a kernel's name"), "{}", wrong("k"));
     }
 }

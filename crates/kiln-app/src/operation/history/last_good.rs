@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use kiln_core::{Fault, Report};
+use kiln_core::{Fault, Report, nearest};
 use kiln_stats::ChangeRule;
-use kiln_store::{CommitJudged, Store};
+use kiln_store::{AttemptsOf, CommitJudged, Filter, Store};
 use serde::Serialize;
 
 use super::changes::{inside, moments, of_kernel};
-use super::{is_path, kernel_name, series};
+use super::{is_path, kernel_name, kernels, series};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::record::commits;
@@ -21,6 +21,9 @@ use crate::repository::Commit;
 const MOST: usize = 100_000;
 /// How far from the fastest level is fast.
 const SLACK: f64 = 0.03;
+
+/// What to do where no folder is known.
+const FOLDER: &str = "give the kernel's folder: `kiln history kernels/NAME --last-good`";
 
 /// The newest good commit.
 #[derive(Debug, Clone, Serialize)]
@@ -44,9 +47,15 @@ pub fn last_good(project: &Project, path: &Utf8Path, judged: &str) -> Result<Las
         return Err(report.label("expected build, check or fast").into());
     };
     let kernel = kernel_name(path)?;
+    if !is_path(path) {
+        known(project, path)?;
+    }
     let Some((repository, inside)) = inside(path) else {
-        let report = Report::error(format!("{path} is not in a git repository"));
-        return Err(report.hint("give the kernel's folder: commits are those of its repository").into());
+        let what = match path.exists() {
+            true => format!("{path} is not in a git repository"),
+            false => format!("`{path}` is a kernel's name: commits are those of its folder's repository"),
+        };
+        return Err(Report::error(what).label("expected a kernel's folder in a git repository").hint(FOLDER).into());
     };
     let recorded = match project.recorded()? {
         Some(store) => good_commits(&store, &kernel, path, &inside, measure)?,
@@ -57,6 +66,28 @@ pub fn last_good(project: &Project, path: &Utf8Path, judged: &str) -> Result<Las
     let place = ancestors.iter().position(|commit| recorded.contains(commit));
     let commit = place.map(|place| repository.described(&ancestors[place])).transpose()?;
     Ok(LastGood { kernel, judged: measure.name(), commit, behind: place, recorded: recorded.len() })
+}
+
+/// Refuses a name that no kernel has: neither a folder here nor any record.
+fn known(project: &Project, name: &Utf8Path) -> Result<(), Failure> {
+    let mut names = Vec::new();
+    if let Some(store) = project.recorded()? {
+        let own = Filter { kernel: Some(name.to_string()), limit: Some(1) };
+        let recorded = !store.attempts(AttemptsOf::Kernel(name.as_str(), 1))?.is_empty()
+            || !store.runs(&own)?.is_empty()
+            || !store.studies(&own)?.is_empty();
+        if recorded {
+            return Ok(());
+        }
+        names = kernels(&store)?;
+    }
+    let what = match name.is_dir() {
+        true => format!("there is no kernel in {name}"),
+        false => format!("there is no kernel `{name}` here"),
+    };
+    let near = nearest(name.as_str(), names.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"));
+    let report = Report::error(what).label("expected a kernel's folder, or its kernel.toml");
+    Err(report.hint(near.unwrap_or_else(|| FOLDER.into())).into())
 }
 
 /// Commits that are recorded as good by a measure.
@@ -72,8 +103,9 @@ pub(crate) fn good_commits(
         let runs = of_kernel(store, kernel, Some(path).filter(|path| is_path(path)))?;
         let when = moments(&runs);
         let (mut fast, mut slow) = (BTreeSet::new(), BTreeSet::new());
-        for series in series::of(runs, false, &when, &ChangeRule::default())? {
-            for (point, is_fast) in series.fast(SLACK) {
+        let rule = ChangeRule::default();
+        for series in series::of(runs, false, &when, &rule)? {
+            for (point, is_fast) in series.fast(SLACK, &rule) {
                 if let (Some(commit), false) = (point.commit.clone(), point.dirty) {
                     _ = if is_fast { fast.insert(commit) } else { slow.insert(commit) };
                 }

@@ -173,13 +173,51 @@ impl Series {
         starts.zip(ends).filter_map(level).collect()
     }
 
-    /// Commits whose runs lie on a level within `slack` of the fastest, and those whose runs do not.
-    pub(super) fn fast(&self, slack: f64) -> Vec<(&SeriesPoint, bool)> {
-        let levels = self.levels();
-        let best = levels.iter().map(|(median, _)| *median).fold(f64::INFINITY, f64::min);
-        let of = |(median, points): &(f64, &'_ [SeriesPoint])| (*median <= best * (1.0 + slack), points.len());
-        let marks = levels.iter().map(of).flat_map(|(fast, runs)| std::iter::repeat_n(fast, runs));
+    /// Commits whose runs lie on a level within `slack` of the fastest, and those whose runs do not. A level hides a change of fewer
+    /// runs than a level has at least: a commit with so few is held by their median.
+    pub(super) fn fast(&self, slack: f64, rule: &ChangeRule) -> Vec<(&SeriesPoint, bool)> {
+        let levels: Vec<Level<'_>> = self.levels().into_iter().map(|(median, runs)| Level::of(median, runs)).collect();
+        let best = levels.iter().map(|level| level.fastest(rule)).fold(f64::INFINITY, f64::min);
+        let limit = best * (1.0 + slack);
+        let marks = levels.iter().flat_map(|level| {
+            level.runs.iter().map(move |run| match level.commits.get(&run.commit) {
+                Some((runs, median)) if *runs < rule.min_runs || level.is_undivided(rule) => *median <= limit,
+                _ => level.median <= limit,
+            })
+        });
         self.points.iter().zip(marks).collect()
+    }
+}
+
+/// Runs between two changes.
+struct Level<'s> {
+    median: f64,
+    runs: &'s [SeriesPoint],
+    /// How many runs each commit has in it, and their median.
+    commits: BTreeMap<&'s Option<String>, (usize, f64)>,
+}
+
+impl<'s> Level<'s> {
+    fn of(median: f64, runs: &'s [SeriesPoint]) -> Level<'s> {
+        let mut times: BTreeMap<&Option<String>, Vec<f64>> = BTreeMap::new();
+        runs.iter().for_each(|run| times.entry(&run.commit).or_default().push(run.median_s));
+        let known = |(commit, times): (&'s Option<String>, Vec<f64>)| {
+            Some((commit, (times.len(), kiln_stats::median(&times).ok()?)))
+        };
+        Level { median, runs, commits: times.into_iter().filter_map(known).collect() }
+    }
+
+    /// Whether it has too few runs to be divided where they differ.
+    fn is_undivided(&self, rule: &ChangeRule) -> bool {
+        self.runs.len() < 2 * rule.min_runs
+    }
+
+    /// What others are held against: of too few runs to find a change the best commit, else all of them together.
+    fn fastest(&self, rule: &ChangeRule) -> f64 {
+        match self.is_undivided(rule) {
+            true => self.commits.values().map(|(_, median)| *median).fold(self.median, f64::min),
+            false => self.median,
+        }
     }
 }
 
@@ -227,7 +265,7 @@ mod tests {
         assert_eq!((change.from_commit.as_deref(), change.to_commit.as_deref()), (Some("aa"), Some("bb")));
         assert_eq!(change.environment, ["compiler: gcc 13 -> gcc 14"]);
         assert!(change.change.ratio_ci95.contains(1.08));
-        let fast: Vec<bool> = found[0].fast(0.03).into_iter().map(|(_, fast)| fast).collect();
+        let fast: Vec<bool> = found[0].fast(0.03, &ChangeRule::default()).into_iter().map(|(_, fast)| fast).collect();
         assert_eq!(fast, [vec![true; 12], vec![false; 12]].concat());
         // Measured in another order, it is the order of commits that counts.
         runs.reverse();
@@ -237,5 +275,23 @@ mod tests {
         let again = of(shuffled, false, &when, &ChangeRule::default()).unwrap();
         assert_eq!(again[0].changes.iter().map(|change| change.change.index).collect::<Vec<_>>(), [12]);
         assert_eq!(of(runs, true, &when, &ChangeRule::default()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_slow_commit_with_few_runs_is_not_fast() {
+        let rule = ChangeRule::default();
+        let fast = |runs: Vec<RunPoint>| -> Vec<bool> {
+            let found = of(runs, false, &BTreeMap::new(), &rule).unwrap();
+            assert!(found[0].changes.is_empty(), "{:?}", found[0].changes);
+            found[0].fast(0.03, &rule).into_iter().map(|(_, fast)| fast).collect()
+        };
+        assert_eq!(fast(vec![run(0, 1.0, "one", "gcc"), run(1, 4.0, "two", "gcc")]), [true, false]);
+        assert_eq!(fast(vec![run(0, 4.0, "one", "gcc"), run(1, 1.0, "two", "gcc")]), [false, true]);
+        assert_eq!(fast(vec![run(0, 1.0, "one", "gcc"), run(1, 1.02, "two", "gcc")]), [true, true]);
+        // Many runs of one commit, then one that is slower: no change is found of a single run.
+        let mut runs: Vec<RunPoint> =
+            (0..20).map(|number| run(number, 1.0 + 1e-3 * (number % 5) as f64, "one", "gcc")).collect();
+        runs.push(run(20, 4.0, "two", "gcc"));
+        assert_eq!(fast(runs), [vec![true; 20], vec![false]].concat());
     }
 }

@@ -3,11 +3,11 @@
 //! name that is taken, and a refusal that cannot be read.
 
 use camino::Utf8PathBuf;
-use kiln_core::{Refusal, Report, Severity};
-use kiln_diagnose::lessons::{Lesson, is_id, parse, write};
+use kiln_core::{Gate, Refusal, Report, Severity};
+use kiln_diagnose::lessons::{Lesson, Origin, is_id, parse, write};
 use serde_json::Value;
 
-use super::general::{after_the_place, first_line, generalised};
+use super::general::{first_line, generalised, titled};
 use super::last::filled;
 use super::put;
 use crate::failure::Failure;
@@ -54,6 +54,8 @@ pub struct AddedLesson {
     pub file: Utf8PathBuf,
     /// What it lacks before it is used.
     pub lacks: Vec<Report>,
+    /// Whose lesson of that name it takes the place of here; none where there was none.
+    pub replaces: Option<Origin>,
 }
 
 /// Writes a new lesson.
@@ -61,10 +63,7 @@ pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<Added
     let refusal = request.from_refusal.as_deref().map(refusal).transpose()?;
     let last = request.from_last.as_deref().map(|kernel| filled(project, kernel, request)).transpose()?;
     let request = last.as_ref().unwrap_or(request);
-    let title = request
-        .title
-        .clone()
-        .or_else(|| refusal.as_ref().map(|refusal| first_line(after_the_place(&refusal.measured), 80)));
+    let title = request.title.clone().or_else(|| refusal.as_ref().map(titled));
     let Some(title) = title else {
         return Err(Report::error("a lesson needs --title")
             .hint("or --from-refusal FILE, from what --json printed, or --from-last after a failure was put right")
@@ -75,7 +74,9 @@ pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<Added
         let expected = "expected lower-case letters, digits and underscores, beginning with a letter";
         return Err(Report::error(format!("`{id}` is no id")).label(expected).hint("name it with --id").into());
     }
-    let file = Shelf::open(project).folder.join(format!("{id}.toml"));
+    let shelf = Shelf::open(project);
+    let replaces = shelf.library.get(&id).map(|kept| kept.origin).filter(|origin| *origin != Origin::Own);
+    let file = shelf.folder.join(format!("{id}.toml"));
     if file.exists() && !request.replace {
         return Err(Report::error(format!("{file} is there already"))
             .hint("--id names another, --replace replaces it")
@@ -88,10 +89,30 @@ pub fn add_lesson(project: &Project, request: &AddLessonRequest) -> Result<Added
         Err(reports) if reports.iter().all(is_missing) => {
             reports.into_iter().map(|report| Report { severity: Severity::Warning, ..report }).collect()
         }
-        Err(reports) => return Err(reports.into()),
+        Err(reports) => return Err(reports.into_iter().map(typed).collect::<Vec<Report>>().into()),
     };
     put(&file, &text)?;
-    Ok(AddedLesson { id, file, lacks })
+    Ok(AddedLesson { id, file, lacks, replaces })
+}
+
+/// A mistake where it was typed: the file that it would stand in is not written.
+fn typed(report: Report) -> Report {
+    let key = report.place.as_ref().and_then(|place| place.text.split('=').next()).map(str::trim);
+    let flag = match key {
+        Some("gate") => "--gate",
+        Some("text") => "--text",
+        Some("causes") => "--diagnosed",
+        Some("findings") => "--finding",
+        _ => return Report { place: None, ..report },
+    };
+    let label = match flag {
+        "--gate" => {
+            let all: Vec<&str> = Gate::ALL.iter().map(|gate| gate.name()).collect();
+            format!("expected one of {}", all.join(", "))
+        }
+        _ => report.label,
+    };
+    Report { message: format!("{flag}: {}", report.message), place: None, label, ..report }
 }
 
 fn is_missing(report: &Report) -> bool {
@@ -110,7 +131,7 @@ fn drafted(id: &str, title: &str, request: &AddLessonRequest, refusal: Option<&R
         action: request.action.clone(),
         tunable: None,
         flag: None,
-        evidence: request.evidence.clone(),
+        evidence: request.evidence.clone().or_else(|| refusal.map(seen)),
         saves: None,
     };
     let mut gates = request.gates.clone();
@@ -132,6 +153,13 @@ fn drafted(id: &str, title: &str, request: &AddLessonRequest, refusal: Option<&R
     let whole = write(&lesson);
     let (head, rest) = whole.split_once("\n[lesson]").unwrap_or((&whole, ""));
     format!("{head}\n[[symptom]]\n{}\n[lesson]{rest}", symptom.concat())
+}
+
+/// The one case.
+fn seen(refusal: &Refusal) -> String {
+    let rule = if refusal.rule.is_empty() { String::new() } else { format!(" ({})", refusal.rule) };
+    let limit = if refusal.limit.is_empty() { String::new() } else { format!(", expected {}", refusal.limit) };
+    format!("Refused by {}{rule}: {}{limit}.", refusal.gate, first_line(&refusal.measured, 200))
 }
 
 /// The first refusal in what a command printed as JSON.
@@ -179,5 +207,28 @@ mod tests {
         assert_eq!(refusal(text).unwrap().gate.name(), "numerics");
         assert!(refusal("{}").unwrap_err().to_string().contains("there is no refusal in it"));
         assert!(refusal("nonsense").unwrap_err().to_string().contains("this is not JSON"));
+    }
+
+    #[test]
+    fn a_mistake_names_the_flag_and_a_lesson_that_is_taken_the_place_of_is_named() {
+        let keep = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(keep.path().into()).unwrap();
+        let project = Project::here(None, crate::project::Stop::never()).in_folder(&folder);
+        let words = |text: &str| Some(text.to_string());
+        let known = AddLessonRequest {
+            id: words("ours"),
+            title: words("Ours"),
+            cause: words("c"),
+            remedy: words("r"),
+            texts: vec!["zebra".into()],
+            ..AddLessonRequest::default()
+        };
+        let wrong = AddLessonRequest { gates: vec!["nogate".into()], ..known.clone() };
+        let said = add_lesson(&project, &wrong).unwrap_err().to_string();
+        assert!(said.contains("error: --gate: there is no gate `nogate`") && !said.contains(".toml"), "{said}");
+        assert!(said.contains("expected one of") && said.contains("build_failed"), "{said}");
+        assert_eq!(add_lesson(&project, &known).unwrap().replaces, None);
+        let shipped = AddLessonRequest { id: words("hang"), ..known };
+        assert_eq!(add_lesson(&project, &shipped).unwrap().replaces, Some(Origin::Shipped));
     }
 }

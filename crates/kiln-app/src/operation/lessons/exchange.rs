@@ -11,12 +11,16 @@ use super::{known, put};
 use crate::failure::Failure;
 use crate::kernel::read_bounded;
 use crate::lessons::{Shelf, files, lesson_in};
+use crate::operation::given;
 use crate::project::Project;
 
 /// The form's version.
 const VERSION: u32 = 1;
 /// A larger file is none of lessons.
 const LARGEST: u64 = 64 << 20;
+
+/// Where a file of lessons comes from.
+const LESSONS: &str = "`kiln lessons export FILE` writes one";
 
 /// Lessons in a file: each as the text of its own file.
 #[derive(Serialize, Deserialize)]
@@ -114,7 +118,7 @@ fn is_ours(file: &Utf8Path) -> bool {
 
 /// Takes lessons over into the project: what `export` wrote, or one lesson's TOML.
 pub fn import_lessons(project: &Project, file: &Utf8Path, replace: bool) -> Result<Vec<ImportedLesson>, Failure> {
-    let text = fs_err::read_to_string(file)?;
+    let text = given::text(file, "lessons, as JSON from an export or as TOML", LESSONS)?;
     let lessons =
         if file.extension() == Some("toml") { vec![parse(file.as_str(), &text)?] } else { bundled(file, &text)? };
     let folder = Shelf::open(project).folder;

@@ -6,8 +6,8 @@ use kiln_session::{Attempted, PutRight, SessionPhase, last_put_right, lasting};
 use kiln_store::AttemptsOf;
 
 use super::add::AddLessonRequest;
-use super::general::{after_the_place, first_line, generalised};
-use crate::attempt::{differences, sources_at};
+use super::general::{after_the_place, first_line, generalised, said_by_a_tool};
+use crate::attempt::{changes, differences, sources_at};
 use crate::failure::Failure;
 use crate::project::Project;
 
@@ -34,17 +34,21 @@ pub(super) fn filled(project: &Project, kernel: &str, request: &AddLessonRequest
     let found = last_put_right(&own).filter(|found| found.failure.id == failure.id);
     let changed = found.as_ref().map(|found| found.changed.clone()).unwrap_or_default();
     let cause = failure.cause.clone().unwrap_or_default();
-    let gate = Gate::ALL.iter().any(|gate| gate.name() == cause);
+    let gate = Gate::ALL.iter().copied().find(|gate| gate.name() == cause);
     let words = failure.words.clone().unwrap_or_else(|| cause.clone());
     let mut new = request.clone();
-    let title = || format!("{}: {}", failure.kernel, first_line(after_the_place(&words), 80));
+    let short = || match gate {
+        Some(gate) => said_by_a_tool(gate, &words).unwrap_or_else(|| gate.meaning().into()),
+        None => first_line(after_the_place(&words), 80),
+    };
+    let title = || format!("{}: {}", failure.kernel, short());
     new.title = new.title.or_else(|| Some(title()));
     match (gate, failure.phase) {
         _ if !new.gates.is_empty() || !new.causes.is_empty() || !new.findings.is_empty() => {}
-        (true, _) => new.gates.push(cause),
-        (false, SessionPhase::Environment) => new.findings.push(cause),
-        (false, _) if matches!(failure.verb.as_str(), "sanitize" | "profile" | "diagnose") => new.causes.push(cause),
-        (false, _) => {}
+        (Some(_), _) => new.gates.push(cause),
+        (None, SessionPhase::Environment) => new.findings.push(cause),
+        (None, _) if matches!(failure.verb.as_str(), "sanitize" | "profile" | "diagnose") => new.causes.push(cause),
+        (None, _) => {}
     }
     if new.texts.is_empty() && failure.words.is_some() {
         new.texts.push(generalised(&words));
@@ -75,7 +79,7 @@ fn evidence(project: &Project, found: &PutRight) -> String {
         failure.kernel,
         failure.verb,
         lasting(found.took_s()),
-        changed.words()
+        changes(project, found)
     );
     let lines = match (&failure.sources, changed.sources) {
         (Some(digest), true) => differences(project, digest, &sources_at(&failure.path)),

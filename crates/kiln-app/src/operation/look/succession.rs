@@ -76,8 +76,11 @@ pub(super) fn of(study: &Study, trials: &[Trial], notes: &[Note]) -> Vec<Success
         }
         let heirs = won.iter().skip(1).chain([&winner]);
         let told = |heir: &String| {
-            let about = format!("measured {heir} as faster");
-            notes.iter().find(|note| note.kind == CHALLENGER && note.text.contains(&about))
+            let on = workload.as_ref().map_or(String::new(), |workload| format!(" on {workload}"));
+            let about = |on: &str| format!("measured {heir} as faster than the winner{on}:");
+            let find = |about: &str| notes.iter().find(|note| note.kind == CHALLENGER && note.text.contains(about));
+            // Older studies did not say on which workload.
+            find(&about(&on)).or_else(|| find(&about("")))
         };
         let notes = heirs.filter_map(told).map(|note| note.text.clone()).collect();
         let tried = searched(trials).into_iter().find(|(own, _)| *own == workload.as_deref());

@@ -130,9 +130,14 @@ pub(super) fn against(
         let tried = searching.map(|(_, tried)| tried).unwrap_or_default();
         let default = tried.iter().find(|(_, trial, _)| trial.phase_id().is_default());
         let best = tried.iter().find(|(_, trial, _)| trial.config == words);
-        if let (Some((_, default, _)), Some((_, best, _))) = (default, best)
-            && default.config != words
+        let default = default.map(|(_, trial, _)| trial).filter(|trial| trial.config != words);
+        if let (Some(default), None) = (default, best)
+            && let Some(duel) = set_back_to(&default.config, &own, &words)
         {
+            let workloads = in_turns(duel, "candidate", "winner");
+            found.push(against(RivalKind::Default, default.config.clone(), &duel.phase, true, workloads));
+        }
+        if let (Some(default), Some((_, best, _))) = (default, best) {
             let measured = |trial: &Trial| store.measurements_of(&study.id, &trial.phase, trial.number);
             let grain = coarsest(own.iter().copied());
             let workloads = apart(&measured(default)?, &measured(best)?, &grain);
@@ -142,6 +147,14 @@ pub(super) fn against(
     }
     found.retain(|one| !one.workloads.is_empty());
     Ok(found)
+}
+
+/// Where the ablation set the winner back to the default: they differ in one tunable. Before its own confirmation the side
+/// `winner` was another's.
+fn set_back_to<'d>(default: &str, duels: &[&'d Duel], winner: &str) -> Option<&'d Duel> {
+    let named = |duel: &Duel, name: &str| kiln_store::PhaseId::parse(&duel.phase).name == name;
+    let confirmed = duels.iter().rposition(|duel| named(duel, "confirm") && duel.config == winner)?;
+    duels[confirmed..].iter().copied().find(|duel| named(duel, "ablation") && duel.config == default)
 }
 
 /// The winner over its baseline as the study said it. It drew its resamples from another seed, and one figure has one interval.
@@ -277,6 +290,28 @@ mod tests {
         };
         let verdict = |hidden| apart(&[run(1.05)], &[run(1.0)], &coarsest([&duel(hidden)]))[0].verdict;
         assert_ne!(verdict(0.06), Verdict::Faster);
+    }
+
+    #[test]
+    fn the_ablation_measures_the_default_beside_the_winner_it_is_one_tunable_from() {
+        let of = |phase: &str, number, config: &str| Duel {
+            phase: phase.into(),
+            number,
+            config: config.into(),
+            ..duel(0.0)
+        };
+        let duels = [
+            of("confirm", 0, "A=1,B=1"),
+            of("ablation", 0, "A=0,B=0"),
+            of("ablation", 1, "A=1,B=0"),
+            of("confirm", 1, "A=1,B=0"),
+            of("ablation", 2, "A=0,B=0"),
+        ];
+        let all: Vec<&Duel> = duels.iter().collect();
+        // The first of them was measured beside the one that was replaced.
+        assert_eq!(set_back_to("A=0,B=0", &all, "A=1,B=0").map(|duel| duel.number), Some(2));
+        assert!(set_back_to("A=0,B=0", &all[..4], "A=1,B=0").is_none());
+        assert!(set_back_to("A=9,B=9", &all, "A=1,B=0").is_none());
     }
 
     #[test]

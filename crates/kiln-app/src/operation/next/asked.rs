@@ -132,7 +132,7 @@ impl Asked {
             target,
             variant,
             has_baseline: selection.map(|selection| !selection.target.baselines.is_empty()),
-            has_reference: selection.map(|selection| selection.spec.reference.is_some()),
+            has_reference: self.file.as_ref().map(|file| file.spec.reference.is_some()),
             smallest_workload: selection
                 .and_then(|selection| selection.workloads.first())
                 .map(|workload| workload.name.to_string())

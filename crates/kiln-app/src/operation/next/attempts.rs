@@ -12,6 +12,7 @@ use kiln_store::{AttemptsOf, Store};
 
 use super::asked::Asked;
 use super::refused;
+use super::result::Found;
 use crate::attempt::{About, environment, inside};
 use crate::failure::Failure;
 use crate::operation::session::{latest, now, retired_kernel};
@@ -131,8 +132,21 @@ impl Logged {
         self.attempts.iter().rfind(there)?.sources.as_deref()
     }
 
-    /// How many changes after a profile, until a moment, gained less than `no_gain`: each was for the next of its causes.
-    pub(super) fn in_vain(&self, profiled_ms: i64, config: &str, until_ms: i64, no_gain: f64) -> usize {
+    /// Whether a state of the sources was found wrong, and never right since.
+    pub(super) fn refused(&self, sources: &str, config: Option<&str>, default: Option<&str>) -> bool {
+        let open = refused::open(&self.attempts, sources, default);
+        open.is_some_and(|(_, refusal)| refusal.config.as_deref().or(default) == config.or(default))
+    }
+
+    /// How many changes after a profile, until a moment, gained less than `no_gain`: each was for the next of its causes. The one that is
+    /// judged is none of them.
+    pub(super) fn in_vain(
+        &self,
+        (profiled_ms, config): (i64, &str),
+        until_ms: i64,
+        no_gain: f64,
+        judged: Option<&Found>,
+    ) -> usize {
         let Some(sources) = self.sources_at(profiled_ms) else { return 0 };
         let profiled =
             |one: &Attempted| (one.sources.as_deref(), one.config.as_deref()) == (Some(sources), Some(config));
@@ -140,7 +154,11 @@ impl Logged {
             let beside = |own: &&Attempted| profiled(own) && own.at_ms < one.at_ms && own.workload == one.workload;
             Some(one.speedup? / self.attempts.iter().rfind(|own| beside(own) && own.speedup.is_some())?.speedup?)
         };
-        let since = |one: &&Attempted| one.at_ms > profiled_ms && one.ended_ms() < until_ms && !profiled(one);
+        let judged = judged.map(|found| (self.sources_at(found.began_ms), found.config.as_deref()));
+        let is_judged = |one: &Attempted| judged == Some((one.sources.as_deref(), one.config.as_deref()));
+        let since = |one: &&Attempted| {
+            one.at_ms > profiled_ms && one.ended_ms() < until_ms && !profiled(one) && !is_judged(one)
+        };
         let tried = self.attempts.iter().filter(since).filter(|one| gained(one).is_some_and(|gain| gain < no_gain));
         tried.map(|one| (&one.sources, &one.config)).collect::<BTreeSet<_>>().len()
     }

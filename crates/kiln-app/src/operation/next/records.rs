@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use kiln_core::grouped;
 use kiln_diagnose::next::Look;
 use kiln_store::{CommitVerdict, Filter, ProfileRecord, Run, Store, Study, Validation};
 use kiln_study::Kernel;
 
 use super::asked::Asked;
+use crate::attempt::sources_at;
 use crate::failure::Failure;
 use crate::kernel::folder;
 use crate::operation::tune::spec_hash;
@@ -19,8 +20,6 @@ use crate::repository::{git, in_worktree};
 
 /// So many of each are looked at, the newest.
 const NEWEST: u32 = 100;
-/// Files that make a kernel what it is, by their ending.
-const SOURCES: [&str; 11] = ["c", "cc", "cpp", "cxx", "cu", "cuh", "h", "hh", "hpp", "inl", "py"];
 
 /// What is recorded of a kernel.
 pub(super) struct Records {
@@ -52,7 +51,10 @@ impl Records {
         runs.retain(|run| whose.ran(run) && run.sweep().is_none() && !elsewhere(run));
         let ours = folder_of(&asked.path).map(|folder| folder.to_string());
         let mut profiles = store.profiles(Some(name))?;
-        profiles.retain(|profile| ours.as_ref().is_none_or(|ours| profile.path == *ours));
+        // One whose folder is gone was moved.
+        profiles.retain(|profile| {
+            ours.as_ref().is_none_or(|ours| profile.path == *ours || !Utf8Path::new(&profile.path).exists())
+        });
         profiles.reverse();
         let validations = store.validations(Some(name))?;
         let mut commits = store.commits(name)?;
@@ -139,16 +141,11 @@ fn commits_of(folder: &Utf8Path) -> BTreeSet<String> {
     since.lines().map(String::from).chain(changed).chain([head]).collect()
 }
 
-/// When the youngest source in the kernel's folder was written; the kernel file is one.
+/// When the youngest of the kernel's sources was written; the kernel file is one.
 fn modified(asked: &Asked) -> Option<i64> {
-    let entries = fs_err::read_dir(folder(&asked.path).as_std_path()).ok()?;
-    let is_source = |name: &str| {
-        name == "kernel.toml" || name.rsplit_once('.').is_some_and(|(_, ending)| SOURCES.contains(&ending))
-    };
-    let written = entries.filter_map(Result::ok).filter(|entry| entry.file_name().to_str().is_some_and(is_source));
-    let moment = |entry: fs_err::DirEntry| {
-        let since = entry.metadata().ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    let moment = |file: &Utf8PathBuf| {
+        let since = std::fs::metadata(file).ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_millis()).ok()
     };
-    written.filter_map(moment).max()
+    sources_at(asked.path.as_str()).iter().filter_map(moment).max()
 }

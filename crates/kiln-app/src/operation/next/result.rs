@@ -11,6 +11,8 @@ use super::attempts::Logged;
 use super::records::{Now, Records};
 use super::search::is_current;
 
+/// A verdict that scatter keeps open has an interval near or over 1; a narrow one beyond it was kept open by the length of the calls.
+const NARROW: f64 = 1.1;
 /// The phases in which a study holds its default, or its best so far, against the rule.
 const RULES: [&str; 2] = ["standing", "rule"];
 const NOISY: &str = "too_noisy";
@@ -28,10 +30,14 @@ pub(super) struct Found {
     pub(super) config: Option<String>,
     /// The study it is of, by its whole id.
     pub(super) study: Option<String>,
+    /// The commit it was measured at, with a `+` where files differed from it.
+    pub(super) commit: Option<String>,
     /// Whether the sources are known to be as they were; none where nobody recorded them.
     pub(super) current: Option<bool>,
     /// The workload that was slowest.
     pub(super) slowest: Row,
+    /// Whether that figure is of the same run or study as all else here.
+    pub(super) of_study: bool,
     /// Every workload that the same code was measured on.
     pub(super) workloads: Vec<String>,
 }
@@ -51,30 +57,35 @@ pub(super) struct Row {
 }
 
 /// What one run or study measured.
-struct Measured {
-    found: Found,
-    rows: Vec<Row>,
+pub(super) struct Measured {
+    pub(super) found: Found,
+    pub(super) rows: Vec<Row>,
 }
 
-/// The newest result of all; that of the sources as they are now, where an older one is known to be of them and the newest is not.
-pub(super) fn newest(records: &Records, logged: &Logged, asked: &Asked, now: &Now) -> Option<Found> {
+/// Everything that was measured, the newest first.
+pub(super) fn measured(records: &Records, logged: &Logged, asked: &Asked, now: &Now) -> Vec<Measured> {
     let runs = records.runs.iter().filter_map(|run| of_run(run, logged, asked));
     let mut all: Vec<Measured> =
         runs.chain(records.studies.iter().filter_map(|study| of_study(records, study, asked, now))).collect();
     all.sort_by_key(|own| std::cmp::Reverse(own.found.at_ms));
+    all
+}
+
+/// The newest result of all; that of the sources as they are now, where an older one is known to be of them and the newest is not.
+pub(super) fn newest(all: &[Measured], logged: &Logged, now: &Now) -> Option<Found> {
     let newest = all.first()?;
     let back = || all.iter().find(|own| own.found.current == Some(true));
     let chosen = if edited(&newest.found, now) == Some(true) { back().unwrap_or(newest) } else { newest };
-    // A slower configuration that somebody tried makes the winner of a study no worse.
+    // A slower configuration that somebody tried, or that a poorer search found, makes the winner of a study no worse.
     let beats = |own: &&Measured| {
         let on = |row: &Row| chosen.rows.iter().find(|theirs| theirs.workload == row.workload);
         let won = own.found.study.is_some() && own.found.current == Some(true) && own.rows.iter().all(Row::is_verdict);
-        won && is_like(own, chosen)
+        won && is_like(&own.found, &chosen.found)
             && own.rows.iter().any(|row| on(row).is_some_and(|theirs| row.speedup > theirs.speedup))
+            && !own.rows.iter().any(|row| on(row).is_some_and(|theirs| row.speedup < theirs.speedup))
     };
-    let standing = || all.iter().find(|own| own.found.study.is_some()).filter(beats);
-    let chosen = if chosen.found.study.is_none() && chosen.found.current != Some(false) { standing() } else { None }
-        .unwrap_or(chosen);
+    let standing = || all.iter().filter(beats).max_by(|one, other| slowest(one).total_cmp(&slowest(other)));
+    let chosen = if chosen.found.current != Some(false) { standing() } else { None }.unwrap_or(chosen);
     let mut rows: Vec<&Row> = Vec::new();
     for row in all.iter().filter(|own| is_same(own, chosen, logged, now)).flat_map(|own| &own.rows) {
         if !rows.iter().any(|known| known.workload == row.workload) {
@@ -84,7 +95,14 @@ pub(super) fn newest(records: &Records, logged: &Logged, asked: &Asked, now: &No
     let slowest = rows.iter().min_by(|one, other| one.speedup.total_cmp(&other.speedup)).copied()?.clone();
     let mut workloads = chosen.found.workloads.clone();
     workloads.extend(rows.iter().map(|row| row.workload.clone()));
-    Some(Found { slowest, workloads, ..chosen.found.clone() })
+    // A later benchmark's figure is none of the study's.
+    let of_study = chosen.rows.contains(&slowest);
+    Some(Found { slowest, workloads, of_study, ..chosen.found.clone() })
+}
+
+/// The least speedup of what was measured.
+fn slowest(own: &Measured) -> f64 {
+    own.rows.iter().map(|row| row.speedup).fold(f64::INFINITY, f64::min)
 }
 
 impl Row {
@@ -95,8 +113,7 @@ impl Row {
 }
 
 /// Whether two are of the same work on the same device.
-fn is_like(one: &Measured, other: &Measured) -> bool {
-    let (one, other) = (&one.found, &other.found);
+pub(super) fn is_like(one: &Found, other: &Found) -> bool {
     (&one.target, &one.variant, &one.device) == (&other.target, &other.variant, &other.device)
 }
 
@@ -109,7 +126,7 @@ fn is_same(one: &Measured, other: &Measured, logged: &Logged, now: &Now) -> bool
         (Some(own), Some(theirs)) => own == theirs,
         _ => own.began_ms >= since && theirs.began_ms >= since,
     };
-    let work = is_like(one, other) && own.config == theirs.config && own.config.is_some();
+    let work = is_like(own, theirs) && own.config == theirs.config && own.config.is_some();
     (own.at_ms, &own.study) == (theirs.at_ms, &theirs.study) || work && same
 }
 
@@ -154,8 +171,10 @@ fn of_run(run: &Run, logged: &Logged, asked: &Asked) -> Option<Measured> {
         device: run.device.clone(),
         config: Some(config),
         study: None,
+        commit: run.git_commit.clone(),
         current: logged.current_at(run.started_ms),
         slowest,
+        of_study: true,
         workloads: Vec::new(),
     };
     Some(Measured { found, rows })
@@ -198,8 +217,10 @@ fn of_study(records: &Records, study: &Study, asked: &Asked, now: &Now) -> Optio
         device: study.device().unwrap_or_default().into(),
         config: summary.config.as_ref().map(ToString::to_string),
         study: Some(study.id.clone()),
+        commit: study.git_commit.clone(),
         current: now.sources.as_ref().map(|_| is_current(records, study, now)),
         slowest: rows.first()?.clone(),
+        of_study: true,
         // Holdouts were measured too.
         workloads: summary.workloads.iter().map(|own| own.name.clone()).collect(),
     };
@@ -254,7 +275,9 @@ pub(super) fn told(found: Found, all: &[String]) -> LastResult {
         baseline: row.baseline,
         config: found.config,
         study: study.filter(|_| won),
+        of_study: found.of_study,
         noisy: row.noisy,
+        too_short: row.noisy && row.interval.is_some_and(|[low, high]| low > 1.05 && high < NARROW * low),
         other_workload: if all.is_empty() { Look::Unknown } else { Look::of(other) },
     }
 }

@@ -48,11 +48,11 @@ fn from_nothing_to_a_committed_win() {
     assert_eq!((other.node.as_str(), other.command.as_str()), ("another_fix", "kiln explain narrow_vectors"));
     scene.run(31, "A=1", &format!("{commit}+"), &[("short", 1.1e-3, 0.08)]);
     let revert = scene.next().advice;
-    let exact = format!("git -C {} restore --source={} -- kernel.toml plain.c twice.c", scene.folder, &commit[..12]);
+    let exact = format!("git -C {} stash push --include-untracked -- twice.c", scene.folder);
     assert_eq!((revert.node.as_str(), &revert.command), ("revert", &exact));
+    assert!(revert.because.ends_with("`git stash` keeps the edits that were not committed"), "{}", revert.because);
     // The command that is offered does it.
-    let words: Vec<&str> = exact.split(' ').skip(3).collect();
-    git(&scene.folder, &words).unwrap().unwrap();
+    scene.paste(&revert.command);
     assert_eq!(std::fs::read_to_string(scene.folder.join("twice.c")).unwrap(), "void twice(void) {}");
     scene.write("twice.c", "void twice(void) { ; }", 20);
     scene.run(32, "A=1", &format!("{commit}+"), &[("short", 1e-3 / 3.9, 0.35)]);
@@ -138,6 +138,85 @@ fn sources_that_were_brought_back_have_what_was_known_of_them() {
     bench(70, 0.28);
     scene.write("twice.c", "void twice(void) {}", 80);
     assert_eq!(scene.node(), "compare_baseline", "both causes were tried");
+}
+
+#[test]
+fn a_slower_change_is_reverted_however_often_it_is_measured() {
+    let scene = Scene::new();
+    let head = || git(&scene.folder, &["rev-parse", "HEAD"]).unwrap().unwrap();
+    let bench = |at: i64, speedup: f64| {
+        scene.run(at, "A=1", &format!("{}+", head()), &[("short", 1e-3 / speedup, speedup), ("long", 1e-3, 20.0)]);
+        scene.attempted(at, "bench", "A=1", Some(("short", speedup)));
+    };
+    bench(10, 16.0);
+    scene.attempted(15, "profile", "A=1", None);
+    scene.profile(15, "A=1", &[("call_in_loop", 1.5)]);
+    scene.write("twice.c", "void twice(void) { }", 20);
+    let slow = std::fs::read_to_string(scene.folder.join("twice.c")).unwrap();
+    for at in [30, 40] {
+        bench(at, 4.0);
+        let revert = scene.next().advice;
+        assert_eq!(revert.node, "revert", "{revert:#?}");
+        assert!(revert.because.starts_with("the last change gave 0.250x on short"), "{}", revert.because);
+    }
+    // Touching a file changes nothing, and a profile of the slow state is no reason to keep it.
+    scene.write("twice.c", &slow, 45);
+    scene.attempted(46, "profile", "A=1", None);
+    scene.profile(46, "A=1", &[]);
+    assert_eq!(scene.node(), "revert");
+    // Committed, it is brought back from the commit before; a header of its own goes.
+    scene.write("twice.h", "", 47);
+    let slow_commit = scene.commit();
+    bench(50, 4.0);
+    let revert = scene.next().advice;
+    assert!(!revert.command.contains("stash") && !revert.because.contains("stash"), "{revert:#?}");
+    scene.paste(&revert.command);
+    assert!(!scene.folder.join("twice.h").exists());
+    assert_eq!(std::fs::read_to_string(scene.folder.join("twice.c")).unwrap(), "void twice(void) {}");
+    let back = scene.next().advice;
+    assert!(back.node == "commit" && back.because.contains("16.0x"), "{back:#?}");
+    // A state that was measured with edits and committed since is known by what it holds, and a faster one that was wrong is none to go
+    // back to.
+    scene.write("twice.c", "void twice(void) { ; }", 60);
+    bench(70, 17.0);
+    let fast = scene.commit();
+    assert_ne!(fast, slow_commit);
+    scene.write("twice.c", "void twice(void) { ; ; }", 80);
+    bench(90, 3.0);
+    let revert = scene.next().advice;
+    assert_eq!(revert.node, "revert", "{revert:#?}");
+    scene.paste(&revert.command);
+    assert_eq!(std::fs::read_to_string(scene.folder.join("twice.c")).unwrap(), "void twice(void) { ; }");
+    scene.refused(95, "check", "A=1", "numerics");
+    scene.write("twice.c", "void twice(void) { ; ; ; }", 96);
+    bench(100, 15.9);
+    assert_ne!(scene.node(), "revert", "17x was wrong, and 16x is no clear difference");
+}
+
+#[test]
+fn what_a_study_confirmed_is_a_state_to_go_back_to() {
+    let scene = Scene::new();
+    scene.study(10, &summary(TuneVerdict::Reached, Some(6.0)), State::Finished);
+    scene.attempted(10, "tune", "A=4", Some(("short", 6.0)));
+    scene.write("twice.c", "void twice(void) { ; }", 150);
+    scene.run(200, "A=4", "c", &[("short", 1e-2, 1.8)]);
+    scene.attempted(200, "bench", "A=4", Some(("short", 1.8)));
+    let revert = scene.next().advice;
+    assert_eq!(revert.node, "revert", "{revert:#?}");
+    // A poorer study of the same sources makes its winner no worse.
+    scene.write("twice.c", "void twice(void) {}", 250);
+    let mut poor = summary(TuneVerdict::NotReached, Some(0.99));
+    poor.config = Some(kiln_core::Config::parse("A=1").unwrap());
+    scene.study(300, &poor, State::Finished);
+    assert!(scene.next().advice.because.starts_with("6.00x of plain on short"));
+}
+
+#[test]
+fn a_kernel_without_a_reference_is_given_one_first() {
+    let scene = Scene::new();
+    let (before, after) = KERNEL.split_once("[reference]").unwrap();
+    scene.write("kernel.toml", &format!("{before}[baselines]{}", after.split_once("[baselines]").unwrap().1), 0);
+    assert_eq!(scene.node(), "name_reference");
 }
 
 #[test]

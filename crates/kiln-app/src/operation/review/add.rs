@@ -11,7 +11,11 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::lessons::Shelf;
+use crate::operation::given;
 use crate::project::Project;
+
+/// Where a file of remarks comes from.
+const REVIEW: &str = "`kiln review export` writes a template, remarks.toml";
 
 /// Remarks that were attached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,7 +28,7 @@ pub struct AddedRemarks {
 
 /// Attaches the remarks of a file.
 pub fn add_remarks(project: &Project, file: &Utf8Path) -> Result<AddedRemarks, Failure> {
-    let text = fs_err::read_to_string(file)?;
+    let text = given::text(file, "a file of remarks", REVIEW)?;
     let listed = read_remarks(file.as_str(), &text)?;
     let store = project.store()?;
     let shelf = Shelf::open(project);

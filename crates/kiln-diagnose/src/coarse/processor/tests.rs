@@ -67,7 +67,11 @@ fn at_a_roof_the_answer_is_to_stop() {
     saturated.position.memory = Some(0.9);
     let found = of_processor(&saturated);
     assert_eq!((cause(&found), found.ranked.len()), (Some("at_roofline_memory"), 1));
-    assert!(found.expected_speedup <= 1.05);
+    // What is left is what the share leaves, as the explanation says.
+    assert_eq!(found.expected_speedup, 1.11);
+    assert!(found.explanation.contains("takes 111 % of the least time"), "{}", found.explanation);
+    saturated.position.memory = Some(1.04);
+    assert_eq!(of_processor(&saturated).expected_speedup, 1.0);
     saturated.position.memory = Some(0.7);
     assert_eq!(cause(&of_processor(&saturated)), Some("scalar_loop"));
 }

@@ -36,7 +36,7 @@ impl Evidence {
         }
         all.is("examined", self.examined);
         all.is("recorded", Some(self.recorded));
-        all.words("last_fault", self.fault.as_ref().map(|fault| &fault.words));
+        all.look("last_fault", &Look::of(self.fault.as_ref().map(|fault| fault.words.clone())));
         all.words("fault_command", self.fault.as_ref().map(|fault| &fault.verb));
         all.refusal(self.refusal.as_ref(), self.recorded);
         all.is("correct", self.correct);
@@ -143,6 +143,7 @@ impl Gathering {
         self.put("workload", own.workload.clone().map(Datum::Words));
         self.words("baseline", Some(&own.baseline));
         self.words("study", own.study.as_ref());
+        self.words("measured_by", own.study.as_ref().filter(|_| own.of_study));
         let chosen = match (&own.study, &own.config) {
             (Some(study), _) => Some(format!("--study {}", quoted(study))),
             (None, Some(config)) if !config.is_empty() => Some(format!("--config {}", quoted(config))),
@@ -153,6 +154,7 @@ impl Gathering {
         let config = own.config.as_ref().filter(|config| !config.is_empty());
         self.put("guard", config.map(|config| Datum::Typed(format!("--config {}", quoted(config)))));
         self.is("noisy", Some(own.noisy));
+        self.is("too_short", Some(own.too_short));
         self.look("other_workload", &own.other_workload);
         let name = kernel.map_or("kernel", |kernel| kernel.name.as_str());
         let on = own.workload.as_ref().map(|workload| format!(" on {workload}")).unwrap_or_default();
@@ -165,6 +167,8 @@ impl Gathering {
         self.words("limit", own.limit.as_ref());
         let Some((cause, promise)) = &own.cause else {
             self.put("reachable", Some(Datum::Times(speedup)));
+            // Without a cause there is nothing that its removal would give.
+            self.is("promise", Some(false));
             return self.is("cause", Some(false));
         };
         self.words("cause", Some(cause));
@@ -174,11 +178,12 @@ impl Gathering {
     }
 
     fn fix(&mut self, fix: Option<&FixTried>, thresholds: &Thresholds) {
-        let Some(own) = fix else { return };
-        self.words("fixed_cause", Some(&own.cause));
-        self.put("fix_promise", Some(Datum::Times(own.promise)));
+        let Some(own) = fix else { return self.is("fix_gain", Some(false)) };
+        let promise = own.cause.as_ref().map(|(_, promise)| *promise);
+        self.words("fixed_cause", own.cause.as_ref().map(|(cause, _)| cause));
+        self.put("fix_promise", promise.map(Datum::Times));
         self.put("fix_gain", Some(Datum::Times(own.gain)));
-        let kept = (own.promise > 1.0).then(|| (own.gain - 1.0) / (own.promise - 1.0));
+        let kept = promise.filter(|promise| *promise > 1.0).map(|promise| (own.gain - 1.0) / (promise - 1.0));
         self.put("fix_kept", kept.map(Datum::Share));
         let limit = |name: &str| thresholds.value(name).unwrap_or(f64::INFINITY);
         let enough = own.gain >= limit("no_gain") && kept.is_none_or(|kept| kept >= limit("fix_share"));
@@ -187,13 +192,15 @@ impl Gathering {
         let back = Some(&own.before).filter(|config| !config.is_empty());
         self.put("back_to", back.map(|config| Datum::Typed(format!("--config {}", quoted(config)))));
         self.put("revert", own.revert.clone().map(Datum::Typed));
+        let kept = own.stashes.then(|| "`git stash` keeps the edits that were not committed".to_string());
+        self.words("stashed", kept.as_ref());
         self.words("other_cause", own.other.as_ref().map(|(cause, _)| cause));
         self.put("other_promise", own.other.as_ref().map(|(_, promise)| Datum::Times(*promise)));
     }
 
     fn search(&mut self, own: &LastSearch) {
-        self.words("running_study", own.running.as_ref());
-        self.words("unfinished_study", own.unfinished.as_ref());
+        self.look("running_study", &Look::of(own.running.clone()));
+        self.look("unfinished_study", &Look::of(own.unfinished.clone()));
         self.is("tuned", Some(own.tuned));
         // With the study's own figures: a later benchmark confirms nothing.
         let confirmation = own.confirmation.clone().filter(|_| own.confirmed).map(Datum::Words);

@@ -109,8 +109,8 @@ pub(in crate::mcp) fn of_fuzz(result: &Value) -> Evidence {
     }
 }
 
-/// `kiln gate`. `until`: how far it was to go.
-pub(in crate::mcp) fn of_gate(result: &Value, until: &str) -> Evidence {
+/// `kiln gate`. `until`: how far it was to go; `note`: why it ended before.
+pub(in crate::mcp) fn of_gate(result: &Value, until: &str, note: Option<&str>) -> Evidence {
     let passed = result["passed"] == true;
     let rules = list(result, "rules").iter().map(|rule| &rule["refusal"]);
     let architectures =
@@ -120,9 +120,10 @@ pub(in crate::mcp) fn of_gate(result: &Value, until: &str) -> Evidence {
     let climbed = result["ladder"].is_object();
     let mut not_checked = Vec::new();
     if !climbed {
-        not_checked.push("launch and correctness (until: run, on a machine that can run it)".to_string());
+        let why = |otherwise: &str| note.map_or(otherwise.to_string(), String::from);
+        not_checked.push(format!("launch and correctness ({})", why("until: run, on a machine that can run it")));
         if !result["build"].is_object() {
-            not_checked.push("the build (until: build)".into());
+            not_checked.push(format!("the build ({})", why("until: build")));
         }
     }
     not_checked.extend(words(&[
@@ -141,7 +142,7 @@ pub(in crate::mcp) fn of_gate(result: &Value, until: &str) -> Evidence {
         on: only(result, &["target", "arch", "workload", "config"]),
         not_checked,
         may_claim: match passed {
-            true => format!("It passes {reached} (asked until: {until})."),
+            true => format!("The configuration passes {reached} (asked until: {until}); nothing beyond that is known."),
             false => "A gate refuses it; see refusals.".into(),
         },
         ..Evidence::default()

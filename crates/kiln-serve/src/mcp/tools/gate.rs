@@ -48,13 +48,13 @@ fn run(call: &Call<'_>) -> Result<Answer, Failure> {
     if request.selecting.arch.as_deref() == Some(EVERY) {
         let found = gate_everywhere(call.project, &file, &request, call.listener)?;
         let result = EverywhereView { rows: &found.rows }.json();
-        let evidence = of_gate(&result, &until);
+        let evidence = of_gate(&result, &until, None);
         return Ok(Answer::judged(found.ending(), result, evidence));
     }
     let gated = gate(call.project, &file, &request, call.listener)?;
     let lesson = lesson(call.project, &gated, Some(request.selecting.path.as_str()));
     let result = taught(object(&gated), lesson.as_ref());
-    let evidence = of_gate(&result, &until).ran_on(&gated.ran_on);
+    let evidence = of_gate(&result, &until, gated.way.note()).ran_on(&gated.ran_on);
     Ok(Answer::judged(gated.ending(), result, evidence))
 }
 

@@ -76,6 +76,7 @@ pub(in crate::mcp) fn history_object(
         typed: None,
         tag: request.tag.as_deref(),
         others: &found.others,
+        namesakes: &found.namesakes,
         emptied: found.emptied.as_deref(),
         more: found.more,
     };

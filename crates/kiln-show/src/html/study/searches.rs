@@ -62,6 +62,8 @@ pub(crate) struct Searched<'l> {
     shows_refused: bool,
     /// Trials that a later phase refused, by their places.
     refused_later: Vec<usize>,
+    /// The places of the trials after the search.
+    later: Vec<usize>,
     /// Whether all trials are shown.
     is_open: bool,
 }
@@ -72,11 +74,12 @@ impl<'l> Searched<'l> {
         let trials = &look.story.now.trials;
         let winners = look.winners().into_iter().map(|(workload, config)| (workload, config.to_string())).collect();
         let kept = filter.select(trials);
-        let later = |place: &usize| !trials[*place].phase_id().is_searching() && trials[*place].refusal.is_some();
-        let refused_later = kept.iter().copied().filter(later).collect();
+        let after = kept.iter().copied().filter(|place| !trials[*place].phase_id().is_searching());
+        let later: Vec<usize> = after.collect();
+        let refused_later = later.iter().copied().filter(|place| trials[*place].refusal.is_some()).collect();
         let (searches, columns) = (of(trials, kept), Columns::of(trials));
         let (shows_refused, is_open) = (!filter.hides_refused, filter.is_open());
-        Searched { look, searches, columns, winners, shows_refused, refused_later, is_open }
+        Searched { look, searches, columns, winners, shows_refused, refused_later, later, is_open }
     }
 
     /// Tunables of all trials.
@@ -93,11 +96,22 @@ impl<'l> Searched<'l> {
             places: &search.places,
             columns: &self.columns,
             winner: self.winners.iter().find(own).map(|(_, config)| config.as_str()),
-            later: FoundLater::of(&self.look.story.now.study, &self.look.story.now.trials, search.workload),
+            later: self.later(search),
             improvements: &self.look.improvements,
             over: if search.workload.is_some() { 1 } else { self.look.together },
             shows_refused: self.shows_refused,
         })
+    }
+
+    /// The winner that the search did not try, where the filter keeps a trial of it.
+    fn later(&self, search: &Search<'l>) -> Option<FoundLater> {
+        let (study, trials) = (&self.look.story.now.study, &self.look.story.now.trials);
+        let found = FoundLater::of(study, trials, search.workload)?;
+        let own = |place: &usize| {
+            let trial = &trials[*place];
+            trial.config == trials[found.place].config && trial.phase_id().workload == search.workload
+        };
+        self.later.iter().any(own).then_some(found)
     }
 
     /// A picture of each search, the first few of many.

@@ -164,7 +164,7 @@ fn why_names_every_faster_candidate_and_its_reason() {
         why(4, kiln_app::WhyNot::NotAFinalist),
     ];
     let html = document("t", &crate::html::why_sections(&seen, &View::file("kiln")));
-    assert!(html.contains("refused by numerics in final: error 0.5 at [0, 3] (limit: 0.001)"), "{html}");
+    assert!(html.contains("refused by numerics in final: error 0.5 at [0, 3] (expected 0.001)"), "{html}");
     assert!(html.contains("1.250x as long as the winner [1.200, 1.300], side by side in run-off"), "{html}");
     assert!(html.contains("not among the finalists") && html.contains("1.20x as long"), "{html}");
     let none = look(Study { summary: None, ..study() }, trials());
@@ -261,13 +261,41 @@ fn what_the_ablation_cannot_show_alone_the_confirmation_decided() {
     assert!(html.contains("too few to tell the two apart (too_noisy in the table below)"), "{html}");
     seen.against = vec![with(kiln_stats::Verdict::Faster)];
     assert!(!why(&seen).contains("too few to tell"));
+    assert!(why(&seen).contains("its time cannot be held against the default"));
+    // Where it is one tunable from the default, the ablation measured the two side by side.
+    seen.against.push(kiln_app::Against {
+        rival: kiln_app::RivalKind::Default,
+        what: "LANES=4,FUSED=true".into(),
+        ..with(kiln_stats::Verdict::Faster)
+    });
+    let html = why(&seen);
+    assert!(html.contains("against the default (LANES=4,FUSED=true), measured in turns, in ablation"), "{html}");
+    assert!(!html.contains("cannot be held against"), "{html}");
 
     let count = |seen: &StudyLook| shown(seen, &TrialFilter::default(), &View::file("kiln"));
     assert!(!count(&seen).contains("more in the ablation"));
     let challenger = crate::sample::trial("ablation", 0, "LANES=8,FUSED=true", 0.0);
     seen.story.now.trials.push(Trial { cost: None, ..challenger });
+    // An older kiln's summary did not count it: no view counts it then.
+    assert!(!count(&seen).contains("more in the ablation"));
+    (seen.story.now.study.state, seen.story.now.study.summary) = (State::Interrupted, None);
     let html = count(&seen);
-    assert!(html.contains("6 (5 while searching, 1 more in the ablation)"), "{html}");
+    assert!(html.contains("5 (4 while searching, 1 more in the ablation)"), "{html}");
+}
+
+#[test]
+fn a_winner_that_the_ablation_found_is_drawn_where_the_filter_keeps_it() {
+    let seen = replaced();
+    let drawn = |pairs: &[(&str, &str)]| {
+        let filter = TrialFilter::parse(pairs.iter().copied()).unwrap();
+        let searched = crate::html::study::searches::Searched::of(&seen, &filter);
+        let svg = searched.convergence()[0].standalone();
+        (svg.contains("data-trial=\"confirm/1\""), svg.contains("winner: found by the ablation"))
+    };
+    assert_eq!(drawn(&[]), (true, true));
+    assert_eq!(drawn(&[("refused", "hide")]), (true, true));
+    assert_eq!(drawn(&[("t.FUSED", "false")]), (false, false));
+    assert_eq!(drawn(&[("phase", "default,seed,search")]), (false, false));
 }
 
 #[test]
@@ -434,7 +462,7 @@ fn causes_of_refusals_and_refusals_after_the_search_are_shown() {
         assert!(html.contains("softmax.cu:7") && html.contains("an access &lt;is&gt; misaligned"), "{html}");
         assert!(html.contains("pad rows by 16 bytes") && html.contains("found no cause of numerics"), "{html}");
         assert!(html.contains("No gate refused anything while searching."), "{html}");
-        assert!(html.contains("Refused after the search") && html.contains("error 0.5 at [0, 3] (limit: 0.001)"));
+        assert!(html.contains("Refused after the search") && html.contains("error 0.5 at [0, 3] (expected 0.001)"));
     }
     let none = shown(&with(serde_json::json!([])), &TrialFilter::default(), &View::page("kiln"));
     assert!(!none.contains("Causes of refusals"), "{none}");

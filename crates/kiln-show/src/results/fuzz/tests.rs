@@ -93,7 +93,7 @@ fn the_smallest_failing_case_comes_with_the_command_that_replays_it() {
       T=f32 BLOCK=64
       numerics (y): an output differs from the reference by more than the tolerance
         measured  y[64, 0] is 1
-        limit     2 within 1e-5
+        expected  2 within 1e-5
         evidence  1 of 65 elements is off
       found after 12 cases passed: S=517; inputs=spike; seed=99
       shrunk: 44 smaller cases tried; the time budget ended before all were, so it may get smaller

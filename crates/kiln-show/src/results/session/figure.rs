@@ -15,18 +15,27 @@ const WIDTH: f64 = 32.0;
 
 /// What a bar says behind it.
 fn said(row: &SessionRow) -> String {
-    let best = row.speedup.map_or("nothing measured".into(), factor);
-    let attempts = counted(length(row) as u128, "attempt");
-    format!("{attempts}, {:.0} min, {best}, {}", row.elapsed_s / 60.0, graded(&row.grade))
+    let (minutes, grade) = (row.elapsed_s / 60.0, graded(&row.grade));
+    match row.attempts_to_best {
+        Some(count) => {
+            let (attempts, best) =
+                (counted(count as u128, "attempt"), row.speedup.map_or("nothing measured".into(), factor));
+            format!("{attempts}, {minutes:.0} min, {best}, {grade}")
+        }
+        None => {
+            let attempts = counted(row.attempts as u128, "attempt");
+            format!("nothing measured in {attempts}, {minutes:.0} min, {grade}")
+        }
+    }
 }
 
-/// Attempts up to the best result; all of them where there is none.
-fn length(row: &SessionRow) -> usize {
-    row.attempts_to_best.unwrap_or(row.attempts)
+/// The share of the longest bar that a session's has; none where there is no result to count up to.
+fn share(row: &SessionRow, most: f64) -> Option<f64> {
+    Some(row.attempts_to_best? as f64 / most)
 }
 
 fn most(rows: &[SessionRow]) -> f64 {
-    rows.iter().map(length).max().unwrap_or(0).max(1) as f64
+    rows.iter().filter_map(|row| row.attempts_to_best).max().unwrap_or(0).max(1) as f64
 }
 
 /// Bars of text; nothing for one session alone.
@@ -36,14 +45,8 @@ pub(super) fn text(rows: &[SessionRow]) -> String {
     }
     let most = most(rows);
     let line = |row: &SessionRow| {
-        let full = (WIDTH * length(row) as f64 / most).round() as usize;
-        format!(
-            "  {}  {:<width$}  {}\n",
-            short(&row.session),
-            "#".repeat(full.max(1)),
-            said(row),
-            width = WIDTH as usize
-        )
+        let full = share(row, most).map_or(0, |share| ((WIDTH * share).round() as usize).max(1));
+        format!("  {}  {:<width$}  {}\n", short(&row.session), "#".repeat(full), said(row), width = WIDTH as usize)
     };
     let lines: String = rows.iter().map(line).collect();
     format!("\nattempts up to the best result\n{lines}")
@@ -54,10 +57,10 @@ pub(crate) fn picture(rows: &[SessionRow]) -> Canvas {
     let (most, bottom) = (most(rows), TOP + ROW * rows.len() as f64);
     let mut canvas = Canvas::new(LEFT + PLOT + 330.0, bottom + 40.0, "Sessions: attempts up to the best result");
     for (at, row) in rows.iter().enumerate() {
-        let (y, long) = (TOP + ROW * at as f64, PLOT * length(row) as f64 / most);
+        let (y, long) = (TOP + ROW * at as f64, share(row, most).map(|share| PLOT * share));
         canvas.text("name", (LEFT - 8.0, y + 18.0), Anchor::End, short(&row.session));
-        canvas.bar((LEFT, y + 4.0), long, ROW - 10.0);
-        canvas.text("small", (LEFT + long + 6.0, y + 18.0), Anchor::Start, &said(row));
+        long.iter().for_each(|long| canvas.bar((LEFT, y + 4.0), *long, ROW - 10.0));
+        canvas.text("small", (LEFT + long.unwrap_or(0.0) + 6.0, y + 18.0), Anchor::Start, &said(row));
     }
     canvas.line("axis", (LEFT, TOP), (LEFT, bottom));
     canvas.text("small", (LEFT, bottom + 20.0), Anchor::Start, "oldest first; shorter is better");

@@ -2,16 +2,20 @@
 
 use kiln_app::{Decision, SessionReport};
 
-use super::words::{amount, attempts, factor, graded, maybe_stretch, short};
+use super::words::figure as best;
+use super::words::{amount, attempts, came, factor, goal, graded, maybe_stretch, newest, short, warnings};
 use super::{figure, rows};
-use crate::words::markdown::escaped;
+use crate::words::markdown::{as_code, escaped};
 use crate::words::number::stretch;
 use crate::words::time::stamp;
 
 fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let line = |cells: Vec<String>| {
-        format!("| {} |\n", cells.iter().map(|text| escaped(text)).collect::<Vec<_>>().join(" | "))
-    };
+    laid(titles, rows.map(|cells| cells.iter().map(|text| escaped(text)).collect()))
+}
+
+/// A table of cells that are Markdown.
+fn laid(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let head = line(titles.iter().map(|title| title.to_string()).collect());
     let rule = format!("|{}\n", "---|".repeat(titles.len()));
     let body: String = rows.map(line).collect();
@@ -45,14 +49,15 @@ pub(super) fn markdown(report: &SessionReport) -> String {
     }
     let known = |value: &Option<String>| value.clone().unwrap_or("-".into());
     let facts = [
-        ("goal", if session.goal.text.is_empty() { "-".into() } else { session.goal.text.clone() }),
+        ("goal", goal(report)),
         ("criteria", known(&session.criteria)),
         ("began", stamp(session.started_ms).unwrap_or_default()),
         ("time", format!("{} of {}", stretch(row.elapsed_s), stretch(session.budget_s))),
         ("device", known(&session.gpu)),
         ("baseline", known(&session.baseline)),
         ("smallest case", known(&session.smallest)),
-        ("best speedup", row.speedup.map_or("-".into(), factor)),
+        ("best speedup", report.best.as_ref().map_or_else(|| row.speedup.map_or("-".into(), factor), best)),
+        ("newest", report.newest.as_ref().map_or("-".into(), newest)),
         (
             "attempts (up to the best)",
             format!("{} ({})", attempts(report), row.attempts_to_best.map_or("-".into(), |n| n.to_string())),
@@ -119,7 +124,7 @@ pub(super) fn markdown(report: &SessionReport) -> String {
     section(
         "Repeated mistakes",
         list(report.repeated.iter().map(|one| {
-            let when = if one.earlier_session { "in an earlier session" } else { "in this session" };
+            let when = if one.earlier_session { "before this session" } else { "in this session" };
             format!("{}: {} was put right {when}", one.kernel, one.what)
         })),
     );
@@ -135,16 +140,17 @@ pub(super) fn markdown(report: &SessionReport) -> String {
     );
     section(
         "Hypotheses",
-        table(
-            &["hypothesis", "command", "outcome", "why", "time"],
+        laid(
+            &["hypothesis", "command", "result", "time"],
             report.hypotheses.iter().map(|one| {
-                let why = one.speedup.map(factor).or(one.words.clone()).unwrap_or_default();
-                vec![one.hypothesis.clone(), one.command.clone(), one.outcome.clone(), why, stretch(one.seconds)]
+                // A command can be pasted from where it stands.
+                let command = as_code(&one.command).replace('|', "\\|");
+                vec![escaped(&one.hypothesis), command, escaped(&came(one)), stretch(one.seconds)]
             }),
         ),
     );
     section("Decisions", report.decisions.iter().map(decision).collect());
-    section("Warnings at the end", list(report.warnings.iter().map(|one| one.what.clone())));
+    section("Warnings at the end", list(warnings(report).map(|one| one.what.clone())));
     section("Next", list(report.next.iter().cloned()));
     if !report.earlier.is_empty() {
         let all = rows(report);

@@ -85,6 +85,20 @@ fn a_list_of_none_says_how_to_begin() {
 }
 
 #[test]
+fn a_session_without_a_result_has_no_bar() {
+    let mut none = report();
+    let earlier = &mut none.earlier[0];
+    (earlier.attempts_to_best, earlier.speedup) = (None, None);
+    let view = SessionView { report: &none, over: true };
+    let text = view.to_string();
+    let line = text.lines().find(|line| line.contains("nothing measured in 9 attempts, 120 min, grade D"));
+    assert!(line.is_some_and(|line| !line.contains('#')), "{text}");
+    // The other one is the longest then.
+    assert!(text.contains(&"#".repeat(32)), "{text}");
+    assert_eq!(view.svg().matches("class=\"bar\"").count(), 1);
+}
+
+#[test]
 fn a_report_shows_the_newest_of_many_sessions() {
     let mut many = report();
     many.earlier = vec![many.earlier[0].clone(); 30];
@@ -110,4 +124,54 @@ fn words_of_users_stay_words_in_markdown() {
     let page = SessionView { report: &own, over: true }.markdown();
     assert_eq!(page.matches("&lt;img src=x&gt; a\\|b \\[c\\](d)").count(), 6, "{page}");
     assert!(page.starts_with("# Session 00abcd on &lt;b&gt;k: grade B\n") && !page.contains("<img"), "{page}");
+}
+
+#[test]
+fn a_best_speedup_says_what_it_is_of_and_a_reached_goal_is_no_warning() {
+    let mut own = report();
+    let best = |speedup: f64, words: Option<&str>, config: &str| -> kiln_app::Best {
+        let object = json!({ "speedup": speedup, "kernel": "k", "workload": "s512", "config": config, "attempt": "a", "words": words });
+        serde_json::from_value(object).unwrap()
+    };
+    own.best =
+        Some(best(7.14, Some("7.14x, faster, mean over 2 workloads (w0 10.0x, w1 5.10x), against naive"), "A=4"));
+    own.newest = Some(best(4.0, None, "A=4"));
+    own.warnings.push(
+        serde_json::from_value(
+            json!({ "rule": "goal_reached", "about": "", "what": "the goal is reached", "hint": "x" }),
+        )
+        .unwrap(),
+    );
+    let view = SessionView { report: &own, over: true };
+    let (text, page) = (view.to_string(), view.markdown());
+    let of = "7.14x, faster, mean over 2 workloads (w0 10.0x, w1 5.10x), against naive, A=4";
+    let newest = "4.00x on s512, A=4: slower than the best, with other sources";
+    for part in [format!("{of} (goal 1.20x)").as_str(), newest, "1.2x s512 (reached)"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    for (name, value) in [("best speedup", of), ("newest", newest), ("goal", "1.2x s512 (reached)")] {
+        let part = format!("| {name} | {value} |");
+        assert!(page.contains(&part), "{part}\n{page}");
+    }
+    assert!(!text.contains("the goal is reached") && !page.contains("the goal is reached"), "{text}\n{page}");
+    assert!(text.contains("k failed 3 times"), "other warnings stay\n{text}");
+}
+
+#[test]
+fn long_hypotheses_are_cut_on_a_terminal_and_whole_elsewhere() {
+    let mut own = report();
+    let (thought, command) = ("t".repeat(300), format!("sh -c 'echo \"a  b\" | {}'", "x".repeat(500)));
+    own.hypotheses[0].hypothesis = thought.clone();
+    own.hypotheses[0].command = command.clone();
+    own.hypotheses[0].result = "0.820x, slower, on w0, against LANES=16".into();
+    let view = SessionView { report: &own, over: true };
+    let (text, page) = (view.to_string(), view.markdown());
+    let line = text.lines().find(|line| line.contains("tttt")).unwrap();
+    assert!(line.chars().count() < 180 && line.contains("…") && line.ends_with("against LANES=16"), "{line}");
+    assert!(line.contains("echo \"a  b\""), "{line}");
+    let row = format!("| {thought} | `{}` | 0.820x, slower, on w0, against LANES=16 |", command.replace('|', "\\|"));
+    assert!(page.contains(&row), "{row}\n{page}");
+    assert_eq!(view.json()["hypotheses"][0]["command"], command);
+    own.hypotheses[0].result = String::new();
+    assert!(SessionView { report: &own, over: true }.to_string().contains("refused: numerics"), "of an older kiln");
 }

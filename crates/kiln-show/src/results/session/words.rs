@@ -4,14 +4,19 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use jiff::tz::TimeZone;
-use kiln_app::{SessionReport, SessionRow, budgeted};
+use kiln_app::{Best, Hypothesis, SessionReport, SessionRow, StopRule, StopWarning, budgeted};
 
 use crate::words::number::{counted, stretch};
-use crate::words::table::{Align, lines};
+use crate::words::table::{Align, cut, lines};
 use crate::words::time::clock;
 
 /// A speedup of this share of another came as far.
 const ALIKE: f64 = 0.95;
+
+/// Letters of a hypothesis, a command and a result in a terminal; Markdown and JSON have them whole.
+const THOUGHT: usize = 48;
+const COMMAND: usize = 48;
+const RESULT: usize = 72;
 
 /// `1.28x`.
 pub(crate) fn factor(speedup: f64) -> String {
@@ -80,7 +85,7 @@ pub(super) fn trouble(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt
     let crowded =
         report.crowded.iter().map(|one| format!("several changes at {}: {}", at(one.at_ms), one.changed.words()));
     let again = report.repeated.iter().map(|one| {
-        let when = if one.earlier_session { "in an earlier session" } else { "in this session" };
+        let when = if one.earlier_session { "before this session" } else { "in this session" };
         format!("repeated mistake at {}: {} was put right {when}", at(one.at_ms), one.what)
     });
     let found: Vec<String> = blind.chain(crowded).chain(again).collect();
@@ -99,9 +104,9 @@ pub(super) fn trouble(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> fmt
         writeln!(f, "\npredicted and measured")?;
         promises.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
     }
-    if !report.warnings.is_empty() {
+    if warnings(report).next().is_some() {
         writeln!(f, "\nwarnings")?;
-        report.warnings.iter().try_for_each(|one| writeln!(f, "  {}\n    hint: {}", one.what, one.hint))?;
+        warnings(report).try_for_each(|one| writeln!(f, "  {}\n    hint: {}", one.what, one.hint))?;
     }
     Ok(())
 }
@@ -111,13 +116,54 @@ pub(super) fn hypotheses(f: &mut fmt::Formatter<'_>, report: &SessionReport) -> 
     if report.hypotheses.is_empty() {
         return Ok(());
     }
-    let mut rows = vec![["hypothesis", "command", "outcome", "why"].map(String::from).to_vec()];
+    let mut rows = vec![["hypothesis", "command", "result"].map(String::from).to_vec()];
     rows.extend(report.hypotheses.iter().map(|one| {
-        let why = one.speedup.map(factor).or(one.words.clone()).unwrap_or_default();
-        vec![one.hypothesis.clone(), one.command.clone(), one.outcome.clone(), why.chars().take(60).collect()]
+        [(&one.hypothesis, THOUGHT), (&one.command, COMMAND), (&came(one), RESULT)]
+            .map(|(text, room)| cut(text, room))
+            .to_vec()
     }));
     writeln!(f, "\nhypotheses")?;
-    f.write_str(&lines(&rows, &[Align::Left; 4]))
+    f.write_str(&lines(&rows, &[Align::Left; 3]))
+}
+
+/// What came of a hypothesis; of one that an older kiln reported, its outcome.
+pub(crate) fn came(one: &Hypothesis) -> String {
+    let older = || [Some(one.outcome.clone()), one.words.clone()].into_iter().flatten().collect::<Vec<_>>().join(": ");
+    if one.result.is_empty() { older() } else { one.result.clone() }
+}
+
+/// A speedup with what it is of and the configuration.
+pub(crate) fn figure(best: &Best) -> String {
+    let plain = || {
+        let on = best.workload.as_ref().map_or(String::new(), |name| format!(" on {name}"));
+        format!("{}{on}", factor(best.speedup))
+    };
+    let words = best.words.clone().unwrap_or_else(plain);
+    match best.config.as_ref().filter(|config| !config.is_empty()) {
+        Some(config) => format!("{words}, {config}"),
+        None => words,
+    }
+}
+
+/// The newest measurement, where the sources have changed since the best and made it slower.
+pub(crate) fn newest(best: &Best) -> String {
+    format!("{}: slower than the best, with other sources", figure(best))
+}
+
+/// The goal, and whether it is reached.
+pub(crate) fn goal(report: &SessionReport) -> String {
+    let goal = &report.session.goal;
+    let reached = report.best.as_ref().is_some_and(|best| goal.is_reached(best.speedup, best.workload.as_deref()));
+    match (goal.text.is_empty(), reached) {
+        (true, _) => "-".into(),
+        (false, true) => format!("{} (reached)", goal.text),
+        (false, false) => goal.text.clone(),
+    }
+}
+
+/// Rules that apply at the end. That the goal is reached stands beside the goal: it is nothing to be warned of.
+pub(crate) fn warnings(report: &SessionReport) -> impl Iterator<Item = &StopWarning> {
+    report.warnings.iter().filter(|one| one.rule != StopRule::GoalReached)
 }
 
 /// How many attempts the result took, held against the last session that came as far.

@@ -1,8 +1,11 @@
-//! How the best improved: each trial that beat all before it, with what it changed.
+//! How the best improved: each trial that beat all before it, with what it changed; and the winner that the ablation found
+//! after them.
 
+use kiln_app::{CHALLENGER, winners};
 use kiln_core::Config;
-use kiln_store::Trial;
+use kiln_store::{Note, Study, Trial};
 
+use crate::picture::FoundLater;
 use crate::studies::study::campaign::Campaign;
 use crate::words::number::duration;
 use crate::words::table::{Align, lines};
@@ -43,6 +46,31 @@ pub(crate) fn text(campaign: &Campaign<'_>) -> String {
     }
     let table = lines(&rows, &[Align::Left, Align::Right, Align::Right, Align::Left]);
     format!("\nhow the best improved{}\n{table}", campaign.place())
+}
+
+/// The line below it where the ablation found another winner.
+pub(crate) fn then(campaign: &Campaign<'_>, study: &Study, trials: &[Trial], notes: &[Note]) -> String {
+    let workload = Some(campaign.workload).filter(|workload| !workload.is_empty());
+    let own = |(of, _): &(Option<String>, Config)| of.is_none() || of.as_deref() == workload;
+    let Some((_, winner)) = winners(study).into_iter().find(own) else { return String::new() };
+    if let Some(later) = FoundLater::of(study, trials, workload) {
+        let time = duration(later.time);
+        return format!(
+            "  the ablation then found the winner, which the search had not tried: {winner} ({time} when confirmed)\n"
+        );
+    }
+    let about = format!("measured {winner} as faster than the winner");
+    let on = workload.map_or(String::new(), |workload| format!(" on {workload}"));
+    let took = |note: &Note| {
+        let rest = note.text.split_once(&about).map(|(_, rest)| rest);
+        // Older studies did not say on which workload.
+        let own = rest.is_some_and(|rest| rest.starts_with(&format!("{on}: ")) || rest.starts_with(": "));
+        note.kind == CHALLENGER && own && note.text.ends_with("it takes its place")
+    };
+    match notes.iter().any(took) {
+        true => format!("  the ablation then found the winner: {winner}\n"),
+        false => String::new(),
+    }
 }
 
 /// The values of `to` that differ from those of `from`; all of it when they cannot be compared.

@@ -63,6 +63,30 @@ fn many_improvements_are_thinned_and_workloads_apart_are_told_apart() {
 }
 
 #[test]
+fn a_winner_of_the_ablation_stands_behind_the_improvements_of_the_search() {
+    let winner = "LANES=8,FUSED=true";
+    let mut searched = trials();
+    searched.retain(|trial| trial.phase != "search");
+    let text = view(&past(study(), false, &searched), &searched, &[]).to_string();
+    let line = format!(
+        "  seed 0     2.50 ms  1.20x  LANES 4 -> 8\n  the ablation then found the winner, which the search had not tried: {winner} (2.00 ms when confirmed)\n"
+    );
+    assert!(text.contains(&line), "{text}");
+    // The search may have tried it, too, and measured it as slower.
+    let mut tried = trials();
+    tried.iter_mut().filter(|trial| trial.config == winner).for_each(|trial| trial.cost = Some(2.6e-3));
+    let note = |text: &str| Note {
+        at_ms: BEGAN,
+        kind: "challenger".into(),
+        text: format!("ablation measured {winner} as faster than the winner: {text}"),
+    };
+    let told = |notes: &[Note]| view(&past(study(), false, &tried), &tried, notes).to_string();
+    let took = told(&[note("confirmed 1.50x instead of 1.20x, it takes its place")]);
+    assert!(took.contains(&format!("  the ablation then found the winner: {winner}\n")), "{took}");
+    assert!(!told(&[note("it was refused by numerics")]).contains("the ablation then found"));
+}
+
+#[test]
 fn json_keeps_its_keys() {
     let trials = trials();
     let object = view(&past(study(), false, &trials), &trials, &[]).json();

@@ -164,6 +164,21 @@ impl Scene {
 
     /// An attempt with the files as they are, for what was recorded at the same time.
     pub(super) fn attempted(&self, at: i64, verb: &str, config: &str, figure: Option<(&str, f64)>) {
+        self.attempt(at, verb, config, figure, None);
+    }
+
+    /// One that a gate refused.
+    pub(super) fn refused(&self, at: i64, verb: &str, config: &str, gate: &str) {
+        self.attempt(at, verb, config, None, Some(gate));
+    }
+
+    /// What a user does with a command that is offered.
+    pub(super) fn paste(&self, command: &str) {
+        let output = std::process::Command::new("sh").args(["-c", command]).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn attempt(&self, at: i64, verb: &str, config: &str, figure: Option<(&str, f64)>, gate: Option<&str>) {
         let request = NextRequest { kernel: Some(self.folder.clone()), ..NextRequest::default() };
         let asked = Asked::find(&self.project, &request).unwrap().unwrap();
         let about = crate::attempt::About::of(asked.file.as_ref().unwrap(), &asked.path);
@@ -177,8 +192,11 @@ impl Scene {
             verb: verb.into(),
             phase: kiln_session::SessionPhase::Baseline,
             parts: Default::default(),
-            outcome: kiln_session::AttemptOutcome::Passed,
-            cause: None,
+            outcome: match gate {
+                Some(_) => kiln_session::AttemptOutcome::Refused,
+                None => kiln_session::AttemptOutcome::Passed,
+            },
+            cause: gate.map(String::from),
             words: None,
             config: Some(config.into()),
             sources: about.sources,

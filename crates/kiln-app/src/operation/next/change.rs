@@ -1,0 +1,153 @@
+//! What the last change gave. In: everything that was measured, the newest result, profiles. Out: how the result stands beside the state
+//! before the change, and the command that brings that state back. A change is known by the sources' digests, where attempts recorded
+//! them; a state that was found wrong is none to go back to.
+
+use kiln_core::quoted;
+use kiln_diagnose::next::FixTried;
+
+use super::asked::Asked;
+use super::attempts::Logged;
+use super::profile::{alike, causes};
+use super::records::{Now, Records};
+use super::result::{Found, Measured, Row, is_like};
+use crate::attempt::committed;
+use crate::kernel::folder;
+use crate::repository::{git, short};
+
+/// Commits of the kernel's folder that are looked through for a state, the newest.
+const COMMITS: &str = "-n10";
+
+/// The newest result, and what it is held against.
+pub(super) struct Change<'a> {
+    pub(super) records: &'a Records,
+    pub(super) logged: &'a Logged,
+    pub(super) measured: &'a [Measured],
+    pub(super) found: &'a Found,
+    /// The configuration that commands take by themselves.
+    pub(super) default: Option<&'a str>,
+    /// A change that gains less gained nothing.
+    pub(super) no_gain: f64,
+}
+
+impl Change<'_> {
+    /// The fastest state with other sources, where it was clearly faster: beside the same baseline with intervals apart, and by its own time.
+    pub(super) fn slower_than_before(&self, asked: &Asked) -> Option<FixTried> {
+        let now = self.logged.sources_at(self.found.began_ms)?;
+        let times = |own: &Measured| {
+            let then = self.logged.sources_at(own.found.began_ms).filter(|then| *then != now)?;
+            let (row, ours) = (self.row_of(own)?, &self.found.slowest);
+            let apart = row.baseline == ours.baseline && row.interval?[0] > ours.interval?[1];
+            let (times, longer) = (row.speedup / ours.speedup, ours.median_s? / row.median_s?);
+            let clearly = apart && times > self.no_gain && longer > self.no_gain;
+            let wrong = || self.logged.refused(then, own.found.config.as_deref(), self.default);
+            (clearly && !wrong()).then_some(times)
+        };
+        let faster = self.measured.iter().filter_map(|own| Some((own, times(own)?)));
+        let (best, _) = faster.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+        self.beside(best, true, asked)
+    }
+
+    /// The state that the last profile was of.
+    pub(super) fn after_profile(&self, now: &Now, asked: &Asked) -> Option<FixTried> {
+        let found = self.found;
+        let profile = self.records.profiles.iter().find(|own| alike(own, found) && own.at_ms < found.at_ms)?;
+        let config = found.config.as_deref()?;
+        let modified = now.modified_ms.unwrap_or(i64::MIN);
+        // A file that was written need not have changed.
+        let digests = (self.logged.sources_at(profile.at_ms), self.logged.sources_at(found.began_ms));
+        let in_source = match digests {
+            (Some(then), Some(now)) => then != now,
+            _ => modified > profile.at_ms && modified <= found.at_ms,
+        };
+        if found.study.is_some() || !(in_source || profile.config != config) {
+            return None;
+        }
+        let before = |own: &&Measured| {
+            let same = match (digests.0, self.logged.sources_at(own.found.began_ms)) {
+                (Some(profiled), Some(then)) => then == profiled,
+                _ => !in_source || own.found.at_ms < modified,
+            };
+            same && own.found.config.as_deref() == Some(&profile.config) && self.row_of(own).is_some()
+        };
+        let before = self.measured.iter().find(before)?;
+        let tried = self.beside(before, in_source, asked)?;
+        let mut causes = causes(profile, self.logged, found.began_ms, self.no_gain, Some(found)).into_iter();
+        Some(FixTried { cause: causes.next(), other: causes.next(), ..tried })
+    }
+
+    /// What a state had on the workload that is slowest now, where it is an earlier one of the same work.
+    fn row_of<'m>(&self, own: &'m Measured) -> Option<&'m Row> {
+        let earlier = own.found.at_ms < self.found.at_ms && is_like(&own.found, self.found);
+        let row = own.rows.iter().find(|row| row.workload == self.found.slowest.workload);
+        row.filter(|row| earlier && row.median_s.is_some())
+    }
+
+    /// The result beside an earlier state.
+    fn beside(&self, own: &Measured, in_source: bool, asked: &Asked) -> Option<FixTried> {
+        let (then, now) = (self.row_of(own)?, &self.found.slowest);
+        let (before_s, after_s) = (then.median_s?, now.median_s?);
+        // Beside the baseline, which took its turns both times: another state of the machine is no gain.
+        let theirs = |name: &str| then.beside.iter().find(|(own, times)| own == name && *times > 0.0);
+        let beside = now.beside.iter().find_map(|(name, times)| Some(times / theirs(name)?.1));
+        let before = own.found.config.clone()?;
+        let revert = match in_source {
+            true => self.sources(own, asked),
+            false => Some((configuration(&before, &asked.at(self.records), &then.workload), false)),
+        };
+        Some(FixTried {
+            cause: None,
+            gain: beside.unwrap_or(before_s / after_s),
+            before_s,
+            before,
+            stashes: revert.as_ref().is_some_and(|(_, stashes)| *stashes),
+            revert: revert.map(|(command, _)| command),
+            other: None,
+        })
+    }
+
+    /// The command that brings the sources of a state back, and whether it stashes what was never committed; none where no commit holds
+    /// that state.
+    fn sources(&self, own: &Measured, asked: &Asked) -> Option<(String, bool)> {
+        let (path, folder) = (asked.path.as_path(), folder(&asked.path));
+        let (wanted, recorded) = (self.logged.sources_at(own.found.began_ms), own.found.commit.as_deref());
+        // Files that differed from the commit need not be sources, and the state may have been committed since.
+        let listed = git(folder, &["rev-list", COMMITS, "HEAD", "--", "."]).ok().and_then(Result::ok);
+        let later = listed.iter().flat_map(|listed| listed.lines()).filter(|_| wanted.is_some());
+        let first = recorded.filter(|commit| wanted.is_some() || !commit.ends_with('+'));
+        let mut commits = first.map(|commit| commit.trim_end_matches('+')).into_iter().chain(later);
+        let (commit, found) = commits.find_map(|commit| Some((commit, committed(path, commit, wanted)?)))?;
+        let files = [&found.restored[..], &found.removed[..]].concat();
+        if files.is_empty() {
+            return None;
+        }
+        let typed = |files: &[&str]| files.iter().map(|file| quoted(file)).collect::<Vec<_>>().join(" ");
+        let at = format!("git -C {}", quoted(folder.as_str()));
+        let all: Vec<&str> = files.iter().map(|file| file.as_str()).collect();
+        // Nothing that is nowhere else is lost: it goes to the stash.
+        let changed = git(folder, &[&["status", "--porcelain", "--"][..], &all].concat()).ok()?.ok()?;
+        let stashes = !changed.is_empty();
+        let stash = stashes.then(|| format!("{at} stash push --include-untracked -- {}", typed(&all)));
+        let in_head =
+            |file: &&str| git(folder, &["cat-file", "-e", &format!("HEAD:./{file}")]).is_ok_and(|own| own.is_ok());
+        let differs = |file: &&str| {
+            let words = ["diff", "--quiet", commit, "HEAD", "--", file];
+            git(folder, &words).is_ok_and(|own| own.is_err())
+        };
+        // What the stash leaves is HEAD's.
+        let restored: Vec<&str> = match stashes {
+            true => found.restored.iter().map(|file| file.as_str()).filter(differs).collect(),
+            false => found.restored.iter().map(|file| file.as_str()).collect(),
+        };
+        let removed = found.removed.iter().map(|file| file.as_str()).filter(in_head);
+        let restored: Vec<&str> = restored.into_iter().chain(removed).collect();
+        let restore =
+            (!restored.is_empty()).then(|| format!("{at} restore --source={} -- {}", short(commit), typed(&restored)));
+        Some((stash.into_iter().chain(restore).collect::<Vec<_>>().join(" && "), stashes))
+    }
+}
+
+/// The command that measures the configuration to go back to.
+fn configuration(config: &str, at: &str, workload: &str) -> String {
+    let on = if workload.is_empty() { String::new() } else { format!(" --workload {}", quoted(workload)) };
+    format!("kiln bench {at}{on} --config {}", quoted(config))
+}
