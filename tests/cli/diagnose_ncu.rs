@@ -36,7 +36,7 @@ fn a_roofline_and_a_sequence_of_launches() {
     assert_eq!((&found["cause"], &found["roofline"]["bound"]), (&json!("at_roofline_dram"), &json!("memory")));
     assert!(found["expected_speedup"].as_f64().unwrap() <= 1.05, "{found:#}");
     let told = kiln(&format!("diagnose --ncu {PAGES}/many_launches.txt")).out;
-    assert!(told.starts_with("launch_bound in euler_step (2.5 us, longest of 20 launches): "), "{told}");
+    assert!(told.starts_with("launch_bound in euler_step (2.50 us, longest of 20 launches): "), "{told}");
 }
 
 #[test]

@@ -262,9 +262,9 @@ fn a_winner_that_only_the_ablation_found_is_marked_everywhere() {
     assert_eq!(kiln_in(&folder, &["report", "last", "-o", "story.html"]).code, 0);
     let html = read(&folder, "story.html");
     assert!(html.contains("The search had not tried it.") && html.contains("takes its place"), "{html}");
-    // In the convergence, the parallel coordinates and the slices, and in what a reviewer is given.
+    // In the convergence, the parallel coordinates, the slices and the contour, and in what a reviewer is given.
     let mark = ">winner: found by the ablation, not tried here";
-    assert_eq!(html.matches(mark).count(), 3, "{html}");
+    assert_eq!(html.matches(mark).count(), 4, "{html}");
     assert_eq!(kiln_in(&folder, &["review", "export", "last", "-o", "review"]).code, 0);
     assert!(read(&folder, "review/figures/search.svg").contains(mark));
 }

@@ -7,7 +7,8 @@ use kiln_spec::KernelSpec;
 use crate::kernel::{KernelFile, folder as folder_of};
 
 /// Files that decide what is computed.
-const SOURCES: [&str; 13] = ["c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hh", "hpp", "hxx", "inc", "inl", "py"];
+const SOURCES: [&str; 16] =
+    ["c", "cc", "cpp", "cu", "cuh", "cxx", "def", "h", "hh", "hpp", "hxx", "inc", "inl", "ipp", "py", "tpp"];
 /// A larger file is data.
 pub(super) const LARGEST: u64 = 4 << 20;
 /// Folders within the kernel's that headers may lie in, and so many files: beyond them it is no kernel's folder.
@@ -123,7 +124,7 @@ fn within(folder: &Utf8Path, deepest: usize, all: &mut Vec<Utf8PathBuf>) {
 }
 
 /// Files whose folder is something else than a part of the kernel.
-const MARKS: [&str; 2] = ["kernel.toml", "pyvenv.cfg"];
+const MARKS: [&str; 3] = ["kernel.toml", "kiln-export.json", "pyvenv.cfg"];
 
 /// Whether a folder's name says that people keep sources in it.
 fn is_open(name: &str) -> bool {

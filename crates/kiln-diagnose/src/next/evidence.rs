@@ -168,6 +168,8 @@ pub struct ProfileNow {
 pub struct FixTried {
     /// The cause it was for, where a profile named one, and the speedup that its removal promised.
     pub cause: Option<(String, f64)>,
+    /// The workload on which that is.
+    pub workload: String,
     /// The speedup that was measured.
     pub gain: f64,
     /// Seconds of a call before.

@@ -7,7 +7,7 @@ use kiln_core::quoted;
 use serde::{Serialize, Serializer};
 
 /// Every name that the tree may use besides thresholds.
-pub const FACTS: [&str; 82] = [
+pub const FACTS: [&str; 83] = [
     "at",
     "back_to",
     "baseline",
@@ -37,6 +37,7 @@ pub const FACTS: [&str; 82] = [
     "fix_gain",
     "fix_kept",
     "fix_promise",
+    "fix_workload",
     "fixed_cause",
     "folder",
     "goal",

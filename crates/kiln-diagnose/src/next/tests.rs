@@ -61,6 +61,7 @@ fn refused(kind: RefusalKind, gate: &str) -> Evidence {
 fn fix(gain: f64) -> Evidence {
     let tried = FixTried {
         cause: Some(("shared_bank_conflict".into(), 4.0)),
+        workload: "short".into(),
         gain,
         before_s: 1e-3,
         before: "A=1".into(),

@@ -19,7 +19,7 @@ use crate::operation::session::{latest, now, retired_kernel};
 use crate::project::Project;
 
 /// So many of a kernel's attempts are looked at, the newest.
-const NEWEST: u32 = 100;
+const NEWEST: u32 = 1000;
 const DOCTOR: &str = "doctor";
 /// Commands that are repeated as they were where something kept them from judging.
 const JUDGES: [&str; 6] = ["gate", "check", "fuzz", "sanitize", "bench", "profile"];
@@ -132,10 +132,18 @@ impl Logged {
         self.attempts.iter().rfind(there)?.sources.as_deref()
     }
 
-    /// Whether a state of the sources was found wrong, and never right since.
-    pub(super) fn refused(&self, sources: &str, config: Option<&str>, default: Option<&str>) -> bool {
-        let open = refused::open(&self.attempts, sources, default);
-        open.is_some_and(|(_, refusal)| refusal.config.as_deref().or(default) == config.or(default))
+    /// Whether a configuration of the sources was found wrong, and the command that found it has not passed since. What asks less, a
+    /// benchmark or a study, is no answer to it.
+    pub(super) fn found_wrong(&self, sources: &str, config: Option<&str>, default: Option<&str>) -> bool {
+        let of = |one: &&Attempted| {
+            one.sources.as_deref() == Some(sources) && one.config.as_deref().or(default) == config.or(default)
+        };
+        let own: Vec<&Attempted> = self.attempts.iter().filter(of).collect();
+        own.iter().enumerate().any(|(at, one)| {
+            let wrong = one.outcome == AttemptOutcome::Refused && refused::is_wrong(one);
+            let passed = |later: &&Attempted| later.verb == one.verb && later.outcome == AttemptOutcome::Passed;
+            wrong && !own[at + 1..].iter().any(passed)
+        })
     }
 
     /// How many changes after a profile, until a moment, gained less than `no_gain`: each was for the next of its causes. The one that is

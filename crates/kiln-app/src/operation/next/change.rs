@@ -2,6 +2,7 @@
 //! before the change, and the command that brings that state back. A change is known by the sources' digests, where attempts recorded
 //! them; a state that was found wrong is none to go back to.
 
+use camino::Utf8PathBuf;
 use kiln_core::quoted;
 use kiln_diagnose::next::FixTried;
 
@@ -10,12 +11,14 @@ use super::attempts::Logged;
 use super::profile::{alike, causes};
 use super::records::{Now, Records};
 use super::result::{Found, Measured, Row, is_like};
-use crate::attempt::committed;
+use crate::attempt::{committed, sources_at};
 use crate::kernel::folder;
 use crate::repository::{git, short};
 
 /// Commits of the kernel's folder that are looked through for a state, the newest.
 const COMMITS: &str = "-n10";
+/// Own time and time beside the baseline that tell of differences further apart than this are of another baseline or another shape.
+const LIKE: f64 = 1.5;
 
 /// The newest result, and what it is held against.
 pub(super) struct Change<'a> {
@@ -30,21 +33,47 @@ pub(super) struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// The fastest state with other sources, where it was clearly faster: beside the same baseline with intervals apart, and by its own time.
+    /// The fastest state with other sources, where it was clearly faster.
     pub(super) fn slower_than_before(&self, asked: &Asked) -> Option<FixTried> {
         let now = self.logged.sources_at(self.found.began_ms)?;
-        let times = |own: &Measured| {
+        let faster = |own: &Measured| {
             let then = self.logged.sources_at(own.found.began_ms).filter(|then| *then != now)?;
-            let (row, ours) = (self.row_of(own)?, &self.found.slowest);
-            let apart = row.baseline == ours.baseline && row.interval?[0] > ours.interval?[1];
-            let (times, longer) = (row.speedup / ours.speedup, ours.median_s? / row.median_s?);
-            let clearly = apart && times > self.no_gain && longer > self.no_gain;
-            let wrong = || self.logged.refused(then, own.found.config.as_deref(), self.default);
-            (clearly && !wrong()).then_some(times)
+            let found = self.faster(own)?;
+            (!self.logged.found_wrong(then, own.found.config.as_deref(), self.default)).then_some(found)
         };
-        let faster = self.measured.iter().filter_map(|own| Some((own, times(own)?)));
-        let (best, _) = faster.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
-        self.beside(best, true, asked)
+        let all = self.measured.iter().filter_map(|own| Some((own, faster(own)?)));
+        let (best, (_, workload)) = all.max_by(|(_, (one, _)), (_, (other, _))| one.total_cmp(other))?;
+        self.beside(best, workload, true, asked)
+    }
+
+    /// How many times as fast a state was over the workloads that both were measured on, and the one on which most was lost: where the
+    /// intervals are apart on one at least, and on none the other way round. Where a baseline or a shape has changed under its name, or caches
+    /// and threads were others, nothing can be said.
+    fn faster(&self, own: &Measured) -> Option<(f64, &str)> {
+        let same = |then: &Option<String>, now: &Option<String>| then.is_none() || now.is_none() || then == now;
+        let threads = own.found.threads.zip(self.found.threads).is_none_or(|(then, now)| then == now);
+        if !threads || !same(&own.found.cache, &self.found.cache) {
+            return None;
+        }
+        let (mut all, mut worst) = (Vec::new(), None);
+        for ours in &self.found.rows {
+            let Some(theirs) = self.row_of(own, &ours.workload).filter(|row| row.baseline == ours.baseline) else {
+                continue;
+            };
+            let (then, now) = (theirs.interval?, ours.interval?);
+            let (times, longer) = (theirs.speedup / ours.speedup, ours.median_s? / theirs.median_s?);
+            if (times / longer).ln().abs() > LIKE.ln() || now[0] > then[1] * self.no_gain {
+                return None;
+            }
+            let lost = then[0] > now[1] && times.min(longer) > self.no_gain;
+            if lost && worst.is_none_or(|(most, _)| times > most) {
+                worst = Some((times, ours.workload.as_str()));
+            }
+            all.push(times.ln());
+        }
+        let (_, workload) = worst?;
+        let mean = (all.iter().sum::<f64>() / all.len() as f64).exp();
+        (mean > self.no_gain).then_some((mean, workload))
     }
 
     /// The state that the last profile was of.
@@ -62,29 +91,31 @@ impl Change<'_> {
         if found.study.is_some() || !(in_source || profile.config != config) {
             return None;
         }
+        let workload = found.slowest.workload.as_str();
         let before = |own: &&Measured| {
             let same = match (digests.0, self.logged.sources_at(own.found.began_ms)) {
                 (Some(profiled), Some(then)) => then == profiled,
                 _ => !in_source || own.found.at_ms < modified,
             };
-            same && own.found.config.as_deref() == Some(&profile.config) && self.row_of(own).is_some()
+            same && own.found.config.as_deref() == Some(&profile.config) && self.row_of(own, workload).is_some()
         };
         let before = self.measured.iter().find(before)?;
-        let tried = self.beside(before, in_source, asked)?;
+        let tried = self.beside(before, workload, in_source, asked)?;
         let mut causes = causes(profile, self.logged, found.began_ms, self.no_gain, Some(found)).into_iter();
         Some(FixTried { cause: causes.next(), other: causes.next(), ..tried })
     }
 
-    /// What a state had on the workload that is slowest now, where it is an earlier one of the same work.
-    fn row_of<'m>(&self, own: &'m Measured) -> Option<&'m Row> {
+    /// What a state had on a workload, where it is an earlier one of the same work.
+    fn row_of<'m>(&self, own: &'m Measured, workload: &str) -> Option<&'m Row> {
         let earlier = own.found.at_ms < self.found.at_ms && is_like(&own.found, self.found);
-        let row = own.rows.iter().find(|row| row.workload == self.found.slowest.workload);
+        let row = own.rows.iter().find(|row| row.workload == workload);
         row.filter(|row| earlier && row.median_s.is_some())
     }
 
     /// The result beside an earlier state.
-    fn beside(&self, own: &Measured, in_source: bool, asked: &Asked) -> Option<FixTried> {
-        let (then, now) = (self.row_of(own)?, &self.found.slowest);
+    fn beside(&self, own: &Measured, workload: &str, in_source: bool, asked: &Asked) -> Option<FixTried> {
+        let now = self.found.rows.iter().find(|row| row.workload == workload)?;
+        let then = self.row_of(own, workload)?;
         let (before_s, after_s) = (then.median_s?, now.median_s?);
         // Beside the baseline, which took its turns both times: another state of the machine is no gain.
         let theirs = |name: &str| then.beside.iter().find(|(own, times)| own == name && *times > 0.0);
@@ -96,6 +127,7 @@ impl Change<'_> {
         };
         Some(FixTried {
             cause: None,
+            workload: workload.to_string(),
             gain: beside.unwrap_or(before_s / after_s),
             before_s,
             before,
@@ -111,7 +143,10 @@ impl Change<'_> {
         let (path, folder) = (asked.path.as_path(), folder(&asked.path));
         let (wanted, recorded) = (self.logged.sources_at(own.found.began_ms), own.found.commit.as_deref());
         // Files that differed from the commit need not be sources, and the state may have been committed since.
-        let listed = git(folder, &["rev-list", COMMITS, "HEAD", "--", "."]).ok().and_then(Result::ok);
+        let named = sources_at(path.as_str());
+        let named: Vec<&str> = named.iter().filter_map(|file| Some(file.strip_prefix(folder).ok()?.as_str())).collect();
+        let words = [&["rev-list", COMMITS, "HEAD", "--", "."][..], &named].concat();
+        let listed = git(folder, &words).ok().and_then(Result::ok);
         let later = listed.iter().flat_map(|listed| listed.lines()).filter(|_| wanted.is_some());
         let first = recorded.filter(|commit| wanted.is_some() || !commit.ends_with('+'));
         let mut commits = first.map(|commit| commit.trim_end_matches('+')).into_iter().chain(later);
@@ -123,6 +158,13 @@ impl Change<'_> {
         let typed = |files: &[&str]| files.iter().map(|file| quoted(file)).collect::<Vec<_>>().join(" ");
         let at = format!("git -C {}", quoted(folder.as_str()));
         let all: Vec<&str> = files.iter().map(|file| file.as_str()).collect();
+        // What git ignores it neither stashes nor removes.
+        let ignored = |file: &Utf8PathBuf| {
+            git(folder, &["check-ignore", "--quiet", "--", file.as_str()]).is_ok_and(|own| own.is_ok())
+        };
+        if found.removed.iter().any(ignored) {
+            return None;
+        }
         // Nothing that is nowhere else is lost: it goes to the stash.
         let changed = git(folder, &[&["status", "--porcelain", "--"][..], &all].concat()).ok()?.ok()?;
         let stashes = !changed.is_empty();

@@ -60,6 +60,12 @@ pub(super) fn open(attempts: &[Attempted], sources: &str, default: Option<&str>)
     Some((one.ended_ms(), told(one, "the sanitizers", RefusalKind::Fault, cause, default)))
 }
 
+/// Whether an attempt was refused for what the kernel does, not for what it asks for.
+pub(super) fn is_wrong(one: &Attempted) -> bool {
+    let gate = Gate::ALL.iter().find(|gate| one.cause.as_deref() == Some(gate.name()));
+    gate.is_some_and(|gate| !matches!(kind(one, *gate), RefusalKind::Rule | RefusalKind::Build))
+}
+
 /// What kind of refusal it is: what cannot be linked did not build.
 fn kind(one: &Attempted, gate: Gate) -> RefusalKind {
     let unlinked = one.words.as_deref().is_some_and(|words| words.contains(UNLINKED));

@@ -34,6 +34,11 @@ pub(super) struct Found {
     pub(super) commit: Option<String>,
     /// Whether the sources are known to be as they were; none where nobody recorded them.
     pub(super) current: Option<bool>,
+    /// Whether calls found warm or cold caches, and how many threads they had, where that is known.
+    pub(super) cache: Option<String>,
+    pub(super) threads: Option<u64>,
+    /// What the same code reached on each workload, the newest of each.
+    pub(super) rows: Vec<Row>,
     /// The workload that was slowest.
     pub(super) slowest: Row,
     /// Whether that figure is of the same run or study as all else here.
@@ -97,7 +102,8 @@ pub(super) fn newest(all: &[Measured], logged: &Logged, now: &Now) -> Option<Fou
     workloads.extend(rows.iter().map(|row| row.workload.clone()));
     // A later benchmark's figure is none of the study's.
     let of_study = chosen.rows.contains(&slowest);
-    Some(Found { slowest, workloads, of_study, ..chosen.found.clone() })
+    let rows = rows.into_iter().cloned().collect();
+    Some(Found { rows, slowest, workloads, of_study, ..chosen.found.clone() })
 }
 
 /// The least speedup of what was measured.
@@ -173,6 +179,9 @@ fn of_run(run: &Run, logged: &Logged, asked: &Asked) -> Option<Measured> {
         study: None,
         commit: run.git_commit.clone(),
         current: logged.current_at(run.started_ms),
+        cache: Some(run.cache.clone()),
+        threads: Some(run.threads),
+        rows: Vec::new(),
         slowest,
         of_study: true,
         workloads: Vec::new(),
@@ -209,6 +218,7 @@ fn of_study(records: &Records, study: &Study, asked: &Asked, now: &Now) -> Optio
         let beside = vec![(baseline.clone(), speedup)];
         rows.push(Row { workload, baseline, speedup, interval, median_s: Some(median_s), noisy, beside });
     }
+    let options = study.options.read().ok();
     let found = Found {
         at_ms: ended_ms(study),
         began_ms: study.started_ms,
@@ -219,6 +229,9 @@ fn of_study(records: &Records, study: &Study, asked: &Asked, now: &Now) -> Optio
         study: Some(study.id.clone()),
         commit: study.git_commit.clone(),
         current: now.sources.as_ref().map(|_| is_current(records, study, now)),
+        cache: options.as_ref().and_then(|options| options.cache.clone()),
+        threads: options.and_then(|options| options.threads.map(|threads| threads as u64)),
+        rows: Vec::new(),
         slowest: rows.first()?.clone(),
         of_study: true,
         // Holdouts were measured too.

@@ -187,10 +187,35 @@ fn a_slower_change_is_reverted_however_often_it_is_measured() {
     assert_eq!(revert.node, "revert", "{revert:#?}");
     scene.paste(&revert.command);
     assert_eq!(std::fs::read_to_string(scene.folder.join("twice.c")).unwrap(), "void twice(void) { ; }");
-    scene.refused(95, "check", "A=1", "numerics");
-    scene.write("twice.c", "void twice(void) { ; ; ; }", 96);
-    bench(100, 15.9);
+    scene.refused(95, "fuzz", "A=1", "numerics");
+    // A benchmark asks less, and is no answer.
+    bench(97, 17.0);
+    scene.write("twice.c", "void twice(void) { ; ; ; }", 101);
+    bench(102, 15.9);
     assert_ne!(scene.node(), "revert", "17x was wrong, and 16x is no clear difference");
+}
+
+#[test]
+fn what_cannot_be_compared_is_not_reverted() {
+    let scene = Scene::new();
+    let bench = |at: i64, figures: &[(&str, f64, f64)]| {
+        scene.run(at, "A=1", "c", figures);
+        scene.attempted(at, "bench", "A=1", None);
+    };
+    bench(10, &[("short", 1e-4, 16.0), ("long", 1e-3, 20.0)]);
+    scene.write("twice.c", "void twice(void) { ; }", 20);
+    // The kernel takes a tenth longer, and the baseline a tenth of what it took: another one under its name.
+    bench(30, &[("short", 1.1e-4, 1.5), ("long", 1e-3, 20.0)]);
+    assert_ne!(scene.node(), "revert");
+    // A workload that nobody measured before says nothing; one that was lost does, though another is the slowest.
+    bench(40, &[("short", 4e-4, 4.0), ("long", 1e-3, 3.0)]);
+    assert_ne!(scene.node(), "revert", "long is a workload of another length");
+    bench(50, &[("short", 4e-4, 4.0), ("new", 1e-3, 3.0), ("long", 1e-3, 20.0)]);
+    let revert = scene.next().advice;
+    assert!(revert.node == "revert" && revert.because.contains("0.250x on short"), "{revert:#?}");
+    // What is lost on one workload and won on another is the user's choice.
+    bench(60, &[("short", 4e-4, 4.0), ("long", 5e-4, 40.0)]);
+    assert_ne!(scene.node(), "revert");
 }
 
 #[test]
@@ -199,7 +224,7 @@ fn what_a_study_confirmed_is_a_state_to_go_back_to() {
     scene.study(10, &summary(TuneVerdict::Reached, Some(6.0)), State::Finished);
     scene.attempted(10, "tune", "A=4", Some(("short", 6.0)));
     scene.write("twice.c", "void twice(void) { ; }", 150);
-    scene.run(200, "A=4", "c", &[("short", 1e-2, 1.8)]);
+    scene.run(200, "A=4", "c", &[("short", 3.3e-5, 1.8)]);
     scene.attempted(200, "bench", "A=4", Some(("short", 1.8)));
     let revert = scene.next().advice;
     assert_eq!(revert.node, "revert", "{revert:#?}");

@@ -183,6 +183,7 @@ impl Gathering {
         self.words("fixed_cause", own.cause.as_ref().map(|(cause, _)| cause));
         self.put("fix_promise", promise.map(Datum::Times));
         self.put("fix_gain", Some(Datum::Times(own.gain)));
+        self.words("fix_workload", Some(&own.workload).filter(|name| !name.is_empty()));
         let kept = promise.filter(|promise| *promise > 1.0).map(|promise| (own.gain - 1.0) / (promise - 1.0));
         self.put("fix_kept", kept.map(Datum::Share));
         let limit = |name: &str| thresholds.value(name).unwrap_or(f64::INFINITY);
